@@ -48,7 +48,7 @@ from assay.measure.matched import Matched, match
 from assay.measure.measures import NAMES, parse
 from assay.protocols import Vectors
 from assay.search.retrievers import exhaustive
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 DEPTH = 100
 MEASURES = ("MRR", "nDCG@10", "MAP", "Recall@100")

@@ -52,7 +52,7 @@ from assay.settings import Settings, load
 from assay.truth import truth_formats
 from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Truth
-from assay.types import Query
+from assay.values import Query
 
 _BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
 SYSTEMS: dict[str, Callable[[Workspace], Searcher]] = {

@@ -30,7 +30,7 @@ import numpy as np
 from assay.cage.open_cage import open_sandbox
 from assay.judge.records import verdicts
 from assay.programs.verdict import job_of, passed
-from assay.types import Program, Script, Task
+from assay.values import Program, Script, Task
 
 ROUNDS = 10_000
 

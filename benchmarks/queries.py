@@ -65,7 +65,7 @@ from assay.store.snapshot import Snapshot
 from assay.train.ranking_examples import JudgedQuery, foreign_queries, judged_queries
 from assay.truth.ground_truth import Qrels, qrels_of
 from assay.truth.truth_formats import read
-from assay.types import CALLABLE_KINDS, TYPE_KINDS, Chunk
+from assay.values import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
 DRAWN = TYPE_KINDS | CALLABLE_KINDS - {"constructor"} | {"constant"}
 

@@ -46,7 +46,7 @@ from assay.measure.measures import parse
 from assay.search.combine import union
 from assay.settings import Settings
 from assay.train.ranking_examples import JudgedQuery, judged_queries
-from assay.types import Hit
+from assay.values import Hit
 
 FOUND = 20
 MEASURES = ("Hit@5", "Hit@10", "MRR")

@@ -33,7 +33,7 @@ from assay.cage.fork_server import PRELOADED
 from assay.cage.job import Job, Limits
 from assay.cage.open_cage import open_sandbox
 from assay.programs.verdict import job_of, outcome_of
-from assay.types import Program, Script, Task
+from assay.values import Program, Script, Task
 
 PROGRAM = """
 from typing import List

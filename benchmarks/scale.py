@@ -29,7 +29,7 @@ from assay.search.hybrid import LearnedSearcher
 from assay.store.folder import IndexFolder
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
-from assay.types import Hit, Query
+from assay.values import Hit, Query
 
 SIZES = (1_000, 10_000, 50_000, 100_000, 300_000, 1_000_000)
 UNITS_A_FILE = 20
@@ -75,7 +75,7 @@ def measured(chunks: int) -> dict[str, float]:
     from assay.search.folder_index import FolderIndex
     from assay.search.hybrid import LearnedSearcher
     from assay.store.vectors import products
-    from assay.types import Query
+    from assay.values import Query
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "root"

@@ -58,7 +58,7 @@ from assay.judge.features import code_terms
 from assay.judge.signals import load, weights_file
 from assay.train.harvest import LEFT_OUT, chunks_of, environment, pairs_of, undocumented
 from assay.train.judge import features_of, figures_of, plain, read_labelled, results_table
-from assay.types import Chunk, Problem
+from assay.values import Chunk, Problem
 
 QUESTIONS = 2_500
 """The most of one collection."""

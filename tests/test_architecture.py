@@ -144,7 +144,7 @@ def test_a_reviewer_can_read_the_whole_cage():
 
 
 def test_an_import_loads_nothing_heavy():
-    loaded = _python("-c", "import assay, assay.cli.main, assay.types, assay.errors, sys; print(*sys.modules)").split()
+    loaded = _python("-c", "import assay, assay.cli.main, assay.values, assay.errors, sys; print(*sys.modules)").split()
     assert not set(HEAVY) & set(loaded)
 
 

@@ -10,7 +10,7 @@ from attacks.running import Open
 
 from assay.faults import Fault
 from assay.programs.verdict import job_of, outcome_of
-from assay.types import Program, Task
+from assay.values import Program, Task
 
 NAME = "forged answers"
 SOURCE = """

@@ -7,7 +7,7 @@ from __future__ import annotations
 from attacks.model import FOUR, NEXT, RIGHT, nothing
 from attacks.poison import GROUP, poison
 
-from assay.types import Script
+from assay.values import Script
 
 __all__ = ["ATTACKS", "GROUP"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from attacks.model import Attack, not_correct
 
-from assay.types import Script
+from assay.values import Script
 
 GROUP = "reading"
 HIDDEN = (Script("expected = 'never-to-be-seen-' + 'by-the-program-4711'\nassert guess() == expected\n"),)

@@ -20,7 +20,7 @@ from attacks.running import Open
 
 from assay.faults import Fault
 from assay.programs.verdict import job_of, outcome_of
-from assay.types import Program, Script, Task
+from assay.values import Program, Script, Task
 from attack_catalogue import forged
 
 PATIENCE_S = 30

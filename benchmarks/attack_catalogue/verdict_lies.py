@@ -10,7 +10,7 @@ from __future__ import annotations
 from attacks.model import Attack
 from attacks.wrong import GROUP, unsaid, wrong
 
-from assay.types import Call, Script
+from assay.values import Call, Script
 from attack_catalogue.wrong_parts import LYING
 
 __all__ = ["ATTACKS", "GROUP"]

@@ -8,7 +8,7 @@ from attacks.model import decided
 from attacks.verdict import HELPER, shadows
 from attacks.wrong import ADD, ANY, GROUP, WRONG, wrong
 
-from assay.types import Script
+from assay.values import Script
 
 __all__ = ["ATTACKS", "GROUP"]
 

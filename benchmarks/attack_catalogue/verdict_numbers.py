@@ -7,7 +7,7 @@ from __future__ import annotations
 from attacks.model import Attack, decided
 from attacks.wrong import GROUP, wrong
 
-from assay.types import Call, Script, Stdin
+from assay.values import Call, Script, Stdin
 
 __all__ = ["ATTACKS", "GROUP"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from attacks.model import ADD, CALLED, NEXT, QUICK, UNITTEST, Attack, decided
 from attacks.wrong import GROUP, SHARED, WRONG, unsaid, wrong
 
-from assay.types import Test
+from assay.values import Test
 
 __all__ = ["ATTACKS", "GROUP"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from attacks.model import QUICK, UNITTEST, decided
 from attacks.wrong import GROUP, PATCH, SHARED, STACK, SUITE, WRONG, wrong
 
-from assay.types import Script
+from assay.values import Script
 from attack_catalogue.wrong_parts import SHARED_CHECK
 
 __all__ = ["ATTACKS", "GROUP"]

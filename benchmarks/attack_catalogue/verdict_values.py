@@ -7,7 +7,7 @@ from __future__ import annotations
 from attacks.model import CALLED, CHECKED, UNITTEST, decided
 from attacks.wrong import ANY, GROUP, SUITE, wrong
 
-from assay.types import Script
+from assay.values import Script
 from attack_catalogue.wrong_parts import LISTED, LYING, NEAR
 
 __all__ = ["ATTACKS", "GROUP"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.types import Call, Script
+from assay.values import Call, Script
 
 LYING = """
 def lying(base):

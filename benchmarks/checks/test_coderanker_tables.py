@@ -14,7 +14,7 @@ import pytest
 from assay.rank.dataset.formats import write
 from assay.rank.dataset.rows import Example
 from assay.report.document import load_report
-from assay.types import LogProbability
+from assay.values import LogProbability
 
 for library in ("torch", "transformers", "matplotlib"):
     pytest.importorskip(library, reason="the hf and bench extras are not installed")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from assay.judge.pairs import Pair
     from assay.judge.verdicts import Verdict
     from assay.measure.agreement import Estimate
-    from assay.types import (
+    from assay.values import (
         Call,
         Chunk,
         Hit,
@@ -108,7 +108,7 @@ _MODULES = {
     **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Spent", "Extra"))), "assay.errors"),
     **dict.fromkeys(("DamagedIndex", "UnwritableIndex"), "assay.errors"),
 }
-"""Where a name of the face stands, if it is not in `assay.types`."""
+"""Where a name of the face stands, if it is not in `assay.values`."""
 
 
 class _Face(ModuleType):
@@ -126,7 +126,7 @@ if not TYPE_CHECKING:  # a checker is to refuse a name that is not there
         """Load a name of the face when it is first used."""
         if name not in __all__:
             raise AttributeError(f"module 'assay' has no attribute '{name}'")
-        value = globals()[name] = getattr(import_module(_MODULES.get(name, "assay.types")), name)
+        value = globals()[name] = getattr(import_module(_MODULES.get(name, "assay.values")), name)
         return value
 
     def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.types import Chunk, Hit, Program, Prompt, Query, Ranked, Reply, Task
+from assay.values import Chunk, Hit, Program, Prompt, Query, Ranked, Reply, Task
 
 Vectors = NDArray[np.float32]
 Role = Literal["query", "code"]

@@ -14,7 +14,7 @@ from assay.bench.answer_runs import Preparation, SystemAnswer
 from assay.bench.ask_worker import Worker
 from assay.bench.system import SystemCorpus
 from assay.bench.systems.system_worker import SystemTask
-from assay.types import Query
+from assay.values import Query
 
 FILES = {
     "mail/send.py": "def send_mail(server, message):\n    for attempt in range(3):\n        server.deliver(message)\n",

@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.target_places import Drift, TruthCheck, _find_place, check, follow, repinned, resolved
-from assay.types import Chunk, Judgment, Problem, Query
+from assay.values import Chunk, Judgment, Problem, Query
 from git_repositories import commit, git, repository
 
 CODE = '''"""Sending mail."""

@@ -12,7 +12,7 @@ from assay.bench.system import SystemCorpus, corpus_of, lines_of, text_of
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.truth.ground_truth import Truth
-from assay.types import Chunk
+from assay.values import Chunk
 
 HIDDEN = Truth("t", (), (), hidden=("mail/send.py:1-1",))
 

@@ -16,7 +16,7 @@ from assay.truth import truth_formats
 from assay.truth.formats import trec
 from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Truth
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1).filter(str.strip)
 LINE = TEXT.filter(lambda text: not set(text) & set("\r\n"))

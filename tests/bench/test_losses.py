@@ -9,7 +9,7 @@ import pytest
 from assay.errors import InputError, StorageError
 from assay.truth import truth_formats
 from assay.truth.ground_truth import Truth
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 PLACES = Truth(
     "set",

@@ -10,7 +10,7 @@ from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.truth.ground_truth import Truth, qrels_of
 from assay.truth.judging_pool import COLUMNS, Pool, pool, read_labels, write_pool
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 TEXTS = tuple(Chunk(name, f"text of {name}", path=name) for name in "abcdefgh")
 GROUND = Truth(

@@ -15,7 +15,7 @@ from assay.bench.results import Timings
 from assay.errors import InputError, StorageError
 from assay.measure.line_spans import Span
 from assay.truth.formats import trec
-from assay.types import Query
+from assay.values import Query
 
 QUERIES = [Query("1", "send"), Query("2", "read"), Query("3", "write")]
 GOOD = SystemAnswer("1", (Span("a.py", 1, 3), Span("b c.py")), (0.5, 0.25), 0.01, cold=True)

@@ -9,7 +9,7 @@ from assay.bench.system import SystemCorpus
 from assay.measure.line_spans import Entry, Span
 from assay.measure.measures import parse
 from assay.truth.ground_truth import Truth, qrels_of
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 
 def queries(*tags: dict[str, str]) -> tuple[Query, ...]:

@@ -13,7 +13,7 @@ import pytest
 from assay.bench.system import SystemCorpus
 from assay.bench.systems.tool_systems import CommandSystem
 from assay.errors import AssayError, InputError
-from assay.types import Query
+from assay.values import Query
 from waiting import until
 
 Tool = Callable[..., str]

@@ -13,7 +13,7 @@ import pytest
 from assay import plugins
 from assay.bench.system import SystemCorpus
 from assay.errors import AssayError, InputError
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 from endpoint_server import EndpointServer, Play, serving
 
 

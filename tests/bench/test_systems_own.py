@@ -12,7 +12,7 @@ from assay.bench.system import SystemCorpus
 from assay.bench.systems.baseline_systems import METHODS, words
 from assay.encode.models import RECIPES
 from assay.errors import InputError
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 SPECS = ["assay", "bm25", "bow", "dense:static:default"]
 TEXTS = {

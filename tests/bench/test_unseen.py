@@ -16,7 +16,7 @@ from assay.bench.system import SystemCorpus
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.report.plain_text import as_markdown
-from assay.types import Judgment
+from assay.values import Judgment
 
 TRUTH = """query,result1
 deliver a message,mail/send.py:1-3:1

@@ -22,7 +22,7 @@ from assay.bench.systems.system_worker import SystemTask
 from assay.errors import InputError
 from assay.io import leash
 from assay.measure.line_spans import Span
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 from waiting import until
 
 FICKLE = """
@@ -272,7 +272,7 @@ from pathlib import Path
 from assay.bench.system import SystemCorpus
 from assay.bench.ask_worker import Worker
 from assay.bench.systems.system_worker import SystemTask
-from assay.types import Query
+from assay.values import Query
 
 spec, log, child, root = sys.argv[1:]
 options = {"arguments": {"log": log, "child": child}, "timeout_s": 500.0}

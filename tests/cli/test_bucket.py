@@ -17,7 +17,7 @@ from assay.serve.session import Session
 from assay.settings import load
 from assay.store.arrays import ArrayFile
 from assay.store.copies import RANGE
-from assay.types import Query
+from assay.values import Query
 from s3_server import READER, SECRET
 
 EMPTY = "an-empty-folder"

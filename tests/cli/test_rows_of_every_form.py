@@ -144,7 +144,7 @@ def test_pairs_that_cannot_be_judged_are_no_success(assay):
 
 def test_generated_tests_are_read_in_every_form(tmp_path: Path):
     from assay.rank.running.running_rankers import GeneratedTests
-    from assay.types import Task
+    from assay.values import Task
 
     for name, row in (("g.jsonl", GENERATED), ("g.csv", {**GENERATED, "tests": json.dumps(GENERATED["tests"])})):
         (tmp_path / name).write_bytes(FORMS[name[1:]]([row]))

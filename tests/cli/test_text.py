@@ -10,7 +10,7 @@ import pytest
 from assay.cli import text
 from assay.io.terminal import WIDEST
 from assay.search.display import lines, terms_to_mark
-from assay.types import Chunk, Hit
+from assay.values import Chunk, Hit
 
 HIT = Hit(
     Chunk("1", 'def send(to):\n    return f"{to}"\n', "python", "a.py", 3, 4, "send", "function", "Mail"),

@@ -15,7 +15,7 @@ from assay.programs.execute import execute
 from assay.programs.verdict import job_of
 from assay.protocols import Runner
 from assay.runs.worker_pool import PoolRunner, SharedPoolRunner, WorkerPool, code_identity
-from assay.types import Call, Outcome, Program, Task
+from assay.values import Call, Outcome, Program, Task
 from scripted_pool import HiredHere
 
 ADD = Task("add", "Add two numbers.", "add", tests=(Call((1, 2), 3),))

@@ -19,7 +19,7 @@ from assay.search.question import SpellCorrected, Speller
 from assay.search.retrievers import KeywordSearcher, VectorSearcher
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 ENCODER = HashedEncoder("64")
 WORDS = "retry timeout cache limit header request response client server session".split()

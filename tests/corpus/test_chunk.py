@@ -14,7 +14,7 @@ from assay.corpus.blocks import Sizes
 from assay.corpus.chunk import ParsedFile, parse
 from assay.corpus.languages import BY_EXTENSION, GRAMMARS
 from assay.corpus.units import LONGEST_NAME
-from assay.types import KINDS
+from assay.values import KINDS
 
 PATHS = {language: f"src/file.{ext}" for ext, language in reversed(BY_EXTENSION.items()) if language != "notebook"}
 PIECES = [

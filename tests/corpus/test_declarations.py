@@ -12,7 +12,7 @@ from assay.corpus.languages import GRAMMARS, language_of
 from assay.corpus.outline import declarations, functions, outline
 from assay.corpus.units import docstring, opening, plain_comment, units
 from assay.truth.mine_units import calls
-from assay.types import KINDS, Chunk
+from assay.values import KINDS, Chunk
 
 LANGUAGES = {
     "a/b.py": "python", "A.PY": "python", "Dockerfile.dev": "docker", "x/Makefile": "make", "README": "markdown",

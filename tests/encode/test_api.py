@@ -18,7 +18,7 @@ from assay.encode.endpoints import ApiEncoder, RerankEndpoint
 from assay.encode.view import source
 from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Scorer
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 QUERY = Query("1", "where are retries handled")
 CHUNKS = [Chunk(f"c{n}", text, path="a.py") for n, text in enumerate(["nothing", "retries handled", "are", "retries"])]

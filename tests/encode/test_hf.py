@@ -24,7 +24,7 @@ from assay.encode.models import Recipe, open_hf
 from assay.encode.view import source
 from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Encoder, Scorer
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 TEXTS = ["where are retries handled", "a", "handled a where", "a a a a a a a a a a"]
 

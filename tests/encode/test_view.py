@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.encode.view import _IDENTIFIER, _identifiers, source, view
-from assay.types import KINDS, Chunk
+from assay.values import KINDS, Chunk
 
 CHUNK = Chunk(
     id="1",

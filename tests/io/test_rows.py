@@ -17,7 +17,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.io import rows
-from assay.types import Problem
+from assay.values import Problem
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from assay.judge.pairs import Pair
-from assay.types import Chunk, Prompt, Query, Reply
+from assay.values import Chunk, Prompt, Query, Reply
 
 KINDS = ("match", "differs", "passes", "fails", "lacks", "breaks", "hopeless", "begs")
 """A clear match, a clear non-match, unclear ones whose tests pass, fail, want a module, want a repair, cannot be

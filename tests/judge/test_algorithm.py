@@ -13,7 +13,7 @@ from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
 from assay.judge.agents import CONFIGURATIONS, RUNNING, Agents, Fix, Parts, configured
 from assay.judge.test_programs import Case, CaseReport, SandboxFailed, TestProgram
 from assay.judge.verdicts import MajorityJudge, ThirdDecides, Verdict
-from assay.types import Chunk, Reply
+from assay.values import Chunk, Reply
 
 GOOD = CaseReport((Case(1, "passed", 1),))
 BAD = CaseReport((Case(1, "error", detail="NameError: x"),), "case 1: NameError: x")

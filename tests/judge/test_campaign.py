@@ -17,7 +17,7 @@ from assay.judge.records import cut, judgments, past, verdicts
 from assay.judge.test_programs import Case, CaseReport
 from assay.judge.verdicts import ThirdDecides
 from assay.runs.record import manifest_of
-from assay.types import Problem, Reply
+from assay.values import Problem, Reply
 
 SETTINGS = CampaignSettings("agents", ("actor",))
 

@@ -15,7 +15,7 @@ from assay.judge.pairs import Pair, read
 from assay.protocols import Role, Vectors
 from assay.runs.record import progress_of
 from assay.search.retrievers import exhaustive
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 WORDS = "read write open close file mail user route path sort list cache retry wait parse date time name".split()
 

@@ -20,7 +20,7 @@ from assay.programs.modules.imports import known
 from assay.programs.modules.install import Pip, Uv, overlay
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 CODE = "def mean(values):\n    return sum(values) / len(values)\n"
 

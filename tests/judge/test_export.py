@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.judge.export import SPLITS, benchmark, split_of, statistics, table
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 
 def verdict(query: str, code: str, grade: int | None, **more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from assay.encode.static import default_static
 from assay.judge.features import FEATURES, LONGEST, code_terms, features, query_terms
 from assay.judge.pairs import Pair
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 SUM = Chunk("sum", 'def sum_list(values):\n    """Return the sum of a list of numbers."""\n    return sum(values)')
 SOCKET = Chunk("socket", 'def open_socket(self, host):\n    """Connect to a host."""\n    self.sock.connect(host)')

@@ -25,7 +25,7 @@ from assay.judge.label_ballots import (
 )
 from assay.judge.pairs import Pair
 from assay.judge.records import judgments, verdicts
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 PAIRS = [Pair(Query(f"q{at // 2}", f"how to {at // 2}"), Chunk(f"c{at}", f"def f{at}(): ...")) for at in range(6)]
 

@@ -7,7 +7,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.judge.pairs import LONGEST, Pair, laid_out, not_python, notes, read
-from assay.types import Chunk, Problem, Query
+from assay.values import Chunk, Problem, Query
 
 GOOD = {"query_id": "q", "query": "add", "code_id": "c", "code": "def f(a):\n    return a\n"}
 

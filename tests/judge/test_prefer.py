@@ -11,7 +11,7 @@ from assay.judge.pairs import Pair
 from assay.judge.preferences import Ballot, PreferenceStudy, codes_of, paired, preference, read_votes
 from assay.runs.draw_sample import SampleDraw
 from assay.runs.record import among_writers
-from assay.types import Chunk, Problem, Query
+from assay.values import Chunk, Problem, Query
 
 
 def pair(query: str, code: str, text: str = "") -> Pair:

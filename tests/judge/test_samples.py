@@ -14,7 +14,7 @@ from assay.judge.labels import Annotator, compare, sample_labels
 from assay.judge.pairs import Pair, read_sample
 from assay.judge.preferences import Ballot, paired
 from assay.runs.draw_sample import SampleDraw
-from assay.types import Chunk, Problem, Query
+from assay.values import Chunk, Problem, Query
 
 ROWS = [
     {

@@ -10,7 +10,7 @@ from assay.judge.test_programs import CaseReport, Executor, Installs, TestProgra
 from assay.programs.modules.imports import known
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 WRONG = "OFFSET = 100\n\ndef square(x):\n    return x + OFFSET\n"
 GOOD = "lambda x: x * x"

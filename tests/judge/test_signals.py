@@ -12,7 +12,7 @@ from assay.judge.pairs import Pair
 from assay.judge.signals import FAILED, PASSED, SignalsJudge, weights_file
 from assay.judge.trials import State, Trial
 from assay.judge.verdicts import Verdict
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 REVERSE = Chunk("right", 'def reverse_string(text):\n    """Return a string reversed."""\n    return text[::-1]')
 SOCKET = Chunk("wrong", 'def close_socket(self):\n    """Close the connection."""\n    self.sock.close()')

@@ -21,7 +21,7 @@ from assay.judge.test_programs import SandboxFailed
 from assay.judge.trials import Trial, Trials, pose
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 HEAD = '''import math
 

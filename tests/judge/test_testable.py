@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from assay.judge.candidates import filter_testable, kind_of
-from assay.types import Chunk
+from assay.values import Chunk
 
 KINDS = {
     "def add(a, b):\n    return a + b": "testable",

@@ -29,7 +29,7 @@ from assay.train.judge import (
     read_sources,
     thresholds,
 )
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 STRINGS = ("string", "text", "word", "line", "letter", "name", "title", "label")
 FILES = ("file", "socket", "stream", "door", "window", "handle", "session", "connection")

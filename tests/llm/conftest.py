@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.types import Prompt
+from assay.values import Prompt
 from endpoint_server import VARIABLES, Play, serving
 
 SCHEMA = {

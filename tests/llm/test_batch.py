@@ -16,7 +16,7 @@ from assay.llm.batch_files import BatchWire
 from assay.llm.endpoint import Spend, endpoint
 from assay.llm.openai import OpenAiChat
 from assay.llm.wrappers import Budget, BudgetedChat
-from assay.types import Prompt
+from assay.values import Prompt
 from endpoint_server import Play
 
 GOOD = {"grade": 1, "reason": "it adds"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.errors import BudgetSpent, InputError, NoAnswer
 from assay.llm.endpoint import Spend
 from assay.llm.wrappers import Budget, BudgetedChat
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 PROMPT = Prompt("", "", {})
 MOST = Spend(100, 0.01)

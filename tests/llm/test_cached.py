@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import NoAnswer, StorageError
 from assay.llm.wrappers import CachedChat
-from assay.types import Reply
+from assay.values import Reply
 
 
 class Model:
@@ -87,7 +87,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from assay.llm.wrappers import CachedChat
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 class Model:
     name = "model"

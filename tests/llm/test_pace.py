@@ -7,7 +7,7 @@ import pytest
 
 from assay.errors import InputError, NoAnswer
 from assay.llm.wrappers import Pace, PacedChat
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 
 class Clock:

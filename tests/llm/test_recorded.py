@@ -12,7 +12,7 @@ from assay.llm.endpoint import Spend
 from assay.llm.recorded import RecordedChat, ReplayedChat, reply_journal, spent_in
 from assay.llm.scripted import ScriptedChat
 from assay.llm.wrappers import Budget, BudgetedChat, ask_all
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 PROMPTS = [Prompt("system", f"question {number}", SCHEMA, name="count") for number in range(12)]

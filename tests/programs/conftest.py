@@ -21,7 +21,7 @@ from assay.cage.job import Ended, Job
 from assay.programs import verdict
 from assay.programs.harness import program_process, test_process
 from assay.programs.verdict import Extent
-from assay.types import Outcome, Program, Script, Task, Test
+from assay.values import Outcome, Program, Script, Task, Test
 from waiting import LIMIT_S
 
 MOST_BYTES = 8 << 20

@@ -16,7 +16,7 @@ from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.execute import execute
-from assay.types import Outcome
+from assay.values import Outcome
 
 AT_LEAST_APART = 0.6
 """The part of them that needs no shared interpreter."""

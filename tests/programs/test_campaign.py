@@ -14,7 +14,7 @@ from assay.programs.run_samples import ExecuteSettings, execute_to_file, load
 from assay.programs.tasks.expected import with_expected_outputs
 from assay.programs.tasks.task_file import Inputs, TaskFile
 from assay.runs.record import manifest_of
-from assay.types import Call, Program, Task
+from assay.values import Call, Program, Task
 
 TASK = Task("t", "", "f", tests=(Call((1,), 2),))
 SETTINGS = ExecuteSettings("tasks", "samples", "own", "none", "scripted", Limits())

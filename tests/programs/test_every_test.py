@@ -7,7 +7,7 @@ import pytest
 from assay.cli.exec_text import figures_as_json, figures_of, text
 from assay.faults import Fault
 from assay.programs.run_samples import OutcomeRow
-from assay.types import Call, Outcome, Stdin
+from assay.values import Call, Outcome, Stdin
 
 CHECK = "def check(candidate):\n  assert candidate(1) == 2\n  assert candidate(2) == 3\n  assert candidate(3) == 4"
 UNITTEST = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.faults import Fault
-from assay.types import Call
+from assay.values import Call
 
 LIAR = """
 class Liar:

@@ -29,7 +29,7 @@ from assay.programs.run_samples import ReferenceTimes, limited, measured, run_sa
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import job_of, outcome_of
-from assay.types import Call, Program, Task
+from assay.values import Call, Program, Task
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.faults import Fault
-from assay.types import Call, Stdin
+from assay.values import Call, Stdin
 
 TEST = "assert f(1) == 2"
 

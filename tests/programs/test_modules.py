@@ -28,7 +28,7 @@ from assay.programs.run_samples import ready_tasks, run_samples
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.runs.record import stamp_of
-from assay.types import Call, Program, Ranked, Script, Task
+from assay.values import Call, Program, Ranked, Script, Task
 
 TASK = Task("t", "", "f", tests=(Call((), 42),))
 SAMPLES = Samples((Program("t", "import tinything\ndef f(): return tinything.x", "t#0"),))

@@ -18,7 +18,7 @@ import pytest
 from assay.cage.open_cage import open_sandbox
 from assay.programs.modules.install import Bounds, InstallRefused, Pip, Uv, bounded, environment, is_whole, overlay
 from assay.programs.verdict import job_of, outcome_of
-from assay.types import Call, Program, Task
+from assay.values import Call, Program, Task
 
 sys.path.insert(0, str(Path(__file__).parent))
 from wheels import sdist, wheel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.faults import Fault
-from assay.types import Pytest
+from assay.values import Pytest
 
 HEAD = """import sys, unittest, warnings
 import pytest

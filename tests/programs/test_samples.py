@@ -7,7 +7,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.programs.samples import STOPS, cut, read, references
-from assay.types import Task
+from assay.values import Task
 
 ADD = Task("Demo/1", 'def add(a, b):\n    """Add."""\n', "add", reference="def add(a, b):\n    return a + b\n")
 SUB = Task("Demo/2", "def sub(a, b):\n", "sub")

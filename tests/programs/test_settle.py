@@ -14,7 +14,7 @@ from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
 from assay.programs.execute import execute, settle
 from assay.programs.run_samples import ExecuteSettings, execute_to_file, load
-from assay.types import Call, Outcome, Program, Script, Task
+from assay.values import Call, Outcome, Program, Script, Task
 
 SWALLOWS = "try:\n  f()\nexcept Exception:\n  pass\nassert True"
 SHAPES = [

@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.programs.tasks.task_file import form_of, read_tasks
-from assay.types import Call, Pytest, Script, Stdin
+from assay.values import Call, Pytest, Script, Stdin
 
 HUMANEVAL = {
     "task_id": "Demo/0",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.programs.tasks import answering
 from assay.programs.tasks.task_file import test_of as made_of
-from assay.types import Call, Script
+from assay.values import Call, Script
 
 PLAIN = st.recursive(
     st.none()

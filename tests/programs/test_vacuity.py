@@ -4,7 +4,7 @@ import pytest
 
 from assay.programs.drop_vacuous import drop_vacuous_tests, is_vacuous, stubs, survey
 from assay.programs.tasks.task_file import TaskFile
-from assay.types import Call, Script, Stdin, Task
+from assay.values import Call, Script, Stdin, Task
 
 
 class InTheOpen:

@@ -10,7 +10,7 @@ from assay.cage.job import Ended, Limits
 from assay.errors import InputError
 from assay.faults import Fault, binary, execution, execution_line, intent, ternary
 from assay.programs.verdict import SpecCache, job_of, outcome_of
-from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task
+from assay.values import Call, Outcome, Program, Pytest, Script, Stdin, Task
 
 TASK = Task("task", "", "f", (Script("assert f(1) == 2"),))
 PROGRAM = Program("task", "def f(x): return 2", id="program")

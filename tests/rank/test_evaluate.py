@@ -11,7 +11,7 @@ from assay.faults import Fault
 from assay.measure.passk import RankMeasure
 from assay.rank.dataset.rows import Example
 from assay.rank.evaluate_rankers import UNRANKED, EvaluationOptions, drawn, evaluate
-from assay.types import Program, Ranked, Task
+from assay.values import Program, Ranked, Task
 
 FAULTS = (Fault.CORRECT, Fault.INT_SMALL_ERROR, Fault.NAME_ERROR, Fault.NAME_ERROR)
 TASKS = [Task(f"t{n}", "") for n in range(6)]

@@ -15,7 +15,7 @@ from assay.llm.schema import check, is_strict
 from assay.protocols import Ranker
 from assay.rank.asking.model_ranker import LONGEST, WAYS, ModelRanker, ModelRankerOptions, model_spec, task_text
 from assay.rank.rankers import asks, best_first, executes, parts_of, ranker_of
-from assay.types import Program, Prompt, Ranked, Reply, Task
+from assay.values import Program, Prompt, Ranked, Reply, Task
 
 TASK = Task("t", "Write f.", "f")
 SOURCES = [f"def f(x):\n    return x + {number}\n" for number in range(6)]

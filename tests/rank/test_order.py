@@ -12,7 +12,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.protocols import Ranker
 from assay.rank.rankers import CombinedRanker, SharedRanker, best_first, executes, parts_of, ranker_of, rankers_of
-from assay.types import Program, Ranked, Task
+from assay.values import Program, Ranked, Task
 
 TASK = Task("t", "")
 PROGRAMS = [Program("t", source) for source in "abcd"]

@@ -14,7 +14,7 @@ from assay.rank.dataset import formats
 from assay.rank.dataset.rows import Example
 from assay.rank.pools import notes, read
 from assay.rank.rankers import LogprobRanker
-from assay.types import LogProbability, Program, Task
+from assay.values import LogProbability, Program, Task
 
 
 def written(path: Path, *rows: object) -> Path:

@@ -15,7 +15,7 @@ from assay.encode.vectors import HashedEncoder
 from assay.encode.view import view
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk
+from assay.values import Chunk
 
 
 @pytest.fixture(scope="session")

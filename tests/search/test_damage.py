@@ -15,7 +15,7 @@ from assay.errors import DamagedIndex
 from assay.settings import load
 from assay.store import arrays
 from assay.store.arrays import BLOCK, checksums
-from assay.types import Query
+from assay.values import Query
 
 QUESTIONS = [Query("", text) for text in ("read a block", "where is a segment written", "vrctors", "DamagedIndex")]
 ROOT = Path(arrays.__file__).parent

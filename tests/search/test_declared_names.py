@@ -7,7 +7,7 @@ import pytest
 
 from assay.search.declared_names import declarations, typed_names
 from assay.search.hybrid import LearnedSearcher
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 
 def unit(symbol, kind="function", path="lib/a.py", parent="", start=1, text="", signature=""):  # noqa: PLR0917

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.search.display import declared, excerpt, fit, lines, places, telling, terms_to_mark
 from assay.terms import tokens
-from assay.types import Chunk, Hit
+from assay.values import Chunk, Hit
 
 TEXTS = st.lists(st.sampled_from(["", "x = 1", "retry the request", "def send(self):", "    return retry"]), min_size=1)
 

@@ -27,7 +27,7 @@ from assay.search.phrases import PHRASE_FEATURES, phrase_features
 from assay.search.question import understand
 from assay.search.ranking import QUERY_FEATURES, RELEVANCE_FEATURES, query_features, relevance_row
 from assay.store.snapshot import Snapshot
-from assay.types import KINDS, Chunk, Query
+from assay.values import KINDS, Chunk, Query
 
 WORDS = st.sampled_from("retry retries parseArgs parse args server test example class the 42".split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)

@@ -15,7 +15,7 @@ from assay.search import text_matches as matches
 from assay.search.filters import filter_mask, globs, keeping
 from assay.search.text_matches import TextMatch, holding, lines_matching, pattern, reading_order, text_matches
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 CHUNKS = (
     Chunk("run", "def run", "python", "src/app/run.py", 1, 1, "run", "function"),

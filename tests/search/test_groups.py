@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.search.display import by_file, grouped, others_text
-from assay.types import Chunk, Hit
+from assay.values import Chunk, Hit
 
 
 def hit(symbol: str, line: int, parent: str = "Store", kind: str = "method", path: str = "a.py", **more: object) -> Hit:

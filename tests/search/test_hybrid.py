@@ -13,7 +13,7 @@ from assay.search.hybrid import LearnedSearcher, _top, is_relevant
 from assay.search.question import Speller
 from assay.settings import load
 from assay.store.snapshot import ChunkOrder, Snapshot
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 WORDS = [f"{first}{second}" for first in ("ka", "lo", "mi", "tu", "re") for second in "nt rk sp ld st nd".split()]
 QUESTIONS = ("kant lork", "misp", "tuld rest kand mirk", "kant_lork", "absent")

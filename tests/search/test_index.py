@@ -21,7 +21,7 @@ from assay.search.hybrid import LearnedSearcher
 from assay.search.index_changes import UNSURE_NS, Build, sift, unchanged
 from assay.store.catalog import MANIFEST, STAT, Catalog, FileRecord, manifest_bytes
 from assay.store.merge import MOST_DEAD, MOST_SEGMENTS
-from assay.types import Query
+from assay.values import Query
 
 ENCODER = HashedEncoder("32")
 

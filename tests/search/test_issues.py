@@ -10,7 +10,7 @@ from assay.search.hybrid import LearnedSearcher
 from assay.search.issues import WEIGHTS, IssueSearcher, NamedPlace, issue_of, named_files, places_of, pooled
 from assay.search.phrases import comes_from
 from assay.search.question import understand
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 REPORT = """\
 [Bug]: A letter is sent twice when the server is busy

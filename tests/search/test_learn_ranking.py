@@ -21,7 +21,7 @@ from assay.train.ranking import GROUPS, cross_validated, train_all
 from assay.train.ranking_examples import gather, judged_queries, worth_of
 from assay.train.ranking_figures import measured
 from assay.train.settings import RankingSettings
-from assay.types import Query
+from assay.values import Query
 
 SMALL = RankingSettings(encoder="hash:64", steps=5, seeds=1, hidden_code=2)
 

@@ -17,7 +17,7 @@ from assay.search.list_order import (
 )
 from assay.search.question import understand
 from assay.train.ranking_order import FILES, LINES, ListExample, fit_order, order_figures
-from assay.types import Chunk
+from assay.values import Chunk
 
 
 def order(**weights):

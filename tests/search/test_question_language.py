@@ -22,7 +22,7 @@ from assay.search.translation import (
     unread_note,
     without_accents,
 )
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 TRUTHS = Path(__file__).parents[2] / "benchmarks" / "truth"
 ENGLISH = (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assay.assemble.workspace import dictionary
 from assay.search.question import QueryWords, Speller, query_words, understand
 from assay.terms import STOP_WORDS, stem
-from assay.types import Chunk
+from assay.values import Chunk
 
 
 def test_a_question_is_its_telling_words_once_and_stemmed():

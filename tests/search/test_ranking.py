@@ -15,7 +15,7 @@ from assay.errors import InputError
 from assay.search.features import ALL_FEATURES, FEATURES
 from assay.search.hybrid import LearnedSearcher
 from assay.search.ranking import SHIPPED, as_json, load_ranking, ranking_name, weights_file
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 FILES = sorted(SHIPPED.glob("*.json"))
 MODES = pytest.mark.parametrize("mode", ["code", "docs"])

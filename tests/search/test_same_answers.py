@@ -17,7 +17,7 @@ from assay.search.index_changes import Build
 from assay.search.question import Speller
 from assay.search.related import related_code
 from assay.search.retrievers import KeywordSearcher, VectorSearcher
-from assay.types import Query
+from assay.values import Query
 
 ENCODER = HashedEncoder("32")
 WORDS = "read write open close path file cache error parse token limit retry server client table index".split()

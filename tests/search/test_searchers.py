@@ -16,7 +16,7 @@ from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
 from assay.search.retrievers import KeywordSearcher, VectorSearcher, exhaustive
 from assay.store.postings import FIELDS, field_words
 from assay.terms import terms_of
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 QUERY = [Query("1", "anything")]
 

@@ -19,7 +19,7 @@ from assay.serve.mcp_tools import as_text
 from assay.serve.search_tools import Page, SearchFilter, search
 from assay.serve.session import Session
 from assay.settings import Settings, load
-from assay.types import Query
+from assay.values import Query
 
 QUERY = Query("", "open box")
 

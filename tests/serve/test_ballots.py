@@ -23,7 +23,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from assay.serve.http.ballots import LONGEST_BODY, BallotServer
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 from waiting import LIMIT_S, until
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> & $token \u202eodd"

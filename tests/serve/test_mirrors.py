@@ -25,7 +25,7 @@ from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.served_roots import ListedRoots, ListState, MirrorState, NotSigned, StateFile, Webhook, WrongSignature
 from assay.serve.session import Session
 from assay.settings import EncoderSettings, Settings
-from assay.types import Problem
+from assay.values import Problem
 from git_repositories import commit, repository
 from waiting import LIMIT_S, until
 

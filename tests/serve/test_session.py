@@ -26,7 +26,7 @@ from assay.serve.search_tools import Page, SearchFilter, facet_counts
 from assay.serve.session import NotServed, Session
 from assay.settings import EncoderSettings, SearchSettings, Settings
 from assay.store.catalog import MANIFEST
-from assay.types import Query
+from assay.values import Query
 from waiting import until
 
 PATIENT = Waits(fresh_s=0.0, refresh_s=60.0, fraction=float("inf"))

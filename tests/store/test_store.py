@@ -20,7 +20,7 @@ from assay.store.postings import TermTable, term_hashes
 from assay.store.segment import build, read_segment, write_segment
 from assay.store.snapshot import Snapshot
 from assay.store.vectors import SMALLEST, build_lists, products, quantised, restored
-from assay.types import KINDS, Chunk
+from assay.values import KINDS, Chunk
 
 WORDS = st.sampled_from(["parseArgs", "parse_args", "HTTPServer2", "naïve", "x", "retry", "_", "42", "Ω", "日本"])
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)

@@ -21,7 +21,7 @@ from assay.search.question import query_words
 from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace
 from assay.search.text_matches import MOST_MATCHES, TextMatch, reading_order, text_matches
 from assay.search.translation import unread_note
-from assay.types import KINDS, Chunk, Hit, Mode, Problem, Query
+from assay.values import KINDS, Chunk, Hit, Mode, Problem, Query
 
 
 def without_missing(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[list[Query], list[str]]:

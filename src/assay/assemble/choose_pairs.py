@@ -23,7 +23,7 @@ from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import read_lines, start_fresh
 from assay.search.retrievers import exhaustive
 from assay.settings import EncoderSettings, Settings
-from assay.types import Problem
+from assay.values import Problem
 
 DEFAULT_ENCODER = EncoderSettings().spec
 

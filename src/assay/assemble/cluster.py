@@ -34,7 +34,7 @@ from assay.protocols import Progress
 from assay.runs.worker_pool import About, NamedWork
 from assay.search.folder_index import IndexReport
 from assay.settings import ClusterSettings, Settings
-from assay.types import Problem
+from assay.values import Problem
 
 Work = TypeVar("Work")
 End = TypeVar("End")

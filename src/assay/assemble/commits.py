@@ -28,7 +28,7 @@ from assay.settings import Settings
 from assay.store.place import history_location
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 _PARTS = 5
 """Hits looked for a commit that is wanted: several may be parts of one."""

@@ -10,7 +10,7 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.types import Hit, Judgment
+from assay.values import Hit, Judgment
 
 Run = Mapping[str, Sequence[Hit | str]]
 """By the id of a query, its results, best first: hits, or targets such as `path:3-9` and `path`."""

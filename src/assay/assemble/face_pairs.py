@@ -9,7 +9,7 @@ from assay.assemble.open_judge import JudgeOptions, open_judge
 from assay.judge.pairs import Pair
 from assay.judge.verdicts import Together, Verdict
 from assay.runs.record import NoSteps
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 
 def judge(

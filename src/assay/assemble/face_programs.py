@@ -15,7 +15,7 @@ from assay.programs.execute import execute as execute_in
 from assay.programs.shown_examples import examples_in
 from assay.protocols import Progress
 from assay.rank.rankers import asks, best_first, executes, ranker_of
-from assay.types import Outcome, Program, Ranked, Task
+from assay.values import Outcome, Program, Ranked, Task
 
 Programs = str | Program | Iterable[str | Program]
 """Programs to run or to rank; a text is the source of one, for the only task."""

@@ -14,7 +14,7 @@ from assay.assemble.workspace import open_workspaces
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
-from assay.types import Mode, Query
+from assay.values import Mode, Query
 
 Place = str | PathLike[str]
 Question = str | Query | Sequence[str | Query]

@@ -26,7 +26,7 @@ from assay.settings import Settings
 from assay.store.folder import IndexFolder
 from assay.store.place import bucket_place, default_location, is_bucket, located
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk
+from assay.values import Chunk
 
 DESCRIPTIONS = "descriptions.sqlite"
 """Where descriptions are kept in the user's cache, for all indexes."""

@@ -21,7 +21,7 @@ from assay.protocols import Progress
 from assay.search.combine import rebuild_command
 from assay.settings import Settings
 from assay.store.place import is_bucket
-from assay.types import Problem
+from assay.values import Problem
 
 _NAMED = 3
 """Roots that are named in an error as examples."""

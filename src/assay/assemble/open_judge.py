@@ -26,7 +26,7 @@ from assay.judge.test_programs import Executor, Installs, RunnerOf, SandboxFaile
 from assay.judge.verdicts import Judge, MajorityJudge, ThirdDecides
 from assay.protocols import Chat, Encoder, Say
 from assay.runs.record import Steps
-from assay.types import Chunk, Judgment, Problem, Query
+from assay.values import Chunk, Judgment, Problem, Query
 
 if TYPE_CHECKING:
     from assay.cage.cage import CagePool

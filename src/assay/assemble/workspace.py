@@ -30,7 +30,7 @@ from assay.search.translation import TranslatedSearcher, Translator
 from assay.settings import SearchSettings, Settings
 from assay.store.place import holds_many, is_bucket, located
 from assay.store.snapshot import Snapshot
-from assay.types import Hit, Problem, Query
+from assay.values import Hit, Problem, Query
 
 
 def dictionary() -> frozenset[str]:

@@ -19,7 +19,7 @@ from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 from assay.truth.ground_truth import Truth
 from assay.truth.mine import open_files, pinned_commit
 from assay.truth.written import QuestionOrder, WrittenQuestion, WrittenTruth, choose_orders, gather, order_of
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 
 @dataclass(frozen=True, slots=True)

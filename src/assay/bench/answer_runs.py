@@ -24,7 +24,7 @@ from assay.errors import InputError, StorageError
 from assay.measure.line_spans import Span
 from assay.runs.record import Batches, append_lines, hash_of, read_lines, sole_writer
 from assay.truth.formats import trec
-from assay.types import Problem, Query
+from assay.values import Problem, Query
 
 FORMAT = 1
 _OTHERS = frozenset(("cmd", "http", "mcp", "run"))

@@ -27,7 +27,7 @@ from assay.bench.systems.system_worker import SystemTask
 from assay.errors import InputError
 from assay.io.processes import end_patiently
 from assay.measure.line_spans import Span
-from assay.types import Query
+from assay.values import Query
 
 MOST_RESTARTS = 3
 GAVE_UP = "system gave up"

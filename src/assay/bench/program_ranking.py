@@ -50,7 +50,7 @@ from assay.report.document import (
 )
 from assay.report.document import Cell as TableCell
 from assay.runs.record import Batches, code_stamp, hash_of, manifest, read_lines, sole_writer
-from assay.types import Program, Ranked, Task
+from assay.values import Program, Ranked, Task
 
 AXES = ("model", "config")
 PROMPTS = ("whole", "stripped")

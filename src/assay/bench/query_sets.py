@@ -24,7 +24,7 @@ from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Qrels, Truth, TruthFile, qrels_of
 from assay.truth.judging_pool import Pool, Run, as_pairs, pool
 from assay.truth.target_places import placed_in, resolved
-from assay.types import Chunk, Judgment, Mode, Problem, Query
+from assay.values import Chunk, Judgment, Mode, Problem, Query
 
 _FOLDERS = 3
 """Folders of a path, from the root, by which questions are grouped."""

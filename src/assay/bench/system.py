@@ -21,7 +21,7 @@ from assay.errors import InputError, nearest
 from assay.measure.line_spans import Span, span_of
 from assay.protocols import Searcher
 from assay.truth.ground_truth import Truth
-from assay.types import Chunk
+from assay.values import Chunk
 
 _EXTENSIONS = {"python": ".py", "javascript": ".js", "typescript": ".ts", "go": ".go", "java": ".java", "rust": ".rs"}
 _SHOWN = 80

@@ -21,7 +21,7 @@ from assay.io.terminal import dumps, say, wants_color
 from assay.search.display import Line, by_file, excerpt, fit, grouped, hits_to_group, lines, others_text, terms_to_mark
 from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
-from assay.types import Chunk, Hit
+from assay.values import Chunk, Hit
 
 _MOST_PROBLEMS = 5
 """Roots that standard error names one by one."""

@@ -23,7 +23,7 @@ def complete_languages(_context: click.Context, _parameter: click.Parameter, inc
 
 def complete_kinds(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the kinds of units."""
-    from assay.types import KINDS
+    from assay.values import KINDS
 
     return _starting(filter(None, KINDS), incomplete)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.programs.run_samples import RunnerOptions
     from assay.programs.samples import Samples
     from assay.programs.tasks.task_file import TaskFile
-    from assay.types import Problem
+    from assay.values import Problem
 
 _TOLD = 10
 """Problems that are named; the rest is counted."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.bench.results import Results
     from assay.judge.accounts import CampaignCosts
     from assay.judge.labels import Annotator, Key, LabelAgreement
-    from assay.types import Problem
+    from assay.values import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from assay.judge.export import Benchmark, DatasetDetails
     from assay.truth.ground_truth import Truth
-    from assay.types import Chunk
+    from assay.values import Chunk
 
 FORMS = {"own": "jsonl", "beir": "beir", "trec": "trec", "cosqa+": "cosqaplus"}
 _EXTENSIONS = {"python": ".py", "": ".txt"}

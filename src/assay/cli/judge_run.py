@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.judge.campaign import Tally
     from assay.judge.pairs import Pair, SampledPairs
     from assay.settings import ClusterSettings
-    from assay.types import Problem
+    from assay.values import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from assay.cli.completions import complete_kinds, complete_languages
 if TYPE_CHECKING:
     from assay.runs.draw_sample import SampleDraw
     from assay.settings import ClusterSettings, Settings
-    from assay.types import Mode, Query
+    from assay.values import Mode, Query
 
 
 def sample(text: str) -> Any:

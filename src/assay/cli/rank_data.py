@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.programs.tasks.task_file import TaskFile
     from assay.rank.dataset.rows import Example
     from assay.settings import ClusterSettings
-    from assay.types import Outcome, Problem
+    from assay.values import Outcome, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _load_samples(
     from assay.errors import InputError
     from assay.programs.samples import read as samples_of
     from assay.programs.tasks.task_file import read_tasks
-    from assay.types import Problem
+    from assay.values import Problem
 
     reading = read_tasks(tasks)
     reading = replace(reading, tasks=reading.tasks[:most])

@@ -16,7 +16,7 @@ from assay.cli.rank_parts import rankers, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
 
 if TYPE_CHECKING:
-    from assay.types import Ranked, Task
+    from assay.values import Ranked, Task
 
 _FEW = 5
 """Programs of a task that are printed, where there are several tasks."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.protocols import Ranker
     from assay.rank.asking.model_ranker import RankingModels
     from assay.rank.dataset.rows import Dataset
-    from assay.types import Problem, Task
+    from assay.values import Problem, Task
 
 _TOLD = 5
 """Problems that are named; the rest is counted."""

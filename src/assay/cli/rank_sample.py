@@ -14,7 +14,7 @@ from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option
 
 if TYPE_CHECKING:
     from assay.rank.sampling.sample import SamplingCost, SamplingPlan, SamplingTally
-    from assay.types import Task
+    from assay.values import Task
 
 
 @dataclass(frozen=True, slots=True)

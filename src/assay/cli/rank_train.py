@@ -11,7 +11,7 @@ import click
 
 from assay.cli.command import PATH, argument, command, flag, option, verbose
 from assay.errors import InputError, MissingExtra, printable
-from assay.types import Problem
+from assay.values import Problem
 
 if TYPE_CHECKING:
     from assay.rank.dataset.rows import Example

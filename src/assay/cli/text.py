@@ -18,7 +18,7 @@ from assay.errors import printable
 from assay.io.terminal import printable_line, terminal_width
 from assay.search.display import Line, declared, declared_line, places
 from assay.search.display import lines as lines_of
-from assay.types import Chunk, Hit
+from assay.values import Chunk, Hit
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -16,7 +16,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.truth.audit_findings import Audit, AuditFinding
     from assay.truth.ground_truth import Truth
-    from assay.types import Chunk
+    from assay.values import Chunk
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from assay.truth.ground_truth import Truth, TruthFile
     from assay.truth.judging_pool import Correction, Pool
-    from assay.types import Chunk, Judgment, Problem, Query
+    from assay.values import Chunk, Judgment, Problem, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def _judged(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> tuple[Seq
 def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
     """Return the labels of files: those of people, of records, or of any form that `assay judge agreement` reads."""
     from assay.judge.labels import read_labels
-    from assay.types import Judgment
+    from assay.values import Judgment
 
     found = []
     for file in files:

@@ -15,7 +15,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.truth.ground_truth import Truth, TruthFile
     from assay.truth.judging_pool import Pool
-    from assay.types import Problem
+    from assay.values import Problem
 
 _FILE = click.Path(path_type=Path)
 

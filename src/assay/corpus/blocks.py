@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.settings import IndexSettings
-from assay.types import Chunk
+from assay.values import Chunk
 
 BLOCK_LINES = 40
 SMALLEST_BLOCK = 20

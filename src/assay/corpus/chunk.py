@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from assay.corpus import blocks, documents
 from assay.corpus.languages import GRAMMARS, language_of
-from assay.types import Chunk
+from assay.values import Chunk
 
 _LONGEST_LINE = 20_000
 """Characters; nobody writes such a line, and a parser has nothing to say about it."""

@@ -16,7 +16,7 @@ from ast_grep_py import SgNode
 from assay.corpus import blocks
 from assay.corpus.references import file_facts
 from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, opening, units, units_in
-from assay.types import Chunk
+from assay.values import Chunk
 
 _LONG = 120
 """Lines of a function that is looked into for others, where what calls what is read."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.corpus import blocks
-from assay.types import Chunk
+from assay.values import Chunk
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from assay.errors import InputError, ModelUnavailable, printable
 from assay.io.endpoints import BASE
 from assay.io.http import HttpOptions, ModelEndpoint
 from assay.protocols import Role, Vectors
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 _BATCH = 96
 _LONGEST = 24_000  # characters of one text: about the 8,191 tokens that such endpoints take

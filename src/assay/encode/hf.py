@@ -25,7 +25,7 @@ from assay.encode.vectors import unit
 from assay.encode.view import source
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Role, Vectors
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 

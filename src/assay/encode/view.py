@@ -13,7 +13,7 @@ from typing import Literal
 
 from assay.protocols import Encoder, Vectors
 from assay.terms import STOP_WORDS, parts, words
-from assay.types import Chunk
+from assay.values import Chunk
 
 _LETTER = re.compile(r"[^\W\d_]")
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")

@@ -31,7 +31,7 @@ from tempfile import mkstemp
 from typing import Any, BinaryIO, Literal
 
 from assay.errors import InputError, MissingExtra
-from assay.types import Problem
+from assay.values import Problem
 
 MOST_BYTES = 8 * 10**9
 """What a packed file or a pipe may hold: a million documents of 8 KB."""

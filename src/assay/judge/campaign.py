@@ -26,7 +26,7 @@ from assay.programs.modules.imports import changes
 from assay.protocols import Say
 from assay.runs.local import in_flight
 from assay.runs.record import Journal, ReadOnlySteps, Steps, begin, sole_writer, stored_settings
-from assay.types import Chunk, Problem, Query
+from assay.values import Chunk, Problem, Query
 
 
 @dataclass(slots=True)

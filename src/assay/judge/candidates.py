@@ -38,7 +38,7 @@ from assay.runs.record import append_lines, differing, progress_of, read_lines, 
 from assay.truth.formats.shared import fault_of_id, text_of
 from assay.truth.ground_truth import Truth
 from assay.truth.truth_formats import UnknownFormat, form_of, read, read_part
-from assay.types import Chunk, Judgment, Problem, Query
+from assay.values import Chunk, Judgment, Problem, Query
 
 _IDS = ("id", "_id", "query_id", "code_id", "query-idx", "code-idx", "idx")
 

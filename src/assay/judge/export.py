@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.judge.accounts import accounts, costs_as_json
 from assay.terms import same_words
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 SPLITS = ("train", "valid", "test")
 SHARES = (8, 1, 1)

@@ -21,7 +21,7 @@ from assay.encode.static import StaticEncoder
 from assay.judge.pairs import Pair
 from assay.protocols import Encoder
 from assay.terms import STOP_WORDS, WORD, parts, stem
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 Rows = NDArray[np.float64]
 FEATURES = ("cosine", "token_similarity", "name_similarity", "in_order", "has_name", "has_doc")

@@ -23,7 +23,7 @@ from assay.judge import records
 from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
 from assay.runs.draw_sample import BY_PAIR, BY_QUERY, SampleDraw, draw_within
 from assay.terms import same_words
-from assay.types import Problem
+from assay.values import Problem
 
 Key = tuple[str, str]
 """The ids of a query and of a code."""

@@ -18,7 +18,7 @@ from assay.io import rows
 from assay.io.fields import describe_value
 from assay.io.files import write_rows
 from assay.runs.draw_sample import BY_PAIR, BY_QUERY, SampleDraw, draw_within
-from assay.types import Chunk, Problem, Query
+from assay.values import Chunk, Problem, Query
 
 LONGEST = 100_000
 """Characters of a code or a query that is judged: what is longer fits in no prompt, and is no answer."""

@@ -24,7 +24,7 @@ from assay.measure.agreement import Estimate, alpha, majority
 from assay.measure.compare import sign_test, wilson
 from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import among_writers, append_lines, differing, is_begun, read_lines, refuse
-from assay.types import Chunk, Problem, Query
+from assay.values import Chunk, Problem, Query
 
 Side = Literal["left", "right", "neither"]
 SIDES: tuple[Side, ...] = ("left", "right", "neither")

@@ -13,7 +13,7 @@ from assay.errors import StorageError
 from assay.io.rows import on_disk, sample
 from assay.llm.recorded import REPLY, is_paid, spend_of
 from assay.runs.record import Journal, Record, hash_of, read_lines
-from assay.types import Judgment
+from assay.values import Judgment
 
 STEPS = (REPLY, "run", "install")
 

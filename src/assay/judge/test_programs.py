@@ -29,7 +29,7 @@ from assay.programs.modules.install import InstallRefused, Overlay
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import unusable
 from assay.runs.record import Record
-from assay.types import Outcome, Program, Script, Task, Test
+from assay.values import Outcome, Program, Script, Task, Test
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

@@ -23,7 +23,7 @@ from assay.programs.execute import Execution, executions, refused
 from assay.programs.shown_examples import examples_in, function_in
 from assay.programs.verdict import usable_tests
 from assay.runs.record import Steps
-from assay.types import Call, Outcome, Program, Task
+from assay.values import Call, Outcome, Program, Task
 
 State = Literal["passed", "failed", "not run", "broken"]
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)[ \t]{0,3}\(")

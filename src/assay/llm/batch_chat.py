@@ -25,7 +25,7 @@ from assay.llm.prompts import fingerprint
 from assay.llm.schema import check
 from assay.llm.wrappers import Budget, charged
 from assay.protocols import Chat, Say
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 _MOST_TRIES = 2
 """Batches that a question is put into."""

@@ -19,7 +19,7 @@ from assay.io.endpoints import BASE, KEY
 from assay.io.http import HttpClient, HttpOptions
 from assay.llm.endpoint import BATCH, FREE, Endpoint, Spend, endpoint
 from assay.llm.schema import check, is_strict, read
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 _SHOWN = 200  # characters of a server's words in a message
 _REFUSED = {401: "the key", 402: "the account", 403: "the key", 404: "the model's name and the address"}

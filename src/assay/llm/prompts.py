@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.types import Prompt
+from assay.values import Prompt
 
 _PART = re.compile(r"^<!-- (system|prompt|reply) -->\n", re.MULTILINE)
 _HOLE = re.compile(r"\{\{(\w+)\}\}|\{mark\}")

@@ -19,7 +19,7 @@ from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
 from assay.protocols import Chat
 from assay.runs.record import Journal, ReadOnlySteps, Record, Steps, read_lines
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 REPLY, FAILED = "reply", "failed"
 """The kinds of these lines."""

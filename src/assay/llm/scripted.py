@@ -20,7 +20,7 @@ from assay.errors import InputError, NoAnswer, nearest
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 _FIELDS = ("value", "error", "hash", "name", "contains", "tokens_in", "tokens_out", "cost", "seconds")
 _SHORTEST_HASH = 8

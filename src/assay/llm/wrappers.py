@@ -21,7 +21,7 @@ from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.protocols import Chat
 from assay.runs.local import in_flight
-from assay.types import Prompt, Reply
+from assay.values import Prompt, Reply
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT, model TEXT, "

@@ -17,7 +17,7 @@ from assay.faults import Fault
 from assay.programs.execute import refused
 from assay.programs.harness.codec import NotPlainData, pack
 from assay.programs.harness.test_process import FAILED, NONE, RETURNED
-from assay.types import Program, Script, Task
+from assay.values import Program, Script, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

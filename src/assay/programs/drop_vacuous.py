@@ -19,7 +19,7 @@ from assay.faults import Fault
 from assay.programs.execute import Execution, executions
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import unusable
-from assay.types import Problem, Program, Stdin, Task
+from assay.values import Problem, Program, Stdin, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

@@ -22,7 +22,7 @@ from assay.cage.job import Ended, Job, Limits
 from assay.faults import Fault
 from assay.programs.modules.imports import imported
 from assay.programs.verdict import Extent, job_of, outcome_of, passed
-from assay.types import Outcome, Program, Task
+from assay.values import Outcome, Program, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from assay.types import Stdin
+from assay.values import Stdin
 
 _MOST: Final = 50
 _LONGEST_HEADING: Final = 60

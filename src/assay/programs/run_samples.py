@@ -32,7 +32,7 @@ from assay.programs.tasks.expected import with_expected_outputs
 from assay.programs.tasks.task_file import TaskFile
 from assay.runs.record import Batches, begin, digest, is_begun, read_lines, refuse, rewrite, stored_settings
 from assay.settings import ClusterSettings
-from assay.types import Outcome, Program, Task
+from assay.values import Outcome, Program, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

@@ -18,7 +18,7 @@ from typing import Any
 from assay.errors import InputError, nearest
 from assay.io import rows
 from assay.io.fields import FieldError, Fields
-from assay.types import LogProbability, Problem, Program, Task
+from assay.values import LogProbability, Problem, Program, Task
 
 _USUAL = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
 STOPS: Mapping[str, tuple[str, ...]] = {

@@ -24,7 +24,7 @@ from itertools import islice
 from typing import Any, Final
 
 from assay.programs.io_samples import samples
-from assay.types import Call, Script, Task, Test
+from assay.values import Call, Script, Task, Test
 
 LONGEST: Final = 2000
 """Characters of one literal."""

@@ -32,7 +32,7 @@ from assay.programs.harness.codec import NotPlainData, pack
 from assay.programs.harness.recorder import TestFinding
 from assay.programs.harness.run_tests import PYTEST
 from assay.programs.harness.test_plan import packed, packed_call, script_plan
-from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
+from assay.values import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
 
 MOST_BYTES: Final = 64 << 20
 Extent = Literal["first failure", "every test", "survey"]

@@ -22,7 +22,7 @@ from assay.measure.passk import Gain, Judged, RankMeasure, Value
 from assay.protocols import Ranker
 from assay.rank.dataset.rows import Example, by_task
 from assay.rank.rankers import ranked_pools
-from assay.types import Ranked, Task
+from assay.values import Ranked, Task
 
 if TYPE_CHECKING:
     from assay.protocols import Progress

@@ -18,7 +18,7 @@ from assay.io import rows
 from assay.io.fields import FieldError, Fields
 from assay.io.rows import plain
 from assay.programs import samples
-from assay.types import Problem, Program, Task
+from assay.values import Problem, Program, Task
 
 _WHOLE = ("code", "solution", "source", "program")
 _TAGS = ("model", "config", "temperature")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from assay import plugins
 from assay.errors import InputError
 from assay.protocols import ManyRanker, Pool, Ranker
-from assay.types import LogProbability, Program, Ranked, Task
+from assay.values import LogProbability, Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

@@ -19,7 +19,7 @@ import numpy as np
 
 from assay.errors import AssayError, DamagedIndex, StorageError
 from assay.protocols import Scorer, Searcher
-from assay.types import Hit, Query
+from assay.values import Hit, Query
 
 DEPTH = 200
 """Hits that each searcher is asked for at least."""

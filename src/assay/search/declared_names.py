@@ -20,7 +20,7 @@ from assay.search.filters import PROSE, Mask, traits_of
 from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import exact, parts, stem
-from assay.types import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
+from assay.values import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
 
 _NAME, _PARENT = FIELDS.index("name"), FIELDS.index("parent")
 _QUALIFIER = r"(?:\.|::|#|->|\\|/)"

@@ -30,7 +30,7 @@ from assay.llm.prompts import boundary
 from assay.protocols import Chat, Progress
 from assay.search.filters import PROSE, traits_of
 from assay.terms import tokens
-from assay.types import Chunk, Problem, Prompt, Reply
+from assay.values import Chunk, Problem, Prompt, Reply
 
 _TABLE = "CREATE TABLE IF NOT EXISTS descriptions (key BLOB PRIMARY KEY, text TEXT, chat TEXT) WITHOUT ROWID"
 _LINES = 5  # of code without a name; fewer are imports, or the docstring of a module

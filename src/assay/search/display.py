@@ -20,7 +20,7 @@ from itertools import accumulate, islice
 from assay.search.declared_names import innermost_name, unit_of
 from assay.search.filters import PROSE
 from assay.terms import STOP_WORDS, WORD, terms, terms_of
-from assay.types import TYPE_KINDS, Chunk, Hit
+from assay.values import TYPE_KINDS, Chunk, Hit
 
 Line = tuple[int, str]
 """A line of a file: its number and its text."""

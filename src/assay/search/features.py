@@ -32,7 +32,7 @@ from assay.search.question import Question
 from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, words
-from assay.types import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
+from assay.values import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
 
 NAME, PARENT, PATH, DOC, BODY = range(len(FIELDS))
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
-from assay.types import KINDS, Chunk, Query
+from assay.values import KINDS, Chunk, Query
 
 PROSE = frozenset(("markdown", "restructuredtext", "asciidoc", "text"))
 """Languages that are documentation; every other one is code."""

@@ -32,7 +32,7 @@ from assay.store.folder import IndexFolder, Version
 from assay.store.segment import Segment, build, write_segment
 from assay.store.snapshot import Snapshot
 from assay.store.vectors import quantised
-from assay.types import Chunk
+from assay.values import Chunk
 
 MOST_FILES = 30
 """Changed files of a commit whose changes are read; all are named."""

@@ -33,7 +33,7 @@ from assay.search.phrases import comes_from
 from assay.search.question import Question, Speller, understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking, query_features, ranking_name
 from assay.store.snapshot import ChunkOrder, Snapshot
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
 _BEYOND = 5  # chunks that hold all terms of a question and that the first stage leaves out

@@ -42,7 +42,7 @@ from assay.search.index_changes import Build, Differences, Sifted, differences, 
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord
 from assay.store.segment import build, write_segment
 from assay.store.vectors import quantised
-from assay.types import Chunk
+from assay.values import Chunk
 
 _WORTH_FORKING_BYTES = 200_000  # below, two processes save less than they cost
 _SMALLEST_BATCH_BYTES = 100_000

@@ -28,7 +28,7 @@ from assay.search.filters import keeping, traits_of
 from assay.search.question import LONG
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 WEIGHTS: Mapping[str, float] = {"title": 1.0, "text": 0.5, "named": 0.5}
 """What each part counts; between 0.3 and 1 for the later ones nothing moves by more than one question in a hundred."""

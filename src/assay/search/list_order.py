@@ -23,7 +23,7 @@ from assay.search.filters import traits_of
 from assay.search.lexical import Array
 from assay.search.question import Question
 from assay.terms import parts, stem, words
-from assay.types import CALLABLE_KINDS, TYPE_KINDS, Chunk
+from assay.values import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
 EVIDENCE = (
     "typed",

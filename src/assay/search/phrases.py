@@ -19,7 +19,7 @@ import numpy as np
 from assay.search.lexical import Array
 from assay.search.question import Question
 from assay.terms import STOP_WORDS, words
-from assay.types import Chunk
+from assay.values import Chunk
 
 PHRASE_FEATURES = ("phrase", "phrase_long", "phrase_any")
 

@@ -19,7 +19,7 @@ from assay.protocols import Searcher
 from assay.search.declared_names import QueryNames, typed_names
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, WORD, exact, parts, stem
-from assay.types import Hit, Query
+from assay.values import Hit, Query
 
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
 _TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))

@@ -34,7 +34,7 @@ from assay.search.lexical import Array
 from assay.search.list_order import ORDER_WEIGHTS, ListOrder
 from assay.store.segment import Mask, Segment
 from assay.store.snapshot import Snapshot
-from assay.types import CALLABLE_KINDS, KINDS, Mode
+from assay.values import CALLABLE_KINDS, KINDS, Mode
 
 RankingName = Literal["code", "docs", "functions"]
 """`functions` is code of a corpus whose files hold one function each."""

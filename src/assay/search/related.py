@@ -24,7 +24,7 @@ from assay.search.filters import PROSE, traits_of
 from assay.search.reference_table import PlacedCall, PlacedDefinition, family_of, numbers_in, table_of
 from assay.search.resolve import Resolver, resolver_of
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk
+from assay.values import Chunk
 
 Group = Literal["callers", "callees", "tests", "alike"]
 GROUPS: tuple[Group, ...] = ("callers", "callees", "tests", "alike")

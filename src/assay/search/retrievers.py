@@ -20,7 +20,7 @@ from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.question import understand
 from assay.search.text_matches import TextMatch, reading_order
 from assay.store.snapshot import ChunkOrder, Snapshot
-from assay.types import Hit, Query
+from assay.values import Hit, Query
 
 
 def best(scores: Array, allowed: Mask | None, k: int, order: ChunkOrder) -> NDArray[np.int64]:

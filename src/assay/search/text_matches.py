@@ -23,7 +23,7 @@ from assay.errors import InputError
 from assay.search.filters import PROSE, filter_mask, traits_of
 from assay.store.segment import Mask, Segment
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk, Query
+from assay.values import Chunk, Query
 
 LONGEST_PATTERN = 1000
 """Characters of an expression."""

@@ -32,7 +32,7 @@ import Stemmer
 
 from assay.protocols import Searcher
 from assay.terms import STOP_WORDS
-from assay.types import Hit, Query
+from assay.values import Hit, Query
 
 FOLDER = Path(__file__).parent / "data" / "lexicons"
 LANGUAGES = ("zh", "de", "es", "fr", "it", "ja", "pt", "ru")

@@ -28,7 +28,7 @@ from assay.search.folder_index import IndexReport
 from assay.serve.served_roots import RootSource, ServedRoots
 from assay.settings import Settings
 from assay.store.snapshot import Snapshot
-from assay.types import Problem
+from assay.values import Problem
 
 KEPT_FRESH_S = 0.1
 """So often an index is looked for that another process keeps: all that answer are to say the same."""

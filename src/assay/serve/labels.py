@@ -27,7 +27,7 @@ from assay.truth.formats import jsonl_truth
 from assay.truth.formats.shared import Glimpse, fault_of_target
 from assay.truth.ground_truth import Truth
 from assay.truth.target_places import declared, lines_of_symbol
-from assay.types import Judgment, Query
+from assay.values import Judgment, Query
 
 _LARGEST_BYTES = 1_000_000
 """Of a file that may be a target; no larger one is searched."""

@@ -28,7 +28,7 @@ from assay.search.display import cut, others_text, telling
 from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 OVERHEAD = 130
 """Tokens of an answer besides its entries: names of fields, place, cursor."""

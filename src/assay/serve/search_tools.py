@@ -31,7 +31,7 @@ from assay.serve.session import ServedPlace, Session, check_globs
 from assay.serve.turns import turn
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.types import KINDS, Chunk, Mode, Program, Query, Ranked, Task
+from assay.values import KINDS, Chunk, Mode, Program, Query, Ranked, Task
 
 LEAST_BUDGET = 500
 USUAL_BUDGET = 4000

@@ -24,7 +24,7 @@ from assay.errors import AssayError, InputError, StorageError, printable
 from assay.io.files import write
 from assay.protocols import Say
 from assay.settings import Settings
-from assay.types import Problem
+from assay.values import Problem
 
 _FORM = 1
 

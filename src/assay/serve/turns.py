@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from assay.assemble.indexes import is_quick
 from assay.assemble.workspace import JointSearch
 from assay.errors import AssayError
-from assay.types import Query
+from assay.values import Query
 
 Answer = TypeVar("Answer")
 _turn = Lock()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from assay.store.arrays import Strings
 from assay.terms import terms_of, words
-from assay.types import Chunk
+from assay.values import Chunk
 
 FIELDS = ("name", "parent", "path", "doc", "body")
 

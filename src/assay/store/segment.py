@@ -21,7 +21,7 @@ from assay.errors import DamagedIndex
 from assay.store.arrays import ArrayFile, Arrays, Strings, write_arrays
 from assay.store.postings import FIELDS, field_words, invert
 from assay.store.vectors import SMALLEST, InvertedLists, Stored, build_lists, restored
-from assay.types import KINDS, Chunk
+from assay.values import KINDS, Chunk
 
 Links = Sequence[Sequence[str]]
 Mask = NDArray[np.bool_]

@@ -21,7 +21,7 @@ from assay.store.nearness import VectorSums, cosines_with, mean_and_deviation, n
 from assay.store.postings import FIELDS, TermTable
 from assay.store.segment import Mask, Segment, build
 from assay.store.vectors import restored
-from assay.types import Chunk
+from assay.values import Chunk
 
 Numbers = NDArray[np.int64]
 

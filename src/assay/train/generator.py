@@ -27,7 +27,7 @@ from assay.runs.record import manifest
 from assay.settings import above_zero, at_least
 from assay.train.card import about_base, base_of, page, tuned_head
 from assay.train.settings import FineTuneSettings, extra_of
-from assay.types import Problem, Task
+from assay.values import Problem, Task
 
 if TYPE_CHECKING:
     from assay.train.generator_loop import TunedGenerator

@@ -19,7 +19,7 @@ from assay.corpus.walk import walk
 from assay.corpus.walked_files import FileEntry, read
 from assay.encode.view import view
 from assay.train.pairs import TrainingPair
-from assay.types import Chunk
+from assay.values import Chunk
 
 _DEVELOPMENT = "click hono httpx"
 _LEARNED = (  # by the ranking

@@ -25,7 +25,7 @@ from assay.judge.pairs import Pair
 from assay.measure.agreement import Estimate
 from assay.protocols import Encoder, Say
 from assay.runs.record import write_manifest
-from assay.types import Chunk, Problem, Query
+from assay.values import Chunk, Problem, Query
 
 Numbers = NDArray[np.float64]
 _AT_ONCE = 2_000

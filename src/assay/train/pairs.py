@@ -25,7 +25,7 @@ from assay.judge import records
 from assay.terms import WORD
 from assay.train.settings import TableSettings, TuneSettings
 from assay.truth.truth_formats import read
-from assay.types import Problem
+from assay.values import Problem
 
 _QUERIES = ("query", "doc")
 _GRADES = ("grade", "label", "score", "relevance")

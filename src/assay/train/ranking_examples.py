@@ -37,7 +37,7 @@ from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
 from assay.truth.ground_truth import qrels_of
 from assay.truth.target_places import check, resolved
-from assay.types import Chunk, Mode, Problem, Query
+from assay.values import Chunk, Mode, Problem, Query
 
 _FOREIGN_PARTS = 8  # one of which each repository is searched with
 _BOTH = "_both"

@@ -23,7 +23,7 @@ from assay.search.ranking import SECOND_STAGE, Ranking, RankingName
 from assay.train.card import page, rows_of
 from assay.train.ranking_examples import JudgedQuery, RankingExample
 from assay.train.settings import RankingSettings
-from assay.types import Chunk, Hit
+from assay.values import Chunk, Hit
 
 
 @dataclass(frozen=True, slots=True)

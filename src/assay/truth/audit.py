@@ -20,7 +20,7 @@ from assay.truth.audit_findings import Audit, AuditFinding, TextsAt
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.target_places import Places, fault_of, path_of
 from assay.truth.twins import THRESHOLD, Numbers, Twins, clusters, jaccard, numbered, twins_of
-from assay.types import Chunk, Judgment, Problem
+from assay.values import Chunk, Judgment, Problem
 
 
 @dataclass(frozen=True, slots=True)

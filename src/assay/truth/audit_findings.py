@@ -14,7 +14,7 @@ from assay.measure.line_spans import Span, span_of
 from assay.terms import STOP_WORDS, WORD, parts, stem
 from assay.truth.ground_truth import Truth
 from assay.truth.twins import Twins
-from assay.types import Judgment, Query
+from assay.values import Judgment, Query
 
 
 @dataclass(frozen=True, slots=True)

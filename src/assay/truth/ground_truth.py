@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span, Unit, span_of
-from assay.types import Chunk, Judgment, Problem, Query
+from assay.values import Chunk, Judgment, Problem, Query
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from assay.truth.formats.jsonl_truth import record_of
 from assay.truth.formats.shared import csv_row, fault_of_target, grade_of, text_of
 from assay.truth.ground_truth import Qrels, Truth, TruthFile
 from assay.truth.truth_formats import form_of, write
-from assay.types import Chunk, Judgment, Problem, Query
+from assay.values import Chunk, Judgment, Problem, Query
 
 Run = Mapping[str, Sequence[Span]]
 """The ranked answers of one system, by the query's id."""

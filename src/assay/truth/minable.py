@@ -16,7 +16,7 @@ from assay.corpus.languages import PROSE, language_of
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read
 from assay.terms import STOP_WORDS, WORD, parts, terms_of
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 MOST_FILES = 20_000
 """Of larger repositories a sample of the files is looked at for documentation and tests."""

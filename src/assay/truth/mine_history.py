@@ -15,7 +15,7 @@ from assay.protocols import Progress
 from assay.terms import WORD
 from assay.truth.minable import TELLING, Files, MinedQueries, is_aside, is_prose, is_test, kind_of, target_of, telling
 from assay.truth.mine_units import doc_lines
-from assay.types import Chunk, Judgment, Mode, Query
+from assay.values import Chunk, Judgment, Mode, Query
 
 _LONGEST_BODY = 120
 _SHORTEST_BODY = 15

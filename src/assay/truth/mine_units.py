@@ -26,7 +26,7 @@ from assay.truth.minable import (
     target_of,
     telling,
 )
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 SHORTEST_SENTENCE = 4
 """Words of a sentence at least."""

@@ -18,7 +18,7 @@ from assay.corpus.walked_files import as_utf8, decoded, from_utf8
 from assay.errors import InputError, nearest
 from assay.measure.line_spans import Entry, Span, Unit, span_of
 from assay.truth.ground_truth import Qrels, Truth, TruthFile
-from assay.types import Judgment, Problem
+from assay.values import Judgment, Problem
 
 
 class Places:

@@ -15,7 +15,7 @@ from assay.errors import InputError, nearest
 from assay.io import files, rows
 from assay.truth.formats.shared import Glimpse, about_file
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Problem
+from assay.values import Problem
 
 FORMATS = {
     "jsonl": ("assay.truth.formats.jsonl_truth", "our own JSON lines, which hold everything"),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Progress
-from assay.types import Chunk
+from assay.values import Chunk
 
 Numbers = NDArray[np.int64]
 """Called with the name of a stage, how much of it is done, and how much there is."""

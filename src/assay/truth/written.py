@@ -27,7 +27,7 @@ from assay.truth.minable import (
     telling,
     words_of,
 )
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 _LINES = ("sort", "kind", "path", "parent", "symbol", "signature")
 

@@ -9,7 +9,7 @@ from assay.truth.audit import Audit, AuditCorpus, audit, collapsed, corpus_at, n
 from assay.truth.audit_findings import asks
 from assay.truth.ground_truth import Truth
 from assay.truth.twins import twins
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 LONG = "def area(width, height):\n    return width * height if width > 0 and height > 0 else None\n"
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.truth.twins import clusters, jaccard, joined, numbered, tokens, twins, twins_of
-from assay.types import Chunk
+from assay.values import Chunk
 
 FUNCTION = """def wait(server, seconds):
     '''Block until it answers.'''

@@ -3,7 +3,7 @@ from __future__ import annotations
 from assay.corpus.git_history import Commit
 from assay.truth import mine_history
 from assay.truth.minable import kind_of
-from assay.types import Chunk
+from assay.values import Chunk
 
 
 def test_the_marks_of_conventions_go():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.types import Pytest
+from assay.values import Pytest
 from attacks.model import UNITTEST, Attack, is_correct
 
 GROUP = "benign"

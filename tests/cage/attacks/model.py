@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.faults import Fault
-from assay.types import Call, Outcome, Script, Test
+from assay.values import Call, Outcome, Script, Test
 
 ESCAPED = "ESCAPED:"
 HOLDS = "HOLDS:"

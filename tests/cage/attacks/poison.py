@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.types import Script, Test
+from assay.values import Script, Test
 from attacks.model import ADD, NEXT, QUICK, RIGHT, Attack, Judge, decided, is_correct
 
 GROUP = "poison"

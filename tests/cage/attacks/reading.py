@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from assay.types import Script
+from assay.values import Script
 from attacks.model import Attack, not_correct
 
 GROUP = "reading"

@@ -15,7 +15,7 @@ from assay.cage.cage import CagePool
 from assay.cage.job import Limits
 from assay.faults import Fault
 from assay.programs.verdict import job_of, outcome_of
-from assay.types import Program, Task
+from assay.values import Program, Task
 from attacks.model import ABSENT, ASK, BROKEN, CONTAINED, ESCAPED, FAILS, LOOSE, Attack, Ran, Row
 from attacks.outside import Outside
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from assay.types import Script, Test
+from assay.values import Script, Test
 from attacks.model import ADD, CHECKED, NEXT, QUICK, UNITTEST, Attack, decided
 from attacks.wrong import ANY, GROUP, HANDED_ON, PATCH, PRINTED, SHARED, STACK, SUITE, WRONG, unsaid, wrong
 

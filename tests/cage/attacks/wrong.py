@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from assay.types import Pytest, Script, Stdin, Test
+from assay.values import Pytest, Script, Stdin, Test
 from attacks.model import ADD, Attack, Judge, Ran, not_correct
 
 GROUP = "verdict"

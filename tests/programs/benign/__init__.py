@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.types import Program, Pytest, Script, Task
+from assay.values import Program, Pytest, Script, Task
 
 
 @dataclass(frozen=True, slots=True)

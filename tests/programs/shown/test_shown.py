@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.programs.shown_examples import examples_in
-from assay.types import Call, Script, Stdin, Task
+from assay.values import Call, Script, Stdin, Task
 
 
 def calls(text: str, name: str = "f") -> list[tuple[object, ...]]:

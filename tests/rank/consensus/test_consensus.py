@@ -19,7 +19,7 @@ from assay.rank.consensus.canon import of_text
 from assay.rank.consensus.consensus_ranker import ConsensusRanker, finished_part
 from assay.rank.consensus.crowd import bags, look_at, prices
 from assay.rank.rankers import ranker_of, rankers_of
-from assay.types import Program, Ranked, Task
+from assay.values import Program, Ranked, Task
 
 TASK = Task("t", 'def add(a, b):\n    """Return the sum of two numbers.\n    >>> add(1, 2)\n    3\n    """\n', "add")
 SOURCES = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.faults import Fault
 from assay.rank.consensus.gate import Facts, facts, wants_of
 from assay.rank.consensus.syntax import LONGEST
-from assay.types import Call, Task
+from assay.values import Call, Task
 
 TASK = Task(
     "t",

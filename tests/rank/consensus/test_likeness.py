@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay.rank.consensus.canon import MOST_NODES, Canon, canon, of_text
 from assay.rank.consensus.crowd import LENGTHS, MOST, bags, likeness, look_at
 from assay.rank.consensus.syntax import children, walk
-from assay.types import Program, Task
+from assay.values import Program, Task
 
 
 def form(source: str) -> Canon:

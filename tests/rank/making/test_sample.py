@@ -29,7 +29,7 @@ from assay.rank.sampling.endpoint import (
 )
 from assay.rank.sampling.prompts import load_template
 from assay.rank.sampling.sample import SamplingPlan, sample, spent
-from assay.types import LogProbability, Task
+from assay.values import LogProbability, Task
 
 TASKS = [Task("t/0", "def f():\n", "f"), Task("t/1", "def g():\n", "g")]
 FEW = SamplingOptions(n=5, temperature=0.5, seed=3)

@@ -12,7 +12,7 @@ from assay.errors import InputError
 from assay.rank.sampling.endpoint import Completions, SamplingOptions
 from assay.rank.sampling.prompts import FewShots, load_template, render
 from assay.rank.sampling.sample import SamplingPlan, sample
-from assay.types import Call, Stdin, Task
+from assay.values import Call, Stdin, Task
 
 PROMPT = 'def add(a, b):\n    """Add two numbers {a} and {b}.\n\n    >>> add(1, 2)\n    3\n    """\n'
 ADD = Task("add", PROMPT, "add", (Call((1, 2), 3),), tags={"starter_code": "def add(a, b):\n"})

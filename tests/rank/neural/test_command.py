@@ -15,7 +15,7 @@ for library in ("torch", "transformers", "onnx", "onnxruntime"):
 
 from assay.rank.dataset.formats import write
 from assay.rank.neural.ranker import NeuralRanker
-from assay.types import Program, Task
+from assay.values import Program, Task
 
 SMALL = [word for each in ("window=80", "code_least=20", "steps=2", "batch=9") for word in ("--set", each)]
 

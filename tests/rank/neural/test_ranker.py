@@ -19,7 +19,7 @@ from assay.rank.neural.ranker import NeuralRanker
 from assay.rank.neural.settings import NeuralSettings
 from assay.rank.rankers import ranked_pools
 from assay.train.neural import train
-from assay.types import Program, Task
+from assay.values import Program, Task
 
 TASK = Task("t9", "add the numbers")
 ODD = [
@@ -104,7 +104,7 @@ def test_an_exported_ranker_says_the_same_without_torch(folders: dict[str, Path]
         assert dict(two.why) == pytest.approx(dict(one.why), abs=1e-3)
         assert (two.fault, two.line) == (one.fault, one.line)
     code = (
-        "import sys; from assay.rank.neural.ranker import NeuralRanker; from assay.types import Program, Task;"
+        "import sys; from assay.rank.neural.ranker import NeuralRanker; from assay.values import Program, Task;"
         f"NeuralRanker({str(folder)!r}).rank(Task('t', 'add'), [Program('t', 'def f(a): return a')]);"
         "print({'torch', 'transformers'} & set(sys.modules))"
     )

@@ -27,7 +27,7 @@ from assay.rank.rankers import best_first
 from assay.runs.record import read_lines, sole_writer
 from assay.train import neural
 from assay.train.neural import batches, class_loss, line_loss, ranking_loss, rate_at, train
-from assay.types import Task
+from assay.values import Task
 
 QUICK = {"window": 80, "code_least": 20, "batch": 18, "micro": 9, "rate": 5e-3, "balance": 0.0}
 

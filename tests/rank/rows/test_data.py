@@ -18,7 +18,7 @@ from assay.rank.dataset import rows as splits
 from assay.rank.dataset.formats import classes_of, labels_of
 from assay.rank.dataset.rows import Example, examples_of, failing_references, without
 from assay.report.plain_text import table_lines
-from assay.types import Outcome, Program, Task
+from assay.values import Outcome, Program, Task
 
 EXAMPLES = st.builds(
     Example,

@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.answers import ProgramAnswer
 from assay.rank.running.running_rankers import AgreementRanker, GeneratedTests, alike, call_of, dual, same_as
-from assay.types import Call, Program, Task
+from assay.values import Call, Program, Task
 
 TASK = Task("t", ">>> f(3)\n9\n", "f")
 SQUARE = "def f(x):\n    return x * x\n"

@@ -9,7 +9,7 @@ from assay.cage.job import Ended, Job
 from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
 from assay.rank.running.running_rankers import ExamplesRanker
-from assay.types import Program, Task
+from assay.values import Program, Task
 
 TASK = Task("t", "Add one.\n>>> f(1)\n2\n>>> f(2)\n3\n>>> f(-1)\n0\n", "f")
 RIGHT = "def f(x):\n    return x + 1\n"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assay.programs.answers import askable
 from assay.rank.running.inputs import changed, edges, kinds_of, made_inputs
-from assay.types import Call, Program, Stdin, Task
+from assay.values import Call, Program, Stdin, Task
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.floats(-9, 9) | st.text(max_size=5),

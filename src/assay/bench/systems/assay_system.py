@@ -13,7 +13,7 @@ from assay.bench.system import GENERAL, SystemCorpus, build_seconds, folder_of
 from assay.errors import InputError
 from assay.protocols import Searcher
 from assay.settings import load
-from assay.types import Hit, Query
+from assay.values import Hit, Query
 
 _MORE = 4
 """How many more chunks are asked for where documents are wanted, since a document may have several."""

@@ -27,7 +27,7 @@ from assay.search.lexical import FieldWeights, bm25, match
 from assay.search.question import understand
 from assay.search.retrievers import exhaustive
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 METHODS: Mapping[str, str] = {
     "BoW": "bow:2000",

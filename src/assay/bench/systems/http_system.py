@@ -20,7 +20,7 @@ from assay.errors import InputError
 from assay.io.endpoints import checked_url
 from assay.io.http import HttpClient, HttpOptions
 from assay.protocols import Searcher
-from assay.types import Query
+from assay.values import Query
 
 _OPTIONS = {**OPTIONS, "body": dict[str, Any](), "headers": dict[str, Any](), "output_bytes": 20_000_000}
 _REDIRECTS = 10

@@ -26,7 +26,7 @@ from assay.bench.systems.tool_answers import OPTIONS, Answers
 from assay.errors import AssayError, InputError
 from assay.io import leash
 from assay.protocols import Searcher
-from assay.types import Query
+from assay.values import Query
 
 _OPTIONS = {**OPTIONS, "tool": "", "arguments": {"query": "{query}"}, "environment": list[str]()}
 _START = ("corpus", "location")

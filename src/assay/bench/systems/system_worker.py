@@ -24,7 +24,7 @@ from assay import plugins
 from assay.bench.system import System, SystemCorpus
 from assay.errors import AssayError
 from assay.protocols import Searcher
-from assay.types import Hit, Query
+from assay.values import Hit, Query
 
 _BYTES = 1 if sys.platform == "darwin" else 1024
 """What the system counts memory in."""

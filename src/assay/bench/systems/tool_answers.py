@@ -18,7 +18,7 @@ from assay.bench.system import SystemCorpus
 from assay.corpus.walked_files import from_utf8
 from assay.errors import AssayError, InputError, nearest
 from assay.search.question import understand
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 NAMES = ("query", "regex", "k", "corpus", "location")
 """What may stand in braces; `{{query}}` stands for itself."""

@@ -20,7 +20,7 @@ from assay.errors import AssayError, InputError
 from assay.io.processes import FinishedCommand, ProcessLimits, run_bounded
 from assay.measure.line_spans import Span
 from assay.protocols import Searcher
-from assay.types import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Query
 
 _COMMAND_OPTIONS = {**OPTIONS, "cwd": "scratch", "environment": list[str](), "index": "", "output_bytes": 20_000_000}
 _NOTHING = 1

@@ -28,7 +28,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import job_of, outcome_of
-from assay.types import Call, Program, Pytest, Script, Task
+from assay.values import Call, Program, Pytest, Script, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

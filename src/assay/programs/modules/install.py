@@ -35,7 +35,7 @@ from assay.io.processes import ProcessLimits, end_with, run_bounded
 from assay.programs.modules.imports import Known, Needs, forkable, importable, known, needs, plain
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
-from assay.types import Problem
+from assay.values import Problem
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

@@ -28,7 +28,7 @@ from assay.io import files
 from assay.programs.tasks import answering
 from assay.programs.tasks.task_file import Inputs, TaskFile, test_of
 from assay.programs.verdict import job_of
-from assay.types import Call, Problem, Program, Task, Test
+from assay.values import Call, Problem, Program, Task, Test
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

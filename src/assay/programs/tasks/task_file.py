@@ -43,7 +43,7 @@ from assay.errors import InputError, nearest
 from assay.io import rows
 from assay.io.fields import FieldError, Fields, describe_value
 from assay.io.rows import text_of
-from assay.types import Call, Problem, Pytest, Script, Stdin, Task, Test
+from assay.values import Call, Problem, Pytest, Script, Stdin, Task, Test
 
 
 @dataclass(frozen=True, slots=True)

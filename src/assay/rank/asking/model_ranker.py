@@ -25,7 +25,7 @@ from assay.llm.prompts import fill, load_prompt
 from assay.llm.wrappers import ask_all
 from assay.protocols import Chat, Ranker
 from assay.rank.rankers import best_first
-from assay.types import Program, Prompt, Ranked, Reply, Task
+from assay.values import Program, Prompt, Ranked, Reply, Task
 
 WAYS: Final = {"pointwise": 20, "pairwise": 5}
 """How a model may be asked, with how many programs of a task it is asked about where nothing else is said."""

@@ -20,7 +20,7 @@ import numpy as np
 from assay.errors import InputError, nearest
 from assay.rank.consensus.crowd import VIEWS, Numbers, PoolFacts, look_at, prices
 from assay.rank.consensus.syntax import LONGEST
-from assay.types import Program, Ranked, Task
+from assay.values import Program, Ranked, Task
 
 GATE: Final = 20.0
 """What passing the gate is worth."""

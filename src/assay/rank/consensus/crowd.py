@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from assay.rank.consensus.canon import Canon
 from assay.rank.consensus.gate import Facts, TaskWants, facts, wants_of
-from assay.types import Program, Task
+from assay.values import Program, Task
 
 Numbers = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -21,7 +21,7 @@ from assay.io.fields import FieldError, Fields
 from assay.io.rows import on_disk
 from assay.programs.samples import logprob_of
 from assay.rank.dataset.rows import SPLITS, Dataset, Example, by_task
-from assay.types import Problem
+from assay.values import Problem
 
 FILES = {"train": "train", "valid": "val", "test": "test"}
 """Our splits to the names of its files."""

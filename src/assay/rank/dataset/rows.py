@@ -17,7 +17,7 @@ from assay import faults
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.samples import logprob_fields
-from assay.types import LogProbability, Outcome, Problem, Program, Task
+from assay.values import LogProbability, Outcome, Problem, Program, Task
 
 SPLITS = ("train", "valid", "test")
 

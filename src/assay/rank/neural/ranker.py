@@ -25,7 +25,7 @@ from assay.errors import InputError, MissingExtra
 from assay.protocols import Pool
 from assay.rank.neural.data import Reader, TokenBatch, TokenLayout, TokenRow, by_length, padded
 from assay.rank.neural.settings import CLASSES, LINES, MESSAGES, fault_of
-from assay.types import Program, Ranked, Task
+from assay.values import Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.encode.onnx import OnnxSession

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from assay.programs.answers import Input
 from assay.programs.shown_examples import function_in
-from assay.types import Call, Program, Stdin, Task, Test
+from assay.values import Call, Program, Stdin, Task, Test
 
 _TRIES: Final = 8
 """How many inputs are made for one that is kept: many turn out the same."""

@@ -29,7 +29,7 @@ from assay.programs.harness.comparison import canonical
 from assay.programs.shown_examples import examples_in
 from assay.programs.verdict import usable_tests
 from assay.rank.running.inputs import in_order, made_inputs
-from assay.types import Call, Problem, Program, Ranked, Task
+from assay.values import Call, Problem, Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner

@@ -15,7 +15,7 @@ from assay.errors import InputError, ModelUnavailable, printable
 from assay.io.endpoints import BASE
 from assay.io.http import HttpOptions, ModelEndpoint
 from assay.programs.samples import cut, logprob_sum
-from assay.types import LogProbability
+from assay.values import LogProbability
 
 
 @dataclass(frozen=True, slots=True)

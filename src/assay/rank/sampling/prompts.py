@@ -19,7 +19,7 @@ from pathlib import Path
 from assay.errors import InputError, nearest
 from assay.programs.shown_examples import examples_in
 from assay.rank.dataset.rows import without_examples
-from assay.types import Call, Stdin, Task, Test
+from assay.values import Call, Stdin, Task, Test
 
 BUILT_IN = ("plain", "few-shot", "apps")
 _PARTS = ("prompt", "chat", "shot", "stop")

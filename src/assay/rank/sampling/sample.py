@@ -36,7 +36,7 @@ from assay.runs.record import (
     stored_settings,
     write_manifest,
 )
-from assay.types import LogProbability, Problem, Task
+from assay.values import LogProbability, Problem, Task
 
 if TYPE_CHECKING:
     from assay.protocols import Progress

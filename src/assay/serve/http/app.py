@@ -47,7 +47,7 @@ from assay.serve.search_tools import (
 )
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
-from assay.types import KINDS
+from assay.values import KINDS
 
 DESCRIPTION = (
     "Finds code by meaning in the folders that are served. Lines are 1-based and inclusive, paths relative to root. "

@@ -22,7 +22,7 @@ from assay.corpus.languages import BY_EXTENSION, BY_NAME, GRAMMARS
 from assay.errors import nearest
 from assay.serve.responses import Detail
 from assay.serve.search_tools import LEAST_BUDGET, MOST_HITS, MOST_PROGRAMS, MOST_QUERIES
-from assay.types import KINDS
+from assay.values import KINDS
 
 LONGEST_PATH = 4096
 MOST_GLOBS, LONGEST_GLOB = 100, 500

@@ -14,7 +14,7 @@ from assay.io.rows import ENDINGS, plain, suffix
 from assay.truth.formats import shared as lost
 from assay.truth.formats.shared import Gathered, Glimpse, about_of, grade_of, text_of, write_about
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 _SHARD = re.compile(r"-\d+-of-\d+$")
 _PARTS = ("corpus", "queries")

@@ -16,7 +16,7 @@ from assay.io import files, rows
 from assay.truth.formats import shared as lost
 from assay.truth.formats.shared import Gathered, Glimpse, grade_of, text_of, write_listed
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 _MAP = "code_idx_map.txt"
 _LANGUAGE = "python"

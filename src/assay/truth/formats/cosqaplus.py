@@ -17,7 +17,7 @@ from assay.io.rows import plain
 from assay.truth.formats import shared as lost
 from assay.truth.formats.shared import Gathered, Glimpse, grade_of, text_of, write_listed
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Chunk, Judgment, Query
+from assay.values import Chunk, Judgment, Query
 
 _LANGUAGE = "python"
 

@@ -18,7 +18,7 @@ from assay.io import files, rows
 from assay.truth.formats import shared as lost
 from assay.truth.formats.shared import Gathered, Glimpse, csv_row, fault_of, grade_of
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Judgment, Query
+from assay.values import Judgment, Query
 
 _COLUMNS = ("Language", "Query", "GitHubUrl", "Relevance", "Notes")
 _HOST = "https://github.com/"

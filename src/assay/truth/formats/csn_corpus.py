@@ -16,7 +16,7 @@ from assay.io.rows import plain
 from assay.truth.formats.csn import url_of
 from assay.truth.formats.shared import Gathered, Glimpse
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Chunk, Judgment, Problem
+from assay.values import Chunk, Judgment, Problem
 
 _HOST = "https://github.com/"
 _URL = re.compile(r"https?://github\.com/([^#?]+/blob/[^#?]+#L\d+(?:-L?\d+)?)")

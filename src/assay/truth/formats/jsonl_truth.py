@@ -15,7 +15,7 @@ from assay.errors import nearest
 from assay.io import files, rows
 from assay.truth.formats.shared import Gathered, Glimpse, fault_of_target, grade_of, name_of
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import KINDS, Chunk, Judgment, Query
+from assay.values import KINDS, Chunk, Judgment, Query
 
 _FORMAT = 1
 _ABOUT = ("format", "name", "repository", "commit", "hidden")

@@ -18,7 +18,7 @@ from assay.measure.line_spans import span_of
 from assay.truth.formats import shared as lost
 from assay.truth.formats.shared import Gathered, Glimpse, csv_row, fault_of, grade_of, write_about
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Judgment, Query
+from assay.values import Judgment, Query
 
 _RESULT = re.compile(r"result\d+")
 _KNOWN = (

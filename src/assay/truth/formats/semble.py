@@ -27,7 +27,7 @@ from assay.truth.formats.shared import (
     write_listed,
 )
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Judgment, Query
+from assay.values import Judgment, Query
 
 _GRADES = {"relevant": 2, "secondary": 1}
 

@@ -16,7 +16,7 @@ from assay.io import files, rows
 from assay.io.rows import plain
 from assay.measure.line_spans import Span, span_of
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Chunk, Judgment, Problem, Query
+from assay.values import Chunk, Judgment, Problem, Query
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

@@ -22,7 +22,7 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.truth.formats.shared import Gathered, Glimpse, fault_of_target
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Judgment, Query
+from assay.values import Judgment, Query
 
 _NEEDED = ("instance_id", "repo", "base_commit", "problem_statement", "patch")
 _COLUMNS = (*_NEEDED, "edit_functions", "category", "created_at")

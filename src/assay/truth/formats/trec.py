@@ -28,7 +28,7 @@ from assay.truth.formats.shared import (
     write_about,
 )
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.types import Judgment, Problem, Query
+from assay.values import Judgment, Problem, Query
 
 _SPACE = re.compile(r"\s")
 _QRELS = re.compile(r"\s*\S+\s+\S+\s+\S+\s+-?\d+\s*(\n|$)")
