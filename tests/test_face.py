@@ -41,7 +41,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_a_room_does_not_take_the_place_of_a_function():
-    rooms = "import assay.search.retrievers, assay.rank.order, assay.judge.pairs, assay"
+    rooms = "import assay.search.retrievers, assay.rank.rankers, assay.judge.pairs, assay"
     called = "print([callable(each) for each in (assay.search, assay.rank, assay.judge)], assay.search.__name__)"
     assert python(f"{rooms}; {called}") == "[True, True, True] search"
     assert python("import assay; assay.search; import assay.search.retrievers; print(callable(assay.search))") == "True"
@@ -50,7 +50,7 @@ def test_a_room_does_not_take_the_place_of_a_function():
 def test_the_face_loads_what_is_asked_for_and_no_more():
     source = "import sys; from assay import Query, Hit, InputError; print(*sys.modules)"
     loaded = python(source).split()
-    assert {each.split(".")[1] for each in loaded if each.startswith("assay.")} <= {"types", "errors", "faults"}
+    assert {each.split(".")[1] for each in loaded if each.startswith("assay.")} <= {"values", "errors", "faults"}
     assert "numpy" not in loaded
 
 
