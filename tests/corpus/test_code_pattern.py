@@ -28,7 +28,7 @@ def places(pattern: str, text: str = CODE, language: str = "python") -> list[tup
 def test_a_pattern_finds_structure_whatever_the_spacing_and_tells_its_holes():
     (found,) = Pattern("open($PATH, $$$REST)", "python").matches(CODE)
     assert (found.start_line, found.text) == (4, '    with open(path, "rb", 0) as file:\n')
-    assert found.holes == {"PATH": "path", "REST": '"rb",0'}
+    assert found.holes == {"PATH": "path", "REST": '"rb", 0'}
     assert places("parse($X.read())") == places("parse($$$)") == [(5, 7)]
     assert places("def $NAME($$$): $$$BODY") == [(3, 7)]
     assert places("open(  $A ,$B,$C )") == [(4, 4)]

@@ -59,12 +59,12 @@ def unfit(text: str, lines: Sequence[str]) -> str:
 
 
 def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.Sizes, *, linked: bool) -> ParsedFile:  # noqa: PLR0913  a file, and how to read it
-    from assay.corpus import code
+    from assay.corpus import code, units
 
     try:
         chunks, root = code.chunks(path, text, lines, language, sizes)
         return ParsedFile(chunks, facts=code.facts(chunks, root, text, len(lines)) if linked else ())
-    except code.Unparsed as error:
+    except units.ParserFailed as error:
         return ParsedFile(blocks.blocks(path, lines, language, sizes), str(error))
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ast_grep_py import SgNode, SgRoot
+from ast_grep_py import Range, SgNode, SgRoot
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import unfit
@@ -55,11 +55,8 @@ class Pattern:
     @property
     def parses(self) -> bool:
         """Say whether the pattern is code of its language by itself; a part of a statement may not be, and match."""
-        try:
-            root = SgRoot(HOLE.sub(_PLACEHOLDER, self.text), self._grammar).root()
-        except UnicodeEncodeError:
-            return False
-        return root.kind() != "ERROR" and root.find(kind="ERROR") is None
+        root = self._parse(HOLE.sub(_PLACEHOLDER, self.text))
+        return root is not None and root.kind() != "ERROR" and root.find(kind="ERROR") is None
 
     @property
     def holes(self) -> frozenset[str]:
@@ -69,45 +66,26 @@ class Pattern:
     def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
         lines = lines_of(text)
-        for node in self._nodes(text, lines):
-            yield self._match(node, lines)
+        for span, holes in self._found(text, lines):
+            last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
+            yield PatternMatch(span.start.line + 1, last, "".join(lines[span.start.line : last]), holes)
 
     def spans(self, text: str) -> Iterator[tuple[int, int, dict[str, str]]]:
         """Yield the first and the end character of each match, in order, and the source that its holes stand for."""
-        for node in self._nodes(text, lines_of(text)):
-            span = node.range()
-            sources = ((name, self._source(node, text, several, name)) for several, name in self._holes)
-            yield span.start.index, span.end.index, {name: found for name, found in sources if found is not None}
+        for span, holes in self._found(text, lines_of(text)):
+            yield span.start.index, span.end.index, holes
 
-    def _source(self, node: SgNode, text: str, several: bool, name: str) -> str | None:  # noqa: FBT001  as a hole has it
-        one = None if several else node.get_match(name)
-        nodes = node.get_multiple_matches(name) if several else [one] if one else []
-        if nodes:
-            return text[nodes[0].range().start.index : nodes[-1].range().end.index]
-        return "" if several else None
+    def _found(self, text: str, lines: list[str]) -> Iterator[tuple[Range, dict[str, str]]]:
+        root = None if unfit(text, lines) or not all(word in text for word in self._words) else self._parse(text)
+        for node in self._find_nodes(root) if root else ():
+            sources = ((name, _source(node, text, several, name)) for several, name in self._holes)
+            yield node.range(), {name: found for name, found in sources if found is not None}
 
-    def _nodes(self, text: str, lines: list[str]) -> list[SgNode]:
-        if not all(word in text for word in self._words) or unfit(text, lines):
-            return []
+    def _parse(self, text: str) -> SgNode | None:
         try:
-            root = SgRoot(text, self._grammar).root()
+            return SgRoot(text, self._grammar).root()
         except UnicodeEncodeError:
-            return []
-        return self._find_nodes(root)
-
-    def _match(self, node: SgNode, lines: list[str]) -> PatternMatch:
-        span = node.range()
-        last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
-        return PatternMatch(span.start.line + 1, last, "".join(lines[span.start.line : last]), self._filled(node))
-
-    def _filled(self, node: SgNode) -> dict[str, str]:
-        filled = {}
-        for several, name in self._holes:
-            if several:
-                filled[name] = "".join(each.text() for each in node.get_multiple_matches(name))
-            elif (found := node.get_match(name)) is not None:
-                filled[name] = found.text()
-        return filled
+            return None
 
     def _find_nodes(self, root: SgNode) -> list[SgNode]:
         try:
@@ -115,6 +93,15 @@ class Pattern:
         except (RuntimeError, UnicodeEncodeError) as error:
             raise InputError(f"not a valid {self.language} pattern: {_reason(error)}") from error
         return found
+
+
+def _source(node: SgNode, text: str, several: bool, name: str) -> str | None:  # noqa: FBT001  as a hole has it
+    """Return what a hole stands for, as it stands in the source."""
+    one = None if several else node.get_match(name)
+    nodes = node.get_multiple_matches(name) if several else [one] if one else []
+    if nodes:
+        return text[nodes[0].range().start.index : nodes[-1].range().end.index]
+    return "" if several else None
 
 
 def _is_named(name: str | None) -> bool:
