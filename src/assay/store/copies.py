@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.errors import DamagedIndex, InputError, StorageError
+from assay.errors import InputError, StorageError
 from assay.store.arrays import check_arrays
 from assay.store.blobs import Blobs
 from assay.store.catalog import Manifest
@@ -47,7 +47,7 @@ class LocalCopies:
             try:
                 self._fetch(blobs, {name: sizes[name] for name in missing}, parts)
                 for name, part in parts.items():
-                    _verify(part, name)
+                    check_arrays(part, name)
                     part.replace(self.folder / name)
             finally:
                 for part in parts.values():
@@ -107,13 +107,6 @@ class LocalCopies:
                 return
             path.unlink(missing_ok=True)
             total -= about.st_size
-
-
-def _verify(part: Path, name: str) -> None:
-    try:
-        check_arrays(part)
-    except DamagedIndex as damage:
-        raise DamagedIndex(str(damage).replace(part.name, name)) from damage
 
 
 UNNAMED_S = 24 * 3600.0
