@@ -6,11 +6,13 @@ are those of the tree-sitter grammars.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
+from warnings import catch_warnings
 
 _GRAMMARS = r"""
 javascript
@@ -303,6 +305,15 @@ PROSE = words("markdown restructuredtext asciidoc text tex")
 
 _LONGEST_NAME = 60
 _ONLY_IN_CPP = re.compile(r"^\s*(?:class|namespace|template|using|public:|private:)\b|\w::\w", re.MULTILINE)
+
+
+def parse_python(text: str) -> ast.Module | None:
+    """Return the tree of a Python text of others, None where it does not parse; nothing is said of its escapes."""
+    try:
+        with catch_warnings(action="ignore"):
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 @cache

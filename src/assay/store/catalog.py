@@ -114,8 +114,8 @@ class Catalog:
         digests = columns["digest"].tobytes()
         each = (digests[at : at + DIGEST_BYTES] for at in range(0, len(digests), DIGEST_BYTES))
         stats = (columns[name].tolist() for name in STAT)
-        rows: Iterable[Any] = zip(self.paths, *stats, each, columns["chunks"].tolist(), strict=True)
-        return [FileRecord(*row, skipped.get(row[0], ""), notes.get(row[0], "")) for row in rows]
+        texts = (skipped.get(path, "") for path in self.paths), (notes.get(path, "") for path in self.paths)
+        return list(map(FileRecord, self.paths, *stats, each, columns["chunks"].tolist(), *texts))
 
 
 def _bytes(data: bytes) -> NDArray[np.uint8]:
