@@ -1,8 +1,8 @@
-"""Find the places of code that have the structure of a pattern, and replace them.
+"""Find the places of code that have the structure of a pattern.
 
 The language is asked of the table first, for the parser ends the process's patience with one that it does not know. A
-file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches. Its
-holes stand in the replacement as they were in the source, with what separated several of them.
+file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches. What a
+hole stands for is as it is in the source, with what separates several nodes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ast_grep_py import Range, SgNode, SgRoot
+from ast_grep_py import SgNode, SgRoot
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import unfit
@@ -58,28 +58,16 @@ class Pattern:
         root = self._parse(HOLE.sub(_PLACEHOLDER, self.text))
         return root is not None and root.kind() != "ERROR" and root.find(kind="ERROR") is None
 
-    @property
-    def holes(self) -> frozenset[str]:
-        """The names of the holes; what `$_NAME` stands for is not known afterwards."""
-        return frozenset(name for _, name in self._holes)
-
     def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
         lines = lines_of(text)
-        for span, holes in self._found(text, lines):
-            last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
-            yield PatternMatch(span.start.line + 1, last, "".join(lines[span.start.line : last]), holes)
-
-    def spans(self, text: str) -> Iterator[tuple[int, int, dict[str, str]]]:
-        """Yield the first and the end character of each match, in order, and the source that its holes stand for."""
-        for span, holes in self._found(text, lines_of(text)):
-            yield span.start.index, span.end.index, holes
-
-    def _found(self, text: str, lines: list[str]) -> Iterator[tuple[Range, dict[str, str]]]:
         root = None if unfit(text, lines) or not all(word in text for word in self._words) else self._parse(text)
         for node in self._find_nodes(root) if root else ():
+            span = node.range()
+            last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
             sources = ((name, _source(node, text, several, name)) for several, name in self._holes)
-            yield node.range(), {name: found for name, found in sources if found is not None}
+            holes = {name: found for name, found in sources if found is not None}
+            yield PatternMatch(span.start.line + 1, last, "".join(lines[span.start.line : last]), holes)
 
     def _parse(self, text: str) -> SgNode | None:
         try:
@@ -115,43 +103,3 @@ def _reason(error: Exception) -> str:
         return "it holds characters that are no text"
     causes = re.findall(r"^ +\d+: (.+)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
     return re.sub("[µ\U0010ffff]", "$", causes[-1] if causes else str(error).splitlines()[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Rewriting:
-    """What matches of a pattern become."""
-
-    pattern: Pattern
-    replacement: str
-
-    def __post_init__(self) -> None:
-        """Refuse a hole that the pattern does not have: nothing could stand there."""
-        for hole in HOLE.finditer(self.replacement):
-            if hole[1] not in self.pattern.holes:
-                known = sorted(self.pattern.holes)
-                wanted = nearest(hole[1] or "", known) if known else "it has none"
-                if (hole[1] or "").startswith("_"):
-                    wanted = "what a hole stands for whose name begins with _ is not kept: name it without"
-                raise InputError(f"the replacement uses '{hole[0]}', which the pattern does not define; {wanted}")
-
-    def rewrite(self, text: str) -> tuple[str, int]:
-        """Return a file with its matches replaced, and how many there were."""
-        pieces, last, count = list[str](), 0, 0
-        for start, end, holes in sorted(self.pattern.spans(text), key=lambda span: (span[0], -span[1])):
-            if start < last:
-                continue
-            before = text[text.rfind("\n", 0, start) + 1 : start]
-            indent = before[: len(before) - len(before.lstrip())]
-            pieces += [text[last:start], self._fill_holes(holes, indent, "\r\n" if "\r\n" in text else "\n")]
-            last, count = end, count + 1
-        return "".join((*pieces, text[last:])), count
-
-    def _fill_holes(self, holes: dict[str, str], indent: str, newline: str) -> str:
-        first, *rest = self.replacement.replace("\r\n", "\n").split("\n")
-        template = newline.join((first, *(f"{indent}{line}" if line else "" for line in rest)))
-        try:
-            return re.sub(HOLE, lambda hole: holes[hole[1]], template)
-        except KeyError as error:
-            raise InputError(
-                f"${error.args[0]} of the pattern stands for nothing, as in a string: leave it out of the replacement"
-            ) from error

@@ -10,7 +10,7 @@ way together count once.
 
 What may pass (429, 408, 409, 425, 5xx, dropped and late connections, broken JSON) is asked again, after what
 `Retry-After` says or after doubling pauses with chance in them, and too many requests slow down all threads. A server
-that sends too much, too slowly or compressed is cut off before anything is kept; nobody is followed to another host;
+that sends too much, too slowly or compressed is cut off before anything is kept; redirects are refused;
 the secrets of the headers are taken out of all that a server says before anything else looks at it.
 
 A model is named as `MODEL` or `MODEL@URL`. The address is the one that it names, else `ASSAY_API_BASE`, else
@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore
@@ -169,8 +168,6 @@ _BUSY = frozenset((408, 409, 425, 429))
 _SPENT = ("insufficient_quota", "insufficient balance", "billing_hard_limit")
 _PLAIN = frozenset(("accept", "accept-language", "connection", "content-type", "user-agent"))
 _USUAL = {"accept": "*/*", "user-agent": "assay"}
-_AS_GET = frozenset((301, 302, 303))
-_REDIRECTS = _AS_GET | {307, 308}
 _TOO_MANY = 429
 
 Result = TypeVar("Result")
@@ -187,8 +184,6 @@ class HttpOptions:
     tries: int = 6
     pause_s: float = 0.5
     """Before the second try; each pause after it is twice as long."""
-    redirects: int = 0
-    """That are followed, to the same host; 0 takes one for a refusal."""
 
 
 class _Passing(NamedTuple):
@@ -290,17 +285,9 @@ class HttpClient:
 
     def _send(self, url: str, content: _Content | None) -> tuple[int, Mapping[str, str], bytes]:
         """Send a request and read what comes back, so much and for so long."""
-        with deadline(self._options.timeout_s):
-            for left in range(self._options.redirects, -1, -1):
-                with self._stream(httpx.URL(url), content) as response:
-                    headers = {
-                        name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers
-                    }
-                    if not (left and response.status in _REDIRECTS and "location" in headers):
-                        return response.status, headers, self._read(response, headers)
-                    url = self._followed(url, headers["location"])
-                    content = None if response.status in _AS_GET else content
-        raise AssertionError  # the last one was not followed
+        with deadline(self._options.timeout_s), self._stream(httpx.URL(url), content) as response:
+            headers = {name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers}
+            return response.status, headers, self._read(response, headers)
 
     def _stream(self, url: httpx.URL, content: _Content | None) -> AbstractContextManager[httpcore.Response]:
         """Send a request through the proxy that the environment names for it, if it does."""
@@ -330,14 +317,6 @@ class HttpClient:
             if len(body) > self._options.most_bytes:
                 raise _CutOff(f"an answer of more than {self._options.most_bytes:,} bytes")
         return bytes(body)
-
-    def _followed(self, url: str, location: str) -> str:
-        """Return where a redirect leads; another host would get the question, and the secrets of the headers."""
-        to = urljoin(url, location)
-        if urlsplit(to)[:2] != urlsplit(url)[:2]:
-            shown = self._printable_part(to)
-            raise HttpError(f"{self._name} redirects to {shown}: name that address if it is to be asked", what=shown)
-        return to
 
     def _refused(self, status: int, headers: Mapping[str, str], text: str) -> _Passing:
         """Return what may pass; what may not is raised."""
