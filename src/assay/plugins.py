@@ -44,10 +44,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "chat": "assay.rank.sampling.endpoint:ChatSampler",
         "completions": "assay.rank.sampling.endpoint:CompletionSampler",
     },
-    "scorer": {
-        "cross": "assay.encode.models:open_cross",
-        "rerank": "assay.encode.endpoints:RerankEndpoint",
-    },
+    "scorer": {"cross": "assay.encode.models:open_cross", "rerank": "assay.encode.endpoints:RerankEndpoint"},
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",
         "bm25": "assay.bench.systems.baseline_systems:Bm25System",

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
 
 from assay.errors import AssayError, InputError
 
@@ -68,16 +67,27 @@ def run_bounded(
     with TemporaryFile() as source:  # a file, so that neither side ever waits for the other
         source.write(stdin)
         source.seek(0)
-        process = _start(command, limits, cwd, env, source)
-    try:
-        return _followed(process, command[0], limits)
-    finally:
-        end_group(process)
-        process.kill()
-        process.wait()
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
+        try:
+            process = subprocess.Popen(
+                list(command),
+                cwd=cwd,
+                env=env,
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=None if limits.is_foreground else 0,
+                preexec_fn=limits.setup,  # noqa: PLW1509  whoever gives one knows
+            )
+        except FileNotFoundError as error:
+            raise InputError(f"there is no program '{command[0]}': install it, or give its path") from error
+        except OSError as error:
+            raise InputError(f"'{command[0]}' cannot be started: {error.strerror}") from error
+    with process:  # closes the pipes and waits
+        try:
+            return _followed(process, command[0], limits)
+        finally:
+            end_group(process)
+            process.kill()
 
 
 def end_group(process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> None:
@@ -94,26 +104,6 @@ def end_patiently(process: subprocess.Popen[bytes], seconds: float, *, waits: bo
             process.wait(seconds)
             break
     end_group(process)
-
-
-def _start(
-    command: Sequence[str], limits: ProcessLimits, cwd: Path | str, env: Mapping[str, str], source: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            list(command),
-            cwd=cwd,
-            env=env,
-            stdin=source,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=None if limits.is_foreground else 0,
-            preexec_fn=limits.setup,  # noqa: PLW1509  whoever gives one knows
-        )
-    except FileNotFoundError as error:
-        raise InputError(f"there is no program '{command[0]}': install it, or give its path") from error
-    except OSError as error:
-        raise InputError(f"'{command[0]}' cannot be started: {error.strerror}") from error
 
 
 def _followed(process: subprocess.Popen[bytes], name: str, limits: ProcessLimits) -> FinishedCommand:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ _ERRORS = "surrogatepass"  # names and texts in any encoding survive the round t
 
 
 @dataclass(frozen=True, slots=True)
-class Strings(Sequence[str]):
+class Strings:
     """Strings `i` at `blob[offsets[i]:offsets[i + 1]]`, UTF-8; offsets has one entry more than there are strings."""
 
     blob: NDArray[np.uint8]
@@ -110,13 +110,7 @@ class Strings(Sequence[str]):
         found: list[int] = as_long[(letters == encoded).all(axis=1)].tolist()
         return found
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+    def __getitem__(self, index: int) -> str:
         return self.bytes_at(index).decode("utf-8", _ERRORS)
 
     def __iter__(self) -> Iterator[str]:

@@ -122,7 +122,7 @@ class BucketBlobs:
                 return known
             except FileNotFoundError as error:
                 if is_missing_bucket(error):
-                    raise access_error(error, self.place) from None
+                    raise
                 return None
 
     def get_range(self, name: str, start: int, stop: int) -> bytes:
@@ -147,7 +147,7 @@ class BucketBlobs:
                 raise Overtaken(f"{self.place}: another writer was first; try again") from error
             except FileNotFoundError as error:
                 if is_missing_bucket(error):
-                    raise access_error(error, self.place, writing=True) from None
+                    raise
                 raise Overtaken(f"{self.place}: it was removed meanwhile; try again") from error
         return TaggedBytes(data, _tag(made))
 
@@ -180,11 +180,9 @@ def _naming_refusals(place: BucketPlace, *, writing: bool = False) -> Iterator[N
     """Say what a refusal means; what is not there is for the caller to say."""
     try:
         yield
-    except (StorageError, FileNotFoundError) as error:
-        if isinstance(error, FileNotFoundError) and is_missing_bucket(error):
-            raise access_error(error, place, writing=writing) from None
-        raise
     except (BaseError, OSError) as error:
+        if isinstance(error, FileNotFoundError) and not is_missing_bucket(error):
+            raise
         raise access_error(error, place, writing=writing) from None  # its text holds requests and their answers
 
 

@@ -177,25 +177,25 @@ class Manifest:
         """Names of the files that this version is made of."""
         return frozenset((*self.segments, self.catalog))
 
+    @property
+    def data(self) -> bytes:
+        """Return what is written of this version."""
+        data = {"format": FORMAT, **asdict(self)}
+        data = {name: value for name, value in data.items() if value or name not in _SHARED}
+        return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
 
-def parse_manifest(data: bytes) -> Manifest:
-    """Read a version from what was written; raise DamagedIndex for anything else."""
-    try:
-        manifest = _parsed(json.loads(data))
-    except ValueError as error:
-        raise DamagedIndex(f"{MANIFEST} is not JSON: {error}") from error
-    except (AttributeError, KeyError, TypeError) as error:
-        raise DamagedIndex(f"{MANIFEST} lacks what belongs there: {error}") from error
-    if manifest_bytes(manifest) != data:
-        raise DamagedIndex(f"{MANIFEST} is not as it was written")
-    return manifest
-
-
-def manifest_bytes(manifest: Manifest) -> bytes:
-    """Return what is written of a version."""
-    data = {"format": FORMAT, **asdict(manifest)}
-    data = {name: value for name, value in data.items() if value or name not in _SHARED}
-    return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
+    @classmethod
+    def parse(cls, data: bytes) -> Manifest:
+        """Read a version from what was written; raise DamagedIndex for anything else."""
+        try:
+            manifest = _parsed(json.loads(data))
+        except ValueError as error:
+            raise DamagedIndex(f"{MANIFEST} is not JSON: {error}") from error
+        except (AttributeError, KeyError, TypeError) as error:
+            raise DamagedIndex(f"{MANIFEST} lacks what belongs there: {error}") from error
+        if manifest.data != data:
+            raise DamagedIndex(f"{MANIFEST} is not as it was written")
+        return manifest
 
 
 def _parsed(data: dict[str, Any]) -> Manifest:

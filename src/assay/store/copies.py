@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,18 +41,22 @@ class LocalCopies:
         missing = [name for name, size in sizes.items() if not self._is_here(name, size)]
         if not missing:
             return
-        with self._explained():
+        parts = {name: self.folder / f"{name}.{os.urandom(4).hex()}.part" for name in missing}
+        try:
             self.folder.mkdir(0o700, parents=True, exist_ok=True)
-            parts = {name: self.folder / f"{name}.{os.urandom(4).hex()}.part" for name in missing}
-            try:
-                self._fetch(blobs, {name: sizes[name] for name in missing}, parts)
-                for name, part in parts.items():
-                    check_arrays(part, name)
-                    part.replace(self.folder / name)
-            finally:
-                for part in parts.values():
-                    part.unlink(missing_ok=True)
-            self._make_room()
+            self._fetch(blobs, {name: sizes[name] for name in missing}, parts)
+            for name, part in parts.items():
+                check_arrays(part, name)
+                part.replace(self.folder / name)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            what = f"cannot keep a copy in {self.folder}: {error.strerror or error}"
+            raise StorageError(f"{what}; free some room, or set XDG_CACHE_HOME") from error
+        finally:
+            for part in parts.values():
+                part.unlink(missing_ok=True)
+        self._make_room()
 
     def drop(self, name: str) -> None:
         """Remove a copy, so that it is fetched again."""
@@ -83,16 +87,6 @@ class LocalCopies:
 
             for _ in pool.map(fetch, ranges):  # raises what one of them did
                 pass
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            what = f"cannot keep a copy in {self.folder}: {error.strerror or error}"
-            raise StorageError(f"{what}; free some room, or set XDG_CACHE_HOME") from error
 
     def _make_room(self) -> None:
         """Remove the copies that nobody opened for longest, but none of those that may be in use."""

@@ -27,17 +27,7 @@ from assay.errors import DamagedIndex, StorageError, UnwritableIndex
 from assay.io.files import alone, claim_folder, is_held
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 from assay.store.blobs import Blobs, LocalBlobs, TaggedBytes, unreadable
-from assay.store.catalog import (
-    MANIFEST,
-    PART_NAME,
-    Catalog,
-    FileRecord,
-    Identity,
-    Manifest,
-    NewerIndex,
-    manifest_bytes,
-    parse_manifest,
-)
+from assay.store.catalog import MANIFEST, PART_NAME, Catalog, FileRecord, Identity, Manifest, NewerIndex
 from assay.store.segment import Part, read_segment
 from assay.store.snapshot import Snapshot
 
@@ -106,7 +96,7 @@ class IndexFolder:
         if blob is None:
             return None
         try:
-            manifest = parse_manifest(blob.data)
+            manifest = Manifest.parse(blob.data)
         except NewerIndex as newer:
             if not self.shared:
                 raise
@@ -229,7 +219,7 @@ class IndexFolder:
         write_arrays(self.location / manifest.catalog, arrays)
         for name in sorted(manifest.files - (last.files if last else frozenset())):
             self.blobs.put(name, self.location / name)
-        written = self._base = self.blobs.put_if(MANIFEST, manifest_bytes(self._signed(manifest, last)), self._base)
+        written = self._base = self.blobs.put_if(MANIFEST, self._signed(manifest, last).data, self._base)
         self._seen = (time.monotonic(), written)
 
     def _signed(self, manifest: Manifest, last: Manifest | None) -> Manifest:
@@ -321,7 +311,7 @@ class IndexFolder:
             manifest = self.manifest()
             keep = set(manifest.files) if manifest else set()
             with suppress(DamagedIndex):
-                keep |= parse_manifest(before.data).files if before else set()
+                keep |= Manifest.parse(before.data).files if before else set()
             old_s = self.shared.unnamed_s if self.shared else -float("inf")
             gone = [each.name for each in self.blobs.list() if _is_part(each.name) and each.age_s >= old_s]
             if left := [name for name in gone if name not in keep]:
