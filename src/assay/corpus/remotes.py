@@ -35,8 +35,11 @@ def clone(url: str, cache: Path, *, refresh: bool = True, options: Sequence[str]
     """
     name = re.sub(r"[^\w.-]+", "-", url.rstrip("/").rpartition("/")[2].removesuffix(".git"), flags=re.ASCII) or "root"
     folder = cache / f"{name}-{blake2b(url.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
-    if refresh or not folder.exists():
-        Mirror(url, folder).update(None, options)
+    if not folder.exists():
+        new_clone(url, folder, options=options)
+    elif refresh:
+        online(url, "-C", str(folder), "fetch", "--quiet", "--depth=1", "origin", "HEAD", options=options)
+        online(url, "-C", str(folder), "reset", "--quiet", "--hard", "FETCH_HEAD")
     return folder
 
 
@@ -81,11 +84,8 @@ class Mirror:
         """The commit whose files are here; empty without any."""
         return answer(self.folder, "rev-parse", "--verify", "--quiet", "HEAD") if self.folder.is_dir() else ""
 
-    def update(self, limits: FetchLimits | None = FETCH, options: Sequence[str] = ()) -> str:
-        """Bring the files up to date and return their commit; raise InputError where the repository gives none.
-
-        `options` are those of git.
-        """
+    def update(self, limits: FetchLimits = FETCH) -> str:
+        """Bring the files up to date and return their commit; raise InputError where the repository gives none."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with alone(self.folder.with_name(f".{self.folder.name}.lock")):
             for left in beside_of(self.folder):
@@ -93,9 +93,9 @@ class Mirror:
             if self._is_there() and not self._is_whole():
                 self._remove()
             if self._is_there():
-                self._fetch(limits, options)
+                self._fetch(limits)
             else:
-                new_clone(self.url, self.folder, branch=self.branch, limits=limits, options=options)
+                new_clone(self.url, self.folder, branch=self.branch, limits=limits)
         commit = self.commit
         if not commit:
             raise InputError(f"cannot get {split_login(self.url)[0]}: it has no commit yet")
@@ -123,12 +123,12 @@ class Mirror:
             Path(answer(self.folder, "rev-parse", "--show-toplevel") or "/") == self.folder.resolve()
         )
 
-    def _fetch(self, limits: FetchLimits | None, options: Sequence[str]) -> None:
+    def _fetch(self, limits: FetchLimits) -> None:
         for name in _LEFT:
             (self.folder / ".git" / name).unlink(missing_ok=True)
         here = ("-C", str(self.folder), *_TIDY)
         fetch = ("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--force", "--", self.url)
-        online(self.url, *here, *fetch, self.branch or "HEAD", limits=limits, options=options)
+        online(self.url, *here, *fetch, self.branch or "HEAD", limits=limits)
         if answer(self.folder, "rev-parse", "FETCH_HEAD") != self.commit:  # the files are written before HEAD is
             online(self.url, *here, "reset", "--quiet", "--hard", "FETCH_HEAD", limits=limits)
 
