@@ -44,10 +44,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "chat": "assay.rank.sampling.endpoint:ChatSampler",
         "completions": "assay.rank.sampling.endpoint:CompletionSampler",
     },
-    "scorer": {
-        "cross": "assay.encode.models:open_cross",
-        "rerank": "assay.encode.endpoints:RerankEndpoint",
-    },
+    "scorer": {"cross": "assay.encode.models:open_cross", "rerank": "assay.encode.endpoints:RerankEndpoint"},
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",
         "bm25": "assay.bench.systems.baseline_systems:Bm25System",
@@ -61,17 +58,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
-
-_SERVED = "serve the model with llama.cpp, vLLM or Ollama, and give completions:MODEL or chat:MODEL"
-REMOVED: Mapping[str, Mapping[str, str]] = {
-    "ranker": {
-        "cosine": "it gained nothing over unranked programs; give consensus",
-        "prefix": "for programs that are still being written give 'consensus:?unfinished'",
-        "signal": "it was one feature of trees that went; give gate or centrality",
-    },
-    "sampler": {"hf": _SERVED, "vllm": _SERVED},
-}
-"""Parts of earlier versions, by kind and name: why each went, or what to give instead."""
 
 EXTRAS: Mapping[str, str] = {
     **dict.fromkeys(("chat", "completions", "http", "rerank"), "api"),
@@ -102,8 +88,6 @@ def find(kind: str, name: str) -> Any:
 def place(kind: str, name: str) -> str:
     """Return where the part of a name stands, as `module:attribute`; nothing is imported."""
     target = BUILT_IN[kind].get(name) or _installed(kind).get(name)
-    if target is None and name in REMOVED.get(kind, ()):
-        raise InputError(f"the {kind} '{name}' was removed: {REMOVED[kind][name]}")
     if target is None:
         raise InputError(f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
     return target

@@ -19,7 +19,7 @@ from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
 from assay.search.index_changes import UNSURE_NS, Build, sift, unchanged
-from assay.store.catalog import MANIFEST, STAT, Catalog, FileRecord, manifest_bytes
+from assay.store.catalog import MANIFEST, STAT, Catalog, FileRecord
 from assay.store.merge import MOST_DEAD, MOST_SEGMENTS
 from assay.values import Query
 
@@ -313,7 +313,7 @@ def old_index(tree, index):
     index.refresh()
     manifest = index.folder.open().manifest
     later = replace(manifest, checked_ns=manifest.checked_ns + 100 * UNSURE_NS)
-    (index.folder.location / MANIFEST).write_bytes(manifest_bytes(later))
+    (index.folder.location / MANIFEST).write_bytes(later.data)
     return FolderIndex(tree.root, index.folder.location, ENCODER)
 
 

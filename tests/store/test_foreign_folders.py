@@ -9,7 +9,7 @@ from assay.errors import InputError, StorageError
 from assay.io import files
 from assay.io.files import alone
 from assay.runs.record import append_lines
-from assay.store.catalog import Identity, Manifest, manifest_bytes, parse_manifest
+from assay.store.catalog import Identity, Manifest
 
 
 def state(folder: Path) -> dict[str, bytes]:
@@ -57,7 +57,7 @@ def test_a_manifest_names_no_file_outside_its_folder():
     for name in ("../../precious.segment", "/etc/passwd", "mine.segment", f"{'0' * 32}.segment/../../precious"):
         held = Manifest(1, Identity("e", 1, "s"), "", 0, (name,), f"{'0' * 32}.catalog")
         with pytest.raises(StorageError, match="not the name of a file of an index"):
-            parse_manifest(manifest_bytes(held))
+            Manifest.parse(held.data)
 
 
 def test_no_writer_follows_a_link(tmp_path: Path):

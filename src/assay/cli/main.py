@@ -26,7 +26,7 @@ COMMANDS = {
     "index": "Build or update an index.",
     "related": "Find code related to a place.",
     "outline": "List what files declare.",
-    "pattern": "Find code by its structure, and rewrite it.",
+    "pattern": "Find code by its structure.",
     "log": "Find commits by meaning, author, date and path.",
     "status": "Show what an index holds, what it leaves out, and what changed.",
     "watch": "Keep indexes up to date while files change.",

@@ -6,14 +6,13 @@ A fact is a line: a letter for its sort, then its fields between tabs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TYPES = frozenset("class interface struct enum trait impl type module".split())
 CALLABLES = frozenset("function method constructor test macro".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A unit that a file defines."""
 
     line: int
@@ -34,8 +33,7 @@ class Definition:
         return f"{self.owner}.{self.name}" if self.owner else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class CodeCall:
+class CodeCall(NamedTuple):
     """A place that calls something."""
 
     line: int
@@ -46,8 +44,7 @@ class CodeCall:
     """The full name of the unit around it."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldType:
+class FieldType(NamedTuple):
     """What a field of a type is, or a variable of a module where `owner` is empty."""
 
     owner: str
@@ -73,7 +70,7 @@ def definitions_of(facts: str) -> Iterator[Definition]:
     for row in facts.split("\n"):
         if row.startswith("D"):
             line, start, end, kind, owner, name, types = row[1:].split("\t")
-            bases = tuple(types.split(",")) if types else ()
+            bases = tuple(filter(None, types.split(",")))
             yield Definition(int(line), int(start), int(end), kind, owner, name, bases)
 
 

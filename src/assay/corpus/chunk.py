@@ -39,13 +39,21 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked:
     lines = blocks.lines_of(text)
     if language in documents.LANGUAGES:
         return ParsedFile(documents.sections(path, lines, language, sizes))
+    reason = unfit(text, lines) if language in GRAMMARS else ""
     if language == "notebook":
-        return _notebook(path, text, lines, sizes)
-    if language not in GRAMMARS:
-        return ParsedFile(blocks.blocks(path, lines, language, sizes))
-    if reason := unfit(text, lines):
-        return ParsedFile(blocks.blocks(path, lines, language, sizes), reason)
-    return _code(path, text, lines, language, sizes, linked=linked)
+        try:
+            return ParsedFile(documents.cells(path, text))
+        except (ValueError, RecursionError) as error:
+            language, reason = "json", f"not read as a notebook: {error}"
+    elif language in GRAMMARS and not reason:
+        from assay.corpus import code, units
+
+        try:
+            chunks, root = code.chunks(path, text, lines, language, sizes)
+            return ParsedFile(chunks, facts=code.facts(chunks, root, text, len(lines)) if linked else ())
+        except units.ParserFailed as error:
+            reason = str(error)
+    return ParsedFile(blocks.blocks(path, lines, language, sizes), reason)
 
 
 def unfit(text: str, lines: Sequence[str]) -> str:
@@ -56,20 +64,3 @@ def unfit(text: str, lines: Sequence[str]) -> str:
         if text.count(opening) - text.count(closing) > _MOST_UNCLOSED:
             return f"it leaves {opening} open too often for the parser"
     return ""
-
-
-def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.Sizes, *, linked: bool) -> ParsedFile:  # noqa: PLR0913  a file, and how to read it
-    from assay.corpus import code
-
-    try:
-        chunks, root = code.chunks(path, text, lines, language, sizes)
-        return ParsedFile(chunks, facts=code.facts(chunks, root, text, len(lines)) if linked else ())
-    except code.Unparsed as error:
-        return ParsedFile(blocks.blocks(path, lines, language, sizes), str(error))
-
-
-def _notebook(path: str, text: str, lines: list[str], sizes: blocks.Sizes) -> ParsedFile:
-    try:
-        return ParsedFile(documents.cells(path, text))
-    except (ValueError, RecursionError) as error:
-        return ParsedFile(blocks.blocks(path, lines, "json", sizes), f"not read as a notebook: {error}")

@@ -61,20 +61,11 @@ def borders_of(root: SgNode, ranges: Sequence[tuple[int, int]]) -> dict[int, int
     return found
 
 
-class Unparsed(Exception):
-    """Why a file of code is cut into blocks of lines."""
-
-
 def chunks(
     path: str, text: str, lines: Sequence[str], language: str, sizes: blocks.Sizes
 ) -> tuple[tuple[Chunk, ...], SgNode]:
-    """Cut one file of code, and return its tree, too; raise `Unparsed` when its grammar fails on it."""
-    try:
-        found, root = units(text, len(lines), language, sizes.code)
-    except ParserFailed as error:
-        raise Unparsed(str(error)) from error
-    except UnicodeEncodeError as error:
-        raise Unparsed("it holds characters that are no text") from error
+    """Cut one file of code, and return its tree, too; raise `ParserFailed` when its grammar fails on it."""
+    found, root = units(text, len(lines), language, sizes.code)
     pieces = _merged(_glued(list(_filled(found, lines)), lines))
     return tuple(_chunk(lines, path, language, piece) for piece in _cut(pieces, lines, root, sizes)), root
 

@@ -1,8 +1,8 @@
-"""Find the places of code that have the structure of a pattern, and replace them.
+"""Find the places of code that have the structure of a pattern.
 
 The language is asked of the table first, for the parser ends the process's patience with one that it does not know. A
-file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches. Its
-holes stand in the replacement as they were in the source, with what separated several of them.
+file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches. What a
+hole stands for is as it is in the source, with what separates several nodes.
 """
 
 from __future__ import annotations
@@ -55,59 +55,25 @@ class Pattern:
     @property
     def parses(self) -> bool:
         """Say whether the pattern is code of its language by itself; a part of a statement may not be, and match."""
-        try:
-            root = SgRoot(HOLE.sub(_PLACEHOLDER, self.text), self._grammar).root()
-        except UnicodeEncodeError:
-            return False
-        return root.kind() != "ERROR" and root.find(kind="ERROR") is None
-
-    @property
-    def holes(self) -> frozenset[str]:
-        """The names of the holes; what `$_NAME` stands for is not known afterwards."""
-        return frozenset(name for _, name in self._holes)
+        root = self._parse(HOLE.sub(_PLACEHOLDER, self.text))
+        return root is not None and root.kind() != "ERROR" and root.find(kind="ERROR") is None
 
     def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
         lines = lines_of(text)
-        for node in self._nodes(text, lines):
-            yield self._match(node, lines)
-
-    def spans(self, text: str) -> Iterator[tuple[int, int, dict[str, str]]]:
-        """Yield the first and the end character of each match, in order, and the source that its holes stand for."""
-        for node in self._nodes(text, lines_of(text)):
+        root = None if unfit(text, lines) or not all(word in text for word in self._words) else self._parse(text)
+        for node in self._find_nodes(root) if root else ():
             span = node.range()
-            sources = ((name, self._source(node, text, several, name)) for several, name in self._holes)
-            yield span.start.index, span.end.index, {name: found for name, found in sources if found is not None}
+            last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
+            sources = ((name, _source(node, text, several, name)) for several, name in self._holes)
+            holes = {name: found for name, found in sources if found is not None}
+            yield PatternMatch(span.start.line + 1, last, "".join(lines[span.start.line : last]), holes)
 
-    def _source(self, node: SgNode, text: str, several: bool, name: str) -> str | None:  # noqa: FBT001  as a hole has it
-        one = None if several else node.get_match(name)
-        nodes = node.get_multiple_matches(name) if several else [one] if one else []
-        if nodes:
-            return text[nodes[0].range().start.index : nodes[-1].range().end.index]
-        return "" if several else None
-
-    def _nodes(self, text: str, lines: list[str]) -> list[SgNode]:
-        if not all(word in text for word in self._words) or unfit(text, lines):
-            return []
+    def _parse(self, text: str) -> SgNode | None:
         try:
-            root = SgRoot(text, self._grammar).root()
+            return SgRoot(text, self._grammar).root()
         except UnicodeEncodeError:
-            return []
-        return self._find_nodes(root)
-
-    def _match(self, node: SgNode, lines: list[str]) -> PatternMatch:
-        span = node.range()
-        last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
-        return PatternMatch(span.start.line + 1, last, "".join(lines[span.start.line : last]), self._filled(node))
-
-    def _filled(self, node: SgNode) -> dict[str, str]:
-        filled = {}
-        for several, name in self._holes:
-            if several:
-                filled[name] = "".join(each.text() for each in node.get_multiple_matches(name))
-            elif (found := node.get_match(name)) is not None:
-                filled[name] = found.text()
-        return filled
+            return None
 
     def _find_nodes(self, root: SgNode) -> list[SgNode]:
         try:
@@ -115,6 +81,15 @@ class Pattern:
         except (RuntimeError, UnicodeEncodeError) as error:
             raise InputError(f"not a valid {self.language} pattern: {_reason(error)}") from error
         return found
+
+
+def _source(node: SgNode, text: str, several: bool, name: str) -> str | None:  # noqa: FBT001  as a hole has it
+    """Return what a hole stands for, as it stands in the source."""
+    one = None if several else node.get_match(name)
+    nodes = node.get_multiple_matches(name) if several else [one] if one else []
+    if nodes:
+        return text[nodes[0].range().start.index : nodes[-1].range().end.index]
+    return "" if several else None
 
 
 def _is_named(name: str | None) -> bool:
@@ -128,43 +103,3 @@ def _reason(error: Exception) -> str:
         return "it holds characters that are no text"
     causes = re.findall(r"^ +\d+: (.+)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
     return re.sub("[µ\U0010ffff]", "$", causes[-1] if causes else str(error).splitlines()[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Rewriting:
-    """What matches of a pattern become."""
-
-    pattern: Pattern
-    replacement: str
-
-    def __post_init__(self) -> None:
-        """Refuse a hole that the pattern does not have: nothing could stand there."""
-        for hole in HOLE.finditer(self.replacement):
-            if hole[1] not in self.pattern.holes:
-                known = sorted(self.pattern.holes)
-                wanted = nearest(hole[1] or "", known) if known else "it has none"
-                if (hole[1] or "").startswith("_"):
-                    wanted = "what a hole stands for whose name begins with _ is not kept: name it without"
-                raise InputError(f"the replacement uses '{hole[0]}', which the pattern does not define; {wanted}")
-
-    def rewrite(self, text: str) -> tuple[str, int]:
-        """Return a file with its matches replaced, and how many there were."""
-        pieces, last, count = list[str](), 0, 0
-        for start, end, holes in sorted(self.pattern.spans(text), key=lambda span: (span[0], -span[1])):
-            if start < last:
-                continue
-            before = text[text.rfind("\n", 0, start) + 1 : start]
-            indent = before[: len(before) - len(before.lstrip())]
-            pieces += [text[last:start], self._fill_holes(holes, indent, "\r\n" if "\r\n" in text else "\n")]
-            last, count = end, count + 1
-        return "".join((*pieces, text[last:])), count
-
-    def _fill_holes(self, holes: dict[str, str], indent: str, newline: str) -> str:
-        first, *rest = self.replacement.replace("\r\n", "\n").split("\n")
-        template = newline.join((first, *(f"{indent}{line}" if line else "" for line in rest)))
-        try:
-            return re.sub(HOLE, lambda hole: holes[hole[1]], template)
-        except KeyError as error:
-            raise InputError(
-                f"${error.args[0]} of the pattern stands for nothing, as in a string: leave it out of the replacement"
-            ) from error

@@ -145,9 +145,11 @@ def _by_keyword(found: Declared, node: SgNode, node_kind: str) -> None:
         found.symbol = node_kind.partition("_")[0].replace("secondary", "constructor")
 
 
-def _python_value(node: SgNode, kind: str, _grammar: Grammar) -> Declared | None:
+def _assignment(node: SgNode, kind: str, grammar: Grammar) -> Declared | None:
+    """Read what a name of Python or a constant of Ruby is set to."""
     left = node.field("left")
-    return Declared(kind, left.text(), node) if left and left.kind() == "identifier" else None
+    is_declared = left and left.kind() == ("constant" if grammar.id == "ruby" else "identifier")
+    return Declared(kind, left.text(), node) if left and is_declared else None
 
 
 def _python_type(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
@@ -226,10 +228,6 @@ def _js_default(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
     return _assigned(node, "default", node, "function", "")
 
 
-def _js_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
-    return _called(node, node.field("function"), grammar)
-
-
 def _javascript(found: Declared, _node: SgNode, _node_kind: str) -> None:
     found.symbol = found.symbol or "default"
 
@@ -243,8 +241,9 @@ def _base_name(node: SgNode | None) -> str:
     return node.text() if node and node.is_named_leaf() else ""
 
 
-def _called(node: SgNode, callee: SgNode | None, grammar: Grammar) -> Declared | None:
+def _called(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
     """Read a call with a name to show and a block: tests of most languages that have no test syntax."""
+    callee = node.field("function") or node.field("method") or node.field("name")
     kind = grammar.blocks.get(_base_name(callee))
     arguments = node.field("arguments")
     if not kind or arguments is None:
@@ -259,17 +258,12 @@ def _called(node: SgNode, callee: SgNode | None, grammar: Grammar) -> Declared |
     return Declared(kind, title, node, body, body)
 
 
-def _ruby_value(node: SgNode, kind: str, _grammar: Grammar) -> Declared | None:
-    left = node.field("left")
-    return Declared(kind, left.text(), node) if left and left.kind() == "constant" else None
-
-
 def _ruby_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
     arguments = node.field("arguments")
     inner = _first(arguments, frozenset({"method", "singleton_method"})) if arguments else None
     if inner:
         return _by_fields(inner, inner.kind(), "function", grammar)
-    return _called(node, node.field("method"), grammar)
+    return _called(node, "", grammar)
 
 
 def _elixir(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
@@ -287,10 +281,6 @@ def _elixir(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
 def _lua(found: Declared, _node: SgNode, _node_kind: str) -> None:
     found.owner, _, found.symbol = found.symbol.replace(":", ".").rpartition(".")
     found.kind = "method" if found.owner else found.kind
-
-
-def _lua_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
-    return _called(node, node.field("name"), grammar)
 
 
 def _lua_value(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
@@ -321,7 +311,7 @@ _JS_READERS = {
     **dict.fromkeys(("public_field_definition", "field_definition", "pair"), _js_field),
     **dict.fromkeys(("object", "arrow_function", "function_expression"), _js_default),
     "assignment_expression": _js_assignment,
-    "call_expression": _js_call,
+    "call_expression": _called,
 }
 _C_READERS = dict.fromkeys(("function_definition", "declaration", "type_definition"), _c)
 _READERS: dict[str, Mapping[str, Callable[[SgNode, str, Grammar], Declared | None]]] = {
@@ -332,11 +322,11 @@ _READERS: dict[str, Mapping[str, Callable[[SgNode, str, Grammar], Declared | Non
         **dict.fromkeys(("type_spec", "type_alias"), lambda node, _kind, _grammar: _go_type(node, node)),
         "type_declaration": _go_types,
     },
-    "python": {"assignment": _python_value, "type_alias_statement": _python_type},
+    "python": {"assignment": _assignment, "type_alias_statement": _python_type},
     "hcl": {"block": _hcl},
-    "ruby": {"assignment": _ruby_value, "call": _ruby_call},
+    "ruby": {"assignment": _assignment, "call": _ruby_call},
     "elixir": {"call": _elixir},
-    "lua": {"function_call": _lua_call, "assignment_statement": _lua_value, "variable_declaration": _lua_value},
+    "lua": {"function_call": _called, "assignment_statement": _lua_value, "variable_declaration": _lua_value},
     "scala": {"call_expression": _scala_call},
 }
 """By language and kind of node: what is not read by its fields."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,6 +44,15 @@ _MARKUP = re.compile(r"\s*\{[#.:][^}]*\}|</?\w[^>]*>|[`*]+|:[\w:]+:(?=`)|^_+|_+$
 def headings(lines: Sequence[str], language: str) -> list[Heading]:
     """Return the headings of a document in order."""
     return list(_FINDERS[language](lines))
+
+
+def nested(found: Iterable[Heading], above: list[Heading]) -> Iterator[Heading]:
+    """Yield headings in order, each while `above` holds those that it is under, the outermost first."""
+    for heading in found:
+        while above and above[-1].level >= heading.level:
+            above.pop()
+        yield heading
+        above.append(heading)
 
 
 def start_of(lines: Sequence[str], heading: Heading, after: int) -> int:
@@ -162,11 +171,8 @@ def _by_heading(lines: Sequence[str], found: Sequence[Heading]) -> Iterator[_Sec
     ends = [*starts[1:], len(lines)]
     yield _Section(0, ends[0], 0, "", "")
     above: list[Heading] = []
-    for heading, start, end in zip(found, starts[1:], ends[1:], strict=True):
-        while above and above[-1].level >= heading.level:
-            above.pop()
+    for heading, start, end in zip(nested(found, above), starts[1:], ends[1:], strict=True):
         yield _Section(start, end, heading.level, heading.title, ABOVE.join(one.title for one in above if one.title))
-        above.append(heading)
 
 
 def _merged(found: Sequence[_Section], lines: Sequence[str], longest: int) -> list[_Section]:
@@ -180,16 +186,11 @@ def _merged(found: Sequence[_Section], lines: Sequence[str], longest: int) -> li
             kept.append(section)
         elif at + 1 < len(found) and found[at + 1].level > section.level:
             waiting = section
-        elif kept and _are_kin(kept[-1], section, longest):
+        elif kept and section.parent in (kept[-1].parent, kept[-1].path) and section.end - kept[-1].start <= longest:
             _join(kept[-1], section)
         else:
             kept.append(section)
     return kept
-
-
-def _are_kin(before: _Section, section: _Section, longest: int) -> bool:
-    near = section.parent in (before.parent, before.path)
-    return near and section.end - before.start <= longest
 
 
 def _join(before: _Section, section: _Section) -> None:
@@ -232,16 +233,17 @@ def cells(path: str, text: str) -> tuple[Chunk, ...]:
     language = _kernel(text, spots)
     ends = [match.start() for match in re.finditer("\n", text)]
     chunks: list[Chunk] = []
-    above: list[tuple[int, str]] = []
+    above: list[Heading] = []
     for at in _elements(text, spots["cells"]):
         cell = _members(text, at)
         source, end = _source(text, cell)
         if not source.strip():
             continue
         is_code = _value(text, cell, "cell_type") == "code"
-        parent, symbol = ABOVE.join(title for _, title in above), ""
-        if not is_code:
-            symbol, parent = _enter(above, source)
+        found = [] if is_code else headings(source.split("\n"), "markdown")
+        around = [ABOVE.join(one.title for one in above) for _ in nested(found, above)]
+        symbol = found[0].title if found else ""
+        parent = around[0] if found else ABOVE.join(one.title for one in above)
         first, last = bisect_right(ends, cell["source"] - 1) + 1, bisect_right(ends, end - 1) + 1
         name, kind = f"{path}:{first}-{last}", language if is_code else "markdown"
         _add(chunks, Chunk(name, source, kind, path, first, last, symbol, "cell", parent))
@@ -258,23 +260,8 @@ def _add(chunks: list[Chunk], made: Chunk) -> None:
     chunks[-1] = replace(last, id=name, text=text, end_line=made.end_line, symbol=last.symbol or made.symbol)
 
 
-def _enter(above: list[tuple[int, str]], source: str) -> tuple[str, str]:
-    """Take the headings of a cell of prose; return its own heading and those above it."""
-    found = headings(source.split("\n"), "markdown")
-    if not found:
-        return "", ABOVE.join(title for _, title in above)
-    parent = ""
-    for at, heading in enumerate(found):
-        while above and above[-1][0] >= heading.level:
-            above.pop()
-        parent = ABOVE.join(title for _, title in above) if at == 0 else parent
-        above.append((heading.level, heading.title))
-    return found[0].title, parent
-
-
 def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
 
 
 def _members(text: str, at: int) -> dict[str, int]:

@@ -13,7 +13,7 @@ import resource
 import select
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -67,6 +67,8 @@ _UNSET = frozenset(
     "GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_NAMESPACE GIT_EXTERNAL_DIFF"
     " GIT_DIFF_OPTS".split()
 )
+_BATCH = {"GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=30"}
+"""How ssh is called where nobody can answer it, unless the user says how."""
 _SET = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -146,53 +148,35 @@ def online(url: str, *arguments: str, limits: FetchLimits | None = None, options
     plain, _ = split_login(url)
     scheme = url.partition("://")[0] if "://" in url else "ssh"
     only = ("-c", "protocol.allow=never", "-c", f"protocol.{scheme}.allow=always")
-    command = (*_ONLINE, *only, *options, *(plain if each == url else each for each in arguments))
-    login, what = with_login(url, os.environ), f"cannot get {plain}"
+    command = ("git", *_QUIET, *_ONLINE, *only, *options, *(plain if each == url else each for each in arguments))
+    environment = _environment(GIT_LFS_SKIP_SMUDGE="1") | with_login(url, os.environ)
+    bounds, cwd = ProcessLimits(None, _MOST_PRINTED, is_foreground=True), "."
+    if limits:
+        bounds, cwd = ProcessLimits(limits.seconds, _MOST_PRINTED, limits.watch, partial(end_with, os.getpid())), "/"
+        environment = _BATCH | environment | {"GIT_ASKPASS": "true", "SSH_ASKPASS": "true"}
     try:
-        if limits:
-            _run_limited(command, what, limits, login)
-            return
-        with _running(command, what, timeout_s=None, more=login) as printed:
-            printed.read()
+        done = run_bounded(command, bounds, cwd=cwd, env=environment)
     except AssayError as error:
-        raise InputError(mask_login(str(error), url)) from None
-
-
-def _run_limited(command: Sequence[str], what: str, limits: FetchLimits, login: Mapping[str, str]) -> None:
-    batch = {} if "GIT_SSH_COMMAND" in os.environ else {"GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=30"}
-    environment = _environment(online=True) | batch | {"GIT_ASKPASS": "true", "SSH_ASKPASS": "true"} | dict(login)
-    bounds = ProcessLimits(limits.seconds, _MOST_PRINTED, limits.watch, partial(end_with, os.getpid()))
-    try:
-        done = run_bounded(["git", *_QUIET, *command], bounds, cwd="/", env=environment)
-    except AssayError as error:
-        raise InputError(f"{what}: {error}") from error
+        raise InputError(mask_login(f"cannot get {plain}: {error}", url)) from None
     if done.status:
-        raise InputError(f"{what}: {_complaint_of(done.err) or f'git ended with {done.status}'}")
+        raise InputError(mask_login(f"cannot get {plain}: {_complaint(done.err, done.status)}", url))
 
 
 @contextmanager
-def _running(  # noqa: PLR0913  how it is run
-    arguments: Sequence[str],
-    what: str,
-    *,
-    asked: bytes = b"",
-    may_fail: bool = False,
-    timeout_s: float | None = TIMEOUT_S,
-    more: Mapping[str, str] | None = None,
+def _running(
+    arguments: Sequence[str], what: str, *, asked: bytes = b"", may_fail: bool = False, timeout_s: float = TIMEOUT_S
 ) -> Iterator[IO[bytes]]:
     if time.monotonic() < _hung.get(what, -_LEFT_ALONE_S) + _LEFT_ALONE_S:
         raise GitTooSlow(f"{what}: git took too long a moment ago; it is asked again in {_LEFT_ALONE_S:g} s")
-    with TemporaryFile() as given, TemporaryFile() as complaints:
-        given.write(asked)
-        given.seek(0)
-        environment = _environment(online=timeout_s is None) | dict(more or {})
-        process = _started(arguments, what, (given, complaints), environment)
+    with TemporaryFile() as questions, TemporaryFile() as complaints:
+        questions.write(asked)
+        questions.seek(0)
+        process = _started(arguments, what, questions, complaints)
         printed = _Printed(process)
-        late = Timer(timeout_s or 0, printed.end, (timeout_s,))
-        if timeout_s:
-            late.start()
+        late = Timer(timeout_s, printed.end, (timeout_s,))
+        late.start()
         try:
-            yield cast(IO[bytes], BufferedReader(printed, _BUFFER) if timeout_s else process.stdout)
+            yield cast(IO[bytes], BufferedReader(printed, _BUFFER))
         except BaseException:
             process.kill()
             raise
@@ -204,7 +188,9 @@ def _running(  # noqa: PLR0913  how it is run
                     _hung[what] = time.monotonic()
                 raise GitTooSlow(f"{what}: git took longer than {printed.took_s:g} s")
         if process.returncode and not may_fail:
-            raise InputError(f"{what}: {_complaint_in(complaints) or f'git ended with {process.returncode}'}")
+            complaints.seek(0)
+            complaint = _complaint(complaints.read().decode(errors="replace"), process.returncode)
+            raise InputError(f"{what}: {complaint}")
 
 
 class _Printed(RawIOBase):
@@ -232,13 +218,11 @@ class _Printed(RawIOBase):
         self._process.kill()
 
 
-def _started(
-    arguments: Sequence[str], what: str, files: tuple[IO[bytes], IO[bytes]], environment: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
+def _started(arguments: Sequence[str], what: str, stdin: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
+    environment = _environment(GIT_ALLOW_PROTOCOL="none")  # no repository overrides it
     command = ["git", *_QUIET, *arguments]
-    given, complaints = files
     try:
-        process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=environment)
+        process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=environment)
     except FileNotFoundError as error:
         raise InputError(f"{what}: git is not installed; install it, or give a folder that needs none") from error
     with suppress(OSError, AttributeError):  # it ended, or this is not Linux
@@ -246,18 +230,11 @@ def _started(
     return process
 
 
-def _environment(*, online: bool) -> dict[str, str]:
-    more = {"GIT_LFS_SKIP_SMUDGE": "1"} if online else {"GIT_ALLOW_PROTOCOL": "none"}  # no repository overrides it
-    kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
-    return kept | _SET | more
+def _environment(**more: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in _UNSET} | _SET | more
 
 
-def _complaint_in(complaints: IO[bytes]) -> str:
-    complaints.seek(0)
-    return _complaint_of(complaints.read().decode(errors="replace"))
-
-
-def _complaint_of(printed: str) -> str:
+def _complaint(printed: str, status: int) -> str:
     """Return the line that says what went wrong; advice may stand around it."""
-    lines = printed.strip().splitlines()
-    return next((line for line in lines if line.startswith("fatal: ")), lines[-1] if lines else "")
+    lines = printed.strip().splitlines() or [f"git ended with {status}"]
+    return next((line for line in lines if line.startswith("fatal: ")), lines[-1])

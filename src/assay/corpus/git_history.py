@@ -62,7 +62,8 @@ def commits(root: Path, *, since: str = "") -> Iterator[Commit]:
     """
     span = ("HEAD", f"^{since}") if since else ("HEAD",)
     with reading(root, *_LOG, "--first-parent", "-m", *span, "--", ".") as printed:
-        yield from _commits(printed)
+        for commit, patches in headers(printed):
+            yield replace(commit, changes=tuple(patches.changes()))
 
 
 def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
@@ -74,52 +75,33 @@ def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
     left, broken = list(ids), 0
     while left and broken < _MOST_BROKEN:
         try:
-            for commit in _whole_commits(root, left):
-                yield commit
-                left = left[left.index(commit.id) + 1 :]
+            last = None
+            for commit in _read(root, left, _LOG, Patches.changes):
+                if last:  # of a commit that git cannot read whole, nothing is yielded before it complains
+                    yield last
+                    left = left[left.index(last.id) + 1 :]
+                last = commit
+            if last:
+                yield last
         except GitTooSlow:
             raise
         except InputError:
-            yield from _named_commits(root, left[:1])
+            yield from _read(root, left[:1], _NAMED, Patches.names)
             left, broken = left[1:], broken + 1
         else:
             return
-    yield from _named_commits(root, left)
+    if left:
+        yield from _read(root, left, _NAMED, Patches.names)
 
 
-def _whole_commits(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
-    """Yield commits with their changes; of one that git cannot read whole, nothing is yielded before it complains."""
-    last = None
-    with reading(root, *_LOG, *_these(root), asked=_lines(ids)) as printed:
-        for commit in _commits(printed):
-            if last:
-                yield last
-            last = commit
-    if last:
-        yield last
-
-
-def _named_commits(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
-    """Yield commits with the names of the files that they changed."""
-    if ids:
-        with reading(root, *_NAMED, *_these(root), asked=_lines(ids)) as printed:
-            yield from _commits(printed, Patches.names)
-
-
-def _these(root: Path) -> tuple[str, ...]:
-    """Return what reads the commits whose ids are given on standard input, in their order."""
-    return ("--no-walk=unsorted", "--stdin", *_below(root))
-
-
-def _lines(ids: Sequence[str]) -> bytes:
-    return "".join(f"{id_}\n" for id_ in ids).encode("ascii")
-
-
-def _commits(
-    printed: IO[bytes], changes: Callable[[Patches], Iterator[FileChange]] = Patches.changes
+def _read(
+    root: Path, ids: Sequence[str], log: Sequence[str], changes: Callable[[Patches], Iterator[FileChange]]
 ) -> Iterator[Commit]:
-    for commit, patches in headers(printed):
-        yield replace(commit, changes=tuple(changes(patches)))
+    """Yield commits in the order of their ids, with what they changed or the names of the files."""
+    asked = "".join(f"{id_}\n" for id_ in ids).encode("ascii")
+    with reading(root, *log, "--no-walk=unsorted", "--stdin", *_below(root), asked=asked) as printed:
+        for commit, patches in headers(printed):
+            yield replace(commit, changes=tuple(changes(patches)))
 
 
 def headers(printed: IO[bytes]) -> Iterator[tuple[Commit, Patches]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -92,18 +92,12 @@ class IgnoreRules:
     """For a file above the root: the root relative to its folder, with a closing `/`."""
     groups: tuple[tuple[bool, re.Pattern[str] | None, re.Pattern[str] | None], ...]
     """Whether a match ignores, what a bare name matches, what a path from the file's folder matches."""
-    any_name: re.Pattern[str] | None
-    any_path: re.Pattern[str] | None
-    """All groups at once: what neither matches, nearly everything, needs no further look."""
     forced: frozenset[str]
     """Folders from the file's folder that hold something forced in."""
 
     def decide(self, path: str, name: str) -> bool | None:
         """Say whether a path is ignored, or nothing; a folder's path and name end with `/`."""
-        named = self.any_name is not None and self.any_name.match(name)
-        below = self.above + path[len(self.base) :] if self.any_path is not None else ""
-        if not named and (self.any_path is None or not self.any_path.match(below)):
-            return None
+        below = self.above + path[len(self.base) :]
         for ignores, by_name, by_path in self.groups:
             if by_name is not None and by_name.match(name):
                 return ignores
@@ -132,9 +126,7 @@ def compiled(text: str, base: str = "", above: str = "") -> IgnoreRules | None:
         if not ignores:
             forced.update(_folders(line))
     ready = tuple((ignores, _either(names), _either(paths)) for ignores, names, paths in reversed(groups))
-    any_name = _either(pattern for _, names, _ in groups for pattern in names)
-    any_path = _either(pattern for _, _, paths in groups for pattern in paths)
-    return IgnoreRules(base, above, ready, any_name, any_path, frozenset(forced)) if ready else None
+    return IgnoreRules(base, above, ready, frozenset(forced)) if ready else None
 
 
 def _regex(line: str) -> tuple[str | None, bool | None]:
@@ -156,16 +148,11 @@ def _of_entry(pattern: str) -> str:
     return pattern.replace(f"(?:{_FOLDER}|$)", "/?$").replace(_FOLDER, "/$")
 
 
-def _either(patterns: Iterable[str]) -> re.Pattern[str] | None:
+def _either(patterns: Sequence[str]) -> re.Pattern[str] | None:
     """Return what matches any of some patterns; where one has several wildcards, in time linear in what it reads."""
-    listed = list(patterns)
-    joined = "|".join(f"(?:{pattern})" for pattern in listed)
-    if any(len(_REPEATED.findall(pattern)) > 1 for pattern in listed):
-        return _linear(joined)
-    return re.compile(joined) if joined else None
-
-
-def _linear(joined: str) -> re.Pattern[str]:
+    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
+    if all(len(_REPEATED.findall(pattern)) <= 1 for pattern in patterns):
+        return re.compile(joined) if joined else None
     import re2  # a few ms that most ignore files do not need
 
     options = re2.Options()

@@ -6,11 +6,13 @@ are those of the tree-sitter grammars.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
+from warnings import catch_warnings
 
 _GRAMMARS = r"""
 javascript
@@ -23,9 +25,8 @@ javascript
     through: class_body statement_block; wrappers: export_statement expression_statement ambient_declaration
     leading: decorator comment; opens: class module class_declaration abstract_class_declaration internal_module
     test by: describe it test suite context bench
-    calls: call_expression=function new_expression=constructor jsx_opening_element=name
-    calls: jsx_self_closing_element=name; typed: field_definition assignment_expression variable_declarator
-    imports: export_statement import_statement
+    calls: call_expression=function new_expression=constructor jsx_opening_element=name jsx_self_closing_element=name
+    typed: field_definition assignment_expression variable_declarator; imports: export_statement import_statement
     closures: function_declaration method_definition arrow_function function_expression
 typescript as javascript
     calls: call_expression=function new_expression=constructor
@@ -37,20 +38,17 @@ python
     through: block if_statement else_clause elif_clause try_statement except_clause finally_clause with_statement
     wrappers: expression_statement decorated_definition; opens: class_definition; tests: \bdef test_
     calls: call=function; typed: assignment typed_parameter typed_default_parameter with_item
-    imports: import_statement import_from_statement; closures: function_definition lambda; own: self cls
-    above: super()
+    imports: import_statement import_from_statement; closures: function_definition lambda; own: self cls; above: super()
 rust
-    function: function_item function_signature_item; struct: struct_item union_item; enum: enum_item
-    trait: trait_item; impl: impl_item; module: mod_item; macro: macro_definition; type: type_item
-    constant: const_item static_item
+    function: function_item function_signature_item; struct: struct_item union_item; enum: enum_item; trait: trait_item
+    impl: impl_item; module: mod_item; macro: macro_definition; type: type_item; constant: const_item static_item
     through: declaration_list foreign_mod_item; leading: line_comment block_comment attribute_item
     opens: trait_item impl_item mod_item; tests: #\[(?:\w+::)*\w*(?:test|bench)\w*\s*[\](]
     calls: call_expression=function macro_invocation=macro; typed: field_declaration parameter let_declaration
     imports: use_declaration; closures: closure_expression; own: self Self; above:
 go
     function: function_declaration; method: method_declaration; type: type_declaration type_spec type_alias
-    constant: const_declaration var_declaration
-    tests: (?m)^func (?:Test|Benchmark|Fuzz|Example)(?![a-z])\w*\(
+    constant: const_declaration var_declaration; tests: (?m)^func (?:Test|Benchmark|Fuzz|Example)(?![a-z])\w*\(
     calls: call_expression=function; typed: field_declaration parameter_declaration short_var_declaration var_spec
     imports: import_spec; closures: func_literal; own:; above:; reach: folder
 java
@@ -78,16 +76,14 @@ scala
     constant: val_definition var_definition given_definition; block: call_expression
     through: template_body package_clause extension_definition; leading: comment block_comment
     opens: class_definition object_definition package_object trait_definition; tests: @(?:\w*Test)\b
-    test by: test it describe property should feature scenario
-    calls: call_expression=function instance_expression=*
+    test by: test it describe property should feature scenario; calls: call_expression=function instance_expression=*
     typed: val_definition var_definition parameter class_parameter; imports: import_declaration; has: methods_bare
     reach: folder
 csharp
     method: method_declaration operator_declaration conversion_operator_declaration indexer_declaration
     method: property_declaration; constructor: constructor_declaration destructor_declaration
     function: local_function_statement; class: class_declaration record_declaration; struct: struct_declaration
-    interface: interface_declaration; enum: enum_declaration; type: delegate_declaration
-    module: namespace_declaration
+    interface: interface_declaration; enum: enum_declaration; type: delegate_declaration; module: namespace_declaration
     through: declaration_list global_statement preproc_if preproc_region preproc_else
     opens: class_declaration interface_declaration record_declaration struct_declaration namespace_declaration
     tests: \[(?:Fact|Theory|Test|TestCase|TestMethod)\b
@@ -95,8 +91,8 @@ csharp
     typed: variable_declaration property_declaration parameter foreach_statement; above: base
     has: type_first methods_bare; reach: any
 c
-    function: function_definition; struct: struct_specifier union_specifier; enum: enum_specifier
-    type: type_definition; macro: preproc_function_def; constant: preproc_def declaration
+    function: function_definition; struct: struct_specifier union_specifier; enum: enum_specifier; type: type_definition
+    macro: preproc_function_def; constant: preproc_def declaration
     through: declaration_list preproc_if preproc_else preproc_ifdef preproc_elif linkage_specification
     calls: call_expression=function; reach: any
 cpp
@@ -112,8 +108,8 @@ cpp
 ruby
     function: method singleton_method; class: class; module: module; block: call; constant: assignment
     through: block if body_statement singleton_class do_block begin; opens: class module; tests: \bdef test_
-    test by: describe context it specify test feature scenario
-    calls: call=receiver.method; typed: assignment; own: self; has: methods_bare; reach: any
+    test by: describe context it specify test feature scenario; calls: call=receiver.method; typed: assignment
+    own: self; has: methods_bare; reach: any
 php
     function: function_definition; method: method_declaration; class: class_declaration
     interface: interface_declaration; trait: trait_declaration; enum: enum_declaration
@@ -121,55 +117,46 @@ php
     opens: class_declaration interface_declaration enum_declaration trait_declaration
     tests: #\[Test\]|\bfunction test[A-Z_]
     calls: function_call_expression=function member_call_expression=object.name
-    calls: nullsafe_member_call_expression=object.name scoped_call_expression=scope.name
-    calls: object_creation_expression=*
+    calls: nullsafe_member_call_expression=object.name scoped_call_expression=scope.name object_creation_expression=*
     typed: assignment_expression property_declaration simple_parameter property_promotion_parameter
     imports: namespace_use_declaration; own: static self $this; above: parent; has: type_first; reach: any
 swift
     function: function_declaration protocol_function_declaration subscript_declaration
     constructor: init_declaration deinit_declaration; class: class_declaration; interface: protocol_declaration
-    type: typealias_declaration; constant: property_declaration
-    through: class_body enum_class_body protocol_body; leading: comment multiline_comment
-    opens: class_declaration protocol_declaration; tests: @Test\b|\bfunc test[A-Z_]
+    type: typealias_declaration; constant: property_declaration; through: class_body enum_class_body protocol_body
+    leading: comment multiline_comment; opens: class_declaration protocol_declaration; tests: @Test\b|\bfunc test[A-Z_]
     calls: call_expression=*; typed: property_declaration parameter; own: self Self; has: methods_bare; reach: any
 dart
     function: function_declaration getter_declaration setter_declaration; method: method_declaration
     class: class_declaration; trait: mixin_declaration; impl: extension_declaration; enum: enum_declaration
-    type: type_alias; constant: top_level_variable_declaration
-    through: class_body enum_body extension_body; wrappers: class_member
-    leading: annotation comment documentation_comment
-    opens: class_declaration mixin_declaration extension_declaration
-    calls: call_expression=function; typed: declaration formal_parameter local_variable_declaration
-    has: type_first methods_bare; reach: any
+    type: type_alias; constant: top_level_variable_declaration; through: class_body enum_body extension_body
+    wrappers: class_member; leading: annotation comment documentation_comment
+    opens: class_declaration mixin_declaration extension_declaration; calls: call_expression=function
+    typed: declaration formal_parameter local_variable_declaration; has: type_first methods_bare; reach: any
 lua
     function: function_declaration; constant: assignment_statement variable_declaration; block: function_call
-    through: block; test by: describe it context test
-    calls: function_call=name; own: self; above:; reach: any
+    through: block; test by: describe it context test; calls: function_call=name; own: self; above:; reach: any
 elixir
-    block: call
-    through: do_block; leading: comment unary_operator; module by: defmodule defprotocol defimpl
+    block: call; through: do_block; leading: comment unary_operator; module by: defmodule defprotocol defimpl
     function by: def defp defdelegate defguard; macro by: defmacro defmacrop; test by: test describe property
     calls: call=target; own: __MODULE__; above:; reach: any
 bash
-    function: function_definition; constant: variable_assignment declaration_command
-    through: if_statement else_clause
+    function: function_definition; constant: variable_assignment declaration_command; through: if_statement else_clause
     calls: command=name; own:; above:; reach: any
 haskell
     function: signature function bind; type: data_type newtype type_synonym type_family; trait: class; impl: instance
     through: declarations class_declarations instance_declarations imports; leading: comment haddock pragma
 nix
-    constant: binding
-    through: function_expression let_expression attrset_expression binding_set rec_attrset_expression
+    constant: binding; through: function_expression let_expression attrset_expression binding_set rec_attrset_expression
 solidity
     function: function_definition modifier_definition fallback_receive_definition; constructor: constructor_definition
     class: contract_declaration library_declaration; interface: interface_declaration; struct: struct_declaration
     enum: enum_declaration; type: event_definition error_declaration user_defined_type_definition
-    constant: constant_variable_declaration
-    through: contract_body; opens: interface_declaration contract_declaration library_declaration
-    calls: call_expression=function; has: methods_bare; reach: any
+    constant: constant_variable_declaration; through: contract_body
+    opens: interface_declaration contract_declaration library_declaration; calls: call_expression=function
+    has: methods_bare; reach: any
 hcl
-    block: block
-    through: body
+    block: block; through: body
 css
     block: rule_set media_statement keyframes_statement at_rule
 zig
@@ -303,6 +290,15 @@ PROSE = words("markdown restructuredtext asciidoc text tex")
 
 _LONGEST_NAME = 60
 _ONLY_IN_CPP = re.compile(r"^\s*(?:class|namespace|template|using|public:|private:)\b|\w::\w", re.MULTILINE)
+
+
+def parse_python(text: str) -> ast.Module | None:
+    """Return the tree of a Python text of others, None where it does not parse; nothing is said of its escapes."""
+    try:
+        with catch_warnings(action="ignore"):
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 @cache

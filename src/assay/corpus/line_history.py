@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
 from typing import IO
 
@@ -166,22 +167,21 @@ def _head_text(root: Path, path: str) -> str | None:
 def _match_lines(old: Sequence[str], new: Sequence[str]) -> list[int]:
     """Return for each new line the number of the old line that it is, or 0; line ends do not count."""
     before, after = ([line.rstrip("\r\n") for line in lines] for lines in (old, new))
-    same = 0
-    while same < min(len(before), len(after)) and before[same] == after[same]:
-        same += 1
-    ends = 0
-    while ends < min(len(before), len(after)) - same and before[-1 - ends] == after[-1 - ends]:
-        ends += 1
-    numbers = [0] * len(after)
-    numbers[:same] = range(1, same + 1)
-    for at in range(ends):
-        numbers[-1 - at] = len(before) - at
+    same = _alike(before, after)
+    ends = _alike(before[same:][::-1], after[same:][::-1])
+    numbers = [*range(1, same + 1), *[0] * (len(after) - same - ends), *range(len(before) - ends + 1, len(before) + 1)]
     middle = before[same : len(before) - ends], after[same : len(after) - ends]
     if max(map(len, middle)) <= _MOST_COMPARED:
         for block in SequenceMatcher(None, *middle).get_matching_blocks():
             for at in range(block.size):
                 numbers[same + block.b + at] = same + block.a + at + 1
     return numbers
+
+
+def _alike(left: Sequence[str], right: Sequence[str]) -> int:
+    """Return how many lines are the same from the beginning."""
+    differ = (at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other)
+    return next(differ, min(len(left), len(right)))
 
 
 def _porcelain(printed: IO[bytes]) -> tuple[dict[int, str], dict[str, LineCommit]]:
@@ -200,24 +200,18 @@ def _porcelain(printed: IO[bytes]) -> tuple[dict[int, str], dict[str, LineCommit
             of_line[int(value.split(" ")[1])] = commit
         else:
             about[commit].setdefault(name, value)
-    return of_line, {id_: _line_commit(id_, said) for id_, said in about.items()}
+    return of_line, {id_: _line_commit(id_, fields) for id_, fields in about.items()}
 
 
-def _line_commit(id_: str, said: dict[str, str]) -> LineCommit:
-    seconds = said.get("author-time", "")
-    return LineCommit(id_, said.get("author", ""), _date(seconds), said.get("summary", ""))
-
-
-def _date(seconds: str) -> str:
-    try:
-        return datetime.fromtimestamp(int(seconds), UTC).isoformat()
-    except (ValueError, OverflowError, OSError):  # what somebody wrote into a commit
-        return ""
+def _line_commit(id_: str, fields: dict[str, str]) -> LineCommit:
+    date = ""
+    with suppress(ValueError, OverflowError, OSError):  # what somebody wrote into a commit
+        date = datetime.fromtimestamp(int(fields.get("author-time", "")), UTC).isoformat()
+    return LineCommit(id_, fields.get("author", ""), date, fields.get("summary", ""))
 
 
 def _runs(written: Sequence[str], first: int) -> Iterator[BlamedLines]:
-    start = 0
-    for at in range(1, len(written) + 1):
-        if at == len(written) or written[at] != written[start]:
-            yield BlamedLines(first + start, first + at - 1, written[start])
-            start = at
+    for commit, lines in groupby(written):
+        last = first + sum(1 for _ in lines)
+        yield BlamedLines(first, last - 1, commit)
+        first = last

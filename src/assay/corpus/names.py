@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from posixpath import dirname, join, normpath
+from typing import NamedTuple
 
 Imported = tuple[str, str]
 """A name, `*` for all of them, and its origin."""
@@ -41,11 +41,8 @@ def _python(text: str, path: str) -> Iterator[Imported]:
     found = re.match(r"from\s+(\.*)\s*([\w.]*)\s+import\s+(.*)", text)
     if found is None:
         for module, name in _aliases(text.partition("import")[2], "as"):
-            yield (
-                (name, _with_slashes(module))
-                if name != module
-                else (module.partition(".")[0], module.partition(".")[0])
-            )
+            first = module.partition(".")[0]
+            yield (first, first) if name == module else (name, _with_slashes(module))
         return
     dots, module, names = found.groups()
     above = path
@@ -125,19 +122,17 @@ def _use_tree(text: str, before: str) -> Iterator[Imported]:
             yield from _use_tree(part, before + head.strip())
         return
     old, _, new = text.strip().partition(" as ")
-    whole = before + old
-    if whole.endswith("::self"):
-        whole = whole.removesuffix("::self")
+    whole = (before + old).removesuffix("::self")
     last = whole.rpartition("::")[2]
     if last:
         yield (new.strip() or last), whole.removesuffix("::*")
 
 
-def _split(text: str) -> Iterator[str]:
-    """Split at the commas outside of braces."""
+def _split(text: str, opening: str = "{", closing: str = "}") -> Iterator[str]:
+    """Split at the commas outside of brackets."""
     depth, start = 0, 0
     for at, letter in enumerate(text):
-        depth += (letter == "{") - (letter == "}")
+        depth += (letter in opening) - (letter in closing)
         if letter == "," and depth == 0:
             yield text[start:at]
             start = at + 1
@@ -161,14 +156,10 @@ def rust_origin(name: str, path: str) -> str:
 
 _READ: dict[str, Callable[[str, str], Iterator[Imported]]] = {
     "python": _python,
-    "javascript": _javascript,
-    "typescript": _javascript,
-    "tsx": _javascript,
+    **dict.fromkeys(("javascript", "typescript", "tsx"), _javascript),
     "go": _go,
     "rust": _rust,
-    "java": _jvm,
-    "kotlin": _jvm,
-    "scala": _jvm,
+    **dict.fromkeys(("java", "kotlin", "scala"), _jvm),
     "php": _php,
 }
 
@@ -194,8 +185,7 @@ _PHP_VALUE = re.compile(r"(?:\$|@{1,2})(?:this->)?(\w+)\s*=\s*(.+)", re.DOTALL)
 _WITH = re.compile(r"(.+?)\s+as\s+(\w+)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class TypedName:
+class TypedName(NamedTuple):
     """A variable, or a field written `self.name`; one of the two others is empty."""
 
     name: str
@@ -301,9 +291,8 @@ def expression_steps(text: str) -> str:
     while (shorter := _CALLED.sub("\0", text)) != text:
         text = shorter
     text = _GENERIC.sub("", text).replace("\0", "()").replace("?.", ".").replace("!.", ".").replace("->", ".")
-    text = (
-        re.sub(r"\s+|\.await\b|(?<=\))\?(?=\.)", "", text).replace("::", "/").replace("\\", "/").replace("()()", "()")
-    )
+    text = re.sub(r"\s+|\.await\b|(?<=\))\?(?=\.)", "", text)
+    text = text.replace("::", "/").replace("\\", "/").replace("()()", "()")
     text = re.sub(r"(?<=\w):(?=\w)", ".", text)
     return text if _STEPS.fullmatch(text) else ""
 
@@ -315,22 +304,12 @@ def type_name(text: str) -> str:
         return ""
     for _ in range(4):
         text = _MODIFIERS.sub("", text).strip()
-        parts = [part.strip() for part in text.split("|")]
-        parts = [part for part in parts if part not in ("None", "null", "undefined", "")]
+        parts = [part for part in map(str.strip, text.split("|")) if part not in ("None", "null", "undefined", "")]
         text = parts[0] if len(parts) == 1 else ""
         if not (wrapped := _WRAPPED.match(text)):
             break
-        text = _first_argument(wrapped[1])
+        text = next(_split(wrapped[1], "[<(", "]>)"))
     if text.endswith("]"):
         text = text.partition("[")[0] if "[]" not in text else ""
     text = text.partition("<")[0].rstrip("?!*& ").replace("::", "/").replace("\\", "/")
     return text if re.fullmatch(r"\w+(?:[./]\w+)*", text) and text not in _NO_TYPE else ""
-
-
-def _first_argument(text: str) -> str:
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter in "[<(") - (letter in "]>)")
-        if letter == "," and depth == 0:
-            return text[:at]
-    return text

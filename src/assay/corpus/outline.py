@@ -38,7 +38,7 @@ def _named_units(text: str, lines: int, language: str) -> list[Unit]:
         return []
     try:
         return [unit for unit in units(text, lines, language, _LONG, small=0)[0] if unit.symbol]
-    except (ParserFailed, UnicodeEncodeError):
+    except ParserFailed:
         return []
 
 
@@ -68,18 +68,9 @@ def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
     entries: list[OutlineEntry] = []
     above: list[documents.Heading] = []
     found = documents.headings(lines, language)
-    ends = [0] * len(found)
-    for at in range(len(found) - 1, -1, -1):  # from the end: a section ends where one that is as high begins
-        while above and above[-1].level > found[at].level:
-            above.pop()
-        ends[at] = above[-1].line if above else len(lines)
-        above.append(found[at])
-    above.clear()
-    for one, end in zip(found, ends, strict=True):
-        while above and above[-1].level >= one.level:
-            above.pop()
-        entries.append(OutlineEntry(one.line + 1, end, len(above), "section", one.title, one.title))
-        above.append(one)
+    for at, one in enumerate(documents.nested(found, above)):
+        after = (found[later].line for later in range(at + 1, len(found)) if found[later].level <= one.level)
+        entries.append(OutlineEntry(one.line + 1, next(after, len(lines)), len(above), "section", one.title, one.title))
     return entries
 
 

@@ -17,8 +17,18 @@ from assay.corpus.walked_files import as_utf8
 _MOST_KEPT = 1000
 """Changed lines of a file whose text is kept; a change of more is no answer to anything."""
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: (.*))?")
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_ESCAPED = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+_ESCAPE = re.compile(rb"\\([0-7]{3}|[abfnrtv\\\"])")
+_ESCAPED = {
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"v": b"\v",
+    b"\\": b"\\",
+    b'"': b'"',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +82,14 @@ class Patches:
 
     def names(self) -> Iterator[FileChange]:
         """Yield the files that `--name-only` names up to the next header, of which nothing else is known."""
+        names = (_name(line.rstrip(b"\n")) for line in self._lines())
+        return (FileChange(name, name) for name in names if name)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Take the lines up to the next header."""
         while (line := self._peek()) and not line.startswith(b"\0"):
             self._ahead = None
-            if name := _name(line.rstrip(b"\n")):
-                yield FileChange(name, name)
+            yield line
 
     def _peek(self) -> bytes:
         if self._ahead is None:
@@ -85,8 +99,7 @@ class Patches:
     def text(self, most: int) -> str:
         """Return the lines up to the next header as they are, of about so many bytes."""
         lines, size = list[bytes](), 0
-        while (line := self._peek()) and not line.startswith(b"\0"):
-            self._ahead = None
+        for line in self._lines():
             if size < most:
                 lines.append(line[:most])
                 size += len(lines[-1])
@@ -171,24 +184,18 @@ class LineMap:
 
 def _path(line: bytes, prefix: bytes) -> str:
     """Return the path of a header's line, empty for a file that is not there."""
-    name = line.rstrip(b"\r\n").split(b" ", 2 if line.startswith(b"rename") else 1)[-1]
-    is_patch = not line.startswith(b"rename")
-    name = name.partition(b"\t")[0] if is_patch else name
-    if is_patch and name == b"/dev/null":
-        return ""
-    return _name(name, prefix if is_patch else b"")
+    name = line.rstrip(b"\r\n")
+    if name.startswith(b"rename"):
+        return _name(name.split(b" ", 2)[-1])
+    name = name.split(b" ", 1)[-1].partition(b"\t")[0]
+    return "" if name == b"/dev/null" else _name(name, prefix)
 
 
 def _name(name: bytes, prefix: bytes = b"") -> str:
     """Return a path as git writes it, which quotes one that is odd."""
     if name.startswith(b'"'):
-        name = _ESCAPE.sub(_unescaped, name[1:-1])
+        name = _ESCAPE.sub(lambda found: _ESCAPED.get(found[1]) or bytes([int(found[1], 8)]), name[1:-1])
     return as_utf8(os.fsdecode(name.removeprefix(prefix)))
-
-
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    code = found[1]
-    return bytes([int(code, 8)]) if len(code) == 3 else _ESCAPED.get(code, code)
 
 
 def _decoded(line: bytes) -> str:

@@ -97,7 +97,10 @@ def units(
     """
     from ast_grep_py import SgRoot  # 10 ms, and only code needs it
 
-    root = SgRoot(text, GRAMMARS[language].id).root()
+    try:
+        root = SgRoot(text, GRAMMARS[language].id).root()
+    except UnicodeEncodeError as error:
+        raise ParserFailed("it holds characters that are no text") from error
     return units_in(root, text, lines, language, longest, small=small), root
 
 
@@ -187,7 +190,8 @@ class _Reader:
             found = self._only_member(found) or found
             parent = ".".join(part for part in (scope.parent, found.owner) if part)
         kind = self._kind(found, scope, self.text[at : span.start.index] + head)
-        if kind == "module" and end - start <= self.small and self._holds_test(found):
+        tests = self.grammar.tests
+        if kind == "module" and end - start <= self.small and tests and tests.search(found.node.text()):
             kind = "test"
         symbol = found.symbol[:LONGEST_NAME]
         unit = Unit(first, max(end, start + 1), kind, symbol, parent, doc, signature[:LONGEST_SIGNATURE])
@@ -262,9 +266,6 @@ class _Reader:
             own = found.symbol == scope.parent.rpartition(".")[2]
             return "constructor" if own or found.symbol in CONSTRUCTORS else "method"
         return found.kind
-
-    def _holds_test(self, found: Declared) -> bool:
-        return self.grammar.tests is not None and bool(self.grammar.tests.search(found.node.text()))
 
     def _head(self, found: Declared, start: int) -> str:
         """Return the text of a declaration up to its body."""

@@ -221,12 +221,7 @@ class _Walker:
     def _take_folder(self, path: str, name: str, here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
         if name in ignore.VERSION_CONTROL:
             return
-        forced = _decision(here.forces, path, name + "/")
-        reason = "ignored by .assayignore"
-        if forced is None:
-            reason = ignore.folder_reason(name, beside) or self._ignored(path, name + "/", here)
-        elif not forced:
-            reason = self._closed(path, name + "/", here)
+        reason = self._reason(path, name + "/", here, ignore.folder_reason(name, beside))
         if not reason:
             inside.append(replace(here, path=path, is_ignored=False, by_git=False))
         elif any(rules.opens(path) for rules in here.forces) or self._is_tracked(path, reason, here):
@@ -240,9 +235,14 @@ class _Walker:
             return _IN_IGNORED
         return _BY_GIT if here.ignores and _decision(here.ignores, path, name) else ""
 
-    def _closed(self, path: str, name: str, here: _Folder) -> str:
-        """Say why no rule of the repository may bring a path in, or nothing."""
-        if self.open_ignored:
+    def _reason(self, path: str, name: str, here: _Folder, by_name: str) -> str:
+        """Say why a path is left out, by its name where no rule knows it; or nothing."""
+        forced = _decision(here.forces, path, name)
+        if forced is None:
+            return by_name or self._ignored(path, name, here)
+        if forced:
+            return "ignored by .assayignore"
+        if self.open_ignored:  # else no rule of the repository brings in what git ignores, or keys
             return ""
         return ignore.secret_reason(name) or self._ignored(path, name, replace(here, is_ignored=here.by_git))
 
@@ -258,12 +258,7 @@ class _Walker:
         return path[len(top) :] in self.tracked[top]
 
     def _keeps(self, path: str, name: str, here: _Folder) -> bool:
-        forced = _decision(here.forces, path, name) if here.forces else None
-        reason = "ignored by .assayignore"
-        if forced is None:
-            reason = ignore.file_reason(name) or ignore.secret_reason(name) or self._ignored(path, name, here)
-        elif not forced:
-            reason = self._closed(path, name, here)
+        reason = self._reason(path, name, here, ignore.file_reason(name) or ignore.secret_reason(name))
         if not reason or self._is_tracked(path, reason, here):
             return True
         self._skip(path, reason)

@@ -69,6 +69,7 @@ def from_utf8(root: Path, path: str) -> Path:
 
 
 _HEAD_BYTES = 8192
+_NOT_CP1252 = frozenset((0x81, 0x8D, 0x8F, 0x90, 0x9D))
 _GROWN = 1 << 20
 """By how much a file may have grown since it was listed."""
 _BOMS = (
@@ -111,11 +112,7 @@ def decoded(data: bytes) -> str | None:
     try:
         return data.decode(encoding or "utf-8")
     except UnicodeDecodeError:
-        return data.decode("cp1252" if _is_cp1252(data) else "latin-1") if not encoding else None
-
-
-def _is_cp1252(data: bytes) -> bool:
-    return not set(data) & {0x81, 0x8D, 0x8F, 0x90, 0x9D}
+        return data.decode("latin-1" if _NOT_CP1252.intersection(data) else "cp1252") if not encoding else None
 
 
 def _unwritten(text: str, path: str) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -119,9 +120,4 @@ def _hide_runs(text: str, secret: str, start: int) -> str:
 
 def _alike(left: Iterable[str], right: Iterable[str]) -> int:
     """Return how many characters are the same from the beginning."""
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))

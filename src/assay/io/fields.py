@@ -51,29 +51,26 @@ class Fields:
 
     def name(self, *names: str) -> str:
         """Return the first field there is of some that hold an id: text, or a whole number."""
-        for name in names:
-            if name in self:
-                value = self.values[name]
-                break
-        else:
-            self._missing(names[0], None)
+        name = next((name for name in names if name in self), names[0])
+        value = self.values[name] if name in self else self._missing(name, None)
         if type(value) is int:
             return str(value)
         return value if isinstance(value, str) and value.strip() else self._refuse(name, value, "an id")
 
     def number(self, name: str, default: float | None = None, *, least: float = 0, most: float = _MOST) -> float:
         """Return a field that is a number within bounds."""
-        value = self._of(name, default)
-        if not _is_number(value) or not least <= value <= most:
-            self._refuse(name, value, f"a number {_range(least, most)}")
-        return float(value)
+        return float(self._within(name, default, "a number", least, most))
 
     def whole(self, name: str, default: int | None = None, *, least: int = 0, most: float = 10**9) -> int:
         """Return a field that is a whole number within bounds."""
+        return int(self._within(name, default, "a whole number", least, most))
+
+    def _within(self, name: str, default: float | None, what: str, least: float, most: float) -> Any:
         value = self._of(name, default)
-        if not _is_number(value) or not least <= value <= most or value != int(value):
-            self._refuse(name, value, f"a whole number {_range(least, most)}")
-        return int(value)
+        if _is_number(value) and least <= value <= most and (what == "a number" or value == int(value)):
+            return value
+        bounds = f"of at least {least:g}" if most >= 10**9 else f"from {least:g} to {most:g}"
+        return self._refuse(name, value, f"{what} {bounds}")
 
     def texts(self, name: str, default: Sequence[str] | None = None, *, known: Sequence[str] = ()) -> tuple[str, ...]:
         """Return a field that is a list of texts, each of them known where some are."""
@@ -159,10 +156,6 @@ def describe_value(value: object) -> str:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < inf
-
-
-def _range(least: float, most: float) -> str:
-    return f"of at least {least:g}" if most >= 10**9 else f"from {least:g} to {most:g}"
 
 
 def _read(cell: object) -> Any:
@@ -285,13 +278,7 @@ def _list_of(read: _Reader) -> _Reader:
     def items(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list):
             raise _Wrong("is not a list")
-        held = []
-        for place, each in enumerate(value):
-            try:
-                held.append(read(each))
-            except _Wrong as wrong:
-                raise wrong.below(f"[{place}]") from None
-        return tuple(held)
+        return tuple(_at(f"[{place}]", read, each) for place, each in enumerate(value))
 
     return items
 

@@ -10,7 +10,7 @@ way together count once.
 
 What may pass (429, 408, 409, 425, 5xx, dropped and late connections, broken JSON) is asked again, after what
 `Retry-After` says or after doubling pauses with chance in them, and too many requests slow down all threads. A server
-that sends too much, too slowly or compressed is cut off before anything is kept; nobody is followed to another host;
+that sends too much, too slowly or compressed is cut off before anything is kept; redirects are refused;
 the secrets of the headers are taken out of all that a server says before anything else looks at it.
 
 A model is named as `MODEL` or `MODEL@URL`. The address is the one that it names, else `ASSAY_API_BASE`, else
@@ -27,14 +27,12 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import Any, TypeVar
-from urllib.parse import urljoin, urlsplit
+from typing import Any, NamedTuple, TypeVar
 from urllib.request import getproxies, proxy_bypass
-from uuid import uuid4
 
 import httpcore
 import httpx
@@ -66,21 +64,11 @@ def time_left(timeout_s: float | None = None) -> float | None:
     return left_s if timeout_s is None else min(left_s, timeout_s)
 
 
-class _DeadlineNetwork(httpcore.NetworkBackend):
+class _DeadlineNetwork(httpcore.SyncBackend):
     """Opens connections of which no call outlasts its thread's deadline."""
 
-    def __init__(self) -> None:
-        self._inner = httpcore.SyncBackend()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Any = None,
-    ) -> _DeadlineStream:
-        return _DeadlineStream(self._inner.connect_tcp(host, port, time_left(timeout), local_address, socket_options))
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, *rest: Any, **more: Any) -> Any:
+        return _DeadlineStream(super().connect_tcp(host, port, time_left(timeout), *rest, **more))
 
 
 class _DeadlineStream(httpcore.NetworkStream):
@@ -105,51 +93,8 @@ class _DeadlineStream(httpcore.NetworkStream):
         return self._inner.get_extra_info(info)
 
 
-class _Body(httpx.SyncByteStream):  # type: ignore[misc]  # of a library that is not checked
-    def __init__(self, response: httpcore.Response) -> None:
-        self._response = response
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._response.iter_stream()
-
-    def close(self) -> None:
-        self._response.close()
-
-
-class _Transport(httpx.BaseTransport):  # type: ignore[misc]  # the same
-    """Sends requests through the proxies of the environment, over connections that keep to deadlines."""
-
-    def __init__(self) -> None:
-        self._pools: dict[str, httpcore.ConnectionPool] = {}
-        self._lock = threading.Lock()
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        url = request.url
-        target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        answer = self._pool(_proxy_for(url)).handle_request(
-            httpcore.Request(
-                request.method,
-                target,
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
-            )
-        )
-        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer), extensions=answer.extensions)
-
-    def close(self) -> None:
-        for pool in self._pools.values():
-            pool.close()
-
-    def _pool(self, proxy: str) -> httpcore.ConnectionPool:
-        with self._lock:
-            if proxy not in self._pools:
-                self._pools[proxy] = _connection_pool(proxy)
-            return self._pools[proxy]
-
-
 def _connection_pool(proxy: str) -> httpcore.ConnectionPool:
-    """Return the connections of a client, through a proxy where one is named."""
+    """Return connections that keep to deadlines, through a proxy where one is named."""
     options: dict[str, Any] = {
         "ssl_context": _certificates(),
         "max_connections": None,
@@ -187,12 +132,6 @@ class Turns:
         self._from = self._slowed_at = float("-inf")
         self._gap_s = 0.0
 
-    @property
-    def is_free(self) -> bool:
-        """Whether a request would start at once."""
-        with self._lock:
-            return self._now() >= self._from
-
     def wait(self) -> float:
         """Wait until a request may start, and return when that was."""
         while True:
@@ -228,7 +167,8 @@ _ERROR_BYTES = 65_536  # of an answer that is none
 _BUSY = frozenset((408, 409, 425, 429))
 _SPENT = ("insufficient_quota", "insufficient balance", "billing_hard_limit")
 _PLAIN = frozenset(("accept", "accept-language", "connection", "content-type", "user-agent"))
-_AS_GET = frozenset((301, 302, 303))
+_USUAL = {"accept": "*/*", "user-agent": "assay"}
+_TOO_MANY = 429
 
 Result = TypeVar("Result")
 
@@ -244,12 +184,9 @@ class HttpOptions:
     tries: int = 6
     pause_s: float = 0.5
     """Before the second try; each pause after it is twice as long."""
-    redirects: int = 0
-    """That are followed, to the same host; 0 takes one for a refusal."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Passing:
+class _Passing(NamedTuple):
     """What went wrong for now, and how long the server wants us to wait."""
 
     what: str
@@ -260,8 +197,7 @@ class _Passing:
     """Whether nobody took the connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
+class _Content(NamedTuple):
     """What is posted."""
 
     raw: bytes
@@ -282,17 +218,17 @@ class HttpClient:
         for header, value in headers.items():
             if not value.isprintable() or max(value, default="") > "\xff":
                 raise InputError(f"the header {header} for {name} holds characters that no header has: copy it again")
-        sent = {header.lower(): value.encode("latin-1") for header, value in headers.items()}
-        sent["accept-encoding"] = b"identity"
-        self._client = httpx.Client(headers=sent, timeout=options.timeout_s, transport=_Transport())
+        sent = _USUAL | {header.lower(): value for header, value in headers.items()} | {"accept-encoding": "identity"}
+        self._headers = [(header.encode(), value.encode("latin-1")) for header, value in sent.items()]
+        self._pools: dict[str, httpcore.ConnectionPool] = {}
+        self._lock = threading.Lock()
 
     def ask_json(self, url: str, question: object, read: Callable[[Any], Result]) -> Result:
-        """Post a question and return what `read` makes of the JSON; where that is a ValueError, ask again."""
-        return self._ask(url, question, lambda text: read(self._parsed(text)))
+        """Return what `read` makes of the JSON answer to a question, or to a GET where that is None.
 
-    def get_json(self, url: str, read: Callable[[Any], Result]) -> Result:
-        """Return what `read` makes of the JSON at an address; where that is a ValueError, ask again."""
-        return self._ask(url, None, lambda text: read(self._parsed(text)))
+        Where `read` raises a ValueError, ask again.
+        """
+        return self._ask(url, question, lambda text: read(self._parsed(text)))
 
     def send_file(
         self, url: str, fields: Mapping[str, str], name: str, content: bytes, read: Callable[[Any], Result]
@@ -306,7 +242,8 @@ class HttpClient:
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        for pool in self._pools.values():
+            pool.close()
 
     def _ask(self, url: str, question: object, read: Callable[[str], Result]) -> Result:
         content = question if isinstance(question, _Content) or question is None else _as_json(question)
@@ -335,7 +272,7 @@ class HttpClient:
         else:
             self._is_reached = True
             text = self._mask.hide(raw.decode("utf-8", "replace"))
-            if not httpx.codes.is_success(status):
+            if not 200 <= status < 300:
                 passing = self._refused(status, headers, text)
                 if passing.is_crowded and (passing.wait_s or 0) <= _LONGEST_WAIT_S:
                     self._turns.slow_down(started, passing.wait_s)
@@ -346,54 +283,55 @@ class HttpClient:
             except ValueError as error:
                 return _Passing(str(error))
 
-    def _send(self, url: str, content: _Content | None) -> tuple[int, httpx.Headers, bytes]:
+    def _send(self, url: str, content: _Content | None) -> tuple[int, Mapping[str, str], bytes]:
         """Send a request and read what comes back, so much and for so long."""
-        with deadline(self._options.timeout_s):
-            for left in range(self._options.redirects, -1, -1):
-                kind = {} if content is None else {"content-type": content.kind}
-                method, raw = ("GET", None) if content is None else ("POST", content.raw)
-                with self._client.stream(method, url, content=raw, headers=kind) as response:
-                    if not (left and response.has_redirect_location):
-                        return response.status_code, response.headers, self._read(response)
-                    url = self._followed(url, response.headers["location"])
-                    content = None if response.status_code in _AS_GET else content
-        raise AssertionError  # the last one was not followed
+        with deadline(self._options.timeout_s), self._stream(httpx.URL(url), content) as response:
+            headers = {name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers}
+            return response.status, headers, self._read(response, headers)
 
-    def _read(self, response: httpx.Response) -> bytes:
-        if response.headers.get("content-encoding", "identity") != "identity":
+    def _stream(self, url: httpx.URL, content: _Content | None) -> AbstractContextManager[httpcore.Response]:
+        """Send a request through the proxy that the environment names for it, if it does."""
+        proxy = _proxy_for(url)
+        with self._lock:
+            pool = self._pools[proxy] = self._pools.get(proxy) or _connection_pool(proxy)
+        target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        more = [(b"content-type", content.kind.encode())] if content else []
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), self._options.timeout_s)
+        return pool.stream(
+            "POST" if content else "GET",
+            target,
+            headers=[(b"host", url.netloc), *self._headers, *more],
+            content=content.raw if content else None,
+            extensions={"timeout": timeouts},
+        )
+
+    def _read(self, response: httpcore.Response, headers: Mapping[str, str]) -> bytes:
+        if headers.get("content-encoding", "identity") != "identity":
             raise _CutOff("a compressed answer, which was not asked for")
         body = bytearray()
-        for part in response.iter_raw():
+        for part in response.iter_stream():
             body += part
             time_left()
-            if not response.is_success and len(body) > _ERROR_BYTES:
+            if not 200 <= response.status < 300 and len(body) > _ERROR_BYTES:
                 return bytes(body[:_ERROR_BYTES])
             if len(body) > self._options.most_bytes:
                 raise _CutOff(f"an answer of more than {self._options.most_bytes:,} bytes")
         return bytes(body)
 
-    def _followed(self, url: str, location: str) -> str:
-        """Return where a redirect leads; another host would get the question, and the secrets of the headers."""
-        to = urljoin(url, location)
-        if urlsplit(to)[:2] != urlsplit(url)[:2]:
-            shown = self._printable_part(to)
-            raise HttpError(f"{self._name} redirects to {shown}: name that address if it is to be asked", what=shown)
-        return to
-
-    def _refused(self, status: int, headers: httpx.Headers, text: str) -> _Passing:
+    def _refused(self, status: int, headers: Mapping[str, str], text: str) -> _Passing:
         """Return what may pass; what may not is raised."""
         to = self._printable_part(self._mask.hide(headers.get("location", ""))) if 300 <= status < 400 else ""
         what = f"HTTP {status}{f', a redirect to {to}' if to else ''}: {self._printable_part(text)}".rstrip(": ")
-        is_spent = status == httpx.codes.TOO_MANY_REQUESTS and any(each in text.lower() for each in _SPENT)
+        is_spent = status == _TOO_MANY and any(each in text.lower() for each in _SPENT)
         if (status in _BUSY or status >= 500) and not is_spent:
             wait_s = _wanted_wait_s(headers.get("retry-after", ""))
-            return _Passing(what, wait_s, status == httpx.codes.TOO_MANY_REQUESTS or bool(wait_s))
+            return _Passing(what, wait_s, status == _TOO_MANY or bool(wait_s))
         raise HttpError(f"{self._name} refused with {what}", what=what, status=status, text=text)
 
     def _given_up(self, tries: int, passing: _Passing) -> HttpError:
         wait_s, what = passing.wait_s or 0, passing.what
         if wait_s > _LONGEST_WAIT_S and self._options.tries > 1:
-            message = f"{self._name} wants to be left alone for {wait_s:.0f} s ({what})"
+            message = f"{self._name} asks to wait {wait_s:.0f} s before the next request ({what})"
         else:
             message = f"{self._name} failed{f' {tries} times, last' if tries > 1 else ''} with {what}"
         return HttpError(message, what=what, may_pass=True)
@@ -423,7 +361,7 @@ class _CutOff(AssayError):
 _certificates = cache(httpx.create_ssl_context)
 """Read once: it takes 20 ms."""
 _BROKEN = (
-    httpx.HTTPError,
+    httpx.InvalidURL,
     httpcore.NetworkError,
     httpcore.ProtocolError,
     httpcore.ProxyError,
@@ -439,21 +377,16 @@ def _as_json(question: object) -> _Content:
 
 
 def _form(fields: Mapping[str, str], name: str, content: bytes) -> _Content:
-    """Return a form with a file, between lines that the file does not hold."""
-    line = uuid4().hex
-    head = "".join(
-        f'--{line}\r\ncontent-disposition: form-data; name="{key}"\r\n\r\n{value}\r\n' for key, value in fields.items()
-    )
-    about = f'content-disposition: form-data; name="file"; filename="{name}"\r\ncontent-type: application/jsonl'
-    whole = f"{head}--{line}\r\n{about}\r\n\r\n".encode() + content + f"\r\n--{line}--\r\n".encode()
-    return _Content(whole, f"multipart/form-data; boundary={line}")
+    """Return a form with a file."""
+    request = httpx.Request("POST", "http://form", data=fields, files={"file": (name, content, "application/jsonl")})
+    return _Content(request.read(), request.headers["content-type"])
 
 
 def _check(name: str, url: str) -> None:
     try:
         httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise InputError(f"{name} is to be asked at {url!r}, which is not a URL: {error}") from error
+        raise InputError(f"{name} has an address that is not a URL: {url!r}: {error}") from error
 
 
 def _wanted_wait_s(value: str) -> float | None:

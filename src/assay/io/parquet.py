@@ -17,7 +17,7 @@ from assay.io.rows import MOST_BYTES, on_disk
 _ROWS = 4096
 
 
-def rows_of(path: Path, wanted: Sequence[str] = (), at_once: int = _ROWS) -> Iterator[tuple[int, dict[str, Any]]]:
+def rows_of(path: Path, wanted: Sequence[str] = (), at_once: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows, counted from 1, with those of the wanted columns that there are, or all; a null is not there.
 
     A text that many rows share stands in the file once: what they hold together is counted before it is made.
@@ -28,7 +28,7 @@ def rows_of(path: Path, wanted: Sequence[str] = (), at_once: int = _ROWS) -> Ite
         schema = pq.read_schema(file)
         columns = [name for name in wanted or schema.names if name in schema.names]
         with pq.ParquetFile(file, read_dictionary=[name for name in columns if _is_text(schema, name)]) as opened:
-            for batch in opened.iter_batches(at_once, columns=columns):
+            for batch in opened.iter_batches(at_once or _ROWS, columns=columns):
                 held += sum(map(_text_bytes, batch.columns))
                 if held > MOST_BYTES:
                     raise InputError(f"{path} holds more than {MOST_BYTES // 10**9} GB of text: split it")

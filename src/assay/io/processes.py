@@ -13,13 +13,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
 
 from assay.errors import AssayError, InputError
 
@@ -43,6 +42,8 @@ class ProcessLimits:
     """Called now and then while the command runs, and at its end; what it raises ends the command."""
     setup: Callable[[], object] | None = None
     """Called in the new process before the command; it makes the start slower."""
+    is_foreground: bool = False
+    """Whether it stays in our group, as what asks a person on the terminal has to; its children then stay, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,30 @@ def run_bounded(
     command: Sequence[str], limits: ProcessLimits, *, cwd: Path | str, env: Mapping[str, str], stdin: bytes = b""
 ) -> FinishedCommand:
     """Run a command to its end and return what it printed; too slow or too much is an error."""
-    with _as_file(stdin) as source:
-        process = _start(command, limits, cwd, env, source)
-    try:
-        return _followed(process, command[0], limits)
-    finally:
-        end_group(process)
-        process.wait()
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
+    with TemporaryFile() as source:  # a file, so that neither side ever waits for the other
+        source.write(stdin)
+        source.seek(0)
+        try:
+            process = subprocess.Popen(
+                list(command),
+                cwd=cwd,
+                env=env,
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=None if limits.is_foreground else 0,
+                preexec_fn=limits.setup,  # noqa: PLW1509  whoever gives one knows
+            )
+        except FileNotFoundError as error:
+            raise InputError(f"there is no program '{command[0]}': install it, or give its path") from error
+        except OSError as error:
+            raise InputError(f"'{command[0]}' cannot be started: {error.strerror}") from error
+    with process:  # closes the pipes and waits
+        try:
+            return _followed(process, command[0], limits)
+        finally:
+            end_group(process)
+            process.kill()
 
 
 def end_group(process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> None:
@@ -89,38 +104,6 @@ def end_patiently(process: subprocess.Popen[bytes], seconds: float, *, waits: bo
             process.wait(seconds)
             break
     end_group(process)
-
-
-@contextmanager
-def _as_file(stdin: bytes) -> Iterator[int | IO[bytes]]:
-    """Give what a command reads as a file, so that neither side ever waits for the other."""
-    if not stdin:
-        yield subprocess.DEVNULL
-        return
-    with TemporaryFile() as file:
-        file.write(stdin)
-        file.seek(0)
-        yield file
-
-
-def _start(
-    command: Sequence[str], limits: ProcessLimits, cwd: Path | str, env: Mapping[str, str], source: int | IO[bytes]
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            list(command),
-            cwd=cwd,
-            env=env,
-            stdin=source,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=0,
-            preexec_fn=limits.setup,  # noqa: PLW1509  whoever gives one knows
-        )
-    except FileNotFoundError as error:
-        raise InputError(f"there is no program '{command[0]}': install it, or give its path") from error
-    except OSError as error:
-        raise InputError(f"'{command[0]}' cannot be started: {error.strerror}") from error
 
 
 def _followed(process: subprocess.Popen[bytes], name: str, limits: ProcessLimits) -> FinishedCommand:

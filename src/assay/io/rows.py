@@ -100,7 +100,7 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
                 file = io.BufferedReader(stack.enter_context(gzip.GzipFile(fileobj=raw)), _BLOCK)
             elif magic == _ZSTD:
                 packed = "zstd"
-                file = stack.enter_context(_zstd(path, raw))
+                file = stack.enter_context(parquet(path, "zstd").unpacked_zstd(raw))
             yield file
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path} is a damaged {packed} file: {error}; fetch it again") from error
@@ -108,16 +108,6 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
         if packed == "zstd" and error.errno is None:
             raise InputError(f"{path} is a damaged zstd file: {error}; fetch it again") from error
         raise _unreadable(path, error) from error
-
-
-def _zstd(path: Path, raw: BinaryIO) -> BinaryIO:
-    try:
-        from assay.io.parquet import unpacked_zstd
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("assay"):
-            raise
-        raise MissingExtra(f"reading {path.name}", error.name, "bench") from error
-    return unpacked_zstd(raw)
 
 
 @contextmanager
@@ -197,6 +187,8 @@ Row = tuple[int, dict[str, Any]]
 _LOOKED_AT = 20
 """Rows whose fields tell what a file is: the first may be broken."""
 _GAP = re.compile(r"[\s,]*")
+_NOT_TEXT = re.compile("[\udc80-\udcff]")
+"""Bytes that are not UTF-8, as `surrogateescape` reads them."""
 _NAME = re.compile(r"[\w .-]+")
 _MARKS = ("\t", ",", ";")
 _TABLES = (".csv", ".tsv")
@@ -232,27 +224,24 @@ def form_of(path: Path) -> Form:
     return "table" if ending in _TABLES or (ending not in {".json", ".jsonl"} and _is_header(head)) else "lines"
 
 
-def objects(path: Path, problems: list[Problem], columns: Sequence[str] = ()) -> Iterator[Row]:
-    """Yield the objects of a file, each with its row; of parquet only those columns are read that are wanted."""
+def objects(path: Path, problems: list[Problem], columns: Sequence[str] = (), most: int | None = None) -> Iterator[Row]:
+    """Yield the objects of a file, each with its row; of parquet only those columns are read that are wanted.
+
+    With `most`, no more rows than that are looked at.
+    """
     form = form_of(path)
     if form == "parquet":
-        yield from parquet(path).rows_of(path, columns)
-    elif form == "list":
-        yield from _listed(path, problems)
-    else:
-        yield from (_rows_by_name if form == "table" else _json_lines)(path, problems)
-
-
-def sample(path: Path, problems: list[Problem]) -> list[dict[str, Any]]:
-    """Return the first objects of a file, which tell what it is."""
-    form, most = form_of(path), _LOOKED_AT
-    if form == "parquet":
-        found = parquet(path).rows_of(path, (), most)
+        found = parquet(path).rows_of(path, columns, most)
     elif form == "list":
         found = _listed(path, problems)
     else:
         found = (_rows_by_name if form == "table" else _json_lines)(path, problems, most)
-    return [fields for _, fields in islice(found, most)]
+    yield from islice(found, most)
+
+
+def sample(path: Path, problems: list[Problem]) -> list[dict[str, Any]]:
+    """Return the first objects of a file, which tell what it is."""
+    return [fields for _, fields in objects(path, problems, most=_LOOKED_AT)]
 
 
 def cells(path: Path, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
@@ -299,14 +288,14 @@ def text_of(path: Path) -> str:
         raise InputError(f"{path} is not UTF-8: byte {error.object[error.start]:#04x} at {error.start}") from error
 
 
-def parquet(path: Path) -> Any:
-    """Return what reads and writes parquet, which is loaded for nothing else."""
+def parquet(path: Path, what: str = "parquet") -> Any:
+    """Return what reads and writes parquet, and unpacks zstd; it is loaded for nothing else."""
     try:
         from assay.io import parquet as owner
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("assay"):
             raise
-        raise MissingExtra(f"parquet ('{path.name}')", error.name, "bench") from error
+        raise MissingExtra(f"{what} ('{path.name}')", error.name, "bench") from error
     return owner
 
 
@@ -364,7 +353,7 @@ def _json_lines(path: Path, problems: list[Problem], most: int | None = None) ->
 def _listed(path: Path, problems: list[Problem]) -> Iterator[Row]:
     """Yield the objects of a JSON list; what stands before a broken one is not lost with it."""
     text = whole(path).decode("utf-8", "surrogateescape")
-    is_clean = _is_utf8(text)
+    is_clean = not _NOT_TEXT.search(text)
     decode = json.JSONDecoder().raw_decode
     at, row, seen = text.index("[") + 1, 1, 0
     while True:
@@ -378,18 +367,10 @@ def _listed(path: Path, problems: list[Problem]) -> Iterator[Row]:
             problems.append(Problem(place(path, row), f"not JSON: {error}; nothing after it is read"))
             return
         what = "" if isinstance(value, dict) else _no_object(value)
-        if what or not (is_clean or _is_utf8(text[seen:at])):
+        if what or not (is_clean or not _NOT_TEXT.search(text, seen, at)):
             problems.append(Problem(place(path, row), what or "not UTF-8"))
         else:
             yield row, value
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _no_object(value: object) -> str:

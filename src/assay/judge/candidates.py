@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import json
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from assay.corpus import blocks
-from assay.corpus.languages import language_of
+from assay.corpus.languages import language_of, parse_python
 from assay.corpus.outline import functions
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read as read_text
@@ -398,14 +397,7 @@ def kind_of(code: Chunk) -> Kind:
 
 
 def _tree(code: Chunk) -> ast.Module | None:
-    if code.language not in ("", "python"):
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # escapes in strings of other people's code
-        try:
-            return ast.parse(laid_out(code.text))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    return parse_python(laid_out(code.text)) if code.language in ("", "python") else None
 
 
 def _outer_functions(tree: ast.AST) -> Iterator[_Function]:

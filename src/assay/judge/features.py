@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.corpus.languages import parse_python
 from assay.encode.static import StaticEncoder
 from assay.judge.pairs import Pair
 from assay.protocols import Encoder
@@ -183,12 +183,7 @@ def _stems(words: _Words) -> list[str]:
 
 def _function(text: str) -> _Function | None:
     """Return the first function of a Python text."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # escapes in strings of other people's code
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    tree = parse_python(text) or ast.Module([], [])
     return next((node for node in ast.walk(tree) if isinstance(node, _Function)), None)
 
 

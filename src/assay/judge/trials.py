@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from assay.corpus.languages import parse_python
 from assay.faults import EXECUTION, Fault
 from assay.judge.pairs import Pair, not_python
 from assay.judge.records import key_of
@@ -172,12 +172,8 @@ def _only(code: str) -> str:
 
 def _functions(code: str) -> list[ast.FunctionDef]:
     """Return the functions at the top of a code that stand by themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            body = ast.parse(code).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return []
+    tree = parse_python(code)
+    body = tree.body if tree else []
     functions = [node for node in body if isinstance(node, ast.FunctionDef)]
     return [each for each in functions if not any(arg.arg in _OF_ITS_CLASS for arg in each.args.args[:1])]
 

@@ -237,7 +237,7 @@ class BatchWire:
 
     def look_up(self, batch_id: str) -> dict[str, Any]:
         """Return what the endpoint says of a batch."""
-        return self._called(lambda: self._client.get_json(f"{self._endpoint.url}/batches/{batch_id}", _batch))
+        return self._called(lambda: self._client.ask_json(f"{self._endpoint.url}/batches/{batch_id}", None, _batch))
 
     def lines(self, file_id: str) -> Iterator[dict[str, Any]]:
         """Yield the lines of a file of answers that can be read."""
@@ -260,7 +260,7 @@ class BatchWire:
         """Yield the endpoint's batches, the newest first."""
         after = ""
         for _ in range(_MOST_PAGES):
-            page = self._called(partial(self._client.get_json, self._list_address(after), _page))
+            page = self._called(partial(self._client.ask_json, self._list_address(after), None, _page))
             yield from page["data"]
             if not (page.get("has_more") and page["data"]):
                 return

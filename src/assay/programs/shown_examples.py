@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
+from assay.corpus.languages import parse_python
 from assay.programs.io_samples import samples
 from assay.values import Call, Script, Task, Test
 
@@ -160,14 +161,7 @@ def _parts(text: str, rest: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _parsed(source: str) -> ast.Module | None:
-    if len(source) > _LONGEST:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return None if len(source) > _LONGEST else parse_python(source)
 
 
 def _test(tree: ast.expr, wanted: str, name: str, setup: list[str]) -> Call | Script | None:
@@ -359,14 +353,9 @@ def parameters(task: Task) -> int | None:
 def function_in(source: str, name: str) -> ast.FunctionDef | None:
     """Return the last function of a name at the top of a program or prompt, None where there is none."""
     for tail in ("", "\n    pass\n"):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                body = ast.parse(source + tail).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name]
-        return found[-1] if found else None
+        if tree := parse_python(source + tail):
+            found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+            return found[-1] if found else None
     return None
 
 

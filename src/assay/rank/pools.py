@@ -6,13 +6,12 @@ the sample's own where it has one. A folder of Python files is one task's candid
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from warnings import catch_warnings
 
+from assay.corpus.languages import parse_python
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import FieldError, Fields
@@ -142,11 +141,4 @@ def _source(record: Fields, task: Task, stop: str) -> str:
 
 
 def _parses(source: str) -> bool:
-    if len(source) > _NOT_READ:
-        return True
-    try:
-        with catch_warnings(action="ignore"):
-            ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return len(source) > _NOT_READ or parse_python(source) is not None

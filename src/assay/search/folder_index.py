@@ -21,7 +21,7 @@ from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Build, Differences, differences, identity, mismatch, unchanged
 from assay.store.blobs import Overtaken
-from assay.store.catalog import FORMAT, Catalog, FileRecord, IndexChange, keep_seen, read_seen, seen_file
+from assay.store.catalog import FORMAT, Catalog, FileRecord, keep_seen, read_seen, seen_file
 from assay.store.folder import IndexFolder, Version
 from assay.store.snapshot import Snapshot
 
@@ -309,9 +309,8 @@ class FolderIndex:
             seen = Catalog.of(records.values())  # only when and where differs, which is this machine's own
             keep_seen(self._seen_file(last), seen, listed.at_ns, found.rules)
             return Differences()
-        self.folder.save(
-            last, IndexChange(self.identity, found.rules, listed.at_ns, records.values(), dead, update.fresh)
-        )
+        made = self.identity, found.rules, listed.at_ns, records.values()
+        self.folder.save(last, *made, dead=dead, fresh=update.fresh)
         return differences(before, records)
 
     def _is_described(self, last: Version | None) -> bool:

@@ -27,7 +27,7 @@ from assay.errors import DamagedIndex, InputError, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.filters import Mask, keeping
 from assay.search.index_changes import Build, identity, mismatch
-from assay.store.catalog import DIGEST_BYTES, FileRecord, IndexChange
+from assay.store.catalog import DIGEST_BYTES, FileRecord
 from assay.store.folder import IndexFolder, Version
 from assay.store.segment import Segment, build, write_segment
 from assay.store.snapshot import Snapshot
@@ -233,7 +233,7 @@ class HistoryIndex:
             records += map(_record, chunks)
             state = _state(ids) if number == len(batches) else ""
             fresh = [path] if chunks else []
-            self.folder.save(last, IndexChange(self._identity, state, time.time_ns(), records, dead, fresh))
+            self.folder.save(last, self._identity, state, time.time_ns(), records, dead=dead, fresh=fresh)
             last, dead = self.folder.open(), set()
             if progress:
                 progress("commits", min(number * _BATCH, len(missing)), len(missing))

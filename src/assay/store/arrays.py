@@ -17,9 +17,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,38 +61,11 @@ def _sum(blocks: Bytes, out: Sums) -> None:
         np.einsum("bi,i->b", mixed, factors, out=sums)
 
 
-class VerifiedBlocks:
-    """Bytes with the checksums of their blocks, and which blocks are verified."""
-
-    def __init__(self, name: str, data: Bytes, sums: Sums) -> None:
-        self._name, self._data, self._sums = name, data, sums
-        self._open = bytearray(b"\1") * len(sums)
-
-    def verify(self, start: int, stop: int) -> None:
-        """Read the blocks that hold these bytes and were not read yet; raise DamagedIndex for the first wrong one."""
-        last = -(-stop >> _BITS)
-        first = self._open.find(1, start >> _BITS, last)
-        if first < 0 or start >= stop:
-            return
-        end = self._open.rfind(1, first, last) + 1
-        wrong = checksums(self._data[first << _BITS : end << _BITS]) != self._sums[first:end]
-        if wrong.any():
-            block = first + int(wrong.any(axis=1).argmax())
-            raise DamagedIndex(f"{self._name} is corrupt in block {block} (of {BLOCK >> 10} KiB)")
-        self._open[first:end] = bytes(end - first)
-
-    def verify_each(self, starts: NDArray[np.int64], length: int) -> None:
-        """Do the same for many pieces of one length."""
-        wanted = np.concatenate((starts, starts + (length - 1))) >> _BITS
-        for block in np.unique(wanted[np.frombuffer(self._open, np.uint8)[wanted] != 0]).tolist():
-            self.verify(block << _BITS, block + 1 << _BITS)
-
-
 _ERRORS = "surrogatepass"  # names and texts in any encoding survive the round trip
 
 
 @dataclass(frozen=True, slots=True)
-class Strings(Sequence[str]):
+class Strings:
     """Strings `i` at `blob[offsets[i]:offsets[i + 1]]`, UTF-8; offsets has one entry more than there are strings."""
 
     blob: NDArray[np.uint8]
@@ -138,13 +110,7 @@ class Strings(Sequence[str]):
         found: list[int] = as_long[(letters == encoded).all(axis=1)].tolist()
         return found
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+    def __getitem__(self, index: int) -> str:
         return self.bytes_at(index).decode("utf-8", _ERRORS)
 
     def __iter__(self) -> Iterator[str]:
@@ -197,6 +163,14 @@ def _offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
     return offsets
 
 
+class Numbering(dict[str, int]):
+    """Texts numbered in the order of their first use."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = number = len(self)
+        return number
+
+
 Arrays = dict[str, NDArray[Any]]
 
 _MAGIC = b"assay-3\n"
@@ -208,20 +182,19 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a new file; `sync` makes it last."""
     header, offsets, end = _header(arrays)
     start = _FIXED.size + len(header)
-    with path.open("x+b", buffering=0) as file:
+    with path.open("x+b") as file:
         for offset, array in zip(offsets, arrays.values(), strict=True):
-            os.lseek(file.fileno(), offset, os.SEEK_SET)
-            if array.size:
-                _write_all(file.fileno(), np.ascontiguousarray(array).data.cast("B"))
+            file.seek(offset)
+            file.write(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
         file.truncate(end)
         sums = b""
         if end > start:
             with mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ) as block:
                 sums = checksums(np.frombuffer(block, np.uint8, end - start, start)).tobytes()
-        os.lseek(file.fileno(), end, os.SEEK_SET)
-        _write_all(file.fileno(), sums)
-        os.lseek(file.fileno(), 0, os.SEEK_SET)
-        _write_all(file.fileno(), _FIXED.pack(_MAGIC, len(header), zlib.crc32(header), zlib.crc32(sums)) + header)
+        file.seek(end)
+        file.write(sums)
+        file.seek(0)
+        file.write(_FIXED.pack(_MAGIC, len(header), zlib.crc32(header), zlib.crc32(sums)) + header)
 
 
 class ArrayFile:
@@ -230,29 +203,29 @@ class ArrayFile:
     def __init__(self, path: Path) -> None:
         """Map a file; raise FileNotFoundError when it is gone and DamagedIndex when it is plainly not as written."""
         block, header, start, checksum = _mapped(path)
-        self._places: dict[str, tuple[str, list[int], int]] = header["arrays"]
+        self.names: dict[str, tuple[str, list[int], int]] = header["arrays"]
+        """Type, shape and place of each array."""
         self._block, self._start, self._end = block, start, header["end"]
         self._views: Arrays = {}
         sums = block[self._end :]
         if zlib.crc32(sums) != checksum:
             raise DamagedIndex(f"{path.name} is corrupt in its checksums")
-        body = np.frombuffer(block, np.uint8, self._end - start, start)
-        self._blocks = VerifiedBlocks(path.name, body, np.frombuffer(sums, np.uint64).reshape(-1, 2))
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._places
+        self._name, self._data = path.name, np.frombuffer(block, np.uint8, self._end - start, start)
+        self._sums = np.frombuffer(sums, np.uint64).reshape(-1, 2)
+        self._open = bytearray(b"\1") * len(self._sums)
 
     def unread(self, name: str) -> NDArray[Any]:
         """Return an array of which nothing is verified; `verify` its parts before they are read."""
         view = self._views.get(name)
         if view is None:
-            view = self._views[name] = _view(self._block, *self._places[name])
+            dtype, shape, offset = self.names[name]
+            view = self._views[name] = np.ndarray(shape, dtype, self._block, offset)
         return view
 
     def verify(self, name: str, start: int, stop: int) -> None:
         """Verify some bytes of an array, counted from its first."""
-        offset = self._places[name][2] - self._start
-        self._blocks.verify(offset + start, offset + stop)
+        offset = self.names[name][2] - self._start
+        self._verify(offset + start, offset + stop)
 
     def array(self, name: str) -> NDArray[Any]:
         """Return an array, verified."""
@@ -271,30 +244,48 @@ class ArrayFile:
     def scattered(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return some rows of an array, wherever they lie, verified."""
         array = self.unread(name)
-        offset = self._places[name][2] - self._start
-        self._blocks.verify_each(offset + rows * array.strides[0], array.strides[0])
+        offset = self.names[name][2] - self._start
+        self._verify_each(offset + rows * array.strides[0], array.strides[0])
         found: NDArray[Any] = array[rows]
         return found
 
     def check(self) -> None:
         """Verify all there is."""
-        self._blocks.verify(0, self._end - self._start)
+        self._verify(0, self._end - self._start)
 
-    def all(self) -> Arrays:
-        """Return every array, verified."""
-        return {name: self.array(name) for name in self._places}
+    def _verify(self, start: int, stop: int) -> None:
+        """Read the blocks that hold these bytes and were not read yet; raise DamagedIndex for the first wrong one."""
+        last = -(-stop >> _BITS)
+        first = self._open.find(1, start >> _BITS, last)
+        if first < 0 or start >= stop:
+            return
+        end = self._open.rfind(1, first, last) + 1
+        wrong = checksums(self._data[first << _BITS : end << _BITS]) != self._sums[first:end]
+        if wrong.any():
+            block = first + int(wrong.any(axis=1).argmax())
+            raise DamagedIndex(f"{self._name} is corrupt in block {block} (of {BLOCK >> 10} KiB)")
+        self._open[first:end] = bytes(end - first)
+
+    def _verify_each(self, starts: NDArray[np.int64], length: int) -> None:
+        """Do the same for many pieces of one length."""
+        wanted = np.concatenate((starts, starts + (length - 1))) >> _BITS
+        for block in np.unique(wanted[np.frombuffer(self._open, np.uint8)[wanted] != 0]).tolist():
+            self._verify(block << _BITS, block + 1 << _BITS)
 
 
 def read_arrays(path: Path) -> Arrays:
     """Read a file; raise FileNotFoundError when it is gone and DamagedIndex when any byte is not as written."""
     file = ArrayFile(path)
     file.check()
-    return file.all()
+    return {name: file.unread(name) for name in file.names}
 
 
-def check_arrays(path: Path) -> None:
-    """Read all of a file; raise as `read_arrays` does."""
-    ArrayFile(path).check()
+def check_arrays(path: Path, name: str = "") -> None:
+    """Read all of a file, which errors may call by another name; raise as `read_arrays` does."""
+    try:
+        ArrayFile(path).check()
+    except DamagedIndex as damage:
+        raise DamagedIndex(str(damage).replace(path.name, name or path.name)) from damage
 
 
 def _mapped(path: Path) -> tuple[mmap.mmap, dict[str, Any], int, int]:
@@ -334,16 +325,3 @@ def _header(arrays: Mapping[str, NDArray[Any]]) -> tuple[bytes, list[int], int]:
 
 def _aligned(offset: int) -> int:
     return -(-offset // _ALIGN) * _ALIGN
-
-
-def _view(block: mmap.mmap, dtype: str, shape: list[int], offset: int) -> NDArray[Any]:
-    count = prod(shape)
-    if not count:
-        return np.zeros(shape, dtype=dtype)
-    return np.frombuffer(block, dtype=dtype, count=count, offset=offset).reshape(shape)
-
-
-def _write_all(descriptor: int, data: bytes | memoryview) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view[: 1 << 30]) :]

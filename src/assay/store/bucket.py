@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -24,9 +23,9 @@ from assay.errors import InputError, StorageError, UnwritableIndex
 from assay.store.blobs import BlobEntry, Overtaken, TaggedBytes
 from assay.store.place import BucketPlace
 
-_CODE = re.compile(r"<Code>(\w+)</Code>|\"code\": ?\"(\w+)\"")
-_STATUS = re.compile(r"status code: (\d{3})|status: (\d{3})")
-_ENDPOINT = re.compile(r"https?://[^/\s,?]+")
+_CODE = re.compile(r"(?:<Code>|\"code\": ?\")(\w+)")
+_STATUS = re.compile(r"status(?: code)?: (\d{3})")
+_ENDPOINT = re.compile(r"(https?://[^/\s,?]+)")
 CREDENTIALS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "gs": "GOOGLE_SERVICE_ACCOUNT",
@@ -40,85 +39,55 @@ _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does no
 _REGIONS = ("BareRedirect", "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException")
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """What a request came back with."""
-
-    text: str
-    kind: str
-    """The name of the error's class."""
-
-    @property
-    def code(self) -> str:
-        """Return the server's own word for it."""
-        found = _CODE.search(self.text)
-        return (found[1] or found[2]) if found else ""
-
-    @property
-    def status(self) -> int:
-        """Return the status of its answer; 0 without one."""
-        found = _STATUS.search(self.text)
-        return int(found[1] or found[2]) if found else 0
-
-    def names(self, *words: str) -> bool:
-        """Say whether one of some words stands in it."""
-        return any(word in self.text for word in words)
-
-
 def is_missing_bucket(error: BaseException) -> bool:
     """Say whether it is the bucket that is not there, and not what was asked for in it."""
-    return _Refusal(str(error), "").names(*_NO_BUCKET)
+    return any(word in str(error) for word in _NO_BUCKET)
 
 
 def access_error(error: BaseException, place: BucketPlace, *, writing: bool = False) -> StorageError:
-    """Return what to say about a request that failed."""
-    refusal = _Refusal(str(error), type(error).__name__)
-    said = f"{place}: {_sentence(refusal, place, writing=writing)}"
-    refused = writing and (refusal.kind == "PermissionDeniedError" or refusal.status == 403)
-    return UnwritableIndex(said) if refused and refusal.code not in _UNKNOWN_KEYS else StorageError(said)
-
-
-def _sentence(refusal: _Refusal, place: BucketPlace, *, writing: bool) -> str:
-    """Return the first of the sentences that holds, from the plainest cause to what is left."""
-    keys, at = CREDENTIALS[place.scheme], _endpoint(refusal)
-    denied = refusal.kind == "PermissionDeniedError" or refusal.status == 403
-    bad_keys = refusal.code in _UNKNOWN_KEYS or refusal.kind == "UnauthenticatedError"
-    code = refusal.code or (f"status {refusal.status}" if refusal.status else refusal.kind)
+    """Return what to say about a request that failed: the first that holds, from the plainest cause to what is left."""
+    text, kind = str(error), type(error).__name__
+    own_code, status = _first(_CODE, text), _first(_STATUS, text)
+    code = own_code or (f"status {status}" if status else kind)
+    keys, allow = CREDENTIALS[place.scheme], _ALLOW[place.scheme]
+    denied = kind == "PermissionDeniedError" or status == "403"
+    at = (
+        _first(_ENDPOINT, text).rpartition("@")[2] or "the server"
+    )  # without path and query: these may hold a signature
     verb = "write" if writing else "read or list"
-    allow = _ALLOW[place.scheme]
-    causes = (
-        (refusal.names(*_NO_BUCKET), f"there is no bucket '{place.bucket}' at {at}; check its name, or create it"),
+    not_accepted = f"the credentials were not accepted ({code}); check {keys}"
+    causes: Sequence[tuple[Sequence[str] | bool, str]] = (
+        (_NO_BUCKET, f"there is no bucket '{place.bucket}' at {at}; check its name, or create it"),
         (
-            refusal.names("BadScheme", "builder error"),
+            ("BadScheme", "builder error"),
             f"{at} is plain http, which is refused; use https, or set {allow}=true if that is meant",
         ),
+        (_METADATA, f"no credentials were found; set {keys} (they are read from the environment alone)"),
+        (_REGIONS, "the bucket is in another region; set AWS_REGION to the bucket's own"),
+        (own_code in _UNKNOWN_KEYS or kind == "UnauthenticatedError", not_accepted),
+        (denied, f"these credentials may not {verb} here (403); ask whoever owns the bucket, or give others in {keys}"),
         (
-            refusal.names(*_METADATA),
-            f"no credentials were found; set {keys} (they are read from the environment alone)",
-        ),
-        (refusal.names(*_REGIONS), "the bucket is in another region; set AWS_REGION to the bucket's own"),
-        (bad_keys, f"the credentials were not accepted ({code}); check {keys}"),
-        (
-            denied,
-            f"these credentials may not {verb} here (403); ask whoever owns the bucket, or give others in {keys}",
-        ),
-        (
-            refusal.names("kind: Timeout", "TimedOut", "operation timed out"),
+            ("kind: Timeout", "TimedOut", "operation timed out"),
             f"no answer from {at} in time; check the endpoint and the network, and try again",
         ),
         (
-            refusal.names("kind: Connect", "dns error", "error sending request"),
+            ("kind: Connect", "dns error", "error sending request"),
             f"cannot reach {at}; check the endpoint (AWS_ENDPOINT_URL) and the network",
         ),
+        (True, f"the request failed ({code}) at {at}; try again later"),
     )
-    left = f"the request failed ({code}) at {at}; try again later"
-    return next((sentence for holds, sentence in causes if holds), left)
+    sentence = next(
+        sentence
+        for holds, sentence in causes
+        if (holds if isinstance(holds, bool) else any(word in text for word in holds))
+    )
+    is_unwritable = writing and denied and own_code not in _UNKNOWN_KEYS
+    return (UnwritableIndex if is_unwritable else StorageError)(f"{place}: {sentence}")
 
 
-def _endpoint(refusal: _Refusal) -> str:
-    """Return the server that was asked, without path and query: those may hold a signature."""
-    found = _ENDPOINT.search(refusal.text)
-    return found[0].rpartition("@")[2] if found and "@" in found[0] else found[0] if found else "the server"
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    return found[1] if found else ""
 
 
 _STORES: dict[str, tuple[Callable[..., Any], str]] = {
@@ -153,7 +122,7 @@ class BucketBlobs:
                 return known
             except FileNotFoundError as error:
                 if is_missing_bucket(error):
-                    raise access_error(error, self.place) from None
+                    raise
                 return None
 
     def get_range(self, name: str, start: int, stop: int) -> bytes:
@@ -178,7 +147,7 @@ class BucketBlobs:
                 raise Overtaken(f"{self.place}: another writer was first; try again") from error
             except FileNotFoundError as error:
                 if is_missing_bucket(error):
-                    raise access_error(error, self.place, writing=True) from None
+                    raise
                 raise Overtaken(f"{self.place}: it was removed meanwhile; try again") from error
         return TaggedBytes(data, _tag(made))
 
@@ -211,11 +180,9 @@ def _naming_refusals(place: BucketPlace, *, writing: bool = False) -> Iterator[N
     """Say what a refusal means; what is not there is for the caller to say."""
     try:
         yield
-    except (StorageError, FileNotFoundError) as error:
-        if isinstance(error, FileNotFoundError) and is_missing_bucket(error):
-            raise access_error(error, place, writing=writing) from None
-        raise
     except (BaseError, OSError) as error:
+        if isinstance(error, FileNotFoundError) and not is_missing_bucket(error):
+            raise
         raise access_error(error, place, writing=writing) from None  # its text holds requests and their answers
 
 

@@ -11,11 +11,12 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import DamagedIndex
-from assay.store.arrays import Arrays, read_arrays, write_arrays
+from assay.store.arrays import Arrays, Numbering, read_arrays, write_arrays
 
 DIGEST_BYTES = 16
 NO_DIGEST = bytes(DIGEST_BYTES)
-STAT = ("size", "mtime_ns", "ctime_ns", "inode")
+STAT = {"size": np.int64, "mtime_ns": np.int64, "ctime_ns": np.int64, "inode": np.uint64}
 """What is recorded of a file as `stat` saw it: the same again is taken for the same file."""
 
 
@@ -64,12 +65,9 @@ class Catalog:
     def of(cls, records: Iterable[FileRecord]) -> Catalog:
         """Sort records by path and turn them into columns."""
         rows = sorted(records, key=lambda record: record.path)
-        skipped, notes = _Numbers(), _Numbers()
-        columns: Arrays = {
-            "size": np.array([row.size for row in rows], dtype=np.int64),
-            "mtime_ns": np.array([row.mtime_ns for row in rows], dtype=np.int64),
-            "ctime_ns": np.array([row.ctime_ns for row in rows], dtype=np.int64),
-            "inode": np.array([row.inode for row in rows], dtype=np.uint64),
+        skipped, notes = Numbering(), Numbering()
+        columns: Arrays = {name: np.array(list(map(attrgetter(name), rows)), dtype=kind) for name, kind in STAT.items()}
+        columns |= {
             "digest": _bytes(b"".join(row.digest for row in rows)).reshape(len(rows), DIGEST_BYTES),
             "chunks": np.array([row.chunks for row in rows], dtype=np.uint32),
             "skipped": np.array([skipped[row.skipped] for row in rows], dtype=np.uint32),
@@ -114,31 +112,10 @@ class Catalog:
         skipped = dict(self.texts_of("skipped"))
         notes = dict(self.texts_of("note"))
         digests = columns["digest"].tobytes()
-        stats = zip(*(columns[name].tolist() for name in STAT), strict=True)
-        return [
-            FileRecord(
-                path,
-                size,
-                mtime_ns,
-                ctime_ns,
-                inode,
-                digests[at * DIGEST_BYTES : (at + 1) * DIGEST_BYTES],
-                chunks,
-                skipped.get(path, ""),
-                notes.get(path, ""),
-            )
-            for at, (path, chunks, (size, mtime_ns, ctime_ns, inode)) in enumerate(
-                zip(self.paths, columns["chunks"].tolist(), stats, strict=True)
-            )
-        ]
-
-
-class _Numbers(dict[str, int]):
-    """Texts numbered in the order of their first use."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = number = len(self)
-        return number
+        each = (digests[at : at + DIGEST_BYTES] for at in range(0, len(digests), DIGEST_BYTES))
+        stats = (columns[name].tolist() for name in STAT)
+        texts = (skipped.get(path, "") for path in self.paths), (notes.get(path, "") for path in self.paths)
+        return list(map(FileRecord, self.paths, *stats, each, columns["chunks"].tolist(), *texts))
 
 
 def _bytes(data: bytes) -> NDArray[np.uint8]:
@@ -200,25 +177,25 @@ class Manifest:
         """Names of the files that this version is made of."""
         return frozenset((*self.segments, self.catalog))
 
+    @property
+    def data(self) -> bytes:
+        """Return what is written of this version."""
+        data = {"format": FORMAT, **asdict(self)}
+        data = {name: value for name, value in data.items() if value or name not in _SHARED}
+        return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
 
-def parse_manifest(data: bytes) -> Manifest:
-    """Read a version from what was written; raise DamagedIndex for anything else."""
-    try:
-        manifest = _parsed(json.loads(data))
-    except ValueError as error:
-        raise DamagedIndex(f"{MANIFEST} is not JSON: {error}") from error
-    except (AttributeError, KeyError, TypeError) as error:
-        raise DamagedIndex(f"{MANIFEST} lacks what belongs there: {error}") from error
-    if manifest_bytes(manifest) != data:
-        raise DamagedIndex(f"{MANIFEST} is not as it was written")
-    return manifest
-
-
-def manifest_bytes(manifest: Manifest) -> bytes:
-    """Return what is written of a version."""
-    data = {"format": FORMAT, **asdict(manifest)}
-    data = {name: value for name, value in data.items() if value or name not in _SHARED}
-    return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
+    @classmethod
+    def parse(cls, data: bytes) -> Manifest:
+        """Read a version from what was written; raise DamagedIndex for anything else."""
+        try:
+            manifest = _parsed(json.loads(data))
+        except ValueError as error:
+            raise DamagedIndex(f"{MANIFEST} is not JSON: {error}") from error
+        except (AttributeError, KeyError, TypeError) as error:
+            raise DamagedIndex(f"{MANIFEST} lacks what belongs there: {error}") from error
+        if manifest.data != data:
+            raise DamagedIndex(f"{MANIFEST} is not as it was written")
+        return manifest
 
 
 def _parsed(data: dict[str, Any]) -> Manifest:
@@ -234,21 +211,6 @@ def _parsed(data: dict[str, Any]) -> Manifest:
         if not PART_NAME.fullmatch(name):
             raise DamagedIndex(f"{MANIFEST} names '{name}', which is not the name of a file of an index")
     return manifest
-
-
-@dataclass(frozen=True, slots=True)
-class IndexChange:
-    """The next version of an index, told by what differs from the last one."""
-
-    identity: Identity
-    rules: str
-    checked_ns: int
-    records: Collection[FileRecord]
-    """Of every file, changed or not."""
-    dead: Collection[str]
-    """Paths whose chunks, as the last version has them, are no more."""
-    fresh: Sequence[Path]
-    """New segments, written together."""
 
 
 SEEN = ".seen"

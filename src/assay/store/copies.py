@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.errors import DamagedIndex, InputError, StorageError
+from assay.errors import InputError, StorageError
 from assay.store.arrays import check_arrays
 from assay.store.blobs import Blobs
 from assay.store.catalog import Manifest
@@ -41,18 +41,22 @@ class LocalCopies:
         missing = [name for name, size in sizes.items() if not self._is_here(name, size)]
         if not missing:
             return
-        with self._explained():
+        parts = {name: self.folder / f"{name}.{os.urandom(4).hex()}.part" for name in missing}
+        try:
             self.folder.mkdir(0o700, parents=True, exist_ok=True)
-            parts = {name: self.folder / f"{name}.{os.urandom(4).hex()}.part" for name in missing}
-            try:
-                self._fetch(blobs, {name: sizes[name] for name in missing}, parts)
-                for name, part in parts.items():
-                    _verify(part, name)
-                    part.replace(self.folder / name)
-            finally:
-                for part in parts.values():
-                    part.unlink(missing_ok=True)
-            self._make_room()
+            self._fetch(blobs, {name: sizes[name] for name in missing}, parts)
+            for name, part in parts.items():
+                check_arrays(part, name)
+                part.replace(self.folder / name)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            what = f"cannot keep a copy in {self.folder}: {error.strerror or error}"
+            raise StorageError(f"{what}; free some room, or set XDG_CACHE_HOME") from error
+        finally:
+            for part in parts.values():
+                part.unlink(missing_ok=True)
+        self._make_room()
 
     def drop(self, name: str) -> None:
         """Remove a copy, so that it is fetched again."""
@@ -84,16 +88,6 @@ class LocalCopies:
             for _ in pool.map(fetch, ranges):  # raises what one of them did
                 pass
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            what = f"cannot keep a copy in {self.folder}: {error.strerror or error}"
-            raise StorageError(f"{what}; free some room, or set XDG_CACHE_HOME") from error
-
     def _make_room(self) -> None:
         """Remove the copies that nobody opened for longest, but none of those that may be in use."""
         found, used_ns = [], time.time_ns() - int(_IN_USE_S * 1e9)
@@ -107,13 +101,6 @@ class LocalCopies:
                 return
             path.unlink(missing_ok=True)
             total -= about.st_size
-
-
-def _verify(part: Path, name: str) -> None:
-    try:
-        check_arrays(part)
-    except DamagedIndex as damage:
-        raise DamagedIndex(str(damage).replace(part.name, name)) from damage
 
 
 UNNAMED_S = 24 * 3600.0

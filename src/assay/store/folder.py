@@ -14,7 +14,7 @@ import errno
 import re
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -27,16 +27,7 @@ from assay.errors import DamagedIndex, StorageError, UnwritableIndex
 from assay.io.files import alone, claim_folder, is_held
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 from assay.store.blobs import Blobs, LocalBlobs, TaggedBytes, unreadable
-from assay.store.catalog import (
-    MANIFEST,
-    PART_NAME,
-    Catalog,
-    IndexChange,
-    Manifest,
-    NewerIndex,
-    manifest_bytes,
-    parse_manifest,
-)
+from assay.store.catalog import MANIFEST, PART_NAME, Catalog, FileRecord, Identity, Manifest, NewerIndex
 from assay.store.segment import Part, read_segment
 from assay.store.snapshot import Snapshot
 
@@ -105,7 +96,7 @@ class IndexFolder:
         if blob is None:
             return None
         try:
-            manifest = parse_manifest(blob.data)
+            manifest = Manifest.parse(blob.data)
         except NewerIndex as newer:
             if not self.shared:
                 raise
@@ -191,23 +182,31 @@ class IndexFolder:
         """Open a segment that was written and is named by no version yet."""
         return Part(name, read_segment(self.location / name), np.zeros(0, dtype=np.uint32))
 
-    def save(self, last: Version | None, change: IndexChange) -> None:
-        """Drop the dead, join what is to be joined, and make the result current."""
+    def save(  # noqa: PLR0913  what differs from the last version
+        self,
+        last: Version | None,
+        identity: Identity,
+        rules: str,
+        checked_ns: int,
+        records: Collection[FileRecord],
+        *,
+        dead: Collection[str],
+        fresh: Sequence[Path],
+    ) -> None:
+        """Drop the dead, join what is to be joined, and make the result current.
+
+        `records` are of every file, changed or not; `dead` are paths whose chunks, as the last version has them, are no
+        more; `fresh` are new segments, written together.
+        """
         from assay.store.merge import joined  # only where something changed
 
-        parts = [part.without(change.dead) for part in last.parts] if last else []
-        parts += [self.part(path.name) for path in change.fresh]
-        parts = joined(parts, len(change.fresh), self.new_path)
+        parts = [part.without(dead) for part in last.parts] if last else []
+        parts += [self.part(path.name) for path in fresh]
+        parts = joined(parts, len(fresh), self.new_path)
         before = last.manifest if last else None
-        manifest = Manifest(
-            before.version + 1 if before else 1,
-            change.identity,
-            change.rules,
-            change.checked_ns,
-            tuple(part.name for part in parts),
-            f"{uuid.uuid4().hex}.catalog",
-        )
-        self.commit(manifest, Catalog.of(change.records), parts, last=before)
+        version, names = before.version + 1 if before else 1, tuple(part.name for part in parts)
+        manifest = Manifest(version, identity, rules, checked_ns, names, f"{uuid.uuid4().hex}.catalog")
+        self.commit(manifest, Catalog.of(records), parts, last=before)
 
     def commit(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part], *, last: Manifest | None) -> None:
         """Make the next version current; its segments are written already."""
@@ -220,7 +219,7 @@ class IndexFolder:
         write_arrays(self.location / manifest.catalog, arrays)
         for name in sorted(manifest.files - (last.files if last else frozenset())):
             self.blobs.put(name, self.location / name)
-        written = self._base = self.blobs.put_if(MANIFEST, manifest_bytes(self._signed(manifest, last)), self._base)
+        written = self._base = self.blobs.put_if(MANIFEST, self._signed(manifest, last).data, self._base)
         self._seen = (time.monotonic(), written)
 
     def _signed(self, manifest: Manifest, last: Manifest | None) -> Manifest:
@@ -252,10 +251,9 @@ class IndexFolder:
         self._mend(manifest)
         there = {entry.name: entry.size for entry in self.blobs.list()}
         for name, size in manifest.sizes.items():
-            if there.get(name) is None:
-                raise DamagedIndex(f"{name} is missing")
-            if there[name] != size:
-                raise DamagedIndex(f"{name} has {there[name]} bytes, {size} were written")
+            if (found := there.get(name)) != size:
+                what = "is missing" if found is None else f"has {found} bytes, {size} were written"
+                raise DamagedIndex(f"{name} {what}")
 
     def _mend(self, manifest: Manifest) -> None:
         """Fetch again the copies that are not as written."""
@@ -292,15 +290,11 @@ class IndexFolder:
         """Make the folder, or refuse one that holds something else than an index."""
         if self.shared:
             self.location.mkdir(0o700, parents=True, exist_ok=True)
-        elif self.location.is_symlink() or not self._holds_manifest():
-            claim_folder(self.location, _is_ours, "an index of Assay", "--index")
-
-    def _holds_manifest(self) -> bool:
-        """Say whether there is an index; what is left of a damaged one is known by its names alone."""
-        try:
-            return self.manifest() is not None
-        except DamagedIndex:
-            return False
+            return
+        with suppress(DamagedIndex):  # what is left of a damaged one is known by its names alone
+            if not self.location.is_symlink() and self.manifest():
+                return
+        claim_folder(self.location, _is_ours, "an index of Assay", "--index")
 
     def _hide(self) -> None:
         """Keep the folder out of git and out of every walk, should it lie inside a repository."""
@@ -317,7 +311,7 @@ class IndexFolder:
             manifest = self.manifest()
             keep = set(manifest.files) if manifest else set()
             with suppress(DamagedIndex):
-                keep |= parse_manifest(before.data).files if before else set()
+                keep |= Manifest.parse(before.data).files if before else set()
             old_s = self.shared.unnamed_s if self.shared else -float("inf")
             gone = [each.name for each in self.blobs.list() if _is_part(each.name) and each.age_s >= old_s]
             if left := [name for name in gone if name not in keep]:
@@ -330,21 +324,16 @@ class IndexFolder:
             yield
         except BlockingIOError:
             raise
-        except OSError as error:
-            raise self._refusal(error) from error
-        except StorageError as error:
-            cause = error.__cause__
-            if not isinstance(cause, OSError) or cause.filename != str(self.location / LOCK):
+        except (OSError, StorageError) as error:
+            cause = error.__cause__ if isinstance(error, StorageError) else error
+            if not isinstance(cause, OSError) or (cause is not error and cause.filename != str(self.location / LOCK)):
                 raise
-            raise self._refusal(cause) from error
-
-    def _refusal(self, error: OSError) -> StorageError:
-        if error.errno in _NO_ROOM:
-            wanted = "free some, or give another place with --index"
-            return StorageError(f"no room left for the index in {self.location}: {wanted}")
-        refusal = UnwritableIndex if error.errno in _READ_ONLY else StorageError
-        what = f"cannot write the index in {self.location}: {error.strerror or error}"
-        return refusal(f"{what}; give another place with --index")
+            if cause.errno in _NO_ROOM:
+                wanted = "free some, or give another place with --index"
+                raise StorageError(f"no room left for the index in {self.location}: {wanted}") from error
+            refusal = UnwritableIndex if cause.errno in _READ_ONLY else StorageError
+            what = f"cannot write the index in {self.location}: {cause.strerror or cause}"
+            raise refusal(f"{what}; give another place with --index") from error
 
 
 def _is_part(name: str) -> bool:

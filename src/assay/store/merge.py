@@ -23,7 +23,6 @@ def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
     """Join the living chunks of segments, in order; `True` in a mask is a living chunk."""
     kept = [np.flatnonzero(live) for _, live in parts]
     file, paths, languages = _files(parts, kept)
-    postings = _postings(parts)
 
     def column(name: str) -> Strings:
         return concatenated([getattr(part, name).take(keep) for (part, _), keep in zip(parts, kept, strict=True)])
@@ -34,16 +33,7 @@ def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
 
     columns: dict[str, Any] = {name: column(name) for name in (*TEXTS, "facts")}
     columns |= {name: rows(name) for name in ("lines", "kind", "lengths", "vectors")}
-    return Segment(
-        paths=paths,
-        languages=languages,
-        file=file,
-        **columns,
-        terms=postings.terms,
-        starts=postings.starts,
-        posting_chunk=postings.chunk,
-        posting_counts=postings.counts,
-    )
+    return Segment(paths=paths, languages=languages, file=file, **columns, **_postings(parts))
 
 
 def _files(
@@ -84,7 +74,7 @@ def _postings(parts: Sequence[tuple[Segment, Mask]]) -> Postings:
         table[place] = part.posting_counts if mask is None else part.posting_counts[mask]
         free[number] += used
         base += int(live.sum())
-    return Postings(terms, starts, chunk, table)
+    return {"terms": terms, "starts": starts, "posting_chunk": chunk, "posting_counts": table}
 
 
 def _terms(parts: Sequence[Segment], counts: Sequence[NDArray[np.int64]]) -> tuple[Strings, list[NDArray[np.int64]]]:

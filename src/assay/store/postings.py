@@ -7,14 +7,14 @@ has few distinct words, so what is done for each of them (splitting, stemming) c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.arrays import Strings
+from assay.store.arrays import Numbering, Strings
 from assay.terms import terms_of, words
 from assay.values import Chunk
 
@@ -48,14 +48,8 @@ _COUNT_BITS = 8
 _FIELD_BITS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
-    """`t` terms sorted by their bytes and `p` postings; see `Segment` for the columns."""
-
-    terms: Strings
-    starts: NDArray[np.int64]
-    chunk: NDArray[np.uint32]
-    counts: NDArray[np.uint8]
+Postings = dict[str, Any]
+"""The columns of a `Segment` for its terms, sorted by their bytes, and its postings."""
 
 
 def invert(
@@ -70,7 +64,7 @@ def invert(
         words = [(*fields[:-1], [*fields[-1], *more]) for fields, more in zip(words, links, strict=True)]
     fields = list(chain.from_iterable(words))
     sizes = np.fromiter(map(len, fields), dtype=np.int64, count=len(fields))
-    vocabulary = _Vocabulary()
+    vocabulary = Numbering()
     flat = map(vocabulary.__getitem__, chain.from_iterable(fields))
     word = np.fromiter(flat, dtype=np.int64, count=int(sizes.sum()))
     places = (np.arange(len(words))[:, None] << _FIELD_BITS) + np.arange(len(FIELDS))
@@ -80,14 +74,6 @@ def invert(
     keys = term << place_bits | (keys & (1 << place_bits) - 1)[at]
     lengths = np.minimum(own, _MOST_IN_FIELD).astype(np.uint16)
     return lengths, _rows(terms, keys, times[at], place_bits)
-
-
-class _Vocabulary(dict[str, int]):
-    """Words numbered in the order of their first use."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
 
 
 def _counted(keys: _Numbers) -> tuple[_Numbers, _Numbers]:
@@ -108,7 +94,7 @@ def _as_terms(vocabulary: Iterable[str], word: _Numbers) -> tuple[Strings, _Numb
 
 def _terms_of_words(vocabulary: Iterable[str]) -> tuple[Strings, _Numbers, _Numbers]:
     """Return sorted terms, and for each word the range of its term numbers."""
-    numbers = _Vocabulary()
+    numbers = Numbering()
     of_words = [(word,) if word.startswith(LINKS) else terms_of(word) for word in vocabulary]
     flat = [numbers[term] for terms in of_words for term in terms]
     starts = np.cumsum([0, *map(len, of_words)], dtype=np.int64)
@@ -139,7 +125,8 @@ def _rows(terms: Strings, keys: _Numbers, times: _Numbers, place_bits: int) -> P
     starts = np.zeros(len(terms) + 1, dtype=np.int64)
     np.cumsum(np.bincount(pairs >> chunk_bits, minlength=len(terms)), out=starts[1:])
     chunk = (pairs & (1 << chunk_bits) - 1).astype(np.uint32)
-    return Postings(terms, starts, chunk, np.minimum(table, _MOST_IN_POSTING).astype(np.uint8))
+    counts = np.minimum(table, _MOST_IN_POSTING).astype(np.uint8)
+    return {"terms": terms, "starts": starts, "posting_chunk": chunk, "posting_counts": counts}
 
 
 def _firsts(ordered: _Numbers) -> NDArray[np.intp]:

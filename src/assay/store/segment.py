@@ -134,20 +134,18 @@ def build(chunks: Sequence[Chunk], vectors: Stored, facts: Sequence[str] = (), l
     files: dict[tuple[str, str], int] = {}
     file = [files.setdefault((chunk.path, chunk.language), len(files)) for chunk in chunks]
     lengths, postings = invert([field_words(chunk) for chunk in chunks], links)
+    texts: dict[str, Any] = {column: Strings.of(map(attrgetter(field), chunks)) for column, field in TEXTS.items()}
     return Segment(
         paths=Strings.of(path for path, _ in files),
         languages=Strings.of(language for _, language in files),
         file=np.array(file, dtype=np.uint32),
         lines=np.array([(c.start_line, c.end_line) for c in chunks], dtype=np.uint32).reshape(-1, 2),
         kind=np.array([_KIND_NUMBERS[c.kind] for c in chunks], dtype=np.uint8),
-        **{column: Strings.of(map(attrgetter(field), chunks)) for column, field in TEXTS.items()},
+        **texts,
         facts=Strings.of(facts or [""] * len(chunks)),
         lengths=lengths,
         vectors=np.ascontiguousarray(vectors),
-        terms=postings.terms,
-        starts=postings.starts,
-        posting_chunk=postings.chunk,
-        posting_counts=postings.counts,
+        **postings,
     )
 
 
@@ -180,7 +178,9 @@ class StoredSegment(Segment):
     def __init__(self, file: ArrayFile) -> None:
         object.__setattr__(self, "_file", file)
         object.__setattr__(self, "file", file.array("file"))  # how many chunks there are is asked at once
-        object.__setattr__(self, "_lists", StoredLists(file) if _has_lists(file) else None)
+        object.__setattr__(
+            self, "_lists", StoredLists(file) if all(f"lists.{name}" in file.names for name in _LISTS) else None
+        )
 
     def __getattr__(self, name: str) -> Any:
         """Return a column that was not asked for yet, and keep it."""
@@ -201,7 +201,7 @@ class StoredSegment(Segment):
         return self.vectors[numbers] if self._lists is None else self._file.scattered("vectors", numbers)
 
     def _strings(self, name: str) -> Strings:
-        if name in _OPTIONAL and name not in self._file:
+        if name in _OPTIONAL and name not in self._file.names:
             return Strings(np.zeros(0, np.uint8), np.zeros(len(self) + 1, np.int64))
         offsets, blob = self._file.array(name), f"{name}.blob"
         if name in _READ_WHOLE:
@@ -237,15 +237,11 @@ class StoredLists(InvertedLists):
         return rows
 
 
-def _has_lists(file: ArrayFile) -> bool:
-    return all(f"lists.{name}" in file for name in _LISTS)
-
-
 def read_segment(path: Path) -> Segment:
     """Map a segment's file; raise DamagedIndex when it is plainly not one."""
     file = ArrayFile(path)
     for name in (*_COLUMNS, *(f"{name}.blob" for name in _STRINGS)):
-        if name not in file and name.partition(".")[0] not in _OPTIONAL:
+        if name not in file.names and name.partition(".")[0] not in _OPTIONAL:
             raise DamagedIndex(f"{path.name} lacks the column '{name}'")
     return StoredSegment(file)
 

@@ -208,13 +208,9 @@ class Snapshot:
             if live is not None:
                 alive = live[chunk]
                 chunk, count = chunk[alive], count[alive]
-            number = chunk.astype(np.int64)
-            number += self._bases[which]
-            numbers.append(number)
+            numbers.append(chunk.astype(np.int64) + self._bases[which])
             counts.append(count)
-        if len(numbers) == 1:
-            return numbers[0], counts[0]
-        return np.concatenate(numbers), np.concatenate(counts)
+        return (numbers[0], counts[0]) if len(numbers) == 1 else (np.concatenate(numbers), np.concatenate(counts))
 
     def holds(self, term: str) -> bool:
         """Say whether a living chunk holds a term."""
@@ -316,10 +312,8 @@ class Snapshot:
     def symbol_bytes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bytes the symbols of some chunks have."""
         lengths = np.zeros(len(numbers), np.int64)
-        which = np.searchsorted(self.bases, numbers, side="right") - 1
-        for i in np.unique(which).tolist():
-            here = which == i
-            offsets, local = self.parts[i][0].symbols.offsets, numbers[here] - self.bases[i]
+        for part, here, local in self._by_part(numbers):
+            offsets = part.symbols.offsets
             lengths[here] = offsets[local + 1].astype(np.int64) - offsets[local]
         return lengths
 
@@ -345,12 +339,17 @@ class Snapshot:
         first: NDArray[Any] = getattr(self.parts[0][0], column)
         if len(self.parts) == 1:
             return first.take(numbers, axis=0)
-        which = np.searchsorted(self.bases, numbers, side="right") - 1
         found = np.empty((len(numbers), *first.shape[1:]), dtype=first.dtype)
+        for part, here, local in self._by_part(numbers):
+            found[here] = getattr(part, column)[local]
+        return found
+
+    def _by_part(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Segment, Mask, NDArray[np.int64]]]:
+        """Yield the segments that hold some chunks, each with the mask of those it holds and their numbers there."""
+        which = np.searchsorted(self.bases, numbers, side="right") - 1
         for i in np.flatnonzero(np.bincount(which)).tolist():
             here = which == i
-            found[here] = getattr(self.parts[i][0], column)[numbers[here] - self.bases[i]]
-        return found
+            yield self.parts[i][0], here, numbers[here] - self.bases[i]
 
     def files(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return a number for the file of each of some chunks: equal numbers, same file.

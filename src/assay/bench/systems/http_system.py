@@ -23,7 +23,6 @@ from assay.protocols import Searcher
 from assay.values import Query
 
 _OPTIONS = {**OPTIONS, "body": dict[str, Any](), "headers": dict[str, Any](), "output_bytes": 20_000_000}
-_REDIRECTS = 10
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
@@ -41,7 +40,7 @@ class HttpSystem:
         given = checked("http", options, _OPTIONS)
         tool_answers.check_all(given["body"])
         headers = {"Accept": "application/json, text/plain", "Connection": "close", **_expanded(given["headers"])}
-        limits = HttpOptions(given["timeout_s"], given["output_bytes"], tries=1, redirects=_REDIRECTS)
+        limits = HttpOptions(given["timeout_s"], given["output_bytes"], tries=1)
         client = self._client = HttpClient("the service", self._url, limits, headers)
 
         def ask(query: Query, k: int) -> str:

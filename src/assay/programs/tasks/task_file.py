@@ -37,8 +37,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from warnings import catch_warnings
 
+from assay.corpus.languages import parse_python
 from assay.errors import InputError, nearest
 from assay.io import rows
 from assay.io.fields import FieldError, Fields, describe_value
@@ -129,11 +129,7 @@ def _used(tree: ast.AST) -> set[str]:
 
 
 def _parsed(source: str) -> ast.Module:
-    try:
-        with catch_warnings(action="ignore"):
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module(body=[], type_ignores=[])
+    return parse_python(source) or ast.Module(body=[], type_ignores=[])
 
 
 def _humaneval_task(record: Fields) -> Task:
