@@ -69,6 +69,8 @@ class IndexSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
         at_least(self, {"chunk_lines": 1, "section_lines": 1, "cache_gb": 0}, "index.")
+        if self.quantisation == "binary":
+            raise InputError("index.quantisation 'binary' was removed, for its answers were never measured: use 'int8'")
         one_of("index.quantisation", self.quantisation, QUANTISATIONS)
 
 
