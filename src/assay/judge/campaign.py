@@ -25,7 +25,7 @@ from assay.judge.verdicts import Judge, Together, Verdict
 from assay.programs.modules.imports import changes
 from assay.protocols import Say
 from assay.runs.local import in_flight
-from assay.runs.record import Journal, ReadOnlySteps, Steps, begin, sole_writer, stored_settings
+from assay.runs.record import Journal, Steps, begin, sole_writer, stored_settings
 from assay.values import Chunk, Problem, Query
 
 
@@ -349,7 +349,7 @@ class Replay:
 
 def replay(file: Path, judge_of: Callable[[Steps], Judge]) -> Iterator[Replay]:
     """Judge each pair of a file of records again, from its steps alone."""
-    judge = judge_of(ReadOnlySteps(file, is_step))
+    judge = judge_of(Journal(file, is_step, only_read=True))
     for record in verdicts(file):
         pair = pair_of(record)
         yield Replay(record, line(pair, judge.judge(pair), judge.name))

@@ -24,13 +24,12 @@ from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from threading import Condition, Thread
-from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from assay import __version__
 from assay.errors import InputError, WorkersLost, counted
 from assay.protocols import Say
-from assay.runs.local import AHEAD, MOST_WAITING, Ticket, TicketQueue
+from assay.runs.local import AHEAD, MOST_WAITING, ClosedAtEnd, Ticket, TicketQueue
 from assay.settings import PATIENCE_S
 
 Work = TypeVar("Work")
@@ -39,8 +38,7 @@ About = Mapping[str, str]
 """What a worker says of itself, by what it is about; `error` says why it cannot work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(NamedTuple):
     """A worker has said what it is."""
 
     worker: Hashable
@@ -48,8 +46,7 @@ class Joined:
     about: About
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """A worker has done a batch."""
 
     worker: Hashable
@@ -58,16 +55,14 @@ class Finished:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Died:
+class Died(NamedTuple):
     """A worker is no more, with all that it held."""
 
     worker: Hashable
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """A machine on which no worker gets as far as an answer, and none is started again."""
 
     machine: str
@@ -392,7 +387,7 @@ _LOOK_S = 0.05
 """How soon what a thread hands in is seen while others wait for their ends."""
 
 
-class PoolRunner(Generic[Work, End]):
+class PoolRunner(ClosedAtEnd, Generic[Work, End]):
     """A pool that belongs to one thread; close it when done, or use it in a `with`."""
 
     def __init__(self, name: str, pool: WorkerPool[Work, End], guarantees: tuple[str, ...] = ()) -> None:
@@ -414,12 +409,6 @@ class PoolRunner(Generic[Work, End]):
     def close(self) -> None:
         """End all workers."""
         self._pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
 
 class SharedPoolRunner(Generic[Work, End]):
