@@ -107,6 +107,6 @@ def test_a_study_asks_about_the_drawn_queries_alone(tmp_path: Path):
     assert {item.id for item in study.items} < {item.id for item in paired(*sides, SampleDraw(seed=2)).items}
     votes = tmp_path / "votes.jsonl"
     ballot = Ballot(study, votes, seed=2)
-    ballot.vote(ballot.item_to_show()["item"]["id"], "left")
+    ballot.take({"item": ballot.item_to_show()["item"]["id"], "side": "left"})
     with pytest.raises(InputError, match="votes of another run: the codes, sample differ"):
         Ballot(paired(*sides, SampleDraw(11, 2)), votes, seed=2)

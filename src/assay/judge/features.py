@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder
-from assay.judge.pairs import Pair
+from assay.judge.pairs import Pair, tree_of
 from assay.protocols import Encoder
 from assay.terms import STOP_WORDS, WORD, parts, stem
 from assay.values import Chunk, Query
@@ -183,13 +182,8 @@ def _stems(words: _Words) -> list[str]:
 
 def _function(text: str) -> _Function | None:
     """Return the first function of a Python text."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # escapes in strings of other people's code
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-    return next((node for node in ast.walk(tree) if isinstance(node, _Function)), None)
+    tree = tree_of(text)
+    return None if isinstance(tree, str) else next((one for one in ast.walk(tree) if isinstance(one, _Function)), None)
 
 
 def _parsed(chunk: Chunk, function: _Function) -> CodeTerms:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -20,6 +20,7 @@ from assay.errors import InputError, nearest
 from assay.io import rows
 from assay.io.rows import first_bytes, plain
 from assay.judge import records
+from assay.judge.pairs import CODE_IDS, QUERY_IDS, first_of
 from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
 from assay.runs.draw_sample import BY_PAIR, BY_QUERY, SampleDraw, draw_within
 from assay.terms import same_words
@@ -27,9 +28,6 @@ from assay.values import Problem
 
 Key = tuple[str, str]
 """The ids of a query and of a code."""
-_OWN_IDS = ("id", "_id", "idx")
-_QUERY_IDS = ("query_id", "query-id", "qid", *_OWN_IDS)
-_CODE_IDS = ("code_id", "corpus_id", "corpus-id", "target", "doc_id", "retrieval_idx", *_OWN_IDS)
 _GRADES = ("grade", "label", "score", "relevance")
 _JUDGES = ("judge", "annotator")
 _OF_TRUTH = ("truth", "query", "document")
@@ -90,7 +88,7 @@ def not_matches(file: Path) -> set[Key]:
 
 def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) -> str:
     """Take a row in, or return what is wrong with it."""
-    query_id, code_id = _first(row, _QUERY_IDS), _first(row, _CODE_IDS)
+    query_id, code_id = first_of(row, QUERY_IDS), first_of(row, CODE_IDS)
     if query_id is None or code_id is None:
         return f"wanted a query_id and a code_id, found {', '.join(sorted(map(str, row)))[:80]}"
     named = next((name for name in _GRADES if name in row), None)
@@ -99,7 +97,7 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     grade = _grade(row[named])
     if isinstance(grade, str):
         return grade
-    key, judge = (str(query_id), str(code_id)), str(_first(row, _JUDGES) or "")
+    key, judge = (str(query_id), str(code_id)), str(first_of(row, _JUDGES) or "")
     annotator = by.setdefault(judge, Annotator(judge))
     if key in annotator.grades:
         same = annotator.grades[key] == grade
@@ -107,7 +105,7 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     annotator.grades[key] = grade
     if row.get("reason"):
         annotator.reasons[key] = str(row["reason"])
-    query, code = _first(row, ("query", "doc")), row.get("code")
+    query, code = first_of(row, ("query", "doc")), row.get("code")
     if isinstance(query, str) and isinstance(code, str):
         found.texts.setdefault(key, (query, code))
     return ""
@@ -141,10 +139,6 @@ def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[st
                 yield rows.place(file, row), dict(zip(_TREC, cells, strict=True))
             elif cells:
                 problems.append(Problem(rows.place(file, row), f"{len(cells)} fields, wanted {len(_TREC)}"))
-
-
-def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
 
 
 _BY = (BY_QUERY, BY_PAIR, "label")

@@ -82,7 +82,7 @@ def paired(
     left, right = _by_query(a, found), _by_query(b, found)
     found.only_a, found.only_b = len(left.keys() - right.keys()), len(right.keys() - left.keys())
     for query_id in left.keys() & right.keys():
-        ours, theirs = sorted(left[query_id], key=_name), sorted(right[query_id], key=_name)
+        ours, theirs = left[query_id], right[query_id]
         texts = {pair.query.text.strip() for pair in (*ours, *theirs)}
         if len(texts) > 1:
             found.problems.append(Problem(query_id, "the query has another text in the other file"))
@@ -132,21 +132,16 @@ class Ballot:
                 told["item"] = {"id": item.id, "query": item.query.text, "left": two[0].text, "right": two[1].text}
             return told
 
-    def take(self, given: Mapping[str, Any]) -> None:
-        """Take a vote from the page."""
-        self.vote(str(given.get("item")), str(given.get("side")), seconds_of(given))
-
-    @property
-    def finished(self) -> bool:
-        """Whether it may end: who says so may end it at any time."""
-        return True
+    finished = True
+    """It may end at any time."""
 
     def finish(self) -> dict[str, Any]:
         """Return what may be shown at the end: nothing that others voted."""
         return {}
 
-    def vote(self, item_id: str, side: str, seconds: float = 0.0) -> None:
-        """Write a vote down; it is on disk when this returns."""
+    def take(self, given: Mapping[str, Any]) -> None:
+        """Write a vote of the page down; it is on disk when this returns."""
+        item_id, side = str(given.get("item")), str(given.get("side"))
         item = next((item for item in self._order if item.id == item_id), None)
         if item is None or side not in SIDES:
             raise InputError(f"no item {item_id[:20]!r} or no side {side[:20]!r}; wanted {', '.join(SIDES)}")
@@ -161,16 +156,12 @@ class Ballot:
             "left": left,
             "choice": choice,
             "voter": self._voter,
-            "seconds": round(max(seconds, 0.0), 1),
+            "seconds": round(seconds_of(given), 1),
             "at": now(),
         }
-        with self._lock:
-            self._append(vote)
-            self._voted.add(item.id)
-
-    def _append(self, vote: dict[str, Any]) -> None:
-        with among_writers(self._file):  # others may vote into the same file
+        with self._lock, among_writers(self._file):  # others may vote into the same file
             append_lines(self._file, [vote] if is_begun(self._file) else [self._of, vote])
+            self._voted.add(item.id)
 
     def _past(self) -> list[dict[str, Any]]:
         """Return the votes that are there, if they are of this study."""
@@ -210,7 +201,7 @@ def _by_query(pairs: Iterable[Pair | Problem], found: PreferenceStudy) -> dict[s
             found.problems.append(pair)
         else:
             by.setdefault(pair.query.id, []).append(pair)
-    return by
+    return {query: sorted(several, key=lambda pair: (pair.code.id, pair.code.text)) for query, several in by.items()}
 
 
 def _drawn(ours: list[Pair], theirs: list[Pair], draws: Random) -> Item | None:
@@ -220,10 +211,6 @@ def _drawn(ours: list[Pair], theirs: list[Pair], draws: Random) -> Item | None:
         if others:
             return Item(one.query, one.code, draws.choice(others).code)
     return None
-
-
-def _name(pair: Pair) -> tuple[str, str]:
-    return pair.code.id, pair.code.text
 
 
 def _hash(*texts: str) -> str:

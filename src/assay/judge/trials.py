@@ -10,13 +10,12 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from assay.faults import EXECUTION, Fault
-from assay.judge.pairs import Pair, not_python
+from assay.judge.pairs import Pair, not_python, tree_of
 from assay.judge.records import key_of
 from assay.judge.test_programs import RunnerOf, SandboxFailed
 from assay.programs.execute import Execution, executions, refused
@@ -172,13 +171,8 @@ def _only(code: str) -> str:
 
 def _functions(code: str) -> list[ast.FunctionDef]:
     """Return the functions at the top of a code that stand by themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            body = ast.parse(code).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return []
-    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    tree = tree_of(code)
+    functions = [node for node in getattr(tree, "body", ()) if isinstance(node, ast.FunctionDef)]
     return [each for each in functions if not any(arg.arg in _OF_ITS_CLASS for arg in each.args.args[:1])]
 
 
