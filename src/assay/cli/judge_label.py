@@ -14,6 +14,7 @@ from assay.cli.command import FILE, PATH, argument, command, flag, form, option,
 
 if TYPE_CHECKING:
     from assay.judge.label_ballots import LabelBallot, LabelStudy
+    from assay.judge.labels import Key
     from assay.judge.pairs import Pair
 
 
@@ -178,7 +179,7 @@ def _tell(given: JudgeLabelOptions, study: LabelStudy) -> None:
 
     if given.form == "json":
         found = compare_people(study, given.gold)
-        agreement = as_dict(found, study.reasons(), study.texts()) if found else None
+        agreement = as_dict(found, _reasons(study, given.gold), study.texts()) if found else None
         click.echo(dumps({**nulled(results(study, given.gold)), "agreement": agreement, "out": str(given.out)}))
     else:
         click.echo("\n".join(_text(given, study)))
@@ -190,10 +191,18 @@ def _text(given: JudgeLabelOptions, study: LabelStudy) -> Iterator[str]:
     from assay.judge.label_ballots import compare_people, seconds_a_label
 
     for name, said in study.labels.items():
-        yield f"{printable(name)}  {counted(len(said), 'label')}, {seconds_a_label(said.values()):.0f} s a label"
+        yield f"{printable(name)}  {counted(len(said), 'label')}, {seconds_a_label(said):.0f} s a label"
     found = compare_people(study, given.gold)
     if found:
         yield ""
-        yield from as_text(found, study.reasons(), study.texts(), show=10, problems=0)
+        yield from as_text(found, _reasons(study, given.gold), study.texts(), show=10, problems=0)
     if disputed := study.disputed():
         yield f"{counted(len(disputed), 'pair')} disputed: a third person settles them with --disputed --person NAME"
+
+
+def _reasons(study: LabelStudy, gold: Path | None) -> dict[str, dict[Key, str]]:
+    """Return why people, and whoever gave the true labels, said what they did."""
+    from assay.judge.labels import read_labels
+
+    truth = read_labels(gold).annotators if gold else []
+    return {each.name: each.reasons for each in (*truth, *study.annotators())}

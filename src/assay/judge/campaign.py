@@ -91,16 +91,15 @@ class Tally:
     def line(self, total: int = 0) -> str:
         """Return where it stands; `total` is how many pairs there are, 0 where nobody knows."""
         done = self.before + self.judged + self.problems
-        parts = [f"{done:,} of {total:,} pairs" if total else f"{done:,} pairs", f"{self.rate:.1f} a second"]
-        if self.cost:
-            parts.append(f"${self.cost:.4f}")
-        if self.undecided:
-            parts.append(f"{self.undecided:,} undecided")
-        if self.waiting:
-            parts.append(f"{len(self.waiting):,} wait for a batch")
-        if total > done and self.judged:
-            parts.append(f"{lasting((total - done) / self.rate)} left")
-        return ", ".join(parts)
+        parts = {
+            f"{done:,} of {total:,} pairs" if total else f"{done:,} pairs": True,
+            f"{self.rate:.1f} a second": True,
+            f"${self.cost:.4f}": self.cost,
+            f"{self.undecided:,} undecided": self.undecided,
+            f"{len(self.waiting):,} wait for a batch": self.waiting,
+            f"{lasting((total - done) / (self.rate or 1))} left": total > done and self.judged,
+        }
+        return ", ".join(part for part, is_shown in parts.items() if is_shown)
 
 
 def lasting(seconds: float) -> str:

@@ -130,17 +130,13 @@ class PoolLog:
     def __init__(self, say: Say, clock: Callable[[], float]) -> None:
         self._say, self._clock = say, clock
         self._due: float | None = None
-        self._said = ""
+        self._last = ""
         self._has_waited = False
         self._machines, self._workers = 0, 0
         self.joined = self.lost = self.again = 0
         """Workers that came and that died; items that ran again."""
         self.refused: list[str] = []
         """Machines that are not used, and why."""
-
-    def join(self) -> None:
-        """Note that a worker came."""
-        self.joined += 1
 
     def refuse(self, machine: str, why: str) -> None:
         """Say once that a machine is not used."""
@@ -165,22 +161,18 @@ class PoolLog:
         """Say how many work where that has changed."""
         self._machines, self._workers = machines, workers
         self._has_waited = self._has_waited and not workers
-        if not workers or str(self) == self._said:
+        if not workers or str(self) == self._last:
             return
-        if self._due is None:
-            self._due = self._clock() + _SOON_S
-        if self._clock() >= self._due:
-            self._due = self._clock() + _EVERY_S
-            self._tell()
+        now = self._clock()
+        self._due = now + _SOON_S if self._due is None else self._due
+        if now >= self._due:
+            self._due, self._last = now + _EVERY_S, str(self)
+            self._say(self._last)
 
     def close(self) -> None:
         """Say who worked, where that was not said, and what ran again."""
-        if self.joined and (self.again or str(self) != self._said):
-            self._tell(f"; {self.again:,} items ran again" if self.again else "")
-
-    def _tell(self, more: str = "") -> None:
-        self._said = str(self)
-        self._say(self._said + more)
+        if self.joined and (self.again or str(self) != self._last):
+            self._say(f"{self}; {self.again:,} items ran again" if self.again else str(self))
 
     def __str__(self) -> str:
         return f"{counted(self._machines, 'machine')}, {counted(self._workers, 'worker')}, {self.lost:,} lost"
@@ -248,20 +240,14 @@ class WorkerPool(Generic[Work, End]):
         self._hand_out(take)
         if not self._again and not any(worker.held for worker in self._workers.values()):
             return None
-        ended: list[tuple[Ticket[Work], End]] = []
-        for event in self._backend.wait(timeout_s):
-            ended += self._happened(event)
-        self._check(starting)
+        ended = self._wait(timeout_s, starting)
         self.log.tell(len({worker.machine for worker in self._workers.values()}), len(self._workers))
         return ended
 
     def assemble(self) -> About:
         """Wait for the first worker, no longer than the patience; return what it says of itself."""
         while not self._workers:
-            starting = self._backend.start_workers()
-            for event in self._backend.wait(1.0):
-                self._happened(event)
-            self._check(starting)
+            self._wait(1.0, self._backend.start_workers())
         return self._expected or {}
 
     def forget(self) -> None:
@@ -300,17 +286,21 @@ class WorkerPool(Generic[Work, End]):
         worker.held[self._given] = batch
         self._backend.give(name, self._given, [self._work.pack(ticket.job) for ticket in batch.tickets])
 
-    def _happened(self, event: PoolEvent) -> list[tuple[Ticket[Work], End]]:
-        match event:
-            case Joined():
-                self._join(event)
-            case Finished():
-                return self._finish(event)
-            case Died():
-                return self._lose(event)
-            case Refused():
-                self.log.refuse(event.machine, event.why)
-        return []
+    def _wait(self, timeout_s: float, starting: int) -> list[tuple[Ticket[Work], End]]:
+        """Wait for something to happen; return what has ended."""
+        ended: list[tuple[Ticket[Work], End]] = []
+        for event in self._backend.wait(timeout_s):
+            match event:
+                case Joined():
+                    self._join(event)
+                case Finished():
+                    ended += self._finish(event)
+                case Died():
+                    ended += self._lose(event)
+                case Refused():
+                    self.log.refuse(event.machine, event.why)
+        self._check(starting)
+        return ended
 
     def _join(self, event: Joined) -> None:
         """Take a worker in, or name once what is wrong with its machine."""
@@ -321,7 +311,7 @@ class WorkerPool(Generic[Work, End]):
             return
         self._expected = expected
         self._workers[event.worker] = _Worker(event.machine)
-        self.log.join()
+        self.log.joined += 1
 
     def _finish(self, event: Finished) -> list[tuple[Ticket[Work], End]]:
         worker = self._workers.get(event.worker)
