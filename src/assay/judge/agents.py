@@ -214,19 +214,19 @@ def _run_tests(
 
 
 def _tests_as_json(program: TestProgram, report: CaseReport | None = None) -> dict[str, Any]:
-    about: dict[str, Any] = {"reading": program.reading, "cases": len(program.cases)}
-    if program.readings:
-        about["readings"] = list(program.readings)
-    if report:
-        about |= {
-            "executable": report.executable,
-            "error": report.error,
-            "passed": report.count("passed"),
-            "failed": report.count("failed"),
-            "asserts": sum(case.asserts for case in report.cases),
-            "distributions": list(program.distributions),
-        }
-    return about
+    readings = {"readings": list(program.readings)} if program.readings else {}
+    about = {"reading": program.reading, "cases": len(program.cases), **readings}
+    if report is None:
+        return about
+    return {
+        **about,
+        "executable": report.executable,
+        "error": report.error,
+        "passed": report.count("passed"),
+        "failed": report.count("failed"),
+        "asserts": sum(case.asserts for case in report.cases),
+        "distributions": list(program.distributions),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Tally:
     """Why it ended early, empty where it did not."""
     report: Callable[[Tally], None] | None = None
     """Called after each verdict."""
-    began: float = field(default_factory=time.monotonic)
+    began: float = 0.0
 
     @property
     def judged(self) -> int:
@@ -187,15 +187,13 @@ def _fresh(
     tally: Tally,
     told: Callable[[Problem], None] | None,
 ) -> Iterator[Pair]:
-    is_begun = False
     for pair in pairs:
         if isinstance(pair, Problem):
             tally.problems += 1
             if told:
                 told(pair)
         elif is_wanted(pair.digest):
-            if not is_begun:  # what was done before takes no time to speak of
-                is_begun, tally.began = True, time.monotonic()
+            tally.began = tally.began or time.monotonic()  # what was done before takes no time to speak of
             yield pair
         else:
             tally.before += 1
@@ -233,10 +231,7 @@ def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:
         "pair": pair.digest,
         "query_id": pair.query.id,
         "code_id": pair.code.id,
-        "grade": verdict.grade,
-        "reason": verdict.reason,
-        "path": verdict.path,
-        "problem": verdict.problem,
+        **{name: getattr(verdict, name) for name in ("grade", "reason", "path", "problem")},
         "chance": None if math.isnan(verdict.chance) else round(verdict.chance, 6),
         "judge": judge,
         **verdict.told,

@@ -32,7 +32,7 @@ from assay.errors import InputError, StorageError
 from assay.io import rows
 from assay.judge.pairs import laid_out, tree_of
 from assay.judge.records import is_records, judgments
-from assay.protocols import Encoder, Progress, Role, Vectors
+from assay.protocols import Encoder, Progress, Vectors
 from assay.runs.record import append_lines, differing, progress_of, read_lines, refuse, sole_writer
 from assay.truth.formats.shared import fault_of_id, text_of
 from assay.truth.ground_truth import Truth
@@ -181,10 +181,9 @@ def candidates(sources: Sources, out: Path, watch: Progress | None = None) -> Ca
         before = sum(block["queries"] for block in held)
         new = _write_candidates(sources, out, watch, before) if before < len(sources.queries) else []
         done = [*held, *new]
-    overlap = {name: sum(block["shared"][name] for block in done) for name in sources.encoders}
     pairs = sum(block["pairs"] for block in done)
-    shares = {name: shared / max(pairs, 1) for name, shared in overlap.items()}
-    return CandidateCounts(pairs, len(sources.queries), shares, before)
+    overlap = {name: sum(block["shared"][name] for block in done) / max(pairs, 1) for name in sources.encoders}
+    return CandidateCounts(pairs, len(sources.queries), overlap, before)
 
 
 @contextmanager
@@ -214,7 +213,7 @@ def _write_candidates(sources: Sources, out: Path, watch: Progress | None, begin
     place = out.with_name(f"{out.name}.vectors")
     made = []
     try:
-        codes = _encoded(sources, [code.text for code in sources.codes], "code", place, watch)
+        codes = _encoded(sources, place, watch)
         for start in range(begin, len(sources.queries), sources.block):
             block = sources.queries[start : start + sources.block]
             made.append(_written(sources, block, codes, out))
@@ -225,14 +224,15 @@ def _write_candidates(sources: Sources, out: Path, watch: Progress | None, begin
     return made
 
 
-def _encoded(sources: Sources, texts: Sequence[str], role: Role, place: Path, watch: Progress | None) -> Vectors:
-    """Return a vector a text, those of all encoders side by side, in a file that is mapped."""
+def _encoded(sources: Sources, place: Path, watch: Progress | None) -> Vectors:
+    """Return a vector a code, those of all encoders side by side, in a file that is mapped."""
+    texts = [code.text for code in sources.codes]
     width = sum(encoder.dimension for encoder in sources.encoders.values())
     vectors = open_memmap(place, mode="w+", dtype=np.float32, shape=(len(texts), width))
     for name, columns in _columns(sources).items():
         for start in range(0, len(texts), _TEXTS):
             some = texts[start : start + _TEXTS]
-            vectors[start : start + len(some), columns] = sources.encoders[name].encode(some, role)
+            vectors[start : start + len(some), columns] = sources.encoders[name].encode(some, "code")
             if watch:
                 watch(f"encoding with {name}", start + len(some), len(texts))
     return vectors
@@ -321,8 +321,7 @@ def depths(
         right[rank] += bool(grade)
     wanted = [code for (query, code), grade in grades.items() if query in asked and grade > 0]
     known = sum(corpus is None or code in corpus for code in wanted)
-    ranks = sorted(pairs)
-    columns = [tuple(counts[rank] for rank in ranks) for counts in (right, judged, pairs)]
+    columns = [tuple(counts[rank] for rank in sorted(pairs)) for counts in (right, judged, pairs)]
     return Depths(columns[0], columns[1], columns[2], known, len(wanted) - known)
 
 

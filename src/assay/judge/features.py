@@ -172,12 +172,9 @@ def _compared(code: CodeTerms) -> tuple[_Words, _Words]:
 def _in_order(query: QueryTerms, code: CodeTerms) -> float:
     """Return the fraction of neighbors in the query that are neighbors, in their order, in name or first sentence."""
     asked = [*pairwise(map(stem, query.telling))]
-    found = [{*pairwise(_stems(words))} for words in (code.name, code.lead)]
+    stems = ([stem(word) for word in dict.fromkeys(words) if word not in _ASIDE] for words in (code.name, code.lead))
+    found = [{*pairwise(each)} for each in stems]
     return max(sum(two in each for two in asked) for each in found) / len(asked) if asked else 0.0
-
-
-def _stems(words: _Words) -> list[str]:
-    return [stem(word) for word in dict.fromkeys(words) if word not in _ASIDE]
 
 
 def _function(text: str) -> _Function | None:

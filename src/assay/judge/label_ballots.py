@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from assay.errors import InputError, StorageError
 from assay.judge.campaign import line
-from assay.judge.labels import MAJORITY, Annotator, LabelAgreement, compare, read_labels
+from assay.judge.labels import MAJORITY, Annotator, LabelAgreement, compare
 from assay.judge.pairs import Pair
 from assay.judge.records import cut, is_records, verdicts
 from assay.judge.test_programs import parts_of
@@ -116,7 +116,8 @@ class LabelBallot:
             stack.enter_context(sole_writer(self.file))
             begin(self.file, self._settings, "labels", seed=self._seed)
             _refuse_other_texts(self.file, self._order)
-            self._labels = {record["pair"]: record for record in verdicts(self.file)}
+            past = verdicts(self.file) if self.file.exists() else ()
+            self._labels = {record["pair"]: record for record in past}
             self._fixed = finished_pairs(self.file)
             self._order = [pair for pair in self._order if pair.digest not in self._fixed] or self._order
             self._ids = [pair.digest for pair in self._order]
@@ -342,38 +343,22 @@ def _decision(given: Sequence[Mapping[str, Any]], grade: int | None) -> dict[str
     }
 
 
-def check_gold(gold: Path, pairs: Sequence[Pair], person: str) -> None:
-    """Raise InputError where true labels cannot be read, or are of other pairs, before anybody labels."""
-    truth = read_labels(gold).annotators
-    known = {key for each in truth for key, grade in each.grades.items() if grade is not None}
-    if not any((pair.query.id, pair.code.id) in known for pair in pairs):
-        raise InputError(f"{gold} labels none of these pairs: query and code ids have to be the same")
-    if person in {each.name for each in truth}:
-        raise InputError(f"{gold} is called '{person}' as who labels: give another --person")
+def compare_people(study: LabelStudy) -> LabelAgreement | None:
+    """Return how far people agree with one another; None with one person, or nothing in common yet."""
+    with suppress(InputError):
+        return compare(study.annotators())
+    return None
 
 
-def compare_people(study: LabelStudy, gold: Path | None) -> LabelAgreement | None:
-    """Return how far people agree with one another and with true labels; None where nothing can be compared."""
-    truth = read_labels(gold).annotators if gold else []
-    try:
-        return compare(study.annotators(), truth)
-    except InputError:
-        if gold:
-            raise
-        return None  # one person, or nothing in common yet
-
-
-def results(study: LabelStudy, gold: Path | None) -> dict[str, Any]:
+def results(study: LabelStudy) -> dict[str, Any]:
     """Return what a page shows to somebody whose labels can no longer change."""
-    found = compare_people(study, gold)
-    accuracy = {name: _defined(one.accuracy.value) for name, one in found.against.items()} if found else {}
+    found = compare_people(study)
     return {
         "people": [
-            {"name": name, "labels": len(labels), "seconds": seconds_a_label(labels), "accuracy": accuracy.get(name)}
+            {"name": name, "labels": len(labels), "seconds": seconds_a_label(labels)}
             for name, labels in study.labels.items()
         ],
-        "gold": gold is not None,
-        "alpha": _defined(found.alpha.value) if found else None,
+        "alpha": None if found is None or isnan(found.alpha.value) else found.alpha.value,
         "twice": found.labelled_twice if found else 0,
         "disputed": len(study.disputed()),
     }
@@ -386,10 +371,6 @@ def seconds_a_label(labels: Mapping[str, Mapping[str, Any]]) -> float:
 
 def _seconds(record: Mapping[str, Any]) -> float:
     return float(record.get("seconds", {}).get(PERSON, 0.0))
-
-
-def _defined(value: float) -> float | None:
-    return None if isnan(value) else value
 
 
 _CASE = ("state", "detail", "got", "expected")

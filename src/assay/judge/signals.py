@@ -90,10 +90,8 @@ class SignalsJudge:
         for start in range(0, len(pairs), _AT_ONCE):
             some = pairs[start : start + _AT_ONCE]
             added = self._features(some) * self._weights.linear
-            read = [self._verdict(*one) for one in zip(some, added, strict=True)]
-            if self._trials:
-                read = [_tried(*one) for one in zip(self._trials(some), read, strict=True)]
-            verdicts += read
+            read = map(self._verdict, some, added)
+            verdicts += map(_tried, self._trials(some), read) if self._trials else read
         return verdicts
 
     def _features(self, pairs: Sequence[Pair]) -> Rows:
@@ -157,6 +155,11 @@ def _loaded(file: Path, _changed: int) -> SignalWeights:
         stored: dict[str, Any] = json.loads(file.read_text("utf-8"))
         encoder = stored.get("encoder")
         names = ENCODER_FEATURES if encoder else FEATURES
+        if stored["linear"].keys() != set(names):
+            raise InputError(
+                f"the weights in {file} are of an earlier version, with features that were removed because six do as "
+                "well: learn them again with assay train judge"
+            )
         linear = np.array([float(stored["linear"][name]) for name in names])
         bias, base, low, high = (float(stored[name]) for name in ("bias", "base", "low", "high"))
         return SignalWeights(names, linear, bias, base, low, high, int(encoder["width"]) if encoder else 0)

@@ -107,10 +107,10 @@ def refused(program: TestProgram, code: str) -> str:
 
 def _says_nothing(trees: Mapping[str, ast.Module], names: frozenset[str]) -> str:
     """Return which case can hold for any code, as far as reading shows."""
-    helped = _checks(trees["helpers"])
-    for what, tree in trees.items():
-        if what.startswith("case") and not helped and not _checks(tree):
-            return f"{what} has no assert"
+    if not _checks(trees["helpers"]):
+        for what, tree in trees.items():
+            if what.startswith("case") and not _checks(tree):
+                return f"{what} has no assert"
     used = {each for tree in trees.values() for each in _names(tree)}
     if names and not names & used:
         return f"no case uses what the code defines: {', '.join(sorted(names)[:5])}"
@@ -429,14 +429,9 @@ def source_of(setup: str, code: str) -> str:
 
 def code_in(source: str) -> str:
     """Return the code under judgment as a module holds it: the last text that it compiles."""
-    texts = [
-        call.args[0]
-        for call in ast.walk(ast.parse(source))
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "compile"
-    ]
-    last = texts[-1].right if isinstance(texts[-1], ast.BinOp) else texts[-1]
-    code: str = ast.literal_eval(last)
-    return code
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    last = [call.args[0] for call in calls if getattr(call.func, "id", "") == "compile"][-1]
+    return str(ast.literal_eval(last.right if isinstance(last, ast.BinOp) else last))
 
 
 def summed(outcomes: Sequence[Outcome]) -> CaseReport:

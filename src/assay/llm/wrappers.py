@@ -158,11 +158,11 @@ class Budget:
         return whole.tokens <= self.tokens and (self.usd == math.inf or whole.usd <= self.usd)
 
     def _refusal(self, most: Spend) -> str:
-        limits = []
-        if self.usd < math.inf:
-            limits.append(f"{self._spent.usd:.4f} of {self.usd:g} USD are spent, the next call may take {most.usd:.4f}")
-        if self.tokens < math.inf:
-            limits.append(f"{self._spent.tokens} of {self.tokens:g} tokens, the next call may take {most.tokens}")
+        amounts = {
+            f"{self._spent.usd:.4f} of {self.usd:g} USD are spent, the next call may take {most.usd:.4f}": self.usd,
+            f"{self._spent.tokens} of {self.tokens:g} tokens, the next call may take {most.tokens}": self.tokens,
+        }
+        limits = (text for text, limit in amounts.items() if limit < math.inf)
         return f"the budget is spent: {'; '.join(limits)}: what is done is kept, go on with a larger one"
 
 
@@ -257,16 +257,16 @@ class PacedChat(WrappedChat[Chat]):
         """Return the reply of the chat inside, when it is its turn."""
         estimate = (len(prompt.system) + len(prompt.text)) // _LETTERS_A_TOKEN
         self._pace.start(estimate)
-        took: Reply | ChatError | None = None
+        tokens = 0
         try:
-            took = self._chat.reply(prompt)
+            reply = self._chat.reply(prompt)
+            tokens = reply.tokens_in + reply.tokens_out
         except ChatError as error:
-            took = error
+            tokens = error.tokens_in + error.tokens_out
             raise
         finally:
-            tokens = took.tokens_in + took.tokens_out if took else 0
             self._pace.correct(tokens - estimate if tokens else 0)
-        return took
+        return reply
 
 
 def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | None]:
