@@ -121,7 +121,9 @@ def query_terms(query: Query) -> QueryTerms:
 def code_terms(chunk: Chunk) -> CodeTerms:
     """Return the words of a code; what the chunk already knows (symbol, documentation, signature) is believed."""
     text = textwrap.dedent(chunk.text[:LONGEST].expandtabs()).strip()
-    function = _function(text) if chunk.language in ("", "python") else None
+    tree = tree_of(text) if chunk.language in ("", "python") else ""
+    nodes = () if isinstance(tree, str) else ast.walk(tree)
+    function = next((node for node in nodes if isinstance(node, _Function)), None)
     return _guess(chunk, text) if function is None else _parsed(chunk, function)
 
 
@@ -175,12 +177,6 @@ def _in_order(query: QueryTerms, code: CodeTerms) -> float:
     stems = ([stem(word) for word in dict.fromkeys(words) if word not in _ASIDE] for words in (code.name, code.lead))
     found = [{*pairwise(each)} for each in stems]
     return max(sum(two in each for two in asked) for each in found) / len(asked) if asked else 0.0
-
-
-def _function(text: str) -> _Function | None:
-    """Return the first function of a Python text."""
-    tree = tree_of(text)
-    return None if isinstance(tree, str) else next((one for one in ast.walk(tree) if isinstance(one, _Function)), None)
 
 
 def _parsed(chunk: Chunk, function: _Function) -> CodeTerms:

@@ -27,7 +27,6 @@ from assay.programs.modules.imports import Known, plain
 from assay.programs.modules.install import InstallRefused, Overlay
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import unusable
-from assay.runs.record import Record
 from assay.values import Outcome, Program, Script, Task, Test
 
 if TYPE_CHECKING:
@@ -100,8 +99,11 @@ def refused(program: TestProgram, code: str) -> str:
             return f"{what} cannot be read: {tree}"
         trees[what] = tree
     for what, tree in trees.items():
-        if why := _binds(tree, names, methods) or ("" if what == "setup" else _takes_all(tree)):
+        stars = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
+        if why := _binds(tree, names, methods):
             return f"{what} {why}"
+        if what != "setup" and (star := next(stars, None)):  # one of its names may be the code's
+            return f"{what} line {star.lineno} imports *: name what is imported"
     return _says_nothing(trees, names)
 
 
@@ -137,12 +139,6 @@ def _methods(code: str) -> frozenset[str]:
     return frozenset(node.name for each in classes for node in each.body if isinstance(node, _MADE))
 
 
-def _takes_all(tree: ast.Module) -> str:
-    """Return whether a text imports names that it does not name, of which one may be the code's."""
-    stars = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
-    return next((f"line {node.lineno} imports *: name what is imported" for node in stars), "")
-
-
 def _binds(tree: ast.Module, names: frozenset[str], methods: frozenset[str]) -> str:
     """Return how a text binds one of these names, or might without it being seen."""
     for node in _binding(tree):
@@ -169,7 +165,7 @@ def _changes(  # noqa: PLR0911  # each is one way
             func=ast.Attribute(attr="object"), args=[ast.expr() as whose, ast.Constant(value=str(attr)), *_]
         ) if attr in names | methods or _is_code(whose, names):
             return f"{where} patches '{attr}', which is the code under judgment"
-        case ast.Constant(value=str(text)) if _patches(text, names):
+        case ast.Constant(value=str(text)) if text.startswith(f"{MODULE}.") and text.split(".")[1] in names:
             return f"{where} speaks of '{text}', as those do that patch the code under judgment"
         case ast.Name(id=name) if name in _HIDDEN_CALLS:
             return f"{where} uses {name}, by which the code under judgment could be changed unseen"
@@ -183,12 +179,6 @@ def _is_code(node: ast.expr, names: frozenset[str]) -> bool:
     while isinstance(root, ast.Attribute):
         root = root.value
     return isinstance(root, ast.Name) and (root.id in names or root.id == MODULE)
-
-
-def _patches(text: str, names: frozenset[str]) -> bool:
-    """Say whether a text is a dotted name inside the module of the code, as `mock.patch` takes it."""
-    head, _, rest = text.partition(".")
-    return head == MODULE and rest.partition(".")[0] in names
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
@@ -375,7 +365,9 @@ class Executor:
             return CaseReport((), why)
         asked = (program.setup, program.helpers, *program.cases, *program.distributions)
         step = session.once("run", asked, lambda: asdict(self._run(code.text, program)))
-        return _report(step)
+        found: dict[str, Any] = {name: step[name] for name in CaseReport.__slots__ if name in step}
+        cases = tuple(Case(**case) for case in step["cases"])
+        return CaseReport(**{**found, "cases": cases, "missing": tuple(step["missing"])})
 
     def _run(self, code: str, program: TestProgram) -> CaseReport:
         overlay = self._installs.have(program.distributions) if program.distributions else ""
@@ -399,7 +391,11 @@ class Executor:
             if one.broken:
                 raise SandboxFailed(one.outcome.detail)
         holds = [one.outcome.fault is Fault.CORRECT for one in ran]
-        says = _saying(scripts, program.setup, runner) if any(holds) else scripts
+        says: tuple[Test, ...] = scripts
+        if any(holds):  # not those that hold for stubs behind the same setup
+            reading = TaskFile((Task("cases", "", tests=scripts),))
+            kept = drop_vacuous_tests(reading, runner, around=partial(source_of, program.setup))
+            says = kept.tasks[0].tests
         return summed(
             [
                 _VACUOUS if is_held and script not in says else one.outcome
@@ -412,12 +408,6 @@ _SEALED = {"code": "sealed"}
 _VACUOUS = Outcome(
     "", "", None, detail="holds for a program that does nothing too, so it says nothing: test what the code returns"
 )
-
-
-def _saying(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> tuple[Test, ...]:
-    """Return the cases that say something about the code: not those that hold for stubs behind the same setup."""
-    reading = TaskFile((Task("cases", "", tests=scripts),))
-    return drop_vacuous_tests(reading, runner, around=partial(source_of, setup)).tasks[0].tests
 
 
 def source_of(setup: str, code: str) -> str:
@@ -448,13 +438,6 @@ def _case(number: int, outcome: Outcome) -> Case:
     kind = f"{fault}: " if fault and state == "error" and not outcome.detail.startswith(str(fault)) else ""
     detail, got, expected = (text[:_MOST] for text in (kind + outcome.detail, outcome.got, outcome.expected))
     return Case(number, state, outcome.tests_run, detail, got, expected, outcome.line)
-
-
-def _report(step: Record) -> CaseReport:
-    """Read a report out of its record."""
-    found: dict[str, Any] = {name: step[name] for name in CaseReport.__slots__ if name in step}
-    cases = tuple(Case(**case) for case in step["cases"])
-    return CaseReport(**{**found, "cases": cases, "missing": tuple(step["missing"])})
 
 
 def simulate(session: PairSession, program: TestProgram) -> CaseReport:

@@ -22,7 +22,7 @@ from assay.programs.execute import Execution, executions, refused
 from assay.programs.shown_examples import examples_in, function_in
 from assay.programs.verdict import usable_tests
 from assay.runs.record import Steps
-from assay.values import Call, Outcome, Program, Task
+from assay.values import Call, Program, Task
 
 State = Literal["passed", "failed", "not run", "broken"]
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)[ \t]{0,3}\(")
@@ -100,12 +100,14 @@ def pose(pair: Pair) -> PosedCode | str:
     query, code = pair.query.text, pair.code.text
     if pair.code.language not in ("", "python"):
         return not_python(pair.code)
-    head = _head(query)
+    last = next(iter(_DEFINED.findall(query)[::-1]), "")
+    head = last if last and function_in(query, last) else ""
     if head and (head in _DEFINED.findall(code)):
         return _posed(pair, (head, head), _below(query, head, code), _FORGIVEN["defined"])
     if why := not_python(pair.code):
         return why
-    if name := _called(query, code):
+    defined = {function.name for function in _functions(code)}
+    if name := next((name for name in _CALLED.findall(query) if name in defined), ""):
         return _posed(pair, (name, name), code, _FORGIVEN["called"])
     if not (name := _only(code)):
         return "no function of the code is clearly the one that is asked for"
@@ -126,12 +128,6 @@ def _posed(pair: Pair, names: tuple[str, str], source: str, forgiven: frozenset[
     return cannot.detail if cannot else posed
 
 
-def _head(query: str) -> str:
-    """Return the function that a query is the head of, empty where it is none."""
-    names = _DEFINED.findall(query)
-    return names[-1] if names and function_in(query, names[-1]) else ""
-
-
 def _below(query: str, head: str, code: str) -> str:
     """Return a code below what its query gives it: imports and helpers, each of which it may define anew."""
     if "from __future__" in code or "\0" in code:
@@ -139,12 +135,6 @@ def _below(query: str, head: str, code: str) -> str:
     function = function_in(query, head)
     lines = query.splitlines()[: function.lineno - 1 - len(function.decorator_list)] if function else []
     return "\n".join([*lines, code])
-
-
-def _called(query: str, code: str) -> str:
-    """Return the first function that a query calls by name and a code defines."""
-    defined = {function.name for function in _functions(code)}
-    return next((name for name in _CALLED.findall(query) if name in defined), "")
 
 
 def _only(code: str) -> str:
@@ -170,20 +160,15 @@ def _key(pair: Pair, posed: PosedCode) -> str:
 def _step(posed: PosedCode, shown: Execution) -> dict[str, Any]:
     """Return what a run showed, as records have it."""
     outcome = shown.outcome
+    values = f": {outcome.got[:_MOST]}, wanted {outcome.expected[:_MOST]}" if outcome.got or outcome.expected else ""
     return {
         "part": "examples",
         "fault": outcome.fault and str(outcome.fault),
         "held": min(len(shown.passed), len(posed.task.tests)),
-        "detail": _detail(outcome),
+        "detail": outcome.detail[:_MOST] + values,
         "missing": outcome.missing,
         "seconds": round(outcome.seconds, 3),
     }
-
-
-def _detail(outcome: Outcome) -> str:
-    """Return how a code failed, with the value that came where there is one."""
-    values = f": {outcome.got[:_MOST]}, wanted {outcome.expected[:_MOST]}" if outcome.got or outcome.expected else ""
-    return outcome.detail[:_MOST] + values
 
 
 def read(posed: PosedCode, step: Mapping[str, Any] | None, broken: str = "") -> Trial:

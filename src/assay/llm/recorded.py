@@ -145,14 +145,10 @@ class RecordedChat(WrappedChat[Chat]):
 
 def reply_journal(file: Path, *, only_read: bool = False) -> Steps:
     """Return the replies of a file of records; with `only_read` none is added."""
-    return Journal(file, _is_reply, only_read=only_read)
+    return Journal(file, lambda _, one: one["kind"] in {REPLY, FAILED} and bool(one["key"]), only_read=only_read)
 
 
 def spent_in(file: Path) -> Spend:
     """Return what all calls of a file of records took."""
     took = [spend_of(record) for record in read_lines(file) if is_paid(record)]
     return Spend(sum(each.tokens for each in took), sum(each.usd for each in took))
-
-
-def _is_reply(_: int, record: Mapping[str, Any]) -> bool:
-    return record["kind"] in {REPLY, FAILED} and bool(record["key"])

@@ -104,10 +104,10 @@ def in_flight(
                 break
         while running:
             if is_stopped():
-                _cancel_waiting(running)
+                running -= {future for future in running if future.cancel()}
             yield from _ended(running)
     except KeyboardInterrupt:
-        _cancel_waiting(running)
+        running -= {future for future in running if future.cancel()}
         while running:
             yield from _ended(running)
         raise
@@ -120,11 +120,6 @@ def _ended(running: set[Future[End]]) -> Iterator[Future[End]]:
     for future in wait(running, return_when=FIRST_COMPLETED).done:
         running.remove(future)
         yield future
-
-
-def _cancel_waiting(running: set[Future[End]]) -> None:
-    """Take out what was not begun."""
-    running -= {future for future in running if future.cancel()}
 
 
 End_co = TypeVar("End_co", covariant=True)

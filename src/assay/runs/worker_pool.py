@@ -446,26 +446,20 @@ class SharedPoolRunner(Generic[Work, End]):
 
     def _work(self) -> None:
         try:
-            while self._has_work():
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._promised or self._is_closing)
+                    if self._is_closing:
+                        return
                 for ticket, end in self._pool.step(self._take, _LOOK_S) or ():
                     self._promised.pop(ticket.number).set_result(end)
-        except BaseException as error:  # noqa: BLE001  whoever waits raises it
-            self._fail(error)
-
-    def _has_work(self) -> bool:
-        """Wait for something to do; say whether there will be."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._promised or self._is_closing)
-            return not self._is_closing
-
-    def _fail(self, error: BaseException) -> None:
-        """Say to all that wait, and all that come, why nothing is done any more."""
-        with self._changed:
-            self._failure = error
-            promised = list(self._promised.values())
-            self._promised.clear()
-        for promise in promised:
-            promise.set_exception(error)
+        except BaseException as error:  # noqa: BLE001  whoever waits, and whoever comes, raises it
+            with self._changed:
+                self._failure = error
+                promised = list(self._promised.values())
+                self._promised.clear()
+            for promise in promised:
+                promise.set_exception(error)
 
 
 Answer: TypeAlias = tuple[float, list[Any], str]
