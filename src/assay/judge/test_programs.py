@@ -391,11 +391,7 @@ class Executor:
             if one.broken:
                 raise SandboxFailed(one.outcome.detail)
         holds = [one.outcome.fault is Fault.CORRECT for one in ran]
-        says: tuple[Test, ...] = scripts
-        if any(holds):  # not those that hold for stubs behind the same setup
-            reading = TaskFile((Task("cases", "", tests=scripts),))
-            kept = drop_vacuous_tests(reading, runner, around=partial(source_of, program.setup))
-            says = kept.tasks[0].tests
+        says = _telling(scripts, program.setup, runner) if any(holds) else scripts
         return summed(
             [
                 _VACUOUS if is_held and script not in says else one.outcome
@@ -408,6 +404,12 @@ _SEALED = {"code": "sealed"}
 _VACUOUS = Outcome(
     "", "", None, detail="holds for a program that does nothing too, so it says nothing: test what the code returns"
 )
+
+
+def _telling(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> tuple[Test, ...]:
+    """Return the cases that say something about the code: not those that hold for stubs behind the same setup."""
+    reading = TaskFile((Task("cases", "", tests=scripts),))
+    return drop_vacuous_tests(reading, runner, around=partial(source_of, setup)).tasks[0].tests
 
 
 def source_of(setup: str, code: str) -> str:

@@ -96,10 +96,8 @@ def _together(given: Sequence[Verdict], seats: int) -> Verdict:
     """Return the verdict of the majority, with what all of them took; without one it is undecided."""
     votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
     told = {**_summed([verdict.told for verdict in given]), "votes": [verdict.grade for verdict in given]}
-    if any("readings" in verdict.told for verdict in given):  # which reading a vote took, and what came of its tests
-        told["tested"] = [
-            {"grade": vote.grade, **{name: vote.told[name] for name in _TESTED if name in vote.told}} for vote in given
-        ]
+    if any("readings" in verdict.told for verdict in given):
+        told["tested"] = [_tested(verdict) for verdict in given]
     grade, count = max(votes.items(), key=itemgetter(1), default=(0, 0))
     if count * 2 > max(seats, len(given)):
         first = next(verdict for verdict in given if verdict.grade == grade)
@@ -108,6 +106,11 @@ def _together(given: Sequence[Verdict], seats: int) -> Verdict:
     if lacking := next((verdict for verdict in given if verdict.grade is None), None):
         return undecided(lacking.problem, lacking.reason, told)
     return undecided("split", " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given), told)
+
+
+def _tested(verdict: Verdict) -> dict[str, Any]:
+    """Return which reading a vote took, and what came of its tests."""
+    return {"grade": verdict.grade, **{name: verdict.told[name] for name in _TESTED if name in verdict.told}}
 
 
 def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
