@@ -154,7 +154,7 @@ def test_a_third_settles_what_two_dispute(tmp_path: Path):
     said = {each["code_id"]: (each["grade"], each["problem"]) for each in verdicts(out)}
     assert said == {"c0": (1, ""), "c1": (1, ""), "c2": (None, "split"), "c3": (None, "split")}
     assert {each.judge for each in judgments(out)} == {"people"}
-    found = compare_people(study, None)
+    found = compare_people(study)
     assert found
     assert found.labelled_twice == 4
 
