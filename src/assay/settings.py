@@ -225,6 +225,15 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
     return {first: _nested(rest, value) if rest else value}
 
 
+_REMOVED: Mapping[str, Mapping[str, str]] = {
+    "JudgeTrainSettings": {
+        "unread": "the features no longer need documentation, so nothing is read a second time without it",
+        "steps": "the fit takes a fixed number of Newton steps, which is enough",
+    },
+}
+"""Settings of earlier versions, by the class that had them: why each went."""
+
+
 def _merged(settings: Any, changes: Mapping[str, Any], where: str, path: tuple[str, ...]) -> Any:
     """Return settings with each change made, section by section."""
     known = [each.name for each in fields(settings)]
@@ -233,6 +242,8 @@ def _merged(settings: Any, changes: Mapping[str, Any], where: str, path: tuple[s
         if name not in known:
             key = ".".join((*path, name))
             sections = [f"{each}.{name}" for each in known if hasattr(getattr(settings, each), name)]
+            if name in _REMOVED.get(type(settings).__name__, ()):
+                raise InputError(f"the setting '{key}' {where} was removed: {_REMOVED[type(settings).__name__][name]}")
             hint = f"did you mean '{' or '.join(sections)}'?" if sections else nearest(name, known)
             raise InputError(f"unknown setting '{key}' {where}; {hint}")
         values[name] = _checked(getattr(settings, name), value, where, (*path, name))

@@ -335,8 +335,6 @@ class Prompt:
     """Of the file that the prompt was made from."""
     version: str = ""
     """A hash of that file."""
-    shared: int = 0
-    """Characters at its beginning, system and text in a row, that every prompt of the file has."""
 
 
 @dataclass(frozen=True, slots=True)

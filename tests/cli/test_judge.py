@@ -59,7 +59,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_is(judge, tmp_path: Path):
     ran = judge(pairs="more.jsonl")
     assert ran.status == 0
     assert "more.jsonl:4: the code 'e' is empty" in ran.err
-    assert "1, old: judged without being run: the code is no Python 3" in ran.err
+    assert "1, old: judged without being run: the code is not Python 3" in ran.err
     assert "1 cannot be judged" in ran.out
 
 

@@ -123,14 +123,3 @@ def test_labels_of_other_pairs_are_an_error(assay, files: Path):
     assert ran.status == 2
     assert "none is labelled by two" in ran.err
     assert assay("judge", "agreement", files / "none.tsv").status == 2
-
-
-def test_a_sample_of_the_truth_is_compared_and_said_in_the_results(assay, files: Path):
-    ran = assay(
-        "judge", "agreement", files / "agents.jsonl", "--gold", files / "people.tsv", "--results", files / "figures",
-        "--sample", "4", "--sample-by", "label", "--seed", "2",
-    )  # fmt: skip
-    assert ran.status == 0, ran.err
-    assert ran.out.startswith("4 pairs of 4 queries\n")
-    results = json.loads((files / "figures" / "results.json").read_text())
-    assert results["manifest"]["settings"]["sample"] == "4 by pair within label, seed 2"

@@ -163,19 +163,6 @@ def test_what_is_there_stays_where_an_export_fails_and_is_replaced_where_it_does
     assert Path("out/mine.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("layout", ["own", "beir"])
-def test_the_files_are_described_as_croissant_has_it(assay, records: Path, tmp_path: Path, layout: str):
-    croissant = pytest.importorskip("mlcroissant")
-    assert assay("judge", "export", records, "--to", "out", "--format", layout).status == 0
-    held = croissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
-    assert not held.metadata.ctx.issues.errors
-    pairs = [json.loads(line) for line in (tmp_path / "out" / "pairs.jsonl").read_text().splitlines()]
-    read_back = list(held.records("pairs"))
-    assert len(read_back) == len(pairs) == 59
-    first = {name.removeprefix("pairs/"): value for name, value in read_back[0].items()}
-    assert {name: value.decode() if isinstance(value, bytes) else value for name, value in first.items()} == pairs[0]
-
-
 def test_the_hub_s_library_loads_what_the_card_says(assay, records: Path, tmp_path: Path):
     datasets = pytest.importorskip("datasets")
     assert assay("judge", "export", records, "--to", "out", "--format", "beir").status == 0

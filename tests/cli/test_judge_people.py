@@ -98,18 +98,6 @@ def test_a_session_that_is_stopped_goes_on_and_tells_of_nothing_else(home: Path)
     assert len((home / "labels.jsonl").read_text().splitlines()) == 2
 
 
-def test_labels_are_kept_where_gold_goes_while_somebody_labels(home: Path):
-    gold = home / "gold.csv"
-    gold.write_text("query_id,code_id,label\nq0,c0,1\n")
-    ann = Person(home, "ann", "--gold", "gold.csv")
-    ann.label({"0": 1, "1": 1, "2": 0, "3": 0})
-    gold.unlink()
-    status, _, err = ann.finish()
-    assert status == 2, err
-    assert "error" in ann.shown
-    assert len((home / "labels.jsonl").read_text().splitlines()) == 4
-
-
 def test_only_pairs_with_tests_are_asked_about_where_tests_matter(assay, home: Path):
     from assay.judge.pairs import Pair, read
 

@@ -53,22 +53,17 @@ def test_a_plan_names_its_bottleneck():
         assert plan.sandbox_s == pytest.approx(600 / cores)
 
 
-def test_a_cache_is_told_what_it_can_share_and_a_model_has_three_prices():
-    sent = {"tokens_in": 1000, "tokens_out": 100, "tokens_shareable": 700, "tokens_cached": 640, "asked_again": 1}
+def test_a_model_has_two_prices():
+    sent = {"tokens_in": 1000, "tokens_out": 100, "tokens_cached": 640, "asked_again": 1}
     made = accounts([record("a", "1", 1, "screen", **sent), record("a", "2", 0, "screen", **sent)])
     figures = costs_as_json(made)
-    assert (figures["shareable_share"], figures["cached_share"], figures["asked_again_share"]) == (0.7, 0.64, 1.0)
+    assert (figures["cached_share"], figures["asked_again_share"]) == (0.64, 1.0)
     plan = planned(made, 1000, workers=1, cores=1)
-    assert (plan.tokens_in, plan.tokens_out, plan.tokens_shareable) == (1_000_000, 100_000, 700_000)
-    assert plan.beginning == 700
-    two = priced(plan, {spec: price_of(spec) for spec in ("openai:gpt-5-mini", "deepseek:deepseek-chat", "x:y")})
-    openai, deepseek = two["openai:gpt-5-mini"], two["deepseek:deepseek-chat"]
-    assert openai.listed == openai.cached == pytest.approx(0.25 + 0.2), "its cache starts at 1,024 tokens"
-    assert openai.batch == pytest.approx(0.225)
-    assert deepseek.listed == pytest.approx(0.27 + 0.11)
-    assert deepseek.cached == pytest.approx(0.3 * 0.27 + 0.7 * 0.07 + 0.11)
-    assert math.isnan(deepseek.batch)
-    assert math.isnan(two["x:y"].listed)
+    assert (plan.tokens_in, plan.tokens_out, plan.tokens_cached) == (1_000_000, 100_000, 640_000)
+    usd = priced(plan, {spec: price_of(spec) for spec in ("openai:gpt-5-mini", "deepseek:deepseek-chat", "x:y")})
+    assert usd["openai:gpt-5-mini"] == pytest.approx((0.25 + 0.2, 0.225))
+    assert usd["deepseek:deepseek-chat"] == pytest.approx((0.27 + 0.11, math.nan), nan_ok=True)
+    assert math.isnan(usd["x:y"][0])
 
 
 def test_calls_that_gave_no_answer_are_counted_with_what_they_took():

@@ -12,7 +12,7 @@ from acting import Actor, pair
 from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
 from assay.judge.agents import CONFIGURATIONS, RUNNING, Agents, Fix, Parts, configured
 from assay.judge.test_programs import Case, CaseReport, SandboxFailed, TestProgram
-from assay.judge.verdicts import MajorityJudge, ThirdDecides, Verdict
+from assay.judge.verdicts import MajorityJudge, Verdict
 from assay.values import Chunk, Reply
 
 GOOD = CaseReport((Case(1, "passed", 1),))
@@ -142,7 +142,7 @@ def test_two_models_agree_or_a_third_decides_or_nobody():
         (1, 1, None, 1, ""), (1, 0, None, None, "split"), (1, 0, Says(0), 0, ""), (None, 1, Says(1), 1, ""),
         (None, 1, None, None, "chat"),
     ):  # fmt: skip
-        verdict = ThirdDecides(Says(first), Says(second), third).judge(pair("match", 1))
+        verdict = MajorityJudge([Says(first), Says(second), *([third] if third else [])]).judge(pair("match", 1))
         assert (verdict.grade, verdict.problem) == (grade, problem), (first, second, third)
 
 
@@ -196,5 +196,5 @@ def test_judges_that_have_to_agree_are_asked_side_by_side():
             return super().reply(prompt)
 
     one, two = (Agents(Waits(), configured("single")) for _ in range(2))
-    assert ThirdDecides(one, two).judge(pair("passes", 3)).grade == 1
+    assert MajorityJudge([one, two]).judge(pair("passes", 3)).grade == 1
     assert MajorityJudge([one, two, two]).judge(pair("passes", 3)).grade == 1

@@ -15,7 +15,7 @@ from assay.judge.agents import Agents, Fix, Parts, configured
 from assay.judge.campaign import CampaignSettings, replay
 from assay.judge.records import cut, judgments, past, verdicts
 from assay.judge.test_programs import Case, CaseReport
-from assay.judge.verdicts import ThirdDecides
+from assay.judge.verdicts import MajorityJudge
 from assay.runs.record import manifest_of
 from assay.values import Problem, Reply
 
@@ -193,7 +193,7 @@ def test_opinions_that_differ_are_asked_anew_when_retried_and_once(out: Path):
 
     def together(first: Actor, second: Actor, **more):
         def judge(steps):
-            return ThirdDecides(Agents(first, single, steps), Agents(second, single, steps))
+            return MajorityJudge([Agents(first, single, steps), Agents(second, single, steps)])
 
         return campaign.run(PAIRS[:4], judge, out, settings=settings, workers=1, **more)
 

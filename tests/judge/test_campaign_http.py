@@ -26,7 +26,7 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 COUNT = 16
 GRADES_OF = {f"c{number}": GRADES[KINDS[number % len(KINDS)]] for number in range(COUNT)}
 BATCH = "batch:openai:actor"
-_MEASURED = ("seconds", "cost", "tokens_in", "tokens_out", "tokens_shareable", "asked_again", "judge")
+_MEASURED = ("seconds", "cost", "tokens_in", "tokens_out", "asked_again", "judge")
 """What differs by the clock, by a fault of the line, and by the port of the server."""
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError, StorageError
-from assay.judge.candidates import Sources, candidates, depths, sparkline
+from assay.judge.candidates import Sources, candidates, depths
 from assay.judge.pairs import Pair, read
 from assay.protocols import Role, Vectors
 from assay.runs.record import progress_of
@@ -132,9 +132,3 @@ def test_depths_count_what_is_right_at_each_rank():
     assert (told.known, told.gone) == (3, 1)
     assert told.rates == [0.5, 0.0, 0.5]
     assert told.recall_by_depth == pytest.approx([1 / 3, 1 / 3, 2 / 3])
-
-
-def test_a_sparkline_has_a_bar_a_value():
-    assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
-    assert sparkline([0.0, 0.0]) == "▁▁"
-    assert sparkline([]) == ""

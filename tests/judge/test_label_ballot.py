@@ -13,7 +13,6 @@ from assay.judge import labels
 from assay.judge.label_ballots import (
     LabelBallot,
     LabelSettings,
-    check_gold,
     compare_people,
     decided,
     decided_file,
@@ -155,7 +154,7 @@ def test_a_third_settles_what_two_dispute(tmp_path: Path):
     said = {each["code_id"]: (each["grade"], each["problem"]) for each in verdicts(out)}
     assert said == {"c0": (1, ""), "c1": (1, ""), "c2": (None, "split"), "c3": (None, "split")}
     assert {each.judge for each in judgments(out)} == {"people"}
-    found = compare_people(study, None)
+    found = compare_people(study)
     assert found
     assert found.labelled_twice == 4
 
@@ -173,16 +172,13 @@ def test_what_is_decided_replaces_only_what_was_decided(tmp_path: Path, monkeypa
     assert decided_file(Path()) == tmp_path / "labels.jsonl"
 
 
-def test_accuracy_against_gold_and_alpha(tmp_path: Path):
+def test_alpha_is_told_once_two_have_labelled(tmp_path: Path):
     folder = tmp_path / "labels"
     labelled(folder, "ann", {0: 1, 1: 0, 2: 1, 3: 0})
-    gold = tmp_path / "gold.csv"
-    gold.write_text("query_id,code_id,label\n" + "".join(f"q{at // 2},c{at},{at % 2}\n" for at in range(4)))
-    assert results(read_study(folder), None)["alpha"] is None
-    told = results(read_study(folder), gold)
-    assert told["people"] == [{"name": "ann", "labels": 4, "seconds": 1.5, "accuracy": 0.0}]
+    told = results(read_study(folder))
+    assert (told["alpha"], told["people"]) == (None, [{"name": "ann", "labels": 4, "seconds": 1.5}])
     labelled(folder, "ben", {0: 1, 1: 0, 2: 1, 3: 0})
-    assert results(read_study(folder), gold)["alpha"] == 1.0
+    assert results(read_study(folder))["alpha"] == 1.0
 
 
 def test_ids_with_other_texts_are_refused(tmp_path: Path):
@@ -193,19 +189,6 @@ def test_ids_with_other_texts_are_refused(tmp_path: Path):
     with pytest.raises(InputError, match="query 'q0' with code 'c0' has other texts under the same ids"):
         labelled(tmp_path, "ann", {}, [other])
     labelled(tmp_path, "ben", {}, [other])
-
-
-def test_gold_is_checked_before_anybody_labels(tmp_path: Path):
-    gold = tmp_path / "gold.csv"
-    gold.write_text("query_id,code_id,label\nq0,c0,1\n")
-    check_gold(gold, PAIRS, "ann")
-    with pytest.raises(InputError, match="labels none of these pairs"):
-        check_gold(gold, PAIRS[1:], "ann")
-    with pytest.raises(InputError, match="is called 'gold' as who labels"):
-        check_gold(gold, PAIRS, "gold")
-    gold.write_text("nothing\n")
-    with pytest.raises(InputError, match="holds no label"):
-        check_gold(gold, PAIRS, "ann")
 
 
 def test_of_some_pairs_nothing_of_others_is_told(tmp_path: Path):

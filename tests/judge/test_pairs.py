@@ -69,9 +69,9 @@ def test_what_cannot_be_run_is_said():
     for code, language, why in (
         ("def f(): return 1", "", ""),
         ("    def f():\n        return 1", "python", ""),
-        ("print 'old'", "", "no Python 3"),
+        ("print 'old'", "", "not Python 3"),
         ("function f() {}", "javascript", "javascript, not Python"),
-        ("x" + "(" * 500, "", "no Python 3"),
+        ("x" + "(" * 500, "", "not Python 3"),
     ):
         told = not_python(Chunk("c", code, language))
         assert (why in told) if why else not told

@@ -24,7 +24,7 @@ def study(count: int = 40) -> PreferenceStudy:
 
 def vote_all(ballot: Ballot, side: str = "left") -> None:
     while item := ballot.item_to_show()["item"]:
-        ballot.vote(item["id"], side)
+        ballot.take({"item": item["id"], "side": side})
 
 
 def test_only_queries_with_two_codes_that_differ_are_asked():
@@ -84,7 +84,7 @@ def test_votes_are_written_as_what_was_chosen(tmp_path: Path):
     ballot = Ballot(study(3), file, voter="ann", seed=5)
     for side in ("left", "right", "neither"):
         item = ballot.item_to_show()["item"]
-        ballot.vote(item["id"], side, seconds=2.34)
+        ballot.take({"item": item["id"], "side": side, "seconds": 2.34})
         last = read_votes(file)[1][-1]
         assert last["seconds"] == 2.3
         assert (last["voter"], last["query_id"]) == ("ann", item["query"].removeprefix("how to "))
@@ -98,12 +98,12 @@ def test_a_study_goes_on_where_it_stopped_and_the_last_vote_counts(tmp_path: Pat
     file = tmp_path / "votes.jsonl"
     first = Ballot(study(3), file)
     item = first.item_to_show()["item"]
-    first.vote(item["id"], "left")
+    first.take({"item": item["id"], "side": "left"})
     again = Ballot(study(3), file)
     assert again.voted == 1
     assert again.item_to_show()["item"]["id"] != item["id"]
     assert again.item_to_show(0)["item"] == item
-    again.vote(item["id"], "neither")
+    again.take({"item": item["id"], "side": "neither"})
     assert [vote["choice"] for vote in read_votes(file)[1]] == ["neither"]
     assert len(file.read_text().splitlines()) == 3
     assert Ballot(study(3), file, voter="bob").voted == 0
@@ -125,7 +125,7 @@ def test_votes_of_others_and_on_nothing_are_refused(tmp_path: Path):
     ballot = Ballot(study(2), file)
     for item, side in (("none", "left"), (ballot.item_to_show()["item"]["id"], "middle")):
         with pytest.raises(InputError, match="wanted left, right, neither"):
-            ballot.vote(item, side)
+            ballot.take({"item": item, "side": side})
     assert not file.exists()
     vote_all(ballot)
     for other, seed, what in ((study(4), 0, "the codes"), (study(2), 1, "seed")):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.judge.labels import Annotator, compare, sample_labels
+from assay.judge.labels import Annotator, compare
 from assay.judge.pairs import Pair, read_sample
 from assay.judge.preferences import Ballot, paired
 from assay.runs.draw_sample import SampleDraw
@@ -73,19 +73,6 @@ def test_a_field_that_is_not_there_is_named(tmp_path: Path):
         read_sample(written(tmp_path, ROWS), SampleDraw(3, by="kind"))
 
 
-def test_labels_are_drawn_among_those_of_the_truth():
-    truth = Annotator("t", {(f"q{at // 2}", f"c{at}"): int(at % 5 == 0) for at in range(100)})
-    said = Annotator("a", {(f"q{at // 2}", f"c{at}"): 1 for at in range(200)})
-    (one,), (true,) = sample_labels([said], [truth], SampleDraw(20, by="label"))
-    assert one.grades.keys() == true.grades.keys()
-    assert Counter(true.grades.values()) == {1: 4, 0: 16}
-    (one,), _ = sample_labels([said], [], SampleDraw(10))
-    assert len(one.grades) == 20
-    assert sample_labels([said], [truth], SampleDraw()) == ([said], [truth])
-    with pytest.raises(InputError, match="--sample-by labels is not known here; did you mean 'label'"):
-        sample_labels([said], [truth], SampleDraw(5, by="labels"))
-
-
 def test_queries_of_the_same_words_are_drawn_together():
     truth = Annotator("t", {(f"q{at}", f"c{at}"): int(at < 40) for at in range(80)})
     said = Annotator("a", {(f"q{at}", f"c{at}"): int(at % 4 > 0) for at in range(80)})
@@ -107,6 +94,6 @@ def test_a_study_asks_about_the_drawn_queries_alone(tmp_path: Path):
     assert {item.id for item in study.items} < {item.id for item in paired(*sides, SampleDraw(seed=2)).items}
     votes = tmp_path / "votes.jsonl"
     ballot = Ballot(study, votes, seed=2)
-    ballot.vote(ballot.item_to_show()["item"]["id"], "left")
+    ballot.take({"item": ballot.item_to_show()["item"]["id"], "side": "left"})
     with pytest.raises(InputError, match="votes of another run: the codes, sample differ"):
         Ballot(paired(*sides, SampleDraw(11, 2)), votes, seed=2)

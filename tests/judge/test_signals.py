@@ -103,17 +103,24 @@ def test_weights_are_of_a_judge_and_of_the_encoder_that_they_were_learned_with(t
         SignalsJudge(encoder=HashedEncoder("16"))
     file = tmp_path / "signals.json"
     file.write_text(weights_file("").read_text("utf-8"), "utf-8")
-    with pytest.raises(InputError, match="learned without an encoder"):
+    with pytest.raises(InputError, match="learned with no encoder"):
         SignalsJudge(str(tmp_path), encoder=HashedEncoder("384"))
+
+
+def test_weights_of_an_earlier_version_are_refused_with_the_reason(tmp_path: Path):
+    stored = json.loads(weights_file("").read_text("utf-8")) | {"linear": {"coverage": 1.0}}
+    (tmp_path / "signals.json").write_text(json.dumps(stored), "utf-8")
+    with pytest.raises(InputError, match="of an earlier version, with features that were removed because"):
+        SignalsJudge(str(tmp_path))
 
 
 def test_an_encoder_counts_only_for_weights_that_were_learned_with_it(tmp_path: Path):
     stored = json.loads(weights_file("").read_text("utf-8"))
     stored |= {"linear": {"cosine_encoder": 2.0}, "encoder": {"spec": "hash:64", "width": 64}}
     (tmp_path / "signals.json").write_text(json.dumps(stored), "utf-8")
-    with pytest.raises(InputError, match="give --encoder SPEC"):
+    with pytest.raises(InputError, match="give that one with --encoder SPEC"):
         SignalsJudge(str(tmp_path))
-    with pytest.raises(InputError, match="has vectors of width 16, and these weights are for 64"):
+    with pytest.raises(InputError, match=r"of an encoder of width 64, and .* has width 16"):
         SignalsJudge(str(tmp_path), encoder=HashedEncoder("16"))
     judge = SignalsJudge(str(tmp_path), encoder=HashedEncoder("64"))
     assert judge.name == f"signals:{tmp_path}+hash:64"

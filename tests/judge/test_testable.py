@@ -32,7 +32,7 @@ KINDS = {
 def test_a_function_with_input_that_returns_a_value_can_be_tested_and_the_others_are_counted():
     assert {code: kind_of(Chunk("1", code, "python")) for code in KINDS} == KINDS
     assert kind_of(Chunk("1", "def add(a):\n    return a", "ruby")) == "no Python 3"
-    filtered = filter_testable([Chunk(str(number), code) for number, code in enumerate(KINDS)])
-    assert sum(filtered.kinds.values()) == len(KINDS)
-    assert filtered.kinds["testable"] == len(filtered.codes) == 11
-    assert [code.id for code in filtered.codes] == sorted((code.id for code in filtered.codes), key=int)
+    kept, kinds = filter_testable([Chunk(str(number), code) for number, code in enumerate(KINDS)])
+    assert sum(kinds.values()) == len(KINDS)
+    assert kinds["testable"] == len(kept) == 11
+    assert [code.id for code in kept] == sorted((code.id for code in kept), key=int)

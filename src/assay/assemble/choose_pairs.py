@@ -75,8 +75,7 @@ def choose_pairs(
     drawn = draw((query.id for query in every_query), options.sample.size, options.sample.seed)
     queries = [query for query in every_query if query.id in drawn]
     every, twins = len(codes), len(codes) - len({code.text for code in codes})
-    filtered = filter_testable(codes) if options.testable else None
-    codes = list(filtered.codes) if filtered else codes
+    codes, kinds = filter_testable(codes) if options.testable else (codes, None)
     report(problems)
     encoders = _encoders(options.specs or (DEFAULT_ENCODER,))
     if options.fresh:
@@ -90,7 +89,7 @@ def choose_pairs(
         every,
         twins,
         counts,
-        {str(kind): n for kind, n in filtered.kinds.items()} if filtered else None,
+        kinds,
         ranks,
     )
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NoReturn
 from assay import plugins
 from assay.assemble.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
 from assay.errors import InputError, nearest
-from assay.judge.agents import CONFIGURATIONS, MAX_TRIES, RUNNING, Agents, Fixer, Screening, configured
+from assay.judge.agents import CONFIGURATIONS, MAX_TRIES, RUNNING, Agents, Fixer, configured
 from assay.judge.author import PROMPTS, QuestionAuthor
-from assay.judge.campaign import CampaignSettings, LaterChat, Replay, Tally, replay, run_in_waves, settings_of
+from assay.judge.campaign import CampaignSettings, Replay, Tally, replay, run_in_waves, settings_of
 from assay.judge.pairs import LONGEST, Pair
 from assay.judge.records import Past, past, verdicts
 from assay.judge.session import NAMES, PairSession, versions
 from assay.judge.test_programs import Executor, Installs, RunnerOf, SandboxFailed
-from assay.judge.verdicts import Judge, MajorityJudge, ThirdDecides
+from assay.judge.verdicts import Judge, MajorityJudge
 from assay.protocols import Chat, Encoder, Say
 from assay.runs.record import Steps
 from assay.values import Chunk, Judgment, Problem, Query
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from assay.cage.cage import CagePool
     from assay.cage.job import Limits
     from assay.judge.signals import SignalsJudge
+    from assay.llm.batch_chat import BatchChat
     from assay.settings import ClusterSettings
 
 EVEN = 0.5
@@ -79,7 +80,7 @@ class JudgeFactory:
 
     judge_of: Callable[[Steps], Judge]
     settings: CampaignSettings
-    later: tuple[LaterChat, ...] = ()
+    later: tuple[BatchChat, ...] = ()
     """The models that answer in batches."""
 
 
@@ -115,7 +116,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
         one = Agents(chat, parts, steps, settings.max_tries, prompts=prompts)
         several = [replace(one, opinion=number) for number in range(1, settings.votes + 1)]
         judges.append(one if settings.votes == 1 else MajorityJudge(several))
-    return judges[0] if len(judges) == 1 else ThirdDecides(*judges)
+    return judges[0] if len(judges) == 1 else MajorityJudge(judges)
 
 
 def _signals_judge(
@@ -134,13 +135,13 @@ def _signals_judge(
     return SignalsJudge(settings.weights, prior=settings.prior, trials=trials, encoder=encoder)
 
 
-def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], Screening]:
+def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], tuple[str, str]]:
     """Return the screener that asks no model: what the features show clearly is clear."""
 
-    def screen(session: PairSession) -> Screening:
+    def screen(session: PairSession) -> tuple[str, str]:
         verdict = judge.judge(session.pair)
         call = verdict.told.get("call", "unclear")
-        return Screening("non-match" if call == "no match" else call, verdict.reason)
+        return "non-match" if call == "no match" else call, verdict.reason
 
     return screen
 
@@ -226,7 +227,7 @@ def _check(options: JudgeOptions) -> None:
     kind = _kind(options)
     _check_signals(options, kind)
     if options.config not in CONFIGURATIONS:
-        raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, CONFIGURATIONS)}")
+        raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, list(CONFIGURATIONS))}")
     if kind == "agents" and not options.chats:
         raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
     if kind == "signals" and (options.chats or options.screener or options.budget or options.rate):
@@ -251,7 +252,7 @@ def _check_signals(options: JudgeOptions, kind: str) -> None:
         raise InputError("--encoder and --prior are for signals: --judge signals, or --screener signals")
 
 
-def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[LaterChat, ...]]:
+def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[BatchChat, ...]]:
     """Return the models, which share one budget, and those that answer later; what was spent before counts."""
     from assay.runs.record import batches_of, sole_writer
 
@@ -261,7 +262,7 @@ def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tup
     before = past(out) if out and options.budget else Past()
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
     chats: list[Chat] = []
-    later: list[LaterChat] = []
+    later: list[BatchChat] = []
     for number, spec in enumerate(options.chats, 1):
         if spec.startswith(BATCH):
             if out is None:

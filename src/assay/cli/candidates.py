@@ -122,13 +122,9 @@ def _text(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _depths(fields: Mapping[str, Any]) -> Iterator[str]:
-    from assay.judge.candidates import sparkline
-
     ranks = fields["ranks"]
     gone = f", beside {fields['gone']:,} whose code is not in this corpus" if fields["gone"] else ""
     yield f"{fields['known']:,} right pairs are known{gone}"
-    yield f"  right at each rank   {sparkline(row['rate'] for row in ranks)}"
-    yield f"  found down to it     {sparkline(row['found'] for row in ranks)}"
     yield f"{'rank':>6}{'right':>9}{'judged':>9}{'pairs':>9}{'rate':>8}{'found':>8}"
     for row in ranks:
         if row["rank"] <= 5 or not row["rank"] % 5 or row is ranks[-1]:

@@ -66,11 +66,12 @@ def accounts(given: JudgeAccountsOptions) -> None:
     prices = priced(plan, {spec: price_of(spec) for spec in given.prices or _models(given.records)})
     if given.form == "json":
         usd = {
-            spec: {name: known_price(value) for name, value in asdict(price).items()} for spec, price in prices.items()
+            spec: {"listed": known_price(listed), "batch": known_price(batch)}
+            for spec, (listed, batch) in prices.items()
         }
         click.echo(dumps({**told, "plan": {**asdict(plan), "seconds": plan.seconds, "usd": usd}}))
     else:
-        click.echo("\n".join((*as_text(told), *forecast_text(plan, given.workers), *prices_text(prices, plan))))
+        click.echo("\n".join((*as_text(told), *forecast_text(plan, given.workers), *prices_text(prices))))
     if given.out:
         from assay.cli.judge_accounts_report import write
         from assay.io.terminal import say

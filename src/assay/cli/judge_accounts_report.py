@@ -26,7 +26,7 @@ from assay.report.plain_text import table_lines
 from assay.report.web_page import write_page
 
 if TYPE_CHECKING:
-    from assay.judge.accounts import CostForecast, PlannedPrice
+    from assay.judge.accounts import CostForecast
 
 
 def as_text(told: Mapping[str, Any]) -> Iterator[str]:
@@ -87,33 +87,23 @@ def forecast_text(plan: CostForecast, workers: int) -> Iterator[str]:
         f"{plan.pairs:,} pairs like these: {plan.calls:,} calls, {plan.tokens_in / 1e6:,.1f} M tokens read and "
         f"{plan.tokens_out / 1e6:,.1f} M written, ${plan.cost:,.2f}, {lasting(plan.seconds)} with {workers} at a time"
     )
-    if plan.tokens_shareable:
-        fractions = [tokens / max(plan.tokens_in, 1) for tokens in (plan.tokens_shareable, plan.tokens_cached)]
-        yield f"a cache at the endpoint can share {fractions[0]:.0%} of the tokens read; it shared {fractions[1]:.0%}"
+    if plan.tokens_cached:
+        yield f"{plan.tokens_cached / max(plan.tokens_in, 1):.0%} of the tokens read come from the endpoint's cache"
     times = f"models {lasting(plan.model_s)}, tests {lasting(plan.sandbox_s)}, this program {lasting(plan.overhead_s)}"
     yield f"the bottleneck is {plan.bottleneck}: {times}"
 
 
-def prices_text(prices: Mapping[str, PlannedPrice], plan: CostForecast) -> Iterator[str]:
+def prices_text(prices: Mapping[str, tuple[float, float]]) -> Iterator[str]:
     """Yield what they would cost by the lists of models."""
     if not prices:
         return
-    heads = ("by list, $", "with cache, $", "by batch, $")
+    heads = ("by list, $", "by batch, $")
     rows: Rows = tuple(
-        (
-            Phrase(spec),
-            *(Number(known_price(usd), digits=2) for usd in (price.listed, price.cached, price.batch)),
-        )
-        for spec, price in prices.items()
+        (Phrase(spec), *(Number(known_price(usd), digits=2) for usd in both)) for spec, both in prices.items()
     )
     yield from table_lines(Table("", (Column("model", words=True), *map(Column, heads)), rows), indent="")
-    for spec, price in prices.items():
-        if price.cache_least > plan.beginning:
-            yield (
-                f"{spec}: its cache keeps beginnings of {price.cache_least:,} tokens or more, and these prompts share "
-                f"{plan.beginning:,.0f}"
-            )
-        if known_price(price.listed) is None:
+    for spec, (listed, _) in prices.items():
+        if known_price(listed) is None:
             yield f"{spec}: its price is not listed; add ?usd_in=…&usd_out=…&usd_cached=… (USD for a million tokens)"
 
 

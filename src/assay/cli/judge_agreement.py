@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.command import COUNT, FILE, argument, command, form, option, shared, verbose
-from assay.cli.options import GateOptions, PairSampleOptions
+from assay.cli.options import GateOptions
 from assay.io.rows import plain
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ class JudgeAgreementOptions:
     match: int = option(
         "--match", type=COUNT, default=1, metavar="GRADE", help="The lowest grade that counts as a match."
     )
-    sampling: PairSampleOptions = shared(PairSampleOptions)
     show: int = option(
         "--show", type=click.IntRange(min=0), default=10, metavar="N", help="Print at most N disagreements."
     )
@@ -75,7 +74,7 @@ def agreement(given: JudgeAgreementOptions) -> int:
     from assay.cli.judge_agreement_report import as_dict, as_text
     from assay.io.terminal import dumps, say
     from assay.judge.accounts import costs_as_json
-    from assay.judge.labels import compare, labels_of, sample_labels
+    from assay.judge.labels import compare, labels_of
 
     gate = gates.gates_of(
         given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse, names=MEASURES
@@ -88,8 +87,6 @@ def agreement(given: JudgeAgreementOptions) -> int:
         say(str(problem))
     if len(problems) > 10 and not given.verbose:
         say(f"{len(problems) - 10:,} more rows could not be used; -v names them")
-    sample = given.sampling.draw()
-    annotators, truth = sample_labels(annotators, truth, sample)
     found = compare(annotators, truth, match=given.match, texts=texts)
     reasons = {each.name: each.reasons for each in (*truth, *annotators)}
     costs = dict(_costs(given.labels, found))
@@ -105,7 +102,7 @@ def agreement(given: JudgeAgreementOptions) -> int:
         say(f"written to {given.out}")
     if given.results or given.gating.floors or given.gating.baseline:
         labels = labels_of(annotators, truth, match=given.match, texts=texts)
-        measured = _measured(results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}", str(sample)), given.results)
+        measured = _measured(results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}"), given.results)
         return 1 if gates.failures(measured, gate, say) else 0
     return 0
 

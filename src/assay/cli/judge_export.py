@@ -13,7 +13,7 @@ from assay.cli.command import PATH, argument, command, option, verbose
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.judge.export import Benchmark, DatasetDetails
+    from assay.judge.export import Benchmark
     from assay.truth.ground_truth import Truth
     from assay.values import Chunk
 
@@ -57,7 +57,7 @@ def export(given: JudgeExportOptions) -> None:
     own: all.jsonl and one file for each split. beir: one folder with a table for each split. trec: qrels and topics
     for each split, and the code snippets as files in corpus/, named by the targets. cosqa+: a folder of JSON lists
     for each split. pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md
-    hold the figures. README.md is a dataset card that the Hugging Face hub reads; croissant.json describes the files.
+    hold the figures. README.md is a dataset card that the Hugging Face hub reads.
 
     DIR is written whole or not at all; if it is there, files of the same names are replaced.
 
@@ -67,7 +67,6 @@ def export(given: JudgeExportOptions) -> None:
     from assay.io.files import replacing_folder
     from assay.io.terminal import say
     from assay.judge import export as made
-    from assay.judge.export import DatasetDetails
     from assay.judge.records import verdicts
 
     if not given.records.is_file():
@@ -78,10 +77,10 @@ def export(given: JudgeExportOptions) -> None:
     figures = made.statistics(whole, verdicts(given.records))
     name = given.folder.resolve().name
     languages = tuple(sorted({code.language or "python" for code in whole.codes}))
-    about = DatasetDetails(name, given.layout, given.license, languages)
+    card = made.dataset_card(name, given.layout, figures, license_id=given.license, languages=languages)
     with replacing_folder(given.folder) as beside:
         losses = dict.fromkeys(_write(whole, beside, name, given.layout))
-        _beside(whole, beside, about, figures)
+        _beside(whole, beside, card, figures)
     for loss in losses:
         say(f"{given.layout} does not hold {loss}")
     click.echo(made.table(figures), nl=False)
@@ -174,10 +173,9 @@ def _names(codes: tuple[Chunk, ...]) -> Iterator[str]:
         yield f"{name}{ending}"
 
 
-def _beside(whole: Benchmark, folder: Path, about: DatasetDetails, figures: Mapping[str, Any]) -> None:
-    """Write the pairs with all that is known of them, the figures, and what tools want to know of the files."""
+def _beside(whole: Benchmark, folder: Path, card: str, figures: Mapping[str, Any]) -> None:
+    """Write the pairs with all that is known of them, the figures and the card."""
     from assay.io import files
-    from assay.judge.export import NAME, croissant, dataset_card, summary_of, table
 
     queries = {query.id: query for query in whole.queries}
     codes = {code.id: code for code in whole.codes}
@@ -197,5 +195,4 @@ def _beside(whole: Benchmark, folder: Path, about: DatasetDetails, figures: Mapp
     )
     files.write_rows(folder / "pairs.jsonl", rows)
     files.write_json(folder / "statistics.json", figures)
-    files.write(folder / "README.md", dataset_card(about, figures, table(figures)))
-    files.write_json(folder / NAME, croissant(about, folder, summary_of(figures)))
+    files.write(folder / "README.md", card)

@@ -14,6 +14,7 @@ from assay.cli.command import FILE, PATH, argument, command, flag, form, option,
 
 if TYPE_CHECKING:
     from assay.judge.label_ballots import LabelBallot, LabelStudy
+    from assay.judge.labels import Key
     from assay.judge.pairs import Pair
 
 
@@ -45,9 +46,6 @@ class JudgeLabelOptions:
         default=True,
         help="With --tests, show the tests, or hide them to compare labels without.  [default: show]",
     )
-    gold: Path | None = option(
-        "--gold", type=PATH, metavar="FILE", help="True labels, to measure the accuracy of people."
-    )
     queries: Path | None = options.query_texts()
     corpus: Path | None = options.code_texts()
     seed: int = option("--seed", default=0, metavar="N", help="The random seed of the order.")
@@ -66,8 +64,8 @@ def label(given: JudgeLabelOptions) -> int:
     r writes a reason, Backspace goes back. Where two people differ, a third settles it with --disputed. What the
     majority says is written to FOLDER.jsonl, as records.
 
-    Prints how the labels spread, how far people agree, with --gold also their accuracy, and pairs with two labels.
-    After a session these are of the pairs that the person finished, with --summary of all.
+    Prints how the labels spread, how far people agree, and pairs with two labels: after a session of the pairs that
+    the person finished, with --summary of all. `assay judge agreement FOLDER/*.jsonl` compares labels with true ones.
 
     Exits 0 if there are labels, 1 if there are none yet, 2 on an error.
     """
@@ -77,7 +75,7 @@ def label(given: JudgeLabelOptions) -> int:
 
     if not given.summary and not given.person:
         raise InputError("--person NAME says who labels; --summary only prints the result so far")
-    decided_file(given.out, (given.pairs, given.gold, given.queries, given.corpus, given.tests))
+    decided_file(given.out, (given.pairs, given.queries, given.corpus, given.tests))
     if not given.summary and not _label(given):
         return 0  # whoever goes on tomorrow is not told what others said
     study = read_study(given.out)
@@ -94,7 +92,6 @@ def _label(given: JudgeLabelOptions) -> bool:
     from assay.judge.label_ballots import (
         LabelBallot,
         LabelSettings,
-        check_gold,
         file_of,
         finished_pairs,
         read_study,
@@ -116,14 +113,12 @@ def _label(given: JudgeLabelOptions) -> bool:
         at_odds = read_study(given.out).disputed(given.person)
         why = f"nobody is at odds in {given.out}: there is nothing to settle yet"
         pairs = _only(pairs, at_odds.__contains__, "that nobody disputes", why)
-    if given.gold:
-        check_gold(given.gold, pairs, given.person)
     if given.fresh:
         start_fresh(file)
     state = ("shown" if given.show_tests else "hidden") if tests else ""
     settings = LabelSettings(person=given.person, graded=given.graded, tests=state)
     refuse_other_ways(given.out, settings)
-    tell_results = lambda: results(read_study(given.out).of_pairs(finished_pairs(file)), given.gold)  # noqa: E731  at the end
+    tell_results = lambda: results(read_study(given.out).of_pairs(finished_pairs(file)))  # noqa: E731  at the end
     with LabelBallot(pairs, given.out, settings, tests=tests, seed=given.seed, results=tell_results) as ballot:
         say(f"{_standing(ballot)}; Ctrl+C to go on another day")
         serve_ballot(ballot, "label", given.port)
@@ -177,23 +172,27 @@ def _tell(given: JudgeLabelOptions, study: LabelStudy) -> None:
     from assay.judge.label_ballots import compare_people, results
 
     if given.form == "json":
-        found = compare_people(study, given.gold)
-        agreement = as_dict(found, study.reasons(), study.texts()) if found else None
-        click.echo(dumps({**nulled(results(study, given.gold)), "agreement": agreement, "out": str(given.out)}))
+        found = compare_people(study)
+        agreement = as_dict(found, _reasons(study), study.texts()) if found else None
+        click.echo(dumps({**nulled(results(study)), "agreement": agreement, "out": str(given.out)}))
     else:
-        click.echo("\n".join(_text(given, study)))
+        click.echo("\n".join(_text(study)))
 
 
-def _text(given: JudgeLabelOptions, study: LabelStudy) -> Iterator[str]:
+def _text(study: LabelStudy) -> Iterator[str]:
     from assay.cli.judge_agreement_report import as_text
     from assay.errors import counted, printable
     from assay.judge.label_ballots import compare_people, seconds_a_label
 
     for name, said in study.labels.items():
-        yield f"{printable(name)}  {counted(len(said), 'label')}, {seconds_a_label(said.values()):.0f} s a label"
-    found = compare_people(study, given.gold)
+        yield f"{printable(name)}  {counted(len(said), 'label')}, {seconds_a_label(said):.0f} s a label"
+    found = compare_people(study)
     if found:
         yield ""
-        yield from as_text(found, study.reasons(), study.texts(), show=10, problems=0)
+        yield from as_text(found, _reasons(study), study.texts(), show=10, problems=0)
     if disputed := study.disputed():
         yield f"{counted(len(disputed), 'pair')} disputed: a third person settles them with --disputed --person NAME"
+
+
+def _reasons(study: LabelStudy) -> dict[str, dict[Key, str]]:
+    return {each.name: each.reasons for each in study.annotators()}

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from assay.llm.endpoint import BATCH, BATCHED, CACHE_LEAST, Price
+from assay.judge.verdicts import COUNTED
+from assay.llm.endpoint import BATCH, BATCHED, Price
 
 CLEAR = frozenset({"screen"})
 PUBLISHED = {
@@ -27,9 +28,6 @@ PUBLISHED = {
 """What CoSQA+ says of itself (table II, IV-C, IV-E, VI-A)."""
 
 
-_COUNTED = ("tokens_in", "tokens_out", "tokens_cached", "tokens_shareable", "asked_again")
-"""Numbers of a verdict that are added up: `asked_again` are answers that fitted no schema, and of the tokens read,
-`tokens_cached` had been read by the endpoint before, `tokens_shareable` are of the beginning that all prompts share."""
 _PLACES = ("model", "sandbox", "install")
 
 
@@ -37,22 +35,20 @@ _PLACES = ("model", "sandbox", "install")
 class CostRoute:
     """Pairs that took the same way."""
 
-    sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    sums: Counter[str] = field(default_factory=Counter)
     taken: list[float] = field(default_factory=list)
     """Seconds of each pair."""
 
     def add(self, record: Mapping[str, Any], pairs: int, calls: int) -> None:
         """Count a record of so many pairs and calls."""
         cost, seconds = record.get("cost", 0.0), record.get("seconds", {})
-        counts = {name: record.get(name, 0) for name in _COUNTED}
-        times = {f"{place}_s": seconds.get(place, 0.0) for place in _PLACES}
-        known = {"pairs": pairs, "calls": calls, "cost": cost or 0.0, "unpriced": pairs * (cost is None)}
-        for name, value in {**known, **counts, **times}.items():
-            self.sums[name] += value
+        self.sums.update({"pairs": pairs, "calls": calls, "cost": cost or 0.0, "unpriced": pairs * (cost is None)})
+        self.sums.update({name: record.get(name, 0) for name in COUNTED})
+        self.sums.update({f"{place}_s": seconds.get(place, 0.0) for place in _PLACES})
 
     def as_json(self) -> dict[str, Any]:
         """Return it for a pair, in the mean."""
-        pairs, names = int(self.sums["pairs"]), ("calls", *_COUNTED, "cost", *(f"{place}_s" for place in _PLACES))
+        pairs, names = int(self.sums["pairs"]), ("calls", *COUNTED, "cost", *(f"{place}_s" for place in _PLACES))
         each = {name: round(self.sums[name] / max(pairs, 1), 6) for name in names}
         seconds = median(self.taken) if self.taken else 0.0
         return {"pairs": pairs, **each, "unpriced": int(self.sums["unpriced"]), "median_s": round(seconds, 3)}
@@ -103,21 +99,18 @@ class CampaignCosts:
         path.add(record, 1, sum(record.get("calls", {}).values()))
         path.taken.append(sum(record.get("seconds", {}).values()))
         if "cases" in record:
-            self._add_program(record)
-
-    def add_failed(self, record: Mapping[str, Any]) -> None:
-        """Count a call that gave no answer, and what it took all the same."""
-        self.failed_calls += 1
-        self.paths["undecided"].add(record, 0, 1)
-
-    def _add_program(self, record: Mapping[str, Any]) -> None:
-        self.programs += 1
-        self.cases += record["cases"]
+            self.programs += 1
+            self.cases += record["cases"]
         if "executable" in record:
             self.ran += 1
             self.executable += record["executable"]
             self.repaired += bool(record["executable"] and record["fixes"])
             self.fixes.update(record["fixes"])
+
+    def add_failed(self, record: Mapping[str, Any]) -> None:
+        """Count a call that gave no answer, and what it took all the same."""
+        self.failed_calls += 1
+        self.paths["undecided"].add(record, 0, 1)
 
 
 def accounts(verdicts: Iterable[Mapping[str, Any]]) -> CampaignCosts:
@@ -130,34 +123,34 @@ def accounts(verdicts: Iterable[Mapping[str, Any]]) -> CampaignCosts:
 
 def costs_as_json(made: CampaignCosts) -> dict[str, Any]:
     """Return the figures, as JSON has them."""
-    pairs = max(made.pairs, 1)
     matched = [count for count in made.queries.values() if count]
-    length = sum(made.codes.values()) / max(len(made.codes), 1)
+    unclear = sum(path.sums["pairs"] for name, path in made.paths.items() if name not in CLEAR)
+
+    def share(part: float, whole: float, digits: int = 4) -> float:
+        return round(part / max(whole, 1), digits)
+
     return {
         "pairs": made.pairs,
         "queries": len(made.matches),
         "codes": len(made.codes),
-        "code_length": round(length, 1),
+        "code_length": share(sum(made.codes.values()), len(made.codes), 1),
         "labels": {str(label): made.labels[label] for label in (1, 0, None)},
-        "match_share": round(made.labels[1] / pairs, 4),
+        "match_share": share(made.labels[1], made.pairs),
         "undecided": dict(made.problems),
-        "unclear_share": round(
-            sum(path.sums["pairs"] for name, path in made.paths.items() if name not in CLEAR) / pairs, 4
-        ),
+        "unclear_share": share(unclear, made.pairs),
         "paths": {name: path.as_json() for name, path in sorted(made.paths.items())},
         "programs": made.programs,
-        "cases_a_program": round(made.cases / max(made.programs, 1), 3),
-        "executable_share": round(made.executable / max(made.ran, 1), 4),
-        "repaired_share": round(made.repaired / max(made.ran, 1), 4),
+        "cases_a_program": share(made.cases, made.programs, 3),
+        "executable_share": share(made.executable, made.ran),
+        "repaired_share": share(made.repaired, made.ran),
         "fixes": dict(made.fixes),
         "calls": round(made.total("calls")),
         "failed_calls": made.failed_calls,
-        "asked_again_share": round(made.total("asked_again") / max(made.total("calls"), 1), 4),
-        "shareable_share": round(made.total("tokens_shareable") / max(made.total("tokens_in"), 1), 4),
-        "cached_share": round(made.total("tokens_cached") / max(made.total("tokens_in"), 1), 4),
+        "asked_again_share": share(made.total("asked_again"), made.total("calls")),
+        "cached_share": share(made.total("tokens_cached"), made.total("tokens_in")),
         "matches_a_query": _spread(made.matches.values()),
         "queries_a_code": _spread(matched),
-        "codes_of_two_queries": round(sum(count > 1 for count in matched) / max(len(matched), 1), 4),
+        "codes_of_two_queries": share(sum(count > 1 for count in matched), len(matched)),
         "published": PUBLISHED,
     }
 
@@ -172,17 +165,6 @@ OVERHEAD_S = 0.0015
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedPrice:
-    """What a model would cost, in USD; nan is not to be had, or unknown."""
-
-    listed: float
-    cached: float
-    batch: float
-    cache_least: int = 0
-    """Tokens from which on this provider's cache keeps a beginning."""
-
-
-@dataclass(frozen=True, slots=True)
 class CostForecast:
     """What some number of pairs would take, if they are like those of the records."""
 
@@ -190,7 +172,6 @@ class CostForecast:
     calls: int
     tokens_in: int
     tokens_out: int
-    tokens_shareable: int
     tokens_cached: int
     cost: float
     """As the records price it."""
@@ -207,41 +188,27 @@ class CostForecast:
         """The longest of them: they go on side by side."""
         return max(self.model_s, self.sandbox_s, self.overhead_s)
 
-    @property
-    def beginning(self) -> float:
-        """Tokens of the beginning that prompts of a step share, in the mean of all calls."""
-        return self.tokens_shareable / max(self.calls, 1)
-
 
 def planned(made: CampaignCosts, pairs: int, *, workers: int, cores: int) -> CostForecast:
     """Return what so many pairs would take with so many pairs at a time and so many programs at a time."""
     factor = pairs / max(made.pairs, 1)
-
-    def whole(name: str) -> float:
-        return factor * made.total(name)
-
-    model_s, sandbox_s, overhead_s = whole("model_s") / workers, whole("sandbox_s") / cores, pairs * OVERHEAD_S
-    times = {"the model's answers": model_s, "running tests": sandbox_s, "this program": overhead_s}
-    counts = ("calls", "tokens_in", "tokens_out", "tokens_shareable", "tokens_cached")
+    model_s, sandbox_s = factor * made.total("model_s") / workers, factor * made.total("sandbox_s") / cores
+    times = {"the model's answers": model_s, "running tests": sandbox_s, "this program": pairs * OVERHEAD_S}
     return CostForecast(
         pairs,
-        **{name: round(whole(name)) for name in counts},
-        cost=whole("cost"),
+        **{name: round(factor * made.total(name)) for name in ("calls", "tokens_in", "tokens_out", "tokens_cached")},
+        cost=factor * made.total("cost"),
         model_s=model_s,
         sandbox_s=sandbox_s,
-        overhead_s=overhead_s,
+        overhead_s=pairs * OVERHEAD_S,
         bottleneck=max(times, key=lambda name: times[name]),
     )
 
 
-def priced(plan: CostForecast, prices: Mapping[str, Price]) -> dict[str, PlannedPrice]:
-    """Return what a plan costs with each of these models, by their specs."""
-    return {spec: _priced(plan, spec.partition(":")[0], price) for spec, price in prices.items()}
+def priced(plan: CostForecast, prices: Mapping[str, Price]) -> dict[str, tuple[float, float]]:
+    """Return what a plan costs with each of these models, by their specs, in USD: as listed, and with batches.
 
-
-def _priced(plan: CostForecast, provider: str, price: Price) -> PlannedPrice:
-    listed = price.of(plan.tokens_in, plan.tokens_out)
-    least = CACHE_LEAST.get(provider, 0)
-    shared = plan.tokens_shareable if plan.beginning >= least else 0
-    cached = math.nan if math.isnan(price.usd_cached) else price.of(plan.tokens_in, plan.tokens_out, shared)
-    return PlannedPrice(listed, cached, listed * BATCH if provider in BATCHED else math.nan, least)
+    What is not to be had, or unknown, is nan.
+    """
+    listed = {spec: price.of(plan.tokens_in, plan.tokens_out) for spec, price in prices.items()}
+    return {spec: (usd, usd * BATCH if spec.partition(":")[0] in BATCHED else math.nan) for spec, usd in listed.items()}

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, NamedTuple
 
 from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, NoAnswer, nearest
 from assay.judge.pairs import Pair, not_python
@@ -30,23 +30,14 @@ from assay.judge.verdicts import Verdict, undecided
 from assay.protocols import Chat
 from assay.runs.record import NoSteps, Record, Steps
 
-Assessment = Literal["match", "non-match", "unclear"]
 Answer = tuple[int, str]
 """A label and the reason for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Screening:
-    """What reading alone shows."""
-
-    assessment: Assessment
-    justification: str
-
-
-def screen(session: PairSession) -> Screening:
-    """Ask a model to read the pair (CoSQA+, IV-C a)."""
+def screen(session: PairSession) -> tuple[str, str]:
+    """Ask a model to read the pair (CoSQA+, IV-C a); return `match`, `non-match` or `unclear`, and why."""
     reply = session.ask("screen")
-    return Screening(cast(Assessment, reply["assessment"]), reply["justification"])
+    return reply["assessment"], reply["justification"]
 
 
 def arbitrate(session: PairSession, program: TestProgram | None, report: CaseReport | None) -> Answer:
@@ -65,8 +56,7 @@ def single(session: PairSession, program: TestProgram | None = None, report: Cas
     return reply["label"], reply["reason"]
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """What is to be run next, or that nothing is."""
 
     program: TestProgram | None
@@ -84,28 +74,20 @@ class Fixer:
         self._installs = installs
 
     def __call__(self, session: PairSession, program: TestProgram, report: CaseReport, notes: Sequence[str]) -> Fix:
-        """Return the next program to run."""
+        """Return the next program to run: with the distributions that bring what is missing, or as a model says."""
         if report.final:
             return Fix(None, "none")
-        wanted, unknown = self._missing_distributions(session, program, report)
-        added, refused = self._added(session, program, wanted)
-        if added:
-            return Fix(added, "install", (*notes, *refused))
-        return self._ask_for_fix(session, program, report, (*notes, *unknown, *refused))
-
-    def _missing_distributions(
-        self, session: PairSession, program: TestProgram, report: CaseReport
-    ) -> tuple[list[str], list[str]]:
-        """Return the distributions that bring what is missing, and a word on modules that nobody knows."""
-        if not report.missing:
-            return [], []
 
         def known() -> dict[str, Any]:
             return {"brings": {module: self._installs.brings(module) for module in report.missing}, "seconds": 0.0}
 
-        brings: dict[str, str] = session.once("install", ("brings", *report.missing), known)["brings"]
+        missing = ("brings", *report.missing)
+        brings: dict[str, str] = session.once("install", missing, known)["brings"] if report.missing else {}
         unknown = [f"no known distribution brings the module {module}" for module, name in brings.items() if not name]
-        return [name for name in brings.values() if name and name not in program.distributions], unknown
+        added, refused = self._added(session, program, [name for name in brings.values() if name])
+        if added:
+            return Fix(added, "install", (*notes, *refused))
+        return self._ask_for_fix(session, program, report, (*notes, *unknown, *refused))
 
     def _added(
         self, session: PairSession, program: TestProgram, names: Sequence[str]
@@ -115,8 +97,7 @@ class Fixer:
         for name in dict.fromkeys(names):
             if name in have:
                 continue
-            why = self._refusal(session, (*have, name))
-            if why:
+            if why := self._refusal(session, (*have, name)):
                 refused.append(why)
             else:
                 have.append(name)
@@ -127,10 +108,8 @@ class Fixer:
         def install() -> dict[str, Any]:
             began = time.monotonic()
             made = self._installs.have(names)
-            seconds = round(time.monotonic() - began, 3)
-            if isinstance(made, str):
-                return {"names": list(names), "refused": made, "seconds": seconds}
-            return {"names": list(names), "refused": "", "installed": list(made.distributions), "seconds": seconds}
+            found = {"refused": made} if isinstance(made, str) else {"refused": "", "installed": [*made.distributions]}
+            return {"names": list(names), **found, "seconds": round(time.monotonic() - began, 3)}
 
         why: str = session.once("install", tuple(sorted(names)), install)["refused"]
         return why
@@ -161,14 +140,21 @@ Repair = Callable[[PairSession, TestProgram, CaseReport, Sequence[str]], Fix]
 class Parts:
     """The function of each agent; None leaves one out."""
 
-    screen: Callable[[PairSession], Screening] | None = screen
+    screen: Callable[[PairSession], tuple[str, str]] | None = screen
     generate: Callable[[PairSession], TestProgram] | None = generate
     execute: Execute | None = None
     fix: Repair | None = None
     arbitrate: Callable[[PairSession, TestProgram | None, CaseReport | None], Answer] = arbitrate
 
 
-CONFIGURATIONS = ("all", "single", "ps+fa", "ps+tpg+fa", "ps+tpg+te+fa", "ps+tpg+sim+fa")
+CONFIGURATIONS: Mapping[str, Parts] = {
+    "all": Parts(),
+    "single": Parts(screen=None, generate=None, arbitrate=single),
+    "ps+fa": Parts(generate=None),
+    "ps+tpg+fa": Parts(),
+    "ps+tpg+te+fa": Parts(),
+    "ps+tpg+sim+fa": Parts(execute=simulate),
+}
 """The rows of table VI: preliminary screener, test program generator, test executor, bug fixer, final arbiter."""
 RUNNING = frozenset({"all", "ps+tpg+te+fa"})
 """Configurations that need a sandbox."""
@@ -177,27 +163,22 @@ RUNNING = frozenset({"all", "ps+tpg+te+fa"})
 def configured(name: str, execute: Execute | None = None, fix: Repair | None = None) -> Parts:
     """Return the parts of a configuration; the caller brings those that run programs."""
     if name not in CONFIGURATIONS:
-        raise InputError(f"unknown configuration '{name}'; {nearest(name, CONFIGURATIONS)}")
-    if name in RUNNING and execute is None:
+        raise InputError(f"unknown configuration '{name}'; {nearest(name, list(CONFIGURATIONS))}")
+    if name not in RUNNING:
+        return CONFIGURATIONS[name]
+    if execute is None:
         raise InputError(f"the configuration '{name}' runs programs: give what runs them")
-    return {
-        "all": Parts(execute=execute, fix=fix),
-        "single": Parts(screen=None, generate=None, arbitrate=single),
-        "ps+fa": Parts(generate=None),
-        "ps+tpg+fa": Parts(),
-        "ps+tpg+te+fa": Parts(execute=execute),
-        "ps+tpg+sim+fa": Parts(execute=simulate),
-    }[name]
+    return replace(CONFIGURATIONS[name], execute=execute, fix=fix if name == "all" else None)
 
 
 def annotate(session: PairSession, parts: Parts, max_tries: int = MAX_TRIES) -> Verdict:
     """Return the verdict on a pair; the numbers are the lines of algorithm 1."""
     if parts.screen:
-        screening = parts.screen(session)  # 1
-        if screening.assessment == "match":  # 2
-            return Verdict(1, screening.justification, "screen")  # 3
-        if screening.assessment == "non-match":  # 4
-            return Verdict(0, screening.justification, "screen")  # 5
+        assessment, justification = parts.screen(session)  # 1
+        if assessment == "match":  # 2
+            return Verdict(1, justification, "screen")  # 3
+        if assessment == "non-match":  # 4
+            return Verdict(0, justification, "screen")  # 5
     program = report = None
     about: dict[str, Any] = {}
     if parts.generate and (untested := not_python(session.pair.code)):
@@ -233,19 +214,19 @@ def _run_tests(
 
 
 def _tests_as_json(program: TestProgram, report: CaseReport | None = None) -> dict[str, Any]:
-    about: dict[str, Any] = {"reading": program.reading, "cases": len(program.cases)}
-    if program.readings:
-        about["readings"] = list(program.readings)
-    if report:
-        about |= {
-            "executable": report.executable,
-            "error": report.error,
-            "passed": report.count("passed"),
-            "failed": report.count("failed"),
-            "asserts": sum(case.asserts for case in report.cases),
-            "distributions": list(program.distributions),
-        }
-    return about
+    readings = {"readings": list(program.readings)} if program.readings else {}
+    about = {"reading": program.reading, "cases": len(program.cases), **readings}
+    if report is None:
+        return about
+    return {
+        **about,
+        "executable": report.executable,
+        "error": report.error,
+        "passed": report.count("passed"),
+        "failed": report.count("failed"),
+        "asserts": sum(case.asserts for case in report.cases),
+        "distributions": list(program.distributions),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,20 +276,11 @@ def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
         "models": sorted({step["model"] for step in replies}),
         "tokens_in": sum(step["tokens_in"] for step in replies),
         "tokens_out": sum(step["tokens_out"] for step in replies),
-        **_sharing(replies),
+        "tokens_cached": sum(step["tokens_cached"] for step in replies),
+        "asked_again": sum(step["attempts"] - 1 for step in replies),
         "cost": None if None in costs else round(sum(costs), 9),
         "seconds": {
-            "model": round(sum(step["seconds"] for step in replies), 3),
-            "sandbox": round(sum(step["seconds"] for step in steps if step["kind"] == "run"), 3),
-            "install": round(sum(step["seconds"] for step in steps if step["kind"] == "install"), 3),
+            place: round(sum(step["seconds"] for step in steps if step["kind"] == kind), 3)
+            for place, kind in (("model", "reply"), ("sandbox", "run"), ("install", "install"))
         },
-    }
-
-
-def _sharing(replies: Sequence[Record]) -> dict[str, int]:
-    """Return how many tokens an endpoint had read before, how many it could have, and answers that fitted no schema."""
-    return {
-        "tokens_cached": sum(step["tokens_cached"] for step in replies),
-        "tokens_shareable": sum(round(step["shareable"] * step["tokens_in"]) for step in replies),
-        "asked_again": sum(step["attempts"] - 1 for step in replies),
     }

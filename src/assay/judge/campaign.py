@@ -11,12 +11,11 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError
 from assay.judge.pairs import Pair
@@ -25,8 +24,11 @@ from assay.judge.verdicts import Judge, Together, Verdict
 from assay.programs.modules.imports import changes
 from assay.protocols import Say
 from assay.runs.local import in_flight
-from assay.runs.record import Journal, ReadOnlySteps, Steps, begin, sole_writer, stored_settings
+from assay.runs.record import Journal, Steps, begin, sole_writer, stored_settings
 from assay.values import Chunk, Problem, Query
+
+if TYPE_CHECKING:
+    from assay.llm.batch_chat import BatchChat
 
 
 @dataclass(slots=True)
@@ -50,7 +52,7 @@ class Tally:
     """Why it ended early, empty where it did not."""
     report: Callable[[Tally], None] | None = None
     """Called after each verdict."""
-    began: float = field(default_factory=time.monotonic)
+    began: float = 0.0
 
     @property
     def judged(self) -> int:
@@ -89,16 +91,15 @@ class Tally:
     def line(self, total: int = 0) -> str:
         """Return where it stands; `total` is how many pairs there are, 0 where nobody knows."""
         done = self.before + self.judged + self.problems
-        parts = [f"{done:,} of {total:,} pairs" if total else f"{done:,} pairs", f"{self.rate:.1f} a second"]
-        if self.cost:
-            parts.append(f"${self.cost:.4f}")
-        if self.undecided:
-            parts.append(f"{self.undecided:,} undecided")
-        if self.waiting:
-            parts.append(f"{len(self.waiting):,} wait for a batch")
-        if total > done and self.judged:
-            parts.append(f"{lasting((total - done) / self.rate)} left")
-        return ", ".join(parts)
+        parts = {
+            f"{done:,} of {total:,} pairs" if total else f"{done:,} pairs": True,
+            f"{self.rate:.1f} a second": True,
+            f"${self.cost:.4f}": self.cost,
+            f"{self.undecided:,} undecided": self.undecided,
+            f"{len(self.waiting):,} wait for a batch": self.waiting,
+            f"{lasting((total - done) / (self.rate or 1))} left": total > done and self.judged,
+        }
+        return ", ".join(part for part, is_shown in parts.items() if is_shown)
 
 
 def lasting(seconds: float) -> str:
@@ -175,8 +176,8 @@ def run(  # noqa: PLR0913  # each is one thing
         done = done if only is None else done - set(only)
         journal = pair_journal(out, skip=done, since=before.undecided)
         tally = Tally(report=report)
-        threads = _Threads(judge_of(journal), journal, tally, workers)
-        threads.work(_fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, told))
+        fresh = _fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, told)
+        _judge_all(judge_of(journal), fresh, journal, tally, workers)
     return tally
 
 
@@ -186,61 +187,41 @@ def _fresh(
     tally: Tally,
     told: Callable[[Problem], None] | None,
 ) -> Iterator[Pair]:
-    is_begun = False
     for pair in pairs:
         if isinstance(pair, Problem):
             tally.problems += 1
             if told:
                 told(pair)
         elif is_wanted(pair.digest):
-            if not is_begun:  # what was done before takes no time to speak of
-                is_begun, tally.began = True, time.monotonic()
+            tally.began = tally.began or time.monotonic()  # what was done before takes no time to speak of
             yield pair
         else:
             tally.before += 1
 
 
-class _Threads:
-    """Some threads that judge pairs, many at a time where the judge likes that, and what to do when one fails."""
+def _judge_all(judge: Judge, pairs: Iterator[Pair], journal: Journal, tally: Tally, workers: int) -> None:
+    """Judge all pairs, or stop where that has no sense; what was begun is finished and written."""
 
-    def __init__(self, judge: Judge, journal: Journal, tally: Tally, workers: int) -> None:
-        self._judge, self._journal, self._tally, self._workers = judge, journal, tally, workers
-
-    def work(self, pairs: Iterator[Pair]) -> None:
-        """Judge all pairs, or stop where that has no sense; what was begun is finished and written."""
-        size = _TOGETHER if isinstance(self._judge, Together) else 1
-        groups = iter(lambda: list(islice(pairs, size)), [])
-        ends = in_flight(self._some, groups, self._workers, ahead=_AHEAD, is_stopped=lambda: bool(self._tally.stopped))
-        with closing(ends):
-            for future in ends:
-                self._hear(future)
-
-    def _some(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        judge = self._judge
-        if isinstance(judge, Together):
-            given = list(zip(pairs, judge.judge_all(pairs), strict=True))
-        else:
-            given = [(pair, verdict) for pair in pairs if (verdict := self._judged(pair))]
-        self._journal.put(*(line(pair, verdict, judge.name) for pair, verdict in given))
-        return [verdict for _, verdict in given]
-
-    def _judged(self, pair: Pair) -> Verdict | None:
-        """Return the verdict on a pair, None where it waits for an answer."""
+    def judge_some(some: Sequence[Pair]) -> list[Verdict]:
         try:
-            return self._judge.judge(pair)
-        except Deferred:
-            self._tally.waiting.add(pair.digest)
-            return None
+            made = judge.judge_all(some) if isinstance(judge, Together) else [judge.judge(pair) for pair in some]
+        except Deferred:  # one that waits for an answer comes alone
+            tally.waiting.add(some[0].digest)
+            return []
+        journal.put(*(line(pair, verdict, judge.name) for pair, verdict in zip(some, made, strict=True)))
+        return made
 
-    def _hear(self, future: Future[list[Verdict]]) -> None:
-        """Count the verdicts of some pairs, or that there will be no more."""
-        try:
-            for verdict in future.result():
-                self._tally.add(verdict)
-        except (BudgetSpent, EndpointRefused) as end:
-            self._tally.stopped = str(end)
-        if self._tally.lost_in_a_row >= _ENOUGH:
-            self._tally.stopped = f"{_ENOUGH} pairs in a row could not be judged: {self._tally.last_reason}"
+    size = _TOGETHER if isinstance(judge, Together) else 1
+    groups = iter(lambda: list(islice(pairs, size)), [])
+    with closing(in_flight(judge_some, groups, workers, ahead=_AHEAD, is_stopped=lambda: bool(tally.stopped))) as ends:
+        for future in ends:
+            try:
+                for verdict in future.result():
+                    tally.add(verdict)
+            except (BudgetSpent, EndpointRefused) as end:
+                tally.stopped = str(end)
+            if tally.lost_in_a_row >= _ENOUGH:
+                tally.stopped = f"{_ENOUGH} pairs in a row could not be judged: {tally.last_reason}"
 
 
 def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:
@@ -250,10 +231,7 @@ def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:
         "pair": pair.digest,
         "query_id": pair.query.id,
         "code_id": pair.code.id,
-        "grade": verdict.grade,
-        "reason": verdict.reason,
-        "path": verdict.path,
-        "problem": verdict.problem,
+        **{name: getattr(verdict, name) for name in ("grade", "reason", "path", "problem")},
         "chance": None if math.isnan(verdict.chance) else round(verdict.chance, 6),
         "judge": judge,
         **verdict.told,
@@ -277,32 +255,22 @@ def settings_of(out: Path) -> CampaignSettings:
 _STUCK = "no pair gets further, and nothing is under way"
 
 
-class LaterChat(Protocol):
-    """A model whose answers come later."""
-
-    @property
-    def refusal(self) -> str:
-        """What the budget had no room for, empty where it had."""
-
-    def submit(self) -> int:
-        """Send what was put off; return how much is under way."""
-
-    def collect(self, say: Say) -> None:
-        """Wait for what is under way."""
-
-
 def run_in_waves(  # noqa: PLR0913  # each is one thing
     pairs_of: Callable[[], Iterable[Pair | Problem]],
     judge_of: Callable[[Steps], Judge],
     out: Path,
     *,
-    later: Sequence[LaterChat],
+    later: Sequence[BatchChat],
     say: Say,
     told: Callable[[Problem], None] | None = None,
     **options: Any,
 ) -> Tally:
     """Judge what has no verdict in `out` yet, wave by wave; the options are those of `run`."""
-    before = _size(out)
+
+    def size() -> int:
+        return out.stat().st_size if out.exists() else 0
+
+    before = size()
     tally = wave = run(pairs_of(), judge_of, out, told=told, **options)
     while wave.waiting and not wave.stopped:
         try:
@@ -311,26 +279,20 @@ def run_in_waves(  # noqa: PLR0913  # each is one thing
                 chat.collect(say)
         except ChatError as error:
             return replace(tally, stopped=str(error), waiting=wave.waiting)
-        if not under_way and _size(out) == before:
+        if not under_way and size() == before:
             reason = next((chat.refusal for chat in later if chat.refusal), _STUCK)
             return replace(tally, stopped=reason, waiting=wave.waiting)
-        before = _size(out)
+        before = size()
         wave = run(pairs_of(), judge_of, out, **{**options, "only": wave.waiting})
         tally = tally.followed_by(wave)
     return tally
-
-
-def _size(out: Path) -> int:
-    """Return how much is recorded."""
-    return out.stat().st_size if out.exists() else 0
 
 
 FAILED = frozenset({"chat", "reply", "sandbox"})
 """What went wrong then, of which there is no step."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(NamedTuple):
     """A verdict as it was recorded, and as it comes about again."""
 
     recorded: dict[str, Any]
@@ -349,7 +311,7 @@ class Replay:
 
 def replay(file: Path, judge_of: Callable[[Steps], Judge]) -> Iterator[Replay]:
     """Judge each pair of a file of records again, from its steps alone."""
-    judge = judge_of(ReadOnlySteps(file, is_step))
+    judge = judge_of(Journal(file, is_step, only_read=True))
     for record in verdicts(file):
         pair = pair_of(record)
         yield Replay(record, line(pair, judge.judge(pair), judge.name))

@@ -24,15 +24,15 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from assay.corpus import blocks
-from assay.corpus.languages import language_of, parse_python
+from assay.corpus.languages import language_of
 from assay.corpus.outline import functions
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, StorageError
 from assay.io import rows
-from assay.judge.pairs import laid_out
+from assay.judge.pairs import laid_out, tree_of
 from assay.judge.records import is_records, judgments
-from assay.protocols import Encoder, Progress, Role, Vectors
+from assay.protocols import Encoder, Progress, Vectors
 from assay.runs.record import append_lines, differing, progress_of, read_lines, refuse, sole_writer
 from assay.truth.formats.shared import fault_of_id, text_of
 from assay.truth.ground_truth import Truth
@@ -106,7 +106,7 @@ def _rows(path: Path, names: tuple[str, ...], problems: list[Problem]) -> Iterat
     """Yield id, text and language of the objects of a file; the first of an id counts."""
     seen: set[str] = set()
     for row, record in rows.objects(path, problems):
-        name = _first(record, _IDS)
+        name = next((name for key in _IDS if (name := text_of(record.get(key)))), "")
         text = next((record[key] for key in names if isinstance(record.get(key), str)), "")
         fault = "" if name and text.strip() else f"wanted an id and a text under {' or '.join(names)}"
         fault = fault or fault_of_id(name) or (f"'{name}' was there before" if name in seen else "")
@@ -115,10 +115,6 @@ def _rows(path: Path, names: tuple[str, ...], problems: list[Problem]) -> Iterat
             continue
         seen.add(name)
         yield name, text, text_of(record.get("language"))
-
-
-def _first(record: dict[str, Any], names: tuple[str, ...]) -> str:
-    return next((text for name in names if (text := text_of(record.get(name)))), "")
 
 
 def _why(problems: list[Problem]) -> str:
@@ -149,16 +145,12 @@ class Sources:
     block: int = QUERIES
     """Queries at a time; nothing but time, memory and what a crash costs depends on it."""
 
-    @property
-    def key(self) -> str:
-        """A hash of all that decides about candidates."""
-        head = repr((self.k, [each.name for each in self.encoders.values()]))
-        return _hash(head, *self.queries, *self.codes)
-
     def begin(self) -> dict[str, Any]:
-        """Return the line that opens the file of progress."""
+        """Return the line that opens the file of progress: all that decides about candidates, hashed."""
+        head = repr((self.k, [each.name for each in self.encoders.values()]))
+        key = _hash(head, *self.queries, *self.codes)
         texts = {"queries": _hash("", *self.queries), "codes": _hash("", *self.codes)}
-        return {"key": self.key, "encoders": [*self.encoders], "k": self.k, "sample": self.sample, **texts}
+        return {"key": key, "encoders": [*self.encoders], "k": self.k, "sample": self.sample, **texts}
 
 
 def _hash(head: str, *items: Query | Chunk) -> str:
@@ -182,21 +174,16 @@ class CandidateCounts:
 
 def candidates(sources: Sources, out: Path, watch: Progress | None = None) -> CandidateCounts:
     """Write the `k` codes of the highest mean cosine with each query to `out`, a pair a line, and go on there."""
-    _check(sources)
+    for what, items in (("query", sources.queries), ("code", sources.codes), ("encoder", sources.encoders)):
+        if not items:
+            raise InputError(f"no {what}: candidates are chosen by encoders, for queries, among codes")
     with _progress(out, sources) as held:
         before = sum(block["queries"] for block in held)
         new = _write_candidates(sources, out, watch, before) if before < len(sources.queries) else []
         done = [*held, *new]
-    overlap = {name: sum(block["shared"][name] for block in done) for name in sources.encoders}
     pairs = sum(block["pairs"] for block in done)
-    shares = {name: shared / max(pairs, 1) for name, shared in overlap.items()}
-    return CandidateCounts(pairs, len(sources.queries), shares, before)
-
-
-def _check(sources: Sources) -> None:
-    for what, items in (("query", sources.queries), ("code", sources.codes), ("encoder", sources.encoders)):
-        if not items:
-            raise InputError(f"no {what}: candidates are chosen by encoders, for queries, among codes")
+    overlap = {name: sum(block["shared"][name] for block in done) / max(pairs, 1) for name in sources.encoders}
+    return CandidateCounts(pairs, len(sources.queries), overlap, before)
 
 
 @contextmanager
@@ -213,15 +200,12 @@ def _progress(out: Path, sources: Sources) -> Iterator[list[dict[str, Any]]]:
             append_lines(file, [now])
         elif first.get("key") != now["key"]:
             refuse(out, "candidates", [name for name in differing(first, now) if name != "key"] or ["queries or codes"])
-        _cut(out, done[-1]["bytes"] if done else 0)
+        size = done[-1]["bytes"] if done else 0
+        with out.open("ab") as pairs:
+            if pairs.tell() < size:
+                raise StorageError(f"{out} has lost lines that were written: give --fresh to choose all again")
+            pairs.truncate(size)
         yield done
-
-
-def _cut(out: Path, size: int) -> None:
-    with out.open("ab") as pairs:
-        if pairs.tell() < size:
-            raise StorageError(f"{out} has lost lines that were written: give --fresh to choose all again")
-        pairs.truncate(size)
 
 
 def _write_candidates(sources: Sources, out: Path, watch: Progress | None, begin: int) -> list[dict[str, Any]]:
@@ -229,7 +213,7 @@ def _write_candidates(sources: Sources, out: Path, watch: Progress | None, begin
     place = out.with_name(f"{out.name}.vectors")
     made = []
     try:
-        codes = _encoded(sources, [code.text for code in sources.codes], "code", place, watch)
+        codes = _encoded(sources, place, watch)
         for start in range(begin, len(sources.queries), sources.block):
             block = sources.queries[start : start + sources.block]
             made.append(_written(sources, block, codes, out))
@@ -240,14 +224,15 @@ def _write_candidates(sources: Sources, out: Path, watch: Progress | None, begin
     return made
 
 
-def _encoded(sources: Sources, texts: Sequence[str], role: Role, place: Path, watch: Progress | None) -> Vectors:
-    """Return a vector a text, those of all encoders side by side, in a file that is mapped."""
+def _encoded(sources: Sources, place: Path, watch: Progress | None) -> Vectors:
+    """Return a vector a code, those of all encoders side by side, in a file that is mapped."""
+    texts = [code.text for code in sources.codes]
     width = sum(encoder.dimension for encoder in sources.encoders.values())
     vectors = open_memmap(place, mode="w+", dtype=np.float32, shape=(len(texts), width))
     for name, columns in _columns(sources).items():
         for start in range(0, len(texts), _TEXTS):
             some = texts[start : start + _TEXTS]
-            vectors[start : start + len(some), columns] = sources.encoders[name].encode(some, role)
+            vectors[start : start + len(some), columns] = sources.encoders[name].encode(some, "code")
             if watch:
                 watch(f"encoding with {name}", start + len(some), len(texts))
     return vectors
@@ -255,11 +240,8 @@ def _encoded(sources: Sources, texts: Sequence[str], role: Role, place: Path, wa
 
 def _columns(sources: Sources) -> dict[str, slice]:
     """Return where the vectors of each encoder stand."""
-    columns, at = {}, 0
-    for name, encoder in sources.encoders.items():
-        columns[name] = slice(at, at + encoder.dimension)
-        at += encoder.dimension
-    return columns
+    widths = [encoder.dimension for encoder in sources.encoders.values()]
+    return {name: slice(end - width, end) for name, width, end in zip(sources.encoders, widths, accumulate(widths))}  # noqa: B905
 
 
 def _written(sources: Sources, queries: Sequence[Query], codes: Vectors, out: Path) -> dict[str, Any]:
@@ -286,20 +268,9 @@ def _written(sources: Sources, queries: Sequence[Query], codes: Vectors, out: Pa
 
 
 def _line(query: Query, code: Chunk, rank: int, score: float, scores: Mapping[str, float]) -> bytes:
-    told = {
-        "query_id": query.id,
-        "query": query.text,
-        "code_id": code.id,
-        "code": code.text,
-        "language": code.language,
-        "rank": rank,
-        "score": score,
-        "scores": scores,
-    }
-    return (json.dumps(told, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-
-
-_BARS = "▁▂▃▄▅▆▇█"
+    pair = {"query_id": query.id, "query": query.text, "code_id": code.id, "code": code.text, "language": code.language}
+    row = {**pair, "rank": rank, "score": score, "scores": scores}
+    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,16 +321,8 @@ def depths(
         right[rank] += bool(grade)
     wanted = [code for (query, code), grade in grades.items() if query in asked and grade > 0]
     known = sum(corpus is None or code in corpus for code in wanted)
-    ranks = sorted(pairs)
-    columns = [tuple(counts[rank] for rank in ranks) for counts in (right, judged, pairs)]
+    columns = [tuple(counts[rank] for rank in sorted(pairs)) for counts in (right, judged, pairs)]
     return Depths(columns[0], columns[1], columns[2], known, len(wanted) - known)
-
-
-def sparkline(values: Iterable[float]) -> str:
-    """Return a bar a value, the highest full."""
-    shown = list(values)
-    most = max(shown, default=0.0) or 1.0
-    return "".join(_BARS[min(int(value / most * len(_BARS)), len(_BARS) - 1)] for value in shown)
 
 
 Kind = Literal["testable", "no Python 3", "no function", "no parameter", "no value returned"]
@@ -367,37 +330,28 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-@dataclass(frozen=True, slots=True)
-class Filtered:
-    """What a filter kept of a corpus, and how many codes are of each kind."""
-
-    codes: tuple[Chunk, ...]
-    kinds: dict[Kind, int]
-
-
-def filter_testable(codes: Sequence[Chunk]) -> Filtered:
-    """Return the codes that can be tested, and why the others cannot."""
-    kinds = [kind_of(code) for code in codes]
-    kept = tuple(code for code, kind in zip(codes, kinds, strict=True) if kind == "testable")
-    return Filtered(kept, dict(Counter(kinds).most_common()))
+def filter_testable(codes: Sequence[Chunk]) -> tuple[list[Chunk], dict[str, int]]:
+    """Return the codes that can be tested, and how many codes are of each kind."""
+    kinds = [str(kind_of(code)) for code in codes]
+    kept = [code for code, kind in zip(codes, kinds, strict=True) if kind == "testable"]
+    return kept, dict(Counter(kinds).most_common())
 
 
 def kind_of(code: Chunk) -> Kind:
     """Say whether one function of a code can be tested; of several it is the best one that counts."""
-    tree = _tree(code)
-    if tree is None:
+    tree = tree_of(laid_out(code.text)) if code.language in ("", "python") else ""
+    if isinstance(tree, str):
         return "no Python 3"
     functions = list(_outer_functions(tree))
     if not functions:
         return "no function"
-    with_input = [function for function in functions if _has_input(function)]
+    takes = [(each, each.args) for each in functions]
+    with_input = [
+        each for each, args in takes if args.posonlyargs or args.args or args.kwonlyargs or args.vararg or args.kwarg
+    ]
     if not with_input:
         return "no parameter"
     return "testable" if any(map(_returns_value, with_input)) else "no value returned"
-
-
-def _tree(code: Chunk) -> ast.Module | None:
-    return parse_python(laid_out(code.text)) if code.language in ("", "python") else None
 
 
 def _outer_functions(tree: ast.AST) -> Iterator[_Function]:
@@ -411,21 +365,12 @@ def _outer_functions(tree: ast.AST) -> Iterator[_Function]:
             waiting.extend(ast.iter_child_nodes(node))
 
 
-def _has_input(function: _Function) -> bool:
-    given = function.args
-    return bool(given.posonlyargs or given.args or given.kwonlyargs or given.vararg or given.kwarg)
-
-
 def _returns_value(function: _Function) -> bool:
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+        if isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
             return True
         if not isinstance(node, _SCOPES):
             waiting.extend(ast.iter_child_nodes(node))
     return False
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None

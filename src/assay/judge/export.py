@@ -1,12 +1,10 @@
-"""Write verdicts as a benchmark, with its dataset card and Croissant metadata."""
+"""Write verdicts as a benchmark, with its statistics and its dataset card."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from hashlib import file_digest
-from pathlib import Path
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -35,32 +33,20 @@ class Benchmark:
         )
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """What verdicts speak of, each once."""
-
-    queries: dict[str, Query] = field(default_factory=dict)
-    codes: dict[str, Chunk] = field(default_factory=dict)
-    judgments: list[Judgment] = field(default_factory=list)
-
-    def add(self, record: Mapping[str, Any]) -> None:
-        code, query = record["code_id"], record["query_id"]
-        self.codes.setdefault(code, Chunk(code, record["code"], record["language"] or "python", path=code))
-        if record["grade"] is not None:
-            self.queries.setdefault(query, Query(query, record["query"]))
-            self.judgments.append(Judgment(query, code, record["grade"], record["judge"], record["reason"]))
-
-
 def benchmark(verdicts: Iterable[Mapping[str, Any]], *, seed: int = 0, more: Sequence[Chunk] = ()) -> Benchmark:
     """Return the benchmark of some verdicts; `more` are codes that nobody judged and that are searched all the same."""
-    found = _Gathered()
-    for record in verdicts:
-        found.add(record)
+    queries, codes, judgments = dict[str, Query](), dict[str, Chunk](), list[Judgment]()
+    for each in verdicts:
+        name = each["code_id"]
+        codes.setdefault(name, Chunk(name, each["code"], each["language"] or "python", path=name))
+        if each["grade"] is not None:
+            queries.setdefault(each["query_id"], Query(each["query_id"], each["query"]))
+            judgments.append(Judgment(each["query_id"], name, each["grade"], each["judge"], each["reason"]))
     for code in more:
-        found.codes.setdefault(code.id, replace(code, path=code.id))
-    splits = split_of(list(found.queries.values()), seed=seed)
-    queries = tuple(replace(each, tags={**each.tags, "split": splits[each.id]}) for each in found.queries.values())
-    return Benchmark(queries, tuple(found.codes.values()), tuple(found.judgments))
+        codes.setdefault(code.id, replace(code, path=code.id))
+    splits = split_of(list(queries.values()), seed=seed)
+    in_split = tuple(replace(query, tags={"split": splits[query.id]}) for query in queries.values())
+    return Benchmark(in_split, tuple(codes.values()), tuple(judgments))
 
 
 def split_of(queries: Sequence[Query], *, seed: int = 0) -> dict[str, str]:
@@ -93,7 +79,7 @@ def statistics(made: Benchmark, verdicts: Iterable[Mapping[str, Any]]) -> dict[s
         "executable_share": figures["executable_share"] if figures["programs"] else None,
         "undecided": figures["pairs"] - len(made.judgments),
         "splits": {split: _split_figures(made, split) for split in SPLITS},
-        "shared_codes": _shared(made),
+        "shared_codes": len(_right(made, "train") & _right(made, "test")),
         "matches_a_query": figures["matches_a_query"],
         "queries_a_code": figures["queries_a_code"],
         "judges": sorted({each.judge for each in made.judgments}),
@@ -102,22 +88,18 @@ def statistics(made: Benchmark, verdicts: Iterable[Mapping[str, Any]]) -> dict[s
 
 def _split_figures(made: Benchmark, split: str) -> dict[str, Any]:
     part = made.part(split)
-    right = sum(each.grade > 0 for each in part.judgments)
-    answered = {each.query_id for each in part.judgments if each.grade > 0}
+    answered = [each.query_id for each in part.judgments if each.grade > 0]
     return {
         "queries": len(part.queries),
         "pairs": len(part.judgments),
-        "matches": right,
-        "unanswered": len(part.queries) - len(answered),
+        "matches": len(answered),
+        "unanswered": len(part.queries) - len(set(answered)),
     }
 
 
-def _shared(made: Benchmark) -> int:
-    """Return how many codes are right both in training and in the test: no split by query keeps those apart."""
-    right = {
-        split: {each.target for each in made.part(split).judgments if each.grade > 0} for split in ("train", "test")
-    }
-    return len(right["train"] & right["test"])
+def _right(made: Benchmark, split: str) -> set[str]:
+    """Return the codes that are right in a split: no split by query keeps those of two apart."""
+    return {each.target for each in made.part(split).judgments if each.grade > 0}
 
 
 def table(figures: Mapping[str, Any]) -> str:
@@ -147,158 +129,42 @@ def table(figures: Mapping[str, Any]) -> str:
     return "\n".join(rows) + "\n"
 
 
+_CARD = (
+    "Queries of code search with code snippets that were judged one by one: {pairs} pairs of {queries} queries, among "
+    "{codes} code snippets. `pairs.jsonl` holds each label (1 if the code answers the query, else 0) with both texts, "
+    "who judged, why, and the split; `statistics.json` the figures. The other files have the layout `{layout}` of "
+    "`assay judge export`. Labels are those of the judges named below, not of people, unless a judge is a person; "
+    "code comes from where the queries were asked, under the licenses of its sources."
+)
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetDetails:
-    """What figures do not say of a benchmark."""
-
-    name: str
-    layout: str
-    """As `own` or `beir`."""
-    license: str = ""
-    """As SPDX names it; empty where nobody said."""
-    languages: Sequence[str] = ()
-    """Of the code."""
+def dataset_card(
+    name: str, layout: str, figures: Mapping[str, Any], *, license_id: str = "", languages: Sequence[str] = ()
+) -> str:
+    """Return the card of a benchmark in a layout (as `own` or `beir`), with a license as SPDX names it."""
+    head = "\n".join(_head(name, layout, figures, license_id, languages))
+    text = _CARD.format(layout=layout, **{key: f"{figures[key]:,}" for key in ("pairs", "queries", "codes")})
+    return f"---\n{head}\n---\n\n# {name}\n\n{text}\n\n{table(figures)}"
 
 
-def dataset_card(about: DatasetDetails, figures: Mapping[str, Any], table: str) -> str:
-    """Return the card; `table` is what the figures say in Markdown."""
-    head = "\n".join(_head(about, figures))
-    return f"---\n{head}\n---\n\n# {about.name}\n\n{_words(about, figures)}\n\n{table}"
-
-
-def _head(about: DatasetDetails, figures: Mapping[str, Any]) -> Iterator[str]:
+def _head(
+    name: str, layout: str, figures: Mapping[str, Any], license_id: str, languages: Sequence[str]
+) -> Iterator[str]:
     values = {
-        "pretty_name": about.name,
-        "license": about.license or "unknown",
+        "pretty_name": name,
+        "license": license_id or "unknown",
         "language": ["en", "code"],
         "task_categories": ["text-retrieval"],
         "task_ids": ["document-retrieval"],
-        "tags": ["code-search", *about.languages],
+        "tags": ["code-search", *languages],
         "size_categories": [next((name for most, name in SIZES if figures["pairs"] < most), "1M<n<10M")],
         "annotations_creators": ["machine-generated"],
     }
     yield from (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
     yield "configs:"
-    for name, files in _configurations(about).items():
-        yield f"- config_name: {name}"
-        if name == "pairs":
+    for table_name in ("pairs", "corpus", "queries") if layout == "beir" else ("pairs",):
+        yield f"- config_name: {table_name}"
+        if table_name == "pairs":
             yield "  default: true"
-        yield "  data_files:"
-        for split, file in files.items():
-            yield f"  - split: {split}"
-            yield f"    path: {file}"
-
-
-def _configurations(about: DatasetDetails) -> Mapping[str, Mapping[str, str]]:
-    """Return the files of each configuration, by split; all are JSON lines, for the hub reads one form a dataset."""
-    pairs = {"pairs": "pairs.jsonl"}
-    if about.layout != "beir":
-        return {"pairs": pairs}
-    return {"pairs": pairs, "corpus": {"corpus": "corpus.jsonl"}, "queries": {"queries": "queries.jsonl"}}
-
-
-def summary_of(figures: Mapping[str, Any]) -> str:
-    """Return what a benchmark is in a sentence."""
-    return (
-        f"Queries of code search with code snippets that were judged one by one: {figures['pairs']:,} pairs of "
-        f"{figures['queries']:,} queries, among {figures['codes']:,} code snippets."
-    )
-
-
-def _words(about: DatasetDetails, figures: Mapping[str, Any]) -> str:
-    """Return what it is in a few sentences."""
-    return (
-        f"{summary_of(figures)} `pairs.jsonl` holds each label (1 "
-        "if the code answers the query, else 0) with both texts, who judged, why, and the split; `statistics.json` "
-        f"the figures; `croissant.json` the metadata of the files. The other files have the layout `{about.layout}` of "
-        "`assay judge export`. Labels are those of the judges named below, not of people, unless a judge is a person; "
-        "code comes from where the queries were asked, under the licenses of its sources."
-    )
-
-
-NAME = "croissant.json"
-_CONTEXT: dict[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "sc": "https://schema.org/",
-    **{
-        name: f"cr:{name}"
-        for name in (
-            "citeAs column dataBiases dataCollection extract field fileObject fileProperty fileSet format "
-            "includes isLiveDataset jsonPath key md5 parentField path personalSensitiveInformation recordSet "
-            "references regex repeated replace separator source subField transform"
-        ).split()
-    },
-}
-"""The vocabulary of Croissant, as its specification writes it."""
-PAIR_FIELDS = {
-    "query_id": ("sc:Text", "The id of the query."),
-    "query": ("sc:Text", "What is asked."),
-    "code_id": ("sc:Text", "The id of the code snippet."),
-    "code": ("sc:Text", "The code snippet."),
-    "language": ("sc:Text", "Its programming language."),
-    "label": ("sc:Integer", "1 if the code answers the query, 0 if not."),
-    "judge": ("sc:Text", "Who judged."),
-    "reason": ("sc:Text", "Why."),
-    "split": ("sc:Text", "train, valid or test; a query is in one of them with all of its pairs."),
-}
-"""The fields of pairs.jsonl: type and meaning."""
-_TYPES = {".jsonl": "application/jsonlines", ".json": "application/json", ".tsv": "text/tab-separated-values"}
-
-
-def croissant(about: DatasetDetails, folder: Path, description: str) -> dict[str, Any]:
-    """Return the metadata of the files that a folder holds."""
-    described: dict[str, Any] = {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "name": about.name,
-        "description": description,
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "keywords": ["code search", *about.languages],
-    }
-    if about.license:
-        described["license"] = f"https://spdx.org/licenses/{about.license}.html"
-    return {**described, "distribution": list(_distribution(folder)), "recordSet": [_pairs()]}
-
-
-def _distribution(folder: Path) -> Iterator[dict[str, Any]]:
-    for file in sorted(each for each in folder.rglob("*") if each.is_file()):
-        name = file.relative_to(folder).as_posix()
-        if name.partition("/")[0] == "corpus":
-            continue  # snippets of code as files: pairs.jsonl has their texts
-        with file.open("rb") as opened:
-            digest = file_digest(opened, "sha256").hexdigest()
-        yield {
-            "@type": "cr:FileObject",
-            "@id": name,
-            "name": name,
-            "contentUrl": name,
-            "contentSize": f"{file.stat().st_size} B",
-            "encodingFormat": _TYPES.get(file.suffix, "text/plain"),
-            "sha256": digest,
-        }
-
-
-def _pairs() -> dict[str, Any]:
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"pairs/{name}",
-            "name": f"pairs/{name}",
-            "description": meaning,
-            "dataType": kind,
-            "source": {"fileObject": {"@id": "pairs.jsonl"}, "extract": {"column": name}},
-        }
-        for name, (kind, meaning) in PAIR_FIELDS.items()
-    ]
-    about = "Each label with both texts."
-    return {"@type": "cr:RecordSet", "@id": "pairs", "name": "pairs", "description": about, "field": fields}
+        yield f"  data_files:\n  - split: {table_name}\n    path: {table_name}.jsonl"

@@ -16,9 +16,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.corpus.languages import parse_python
 from assay.encode.static import StaticEncoder
-from assay.judge.pairs import Pair
+from assay.judge.pairs import Pair, tree_of
 from assay.protocols import Encoder
 from assay.terms import STOP_WORDS, WORD, parts, stem
 from assay.values import Chunk, Query
@@ -122,7 +121,9 @@ def query_terms(query: Query) -> QueryTerms:
 def code_terms(chunk: Chunk) -> CodeTerms:
     """Return the words of a code; what the chunk already knows (symbol, documentation, signature) is believed."""
     text = textwrap.dedent(chunk.text[:LONGEST].expandtabs()).strip()
-    function = _function(text) if chunk.language in ("", "python") else None
+    tree = tree_of(text) if chunk.language in ("", "python") else ""
+    nodes = () if isinstance(tree, str) else ast.walk(tree)
+    function = next((node for node in nodes if isinstance(node, _Function)), None)
     return _guess(chunk, text) if function is None else _parsed(chunk, function)
 
 
@@ -173,18 +174,9 @@ def _compared(code: CodeTerms) -> tuple[_Words, _Words]:
 def _in_order(query: QueryTerms, code: CodeTerms) -> float:
     """Return the fraction of neighbors in the query that are neighbors, in their order, in name or first sentence."""
     asked = [*pairwise(map(stem, query.telling))]
-    found = [{*pairwise(_stems(words))} for words in (code.name, code.lead)]
+    stems = ([stem(word) for word in dict.fromkeys(words) if word not in _ASIDE] for words in (code.name, code.lead))
+    found = [{*pairwise(each)} for each in stems]
     return max(sum(two in each for two in asked) for each in found) / len(asked) if asked else 0.0
-
-
-def _stems(words: _Words) -> list[str]:
-    return [stem(word) for word in dict.fromkeys(words) if word not in _ASIDE]
-
-
-def _function(text: str) -> _Function | None:
-    """Return the first function of a Python text."""
-    tree = parse_python(text) or ast.Module([], [])
-    return next((node for node in ast.walk(tree) if isinstance(node, _Function)), None)
 
 
 def _parsed(chunk: Chunk, function: _Function) -> CodeTerms:

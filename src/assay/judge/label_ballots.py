@@ -8,9 +8,9 @@ a pair say, of two or more where there are as many people; the rest is disputed,
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isnan
@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from assay.errors import InputError, StorageError
 from assay.judge.campaign import line
-from assay.judge.labels import MAJORITY, Annotator, LabelAgreement, compare, read_labels
+from assay.judge.labels import MAJORITY, Annotator, LabelAgreement, compare
 from assay.judge.pairs import Pair
 from assay.judge.records import cut, is_records, verdicts
 from assay.judge.test_programs import parts_of
@@ -81,11 +81,6 @@ class LabelSettings:
     """Whether tests of the pairs were `shown`, or `hidden` though there were some; empty where there were none."""
 
 
-def finished_pairs(file: Path) -> set[str]:
-    """Return the digests of the pairs that a person finished."""
-    return _past(file)[1]
-
-
 def file_of(folder: Path, person: str) -> Path:
     """Return the file of a person's labels."""
     if not _NAME.fullmatch(person):
@@ -112,7 +107,7 @@ class LabelBallot:
         self._settings, self._tests, self._results, self._seed = settings, tests or {}, results, seed
         self._order = _in_order(pairs, f"{seed}:{settings.person}")
         self._ids = [pair.digest for pair in self._order]
-        self._said: dict[str, Mapping[str, Any]] = {}
+        self._labels: dict[str, Mapping[str, Any]] = {}
         self._fixed: set[str] = set()
         self._lock, self._stack = Lock(), ExitStack()
 
@@ -121,7 +116,9 @@ class LabelBallot:
             stack.enter_context(sole_writer(self.file))
             begin(self.file, self._settings, "labels", seed=self._seed)
             _refuse_other_texts(self.file, self._order)
-            self._said, self._fixed = _past(self.file)
+            past = verdicts(self.file) if self.file.exists() else ()
+            self._labels = {record["pair"]: record for record in past}
+            self._fixed = finished_pairs(self.file)
             self._order = [pair for pair in self._order if pair.digest not in self._fixed] or self._order
             self._ids = [pair.digest for pair in self._order]
             self._stack = stack.pop_all()
@@ -141,17 +138,17 @@ class LabelBallot:
     @property
     def left(self) -> int:
         """How many pairs have no label yet."""
-        return sum(each not in self._said for each in self._ids)
+        return sum(each not in self._labels for each in self._ids)
 
     def item_to_show(self, at: int | None = None) -> dict[str, Any]:
         """Return what the page shows: the pair at a place, or the first without a label."""
         with self._lock:
             if self.finished:
                 return {**progress((), ()), "voted": len(self._ids), "total": len(self._ids), "graded": False}
-            told = {**progress(self._ids, self._said, at), "graded": self._settings.graded}
-            if told["at"] < len(self._order):
-                told["item"] = self._shown(self._order[told["at"]])
-            return told
+            page = {**progress(self._ids, self._labels, at), "graded": self._settings.graded}
+            if page["at"] < len(self._order):
+                page["item"] = self._shown(self._order[page["at"]])
+            return page
 
     def take(self, given: Mapping[str, Any]) -> None:
         """Write a label down; it is on disk when this returns."""
@@ -167,38 +164,38 @@ class LabelBallot:
                 raise InputError("these labels are finished and stay as they are")
             record = self._record(pair, grade, reason.strip(), seconds_of(given))
             append_lines(self.file, [record])
-            self._said[item] = record
+            self._labels[item] = record
 
     def finish(self) -> dict[str, Any]:
         """Fix what is labelled, if that is all, and return how far people agree."""
         with self._lock:
-            if any(each not in self._said for each in self._ids):
+            if any(each not in self._labels for each in self._ids):
                 raise InputError("there are pairs without a label yet: load the page again")
-            if self._fixed != self._said.keys():
+            if self._fixed != self._labels.keys():
                 append_lines(self.file, [{"kind": _FINISHED, "pair": "", "at": now()}])
-                self._fixed = set(self._said)
+                self._fixed = set(self._labels)
         return self._results()
 
     def _record(self, pair: Pair, grade: int | None, reason: str, seconds: float) -> dict[str, Any]:
-        told = {
+        tests = self._tests.get(pair.digest)
+        about = {
             "seconds": {PERSON: round(seconds, 1)},
-            "tests": self._settings.tests if pair.digest in self._tests else "",
-            "tests_hash": hash_of(repr(self._tests.get(pair.digest))) if pair.digest in self._tests else "",
+            "tests": self._settings.tests if tests else "",
+            "tests_hash": hash_of(repr(tests)) if tests else "",
             "at": now(),
         }
         problem = "unsure" if grade is None else ""
-        return line(pair, Verdict(grade, reason, PERSON, problem=problem, told=told), self._settings.person)
+        return line(pair, Verdict(grade, reason, PERSON, problem=problem, told=about), self._settings.person)
 
     def _shown(self, pair: Pair) -> dict[str, Any]:
-        said = self._said.get(pair.digest)
+        label = self._labels.get(pair.digest)
+        texts = {"query": pair.query.text, "code": pair.code.text, "language": pair.code.language}
         return {
             "id": pair.digest,
-            "query": pair.query.text,
-            "code": pair.code.text,
-            "language": pair.code.language,
-            "labelled": said is not None,
-            "grade": said["grade"] if said else None,
-            "reason": said["reason"] if said else "",
+            **texts,
+            "labelled": label is not None,
+            "grade": label["grade"] if label else None,
+            "reason": label["reason"] if label else "",
             "tests": self._tests.get(pair.digest) if self._settings.tests == "shown" else None,
         }
 
@@ -217,16 +214,11 @@ def _refuse_other_texts(file: Path, pairs: Sequence[Pair]) -> None:
             )
 
 
-def _past(file: Path) -> tuple[dict[str, Mapping[str, Any]], set[str]]:
-    """Return the labels of a file that count, and the pairs that were finished."""
-    fixed: set[str] = set()
-    seen: set[str] = set()
-    for record in read_lines(file):
-        if record.get("kind") == "verdict":
-            seen.add(record["pair"])
-        elif record.get("kind") == _FINISHED:
-            fixed = set(seen)
-    return {record["pair"]: record for record in verdicts(file)} if seen else {}, fixed
+def finished_pairs(file: Path) -> set[str]:
+    """Return the digests of the pairs that a person finished."""
+    lines = [(record.get("kind"), record["pair"]) for record in read_lines(file)]
+    last = max((place for place, (kind, _) in enumerate(lines) if kind == _FINISHED), default=0)
+    return {pair for kind, pair in lines[:last] if kind == "verdict"}
 
 
 def _in_order(pairs: Sequence[Pair], seed: str) -> list[Pair]:
@@ -247,63 +239,60 @@ class LabelStudy:
 
     def of_pairs(self, pairs: Container[str]) -> LabelStudy:
         """Return what people said of some pairs alone."""
-        kept = {
-            name: {pair: record for pair, record in said.items() if pair in pairs} for name, said in self.labels.items()
-        }
-        return LabelStudy({name: said for name, said in kept.items() if said})
+        kept = {name: {pair: one[pair] for pair in one if pair in pairs} for name, one in self.labels.items()}
+        return LabelStudy({name: labels for name, labels in kept.items() if labels})
 
     def votes(self) -> dict[str, list[Mapping[str, Any]]]:
         """Return the records of each pair, by its digest, in the order of the people's names."""
-        found: dict[str, list[Mapping[str, Any]]] = {}
-        for said in self.labels.values():
-            for pair, record in said.items():
-                found.setdefault(pair, []).append(record)
+        found = defaultdict[str, list[Mapping[str, Any]]](list)
+        for labels in self.labels.values():
+            for pair, record in labels.items():
+                found[pair].append(record)
         return found
 
     def disputed(self, without: str = "") -> set[str]:
         """Return the pairs that people label in two ways, one of them perhaps not counted."""
-        others = LabelStudy({name: said for name, said in self.labels.items() if name != without})
-        return {
-            pair for pair, said in others.votes().items() if len(said) > 1 and decided(said, len(others.labels)) is None
-        }
+        others = LabelStudy({name: labels for name, labels in self.labels.items() if name != without})
+        votes = others.votes().items()
+        return {pair for pair, given in votes if len(given) > 1 and decided(given, len(others.labels)) is None}
 
     def annotators(self) -> list[Annotator]:
-        """Return the people as annotators."""
-        return [
-            Annotator(name, {(each["query_id"], each["code_id"]): each["grade"] for each in said.values()})
-            for name, said in self.labels.items()
-            if said
-        ]
-
-    def reasons(self) -> dict[str, dict[tuple[str, str], str]]:
-        """Return why people said what they did."""
-        return {
-            name: {(each["query_id"], each["code_id"]): each["reason"] for each in said.values() if each["reason"]}
-            for name, said in self.labels.items()
+        """Return the people who labelled anything as annotators."""
+        keyed = {
+            name: {(each["query_id"], each["code_id"]): each for each in labels.values()}
+            for name, labels in self.labels.items()
+            if labels
         }
+        return [
+            Annotator(
+                name,
+                {key: each["grade"] for key, each in labels.items()},
+                {key: each["reason"] for key, each in labels.items() if each["reason"]},
+            )
+            for name, labels in keyed.items()
+        ]
 
     def texts(self) -> dict[tuple[str, str], tuple[str, str]]:
         """Return query and code of each pair."""
-        every = (each for said in self.labels.values() for each in said.values())
+        every = (each for labels in self.labels.values() for each in labels.values())
         return {(each["query_id"], each["code_id"]): (each["query"], each["code"]) for each in every}
 
 
 def read_study(folder: Path) -> LabelStudy:
     """Read the labels of all people in a folder; one that is not there has none."""
-    files = sorted(folder.glob("*.jsonl")) if folder.is_dir() else []
     return LabelStudy({
         file.stem: {record["pair"]: record for record in verdicts(file)}
-        for file in files
+        for file in sorted(folder.glob("*.jsonl"))
         if (stored_settings(file) or {}).get("judge") == PERSON and (is_records(file) or not file.stat().st_size)
     })  # fmt: skip
 
 
 def refuse_other_ways(folder: Path, settings: LabelSettings) -> None:
     """Raise InputError where somebody in a folder was asked in another way: with grades, or with tests in sight."""
-    now = {"graded": settings.graded, "tests": settings.tests}
-    for file in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
+    for file in sorted(folder.glob("*.jsonl")):
         before = stored_settings(file) or {}
         if before.get("judge") == PERSON and before.get("person") != settings.person:
+            now = {"graded": settings.graded, "tests": settings.tests}
             refuse(file, "labels", (name for name, value in now.items() if before.get(name) != value))
 
 
@@ -317,107 +306,71 @@ def decided_file(folder: Path, inputs: Iterable[Path | None] = ()) -> Path:
         return out
     if any(given and given.exists() and out.samefile(given) for given in inputs):
         raise InputError(f"what is decided in '{folder}' would replace {out}, which is read here: give another --out")
-    if not _holds_decided(out):
-        raise InputError(f"{out} is there and holds no labels of people: give another --out, or move it away")
-    return out
+    with suppress(StorageError):
+        if out.is_file() and not cut(out) and all(each.get("judge") == PEOPLE for each in read_lines(out)):
+            return out
+    raise InputError(f"{out} is there and holds no labels of people: give another --out, or move it away")
 
 
-def _holds_decided(file: Path) -> bool:
-    try:
-        return file.is_file() and not cut(file) and all(each.get("judge") == PEOPLE for each in read_lines(file))
-    except StorageError:
-        return False
-
-
-def decided(said: Sequence[Mapping[str, Any]], people: int) -> int | None:
+def decided(given: Sequence[Mapping[str, Any]], people: int) -> int | None:
     """Return the grade that more than half of some people give a pair; None where it is open."""
-    if len(said) < min(people, 2):
+    if len(given) < min(people, 2):
         return None
-    grade, votes = Counter(each["grade"] for each in said).most_common(1)[0]
-    return grade if grade is not None and 2 * votes > len(said) else None
+    grade, votes = Counter(each["grade"] for each in given).most_common(1)[0]
+    return grade if 2 * votes > len(given) else None
 
 
 def write_decided(folder: Path, study: LabelStudy) -> Path:
     """Write what is decided, and what is disputed as undecided, as records beside the folder; return where."""
     out = decided_file(folder)
     people = len(study.labels)
-    lines = []
-    for said in study.votes().values():
-        if len(said) < min(people, 2):
-            continue
-        grade = decided(said, people)
-        votes = {each["judge"]: each["grade"] for each in said}
-        reasons = dict.fromkeys(each["reason"] for each in said if each["reason"] and each["grade"] == grade)
-        lines.append(
-            {
-                **said[0],
-                "grade": grade,
-                "reason": " / ".join(reasons),
-                "problem": "" if grade is not None else "split",
-                "judge": PEOPLE,
-                "votes": votes,
-                "seconds": {PERSON: round(sum(_seconds(each) for each in said), 1)},
-            }
-        )
+    votes = [given for given in study.votes().values() if len(given) >= min(people, 2)]
     with among_writers(out):
-        rewrite(out, lines)
+        rewrite(out, (_decision(given, decided(given, people)) for given in votes))
     return out
 
 
-def check_gold(gold: Path, pairs: Sequence[Pair], person: str) -> None:
-    """Raise InputError where true labels cannot be read, or are of other pairs, before anybody labels."""
-    truth = read_labels(gold).annotators
-    known = {key for each in truth for key, grade in each.grades.items() if grade is not None}
-    if not any((pair.query.id, pair.code.id) in known for pair in pairs):
-        raise InputError(f"{gold} labels none of these pairs: query and code ids have to be the same")
-    if person in {each.name for each in truth}:
-        raise InputError(f"{gold} is called '{person}' as who labels: give another --person")
-
-
-def compare_people(study: LabelStudy, gold: Path | None) -> LabelAgreement | None:
-    """Return how far people agree with one another and with true labels; None where nothing can be compared."""
-    truth = read_labels(gold).annotators if gold else []
-    try:
-        return compare(study.annotators(), truth)
-    except InputError:
-        if gold:
-            raise
-        return None  # one person, or nothing in common yet
-
-
-def results(study: LabelStudy, gold: Path | None) -> dict[str, Any]:
-    """Return what a page shows to somebody whose labels can no longer change."""
-    found = compare_people(study, gold)
-    people = [
-        {
-            "name": name,
-            "labels": len(said),
-            "seconds": seconds_a_label(said.values()),
-            "accuracy": _defined(found.against[name].accuracy.value) if found and name in found.against else None,
-        }
-        for name, said in study.labels.items()
-    ]
+def _decision(given: Sequence[Mapping[str, Any]], grade: int | None) -> dict[str, Any]:
+    reasons = dict.fromkeys(each["reason"] for each in given if each["reason"] and each["grade"] == grade)
     return {
-        "people": people,
-        "gold": gold is not None,
-        "alpha": _defined(found.alpha.value) if found else None,
+        **given[0],
+        "grade": grade,
+        "reason": " / ".join(reasons),
+        "problem": "" if grade is not None else "split",
+        "judge": PEOPLE,
+        "votes": {each["judge"]: each["grade"] for each in given},
+        "seconds": {PERSON: round(sum(map(_seconds, given)), 1)},
+    }
+
+
+def compare_people(study: LabelStudy) -> LabelAgreement | None:
+    """Return how far people agree with one another; None with one person, or nothing in common yet."""
+    with suppress(InputError):
+        return compare(study.annotators())
+    return None
+
+
+def results(study: LabelStudy) -> dict[str, Any]:
+    """Return what a page shows to somebody whose labels can no longer change."""
+    found = compare_people(study)
+    return {
+        "people": [
+            {"name": name, "labels": len(labels), "seconds": seconds_a_label(labels)}
+            for name, labels in study.labels.items()
+        ],
+        "alpha": None if found is None or isnan(found.alpha.value) else found.alpha.value,
         "twice": found.labelled_twice if found else 0,
         "disputed": len(study.disputed()),
     }
 
 
-def seconds_a_label(records: Any) -> float:
-    """Return the median time that a label took."""
-    taken = [_seconds(each) for each in records]
-    return float(median(taken)) if taken else 0.0
+def seconds_a_label(labels: Mapping[str, Mapping[str, Any]]) -> float:
+    """Return the median time that a label of these took."""
+    return float(median(map(_seconds, labels.values()))) if labels else 0.0
 
 
 def _seconds(record: Mapping[str, Any]) -> float:
     return float(record.get("seconds", {}).get(PERSON, 0.0))
-
-
-def _defined(value: float) -> float | None:
-    return None if isnan(value) else value
 
 
 _CASE = ("state", "detail", "got", "expected")
@@ -430,25 +383,20 @@ def shown_tests(file: Path, pairs: Collection[str]) -> dict[str, dict[str, Any]]
     programs: dict[str, dict[str, Any]] = {}
     reports: dict[str, Mapping[str, Any]] = {}
     for record in read_lines(file):
-        pair = record.get("pair")
+        pair = str(record.get("pair"))
         if pair not in pairs:
             continue
-        if record["kind"] == "reply" and record.get("part") in {"tests", "fix"}:
-            _take_program(programs, reports, str(pair), record["value"])
-        elif record["kind"] == "run":
-            reports[str(pair)] = record
+        if record["kind"] == "run":
+            reports[pair] = record
+        if record["kind"] != "reply" or record.get("part") not in {"tests", "fix"}:
+            continue
+        value = record["value"]
+        if value.get("action", "repair") == "repair":  # not one that installs, or gives up
+            setup, helpers, cases = parts_of(value)
+            reading = value.get("reading") or programs.get(pair, {}).get("reading", "")
+            programs[pair] = {"reading": reading, "setup": setup, "helpers": helpers, "cases": list(cases)}
+            reports.pop(pair, None)
     return {pair: _as_shown(program, reports.get(pair, {})) for pair, program in programs.items()}
-
-
-def _take_program(
-    programs: dict[str, dict[str, Any]], reports: dict[str, Mapping[str, Any]], pair: str, value: Mapping[str, Any]
-) -> None:
-    if value.get("action", "repair") != "repair":  # one that installs, or gives up
-        return
-    setup, helpers, cases = parts_of(value)
-    reading = value.get("reading") or programs.get(pair, {}).get("reading", "")
-    programs[pair] = {"reading": reading, "setup": setup, "helpers": helpers, "cases": list(cases)}
-    reports.pop(pair, None)
 
 
 def _as_shown(program: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,27 +9,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from assay.errors import InputError, nearest
+from assay.errors import InputError
 from assay.io import rows
 from assay.io.rows import first_bytes, plain
 from assay.judge import records
+from assay.judge.pairs import CODE_IDS, QUERY_IDS, first_of
 from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
-from assay.runs.draw_sample import BY_PAIR, BY_QUERY, SampleDraw, draw_within
 from assay.terms import same_words
 from assay.values import Problem
 
 Key = tuple[str, str]
 """The ids of a query and of a code."""
-_OWN_IDS = ("id", "_id", "idx")
-_QUERY_IDS = ("query_id", "query-id", "qid", *_OWN_IDS)
-_CODE_IDS = ("code_id", "corpus_id", "corpus-id", "target", "doc_id", "retrieval_idx", *_OWN_IDS)
 _GRADES = ("grade", "label", "score", "relevance")
 _JUDGES = ("judge", "annotator")
 _OF_TRUTH = ("truth", "query", "document")
@@ -72,10 +69,8 @@ def read_labels(file: Path, name: str = "") -> LabelFiles:
         why = f" ({found.problems[0]})" if found.problems else ""
         raise InputError(f"{file} holds no label{why}; {_WANTED}")
     called = name or plain(file).stem
-    if len(by) == 1:
-        by = {called: next(iter(by.values()))}
     for judge, annotator in by.items():
-        annotator.name = f"{name}:{judge}" if name and len(by) > 1 else judge or called
+        annotator.name = called if len(by) == 1 else f"{name}:{judge}" if name else judge or called
         found.annotators.append(annotator)
     return found
 
@@ -90,7 +85,7 @@ def not_matches(file: Path) -> set[Key]:
 
 def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) -> str:
     """Take a row in, or return what is wrong with it."""
-    query_id, code_id = _first(row, _QUERY_IDS), _first(row, _CODE_IDS)
+    query_id, code_id = first_of(row, QUERY_IDS), first_of(row, CODE_IDS)
     if query_id is None or code_id is None:
         return f"wanted a query_id and a code_id, found {', '.join(sorted(map(str, row)))[:80]}"
     named = next((name for name in _GRADES if name in row), None)
@@ -99,7 +94,7 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     grade = _grade(row[named])
     if isinstance(grade, str):
         return grade
-    key, judge = (str(query_id), str(code_id)), str(_first(row, _JUDGES) or "")
+    key, judge = (str(query_id), str(code_id)), str(first_of(row, _JUDGES) or "")
     annotator = by.setdefault(judge, Annotator(judge))
     if key in annotator.grades:
         same = annotator.grades[key] == grade
@@ -107,7 +102,7 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     annotator.grades[key] = grade
     if row.get("reason"):
         annotator.reasons[key] = str(row["reason"])
-    query, code = _first(row, ("query", "doc")), row.get("code")
+    query, code = first_of(row, ("query", "doc")), row.get("code")
     if isinstance(query, str) and isinstance(code, str):
         found.texts.setdefault(key, (query, code))
     return ""
@@ -141,40 +136,6 @@ def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[st
                 yield rows.place(file, row), dict(zip(_TREC, cells, strict=True))
             elif cells:
                 problems.append(Problem(rows.place(file, row), f"{len(cells)} fields, wanted {len(_TREC)}"))
-
-
-def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
-
-
-_BY = (BY_QUERY, BY_PAIR, "label")
-
-
-def sample_labels(
-    annotators: Sequence[Annotator], truth: Sequence[Annotator], sample: SampleDraw
-) -> tuple[list[Annotator], list[Annotator]]:
-    """Return annotators and truth with the labels of the drawn pairs alone; without a size with all of them."""
-    if not sample.size:
-        return [*annotators], [*truth]
-    if sample.by not in _BY:
-        raise InputError(f"--sample-by {sample.by} is not known here; {nearest(sample.by, _BY)}")
-    keys = dict.fromkeys(key for each in truth or annotators for key in each.grades)
-    strata = {_name(key, sample): _label(key, truth or annotators[:1]) if sample.by == "label" else "" for key in keys}
-    drawn = draw_within(strata, sample.size, sample.seed, BY_QUERY if sample.by == BY_QUERY else BY_PAIR)
-    kept = {key for key in keys if _name(key, sample) in drawn}
-    return [_only(each, kept) for each in annotators], [_only(each, kept) for each in truth]
-
-
-def _name(key: Key, sample: SampleDraw) -> str:
-    return key[0] if sample.by == BY_QUERY else "\t".join(key)
-
-
-def _label(key: Key, labelled: Sequence[Annotator]) -> str:
-    return str(majority(each.grades.get(key) for each in labelled))
-
-
-def _only(annotator: Annotator, kept: set[Key]) -> Annotator:
-    return replace(annotator, grades={key: grade for key, grade in annotator.grades.items() if key in kept})
 
 
 MAJORITY = "majority"
@@ -278,29 +239,29 @@ def compare(
 ) -> LabelAgreement:
     """Compare annotators, three or more also as a majority, with one another and with the truth if there is one."""
     labels = labels_of(annotators, truth, match=match, texts=texts)
-    keys, sources, judged, true = labels.keys, labels.sources, labels.by_annotator, labels.truth
-    queries = labels.queries
+    keys, judged = labels.keys, labels.by_annotator
+    draws: dict[str, Any] = {"groups": labels.queries, "seed": seed}
     said = {each.name: judged[each.name] for each in annotators}
     rows = list(zip(*said.values(), strict=True))
+    sources = list(zip(*labels.sources.values(), strict=True))
     seen = {each.name: each.grades.keys() for each in annotators}
     looked: set[Key] = set().union(*seen.values())
     known = {key for each in truth for key in each.grades}
     found = LabelAgreement(
         pairs=len(keys),
-        queries=len(set(queries)),
-        counts={name: _counts(labels, keys, seen.get(name, looked)) for name, labels in judged.items()},
-        truth=tuple(sources),
-        true=_counts(true, keys, known) if truth else None,
-        truth_alpha=alpha(list(zip(*sources.values(), strict=True)), groups=queries, seed=seed)
-        if len(truth) > 1
-        else None,
-        against={name: against(true, labels, groups=queries, seed=seed) for name, labels in judged.items()}
-        if truth
-        else {},
-        kappas=tuple(_two(a, b, said, queries, seed) for a, b in combinations(said, 2)),
-        alpha=alpha(rows, groups=queries, seed=seed),
+        queries=len(set(labels.queries)),
+        counts={name: _counts(given, keys, seen.get(name, looked)) for name, given in judged.items()},
+        truth=tuple(labels.sources),
+        true=_counts(labels.truth, keys, known) if truth else None,
+        truth_alpha=alpha(sources, **draws) if len(truth) > 1 else None,
+        against={name: against(labels.truth, given, **draws) for name, given in judged.items() if truth},
+        kappas=tuple(
+            AnnotatorPair(a, b, kappa(said[a], said[b], **draws), *_same(said[a], said[b]))
+            for a, b in combinations(said, 2)
+        ),
+        alpha=alpha(rows, **draws),
         labelled_twice=sum(sum(label is not None for label in row) > 1 for row in rows),
-        differences=_differences(keys, {**sources, **said}, [*truth, *annotators]),
+        differences=_differences(keys, {**labels.sources, **said}, [*truth, *annotators]),
     )
     if not found.labelled_twice and not any(each.decided for each in found.against.values()):
         raise InputError(f"of {len(keys):,} pairs none is labelled by two: query and code ids have to be the same")
@@ -320,11 +281,10 @@ def _counts(labels: Sequence[object], keys: Sequence[Key], seen: Container[Key])
     return Counts(found[1], found[0], looked - found[1] - found[0], len(keys) - looked)
 
 
-def _two(a: str, b: str, said: dict[str, list[int | None]], queries: Sequence[str], seed: int) -> AnnotatorPair:
-    both = [(x, y) for x, y in zip(said[a], said[b], strict=True) if x is not None and y is not None]
-    return AnnotatorPair(
-        a, b, kappa(said[a], said[b], groups=queries, seed=seed), len(both), sum(x == y for x, y in both)
-    )
+def _same(a: Sequence[int | None], b: Sequence[int | None]) -> tuple[int, int]:
+    """Return how many pairs have both labels, and how many of these the same one."""
+    both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    return len(both), sum(x == y for x, y in both)
 
 
 def _differences(

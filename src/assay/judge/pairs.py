@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import unicodedata
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from warnings import catch_warnings
 
 from assay.errors import InputError
 from assay.io import rows
@@ -22,9 +21,9 @@ from assay.values import Chunk, Problem, Query
 
 LONGEST = 100_000
 """Characters of a code or a query that is judged: what is longer fits in no prompt, and is no answer."""
-_QUERY_IDS = ("query_id", "query-id", "qid")
-_CODE_IDS = ("code_id", "corpus_id", "corpus-id", "target", "doc_id")
 _OWN_IDS = ("id", "_id", "idx")
+QUERY_IDS = ("query_id", "query-id", "qid", *_OWN_IDS)
+CODE_IDS = ("code_id", "corpus_id", "corpus-id", "target", "doc_id", "retrieval_idx", *_OWN_IDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,8 @@ def read_with_rows(
     file: Path, *, queries: Path | None = None, corpus: Path | None = None
 ) -> Iterator[tuple[Pair, Mapping[str, Any]] | Problem]:
     """Yield what `read` does, each pair with all fields of its row."""
-    asked = _texts(queries, ("text", "query", "doc"), _QUERY_IDS) if queries else {}
-    codes = _texts(corpus, ("text", "code"), _CODE_IDS) if corpus else {}
+    asked = _texts(queries, ("text", "query", "doc"), QUERY_IDS) if queries else {}
+    codes = _texts(corpus, ("text", "code"), CODE_IDS) if corpus else {}
     seen: set[str] = set()
     broken: list[Problem] = []
     for row, fields in rows.objects(file, broken):
@@ -101,30 +100,30 @@ def count(file: Path) -> int:
 
 def notes(pair: Pair) -> list[Problem]:
     """Return what is odd about a pair that is judged all the same."""
-    found = []
     why = not_python(pair.code)
-    if why:
-        found.append(Problem(_pair_label(pair), f"judged without being run: {why}"))
+    found = [f"judged without being run: {why}"] if why else []
     letters = [letter for letter in pair.query.text if letter.isalpha()]
     foreign = sum(not unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
     if foreign * 2 > len(letters):
-        found.append(
-            Problem(_pair_label(pair), "the query is not in Latin letters: few models judge such queries as well")
-        )
-    return found
+        found.append("the query is not in Latin letters: few models judge such queries as well")
+    return [Problem(f"{pair.query.id}, {pair.code.id}", each) for each in found]
 
 
 def not_python(code: Chunk) -> str:
     """Return why a code cannot be run as Python, empty where it can."""
     if code.language not in ("", "python"):
         return f"the code is {code.language}, not Python"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # escapes in strings of other people's code
+    tree = tree_of(laid_out(code.text))
+    return f"the code is not Python 3 ({tree})" if isinstance(tree, str) else ""
+
+
+def tree_of(text: str) -> ast.Module | str:
+    """Return the syntax tree of a Python text, or why it has none."""
+    with catch_warnings(action="ignore"):  # escapes in strings of other people's code
         try:
-            ast.parse(laid_out(code.text))
+            return ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return f"the code is no Python 3 ({error})"
-    return ""
+            return str(error)
 
 
 def laid_out(code: str) -> str:
@@ -133,16 +132,12 @@ def laid_out(code: str) -> str:
     return f"if True:\n{code}" if first[:1] in (" ", "\t") else code
 
 
-def _pair_label(pair: Pair) -> str:
-    return pair.id.replace("\t", ", ")
-
-
 def _texts(file: Path, names: Iterable[str], ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
     """Return the rows of queries or codes by id; the first row of an id counts."""
     found: dict[str, Mapping[str, Any]] = {}
     broken: list[Problem] = []
     for row, fields in rows.objects(file, broken):
-        name, text = _first(fields, (*_OWN_IDS, *ids)), _first(fields, names)
+        name, text = first_of(fields, (*_OWN_IDS, *ids)), next((fields[key] for key in names if key in fields), None)
         if name is None or not isinstance(text, str):
             where = rows.place(file, row)
             raise InputError(f"{where}: wanted an id and a text under one of {', '.join(names)}")
@@ -154,10 +149,7 @@ def _texts(file: Path, names: Iterable[str], ids: Iterable[str]) -> dict[str, Ma
 
 def _pair(row: Mapping[str, Any], queries: Mapping[str, Any], codes: Mapping[str, Any]) -> Pair | str:
     """Return the pair of a row, or what is wrong with it."""
-    own = _first(row, _OWN_IDS)
-    query_id = _first(row, _QUERY_IDS) if _first(row, _QUERY_IDS) is not None else own
-    code_id = _first(row, _CODE_IDS)
-    code_id = code_id if code_id is not None else row.get("retrieval_idx", own)
+    query_id, code_id = first_of(row, QUERY_IDS), first_of(row, CODE_IDS)
     if query_id is None or code_id is None:
         return "wanted query_id and code_id (or the idx of CoSQA)"
     query_id, code_id = str(query_id), str(code_id)
@@ -187,12 +179,12 @@ def _wrong(query_id: str, query: object, code_id: str, code: object) -> str:
     return ""
 
 
-def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((row[name] for name in names if row.get(name) is not None), None)
+def first_of(row: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """Return the first field of these names that says something; None where there is none."""
+    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
 
 
-@dataclass(frozen=True, slots=True)
-class SampledPairs:
+class SampledPairs(NamedTuple):
     """What is to be judged of a file."""
 
     pairs: Iterator[Pair | Problem]
@@ -208,17 +200,15 @@ def read_sample(
     if not sample.size:
         return SampledPairs(found, count(file))
     strata: dict[str, str] = {}
-    held, problems = Counter[str](), 0
+    held = Counter[str]()
     for each in read_with_rows(file, queries=queries, corpus=corpus):
-        if isinstance(each, Problem):
-            problems += 1
-            continue
-        key = _sample_key(each[0], sample)
+        key = "" if isinstance(each, Problem) else _sample_key(each[0], sample)
         held[key] += 1
-        strata[key] = _stratum(each[1], sample, file)
+        if not isinstance(each, Problem):
+            strata[key] = _stratum(each[1], sample, file)
     drawn = draw_within(strata, sample.size, sample.seed, BY_QUERY if sample.by == BY_QUERY else BY_PAIR)
-    total = sum(held[key] for key in drawn) + problems
-    return SampledPairs(filter(partial(_is_drawn, drawn, sample), found), total)
+    kept = (each for each in found if isinstance(each, Problem) or _sample_key(each, sample) in drawn)
+    return SampledPairs(kept, sum(held[key] for key in {*drawn, ""}))
 
 
 def _stratum(row: Mapping[str, Any], sample: SampleDraw, file: Path) -> str:
@@ -232,7 +222,3 @@ def _stratum(row: Mapping[str, Any], sample: SampleDraw, file: Path) -> str:
 
 def _sample_key(pair: Pair, sample: SampleDraw) -> str:
     return pair.query.id if sample.by == BY_QUERY else pair.digest
-
-
-def _is_drawn(drawn: frozenset[str], sample: SampleDraw, each: Pair | Problem) -> bool:
-    return isinstance(each, Problem) or _sample_key(each, sample) in drawn

@@ -82,16 +82,13 @@ def paired(
     left, right = _by_query(a, found), _by_query(b, found)
     found.only_a, found.only_b = len(left.keys() - right.keys()), len(right.keys() - left.keys())
     for query_id in left.keys() & right.keys():
-        ours, theirs = sorted(left[query_id], key=_name), sorted(right[query_id], key=_name)
-        texts = {pair.query.text.strip() for pair in (*ours, *theirs)}
-        if len(texts) > 1:
+        ours, theirs = left[query_id], right[query_id]
+        if len({pair.query.text.strip() for pair in (*ours, *theirs)}) > 1:
             found.problems.append(Problem(query_id, "the query has another text in the other file"))
-            continue
-        item = _drawn(ours, theirs, Random(f"{sample.seed}:{query_id}"))  # noqa: S311  # to be drawn again, not to be secret
-        if item is None:
-            found.same += 1
-        else:
+        elif item := _drawn(ours, theirs, Random(f"{sample.seed}:{query_id}")):  # noqa: S311  # to be drawn again, not to be secret
             found.items.append(item)
+        else:
+            found.same += 1
     drawn = draw((item.query.id for item in found.items), sample.size, sample.seed) if found.items else frozenset()
     found.items = sorted((item for item in found.items if item.query.id in drawn), key=lambda item: item.query.id)
     if not found.items:
@@ -112,7 +109,8 @@ class Ballot:
         self._order = sorted(items.values(), key=lambda item: _hash(str(seed), voter, item.id))
         self._left = {item.id: "ab"[Random(f"{seed}:{voter}:{item.id}").random() < 0.5] for item in self._order}  # noqa: S311  # the same
         self._lock = Lock()
-        self._voted = {vote["item"] for vote in self._past() if vote["voter"] == voter} & items.keys()
+        votes = self._past() if is_begun(file) else ()
+        self._voted = {vote["item"] for vote in votes if vote["voter"] == voter} & items.keys()
 
     def __len__(self) -> int:
         return len(self._order)
@@ -125,57 +123,37 @@ class Ballot:
     def item_to_show(self, at: int | None = None) -> dict[str, Any]:
         """Return what the page shows: the item at a place, or the first without a vote; nothing says whose it is."""
         with self._lock:
-            told = progress([item.id for item in self._order], self._voted, at)
-            if told["at"] < len(self._order):
-                item = self._order[told["at"]]
-                two = (item.a, item.b) if self._left[item.id] == "a" else (item.b, item.a)
-                told["item"] = {"id": item.id, "query": item.query.text, "left": two[0].text, "right": two[1].text}
-            return told
+            page = progress([item.id for item in self._order], self._voted, at)
+            if page["at"] < len(self._order):
+                item = self._order[page["at"]]
+                left, right = (item.a, item.b) if self._left[item.id] == "a" else (item.b, item.a)
+                page["item"] = {"id": item.id, "query": item.query.text, "left": left.text, "right": right.text}
+            return page
 
-    def take(self, given: Mapping[str, Any]) -> None:
-        """Take a vote from the page."""
-        self.vote(str(given.get("item")), str(given.get("side")), seconds_of(given))
-
-    @property
-    def finished(self) -> bool:
-        """Whether it may end: who says so may end it at any time."""
-        return True
+    finished = True
+    """It may end at any time."""
 
     def finish(self) -> dict[str, Any]:
         """Return what may be shown at the end: nothing that others voted."""
         return {}
 
-    def vote(self, item_id: str, side: str, seconds: float = 0.0) -> None:
-        """Write a vote down; it is on disk when this returns."""
+    def take(self, given: Mapping[str, Any]) -> None:
+        """Write a vote of the page down; it is on disk when this returns."""
+        item_id, side = str(given.get("item")), str(given.get("side"))
         item = next((item for item in self._order if item.id == item_id), None)
         if item is None or side not in SIDES:
             raise InputError(f"no item {item_id[:20]!r} or no side {side[:20]!r}; wanted {', '.join(SIDES)}")
         left = self._left[item.id]
         choice = {"left": left, "right": "b" if left == "a" else "a"}.get(side, "neither")
-        vote = {
-            "kind": "vote",
-            "item": item.id,
-            "query_id": item.query.id,
-            "a": item.a.id,
-            "b": item.b.id,
-            "left": left,
-            "choice": choice,
-            "voter": self._voter,
-            "seconds": round(max(seconds, 0.0), 1),
-            "at": now(),
-        }
-        with self._lock:
-            self._append(vote)
-            self._voted.add(item.id)
-
-    def _append(self, vote: dict[str, Any]) -> None:
-        with among_writers(self._file):  # others may vote into the same file
+        ids = {"item": item.id, "query_id": item.query.id, "a": item.a.id, "b": item.b.id}
+        about = {"voter": self._voter, "seconds": round(seconds_of(given), 1), "at": now()}
+        vote = {"kind": "vote", **ids, "left": left, "choice": choice, **about}
+        with self._lock, among_writers(self._file):  # others may vote into the same file
             append_lines(self._file, [vote] if is_begun(self._file) else [self._of, vote])
+            self._voted.add(item.id)
 
     def _past(self) -> list[dict[str, Any]]:
         """Return the votes that are there, if they are of this study."""
-        if not is_begun(self._file):
-            return []
         of, given = read_votes(self._file)
         names = {"hash": "the codes", "items": "", "seed": "seed"}
         differ = filter(None, (names.get(name, name) for name in differing(of, self._of)))
@@ -210,7 +188,7 @@ def _by_query(pairs: Iterable[Pair | Problem], found: PreferenceStudy) -> dict[s
             found.problems.append(pair)
         else:
             by.setdefault(pair.query.id, []).append(pair)
-    return by
+    return {query: sorted(several, key=lambda pair: (pair.code.id, pair.code.text)) for query, several in by.items()}
 
 
 def _drawn(ours: list[Pair], theirs: list[Pair], draws: Random) -> Item | None:
@@ -220,10 +198,6 @@ def _drawn(ours: list[Pair], theirs: list[Pair], draws: Random) -> Item | None:
         if others:
             return Item(one.query, one.code, draws.choice(others).code)
     return None
-
-
-def _name(pair: Pair) -> tuple[str, str]:
-    return pair.code.id, pair.code.text
 
 
 def _hash(*texts: str) -> str:

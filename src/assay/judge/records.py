@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,17 +19,17 @@ STEPS = (REPLY, "run", "install")
 
 def pair_journal(file: Path, skip: Container[str] = (), since: Mapping[str, int] = MappingProxyType({})) -> Journal:
     """Return the steps of the pairs of a file that are not in `skip`, of those in `since` from that line on."""
-    return Journal(file, partial(_is_open_step, skip, since))
+
+    def is_open(number: int, record: Record) -> bool:
+        is_wanted = record["kind"] in STEPS and record["pair"] not in skip
+        return is_wanted and number > since.get(record["pair"], 0)
+
+    return Journal(file, is_open)
 
 
 def is_step(_: int, record: Record) -> bool:
     """Say whether a record is a step of a pair."""
     return record["kind"] in STEPS and bool(record["pair"])
-
-
-def _is_open_step(skip: Container[str], since: Mapping[str, int], number: int, record: Record) -> bool:
-    is_wanted = record["kind"] in STEPS and record["pair"] not in skip
-    return is_wanted and number > since.get(record["pair"], 0)
 
 
 def key_of(*asked: str) -> str:
@@ -99,13 +98,15 @@ def cut(file: Path) -> bool:
 
 def verdicts(file: Path) -> Iterator[dict[str, Any]]:
     """Yield the records of the verdicts that count, one a pair of ids, in the order of the file."""
-    file, last = on_disk(file), dict[int, int]()
-    for number, record in enumerate(read_lines(file)):
-        if record.get("kind") == "verdict":
-            last[hash((record["query_id"], record["code_id"]))] = number
-    for number, record in enumerate(read_lines(file)):
-        if record.get("kind") == "verdict" and last[hash((record["query_id"], record["code_id"]))] == number:
-            yield record
+    file = on_disk(file)
+
+    def every() -> Iterator[tuple[int, int, dict[str, Any]]]:
+        for number, record in enumerate(read_lines(file)):
+            if record.get("kind") == "verdict":
+                yield number, hash((record["query_id"], record["code_id"])), record
+
+    last = {pair: number for number, pair, _ in every()}
+    yield from (record for number, pair, record in every() if last[pair] == number)
 
 
 def failures(file: Path) -> Iterator[dict[str, Any]]:

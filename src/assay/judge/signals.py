@@ -90,10 +90,8 @@ class SignalsJudge:
         for start in range(0, len(pairs), _AT_ONCE):
             some = pairs[start : start + _AT_ONCE]
             added = self._features(some) * self._weights.linear
-            read = [self._verdict(*one) for one in zip(some, added, strict=True)]
-            if self._trials:
-                read = [_tried(*one) for one in zip(self._trials(some), read, strict=True)]
-            verdicts += read
+            read = map(self._verdict, some, added)
+            verdicts += map(_tried, self._trials(some), read) if self._trials else read
         return verdicts
 
     def _features(self, pairs: Sequence[Pair]) -> Rows:
@@ -117,22 +115,22 @@ class SignalsJudge:
 
 def _tried(trial: Trial, before: Verdict) -> Verdict:
     """Return what running the code shows; a trial that shows nothing leaves the verdict as it was."""
-    held = f"holds on {trial.held} of {trial.examples} examples that the query shows"
-    ran = {"examples": asdict(trial)}
-    if trial.state == "passed":
-        return Verdict(1, held, "tests", PASSED, told={"call": "match", "why": {}, **ran})
-    if trial.state == "failed":
-        return Verdict(0, f"{held}: {trial.detail}", "tests", FAILED, told={"call": "no match", "why": {}, **ran})
     if trial.state == "broken":
         return undecided("sandbox", trial.detail)
-    return before if before.grade is None else replace(before, told={**before.told, **ran})
+    ran = {"examples": asdict(trial)}
+    if trial.state == "not run":
+        return before if before.grade is None else replace(before, told={**before.told, **ran})
+    held = f"holds on {trial.held} of {trial.examples} examples that the query shows"
+    if trial.state == "passed":
+        return Verdict(1, held, "tests", PASSED, told={"call": "match", "why": {}, **ran})
+    return Verdict(0, f"{held}: {trial.detail}", "tests", FAILED, told={"call": "no match", "why": {}, **ran})
 
 
 def weights_file(folder: str, *, encoder: bool = False) -> Path:
     """Return the file of weights of a folder that `assay train judge` wrote; of no folder, what ships."""
-    if not folder and encoder:
-        raise InputError("the weights that ship know no encoder: learn some with assay train judge --encoder SPEC")
     if not folder:
+        if encoder:
+            raise InputError("the weights that ship know no encoder: learn some with assay train judge --encoder SPEC")
         return _SHIPPED
     path = Path(folder).expanduser()
     return path / WEIGHTS if path.is_dir() else path
@@ -157,6 +155,11 @@ def _loaded(file: Path, _changed: int) -> SignalWeights:
         stored: dict[str, Any] = json.loads(file.read_text("utf-8"))
         encoder = stored.get("encoder")
         names = ENCODER_FEATURES if encoder else FEATURES
+        if stored["linear"].keys() != set(names):
+            raise InputError(
+                f"the weights in {file} are of an earlier version, with features that were removed because six do as "
+                "well: learn them again with assay train judge"
+            )
         linear = np.array([float(stored["linear"][name]) for name in names])
         bias, base, low, high = (float(stored[name]) for name in ("bias", "base", "low", "high"))
         return SignalWeights(names, linear, bias, base, low, high, int(encoder["width"]) if encoder else 0)
@@ -168,14 +171,13 @@ def _loaded(file: Path, _changed: int) -> SignalWeights:
 
 def _check_encoder(weights: SignalWeights, encoder: Encoder | None) -> None:
     """Refuse an encoder with weights that know nothing of it, and weights that lack theirs."""
-    if weights.width and encoder is None:
-        raise InputError("these weights were learned with the cosines of an encoder: give --encoder SPEC")
-    if encoder and not weights.width:
-        raise InputError("these weights were learned without an encoder: leave --encoder out, or train with it")
-    if encoder and encoder.dimension != weights.width:
+    width = encoder.dimension if encoder else 0
+    if width != weights.width:
+        have = f"the cosines of an encoder of width {weights.width}" if weights.width else "no encoder"
+        given = f"{encoder.name} has width {width}" if encoder else "none is given"
         raise InputError(
-            f"{encoder.name} has vectors of width {encoder.dimension}, and these weights are for {weights.width}: "
-            f"learn weights for it with assay train judge --encoder SPEC"
+            f"these weights were learned with {have}, and {given}: give that one with --encoder SPEC, leave it out, or "
+            "learn weights for it with assay train judge --encoder SPEC"
         )
 
 

@@ -11,7 +11,6 @@ import ast
 import json
 import re
 import shlex
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -20,15 +19,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import AssayError, InputError
 from assay.faults import Fault
-from assay.judge.pairs import laid_out, not_python
+from assay.judge.pairs import laid_out, not_python, tree_of
 from assay.judge.session import PairSession
 from assay.programs.drop_vacuous import drop_vacuous_tests
-from assay.programs.execute import Execution, executions
+from assay.programs.execute import executions
 from assay.programs.modules.imports import Known, plain
 from assay.programs.modules.install import InstallRefused, Overlay
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import unusable
-from assay.runs.record import Record
 from assay.values import Outcome, Program, Script, Task, Test
 
 if TYPE_CHECKING:
@@ -94,24 +92,27 @@ def refused(program: TestProgram, code: str) -> str:
         return f"the test program is too long: at most {_MOST_CASES} cases and {_LONGEST:,} characters"
     names, methods = defined(code), _methods(code)
     trees = {}
-    for what, text in _texts(program):
-        try:
-            trees[what] = _parsed(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return f"{what} cannot be read: {error}"
+    texts = {"setup": program.setup, "helpers": program.helpers}
+    for what, text in (texts | {f"case {number}": case for number, case in enumerate(program.cases, 1)}).items():
+        tree = tree_of(text)
+        if isinstance(tree, str):
+            return f"{what} cannot be read: {tree}"
+        trees[what] = tree
     for what, tree in trees.items():
-        why = _binds(tree, names, methods) or ("" if what == "setup" else _takes_all(tree))
-        if why:
+        stars = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
+        if why := _binds(tree, names, methods):
             return f"{what} {why}"
+        if what != "setup" and (star := next(stars, None)):  # one of its names may be the code's
+            return f"{what} line {star.lineno} imports *: name what is imported"
     return _says_nothing(trees, names)
 
 
 def _says_nothing(trees: Mapping[str, ast.Module], names: frozenset[str]) -> str:
     """Return which case can hold for any code, as far as reading shows."""
-    helped = "helpers" in trees and _checks(trees["helpers"])
-    for what, tree in trees.items():
-        if what.startswith("case") and not helped and not _checks(tree):
-            return f"{what} has no assert"
+    if not _checks(trees["helpers"]):
+        for what, tree in trees.items():
+            if what.startswith("case") and not _checks(tree):
+                return f"{what} has no assert"
     used = {each for tree in trees.values() for each in _names(tree)}
     if names and not names & used:
         return f"no case uses what the code defines: {', '.join(sorted(names)[:5])}"
@@ -120,9 +121,8 @@ def _says_nothing(trees: Mapping[str, ast.Module], names: frozenset[str]) -> str
 
 def defined(code: str) -> frozenset[str]:
     """Return the names that a code gives: its functions and classes, or what it assigns where it has none."""
-    try:
-        tree = _parsed(laid_out(code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_of(laid_out(code))
+    if isinstance(tree, str):
         return frozenset()
     nodes = list(_outside_functions(tree))
     made = [node for node in nodes if isinstance(node, _MADE)]
@@ -130,52 +130,25 @@ def defined(code: str) -> frozenset[str]:
     return frozenset(name for node in made or nodes if not isinstance(node, imports) for name in _bound(node))
 
 
-def _parsed(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
-
-
-def _texts(program: TestProgram) -> Iterator[tuple[str, str]]:
-    yield "setup", program.setup
-    yield "helpers", program.helpers
-    for number, case in enumerate(program.cases, 1):
-        yield f"case {number}", case
-
-
 def _methods(code: str) -> frozenset[str]:
     """Return the names of the methods of a code's classes."""
-    try:
-        tree = _parsed(laid_out(code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_of(laid_out(code))
+    if isinstance(tree, str):
         return frozenset()
     classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     return frozenset(node.name for each in classes for node in each.body if isinstance(node, _MADE))
 
 
-def _takes_all(tree: ast.Module) -> str:
-    """Return whether a text imports names that it does not name, of which one may be the code's."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
-            return f"line {node.lineno} imports *: name what is imported"
-    return ""
-
-
 def _binds(tree: ast.Module, names: frozenset[str], methods: frozenset[str]) -> str:
     """Return how a text binds one of these names, or might without it being seen."""
     for node in _binding(tree):
-        own = isinstance(node, ast.ImportFrom) and node.module == MODULE
-        bound = [name for name in _bound(node) if name in names]
-        if own:
-            renamed = [alias.asname for alias in getattr(node, "names", ()) if alias.asname not in (None, alias.name)]
-            bound = [name for name in renamed if name in names]
-        if bound:
-            return f"line {getattr(node, 'lineno', 0)} binds '{bound[0]}', which is the code under judgment"
-    for node in ast.walk(tree):
-        why = _changes(node, names, methods)
-        if why:
-            return why
-    return ""
+        if isinstance(node, ast.ImportFrom) and node.module == MODULE:
+            bound = [alias.asname or "" for alias in node.names if alias.asname != alias.name]
+        else:
+            bound = list(_bound(node))
+        if name := next((name for name in bound if name in names), ""):
+            return f"line {getattr(node, 'lineno', 0)} binds '{name}', which is the code under judgment"
+    return next(filter(None, (_changes(node, names, methods) for node in ast.walk(tree))), "")
 
 
 def _changes(  # noqa: PLR0911  # each is one way
@@ -192,7 +165,7 @@ def _changes(  # noqa: PLR0911  # each is one way
             func=ast.Attribute(attr="object"), args=[ast.expr() as whose, ast.Constant(value=str(attr)), *_]
         ) if attr in names | methods or _is_code(whose, names):
             return f"{where} patches '{attr}', which is the code under judgment"
-        case ast.Constant(value=str(text)) if _patches(text, names):
+        case ast.Constant(value=str(text)) if text.startswith(f"{MODULE}.") and text.split(".")[1] in names:
             return f"{where} speaks of '{text}', as those do that patch the code under judgment"
         case ast.Name(id=name) if name in _HIDDEN_CALLS:
             return f"{where} uses {name}, by which the code under judgment could be changed unseen"
@@ -206,12 +179,6 @@ def _is_code(node: ast.expr, names: frozenset[str]) -> bool:
     while isinstance(root, ast.Attribute):
         root = root.value
     return isinstance(root, ast.Name) and (root.id in names or root.id == MODULE)
-
-
-def _patches(text: str, names: frozenset[str]) -> bool:
-    """Say whether a text is a dotted name inside the module of the code, as `mock.patch` takes it."""
-    head, _, rest = text.partition(".")
-    return head == MODULE and rest.partition(".")[0] in names
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
@@ -320,10 +287,7 @@ class CaseReport:
         if not self.cases:
             return f"The program was not run: {self.error}"
         counts = ", ".join(f"{self.count(state)} {state}" for state in ("passed", "failed", "error"))
-        kept = ("number", "state", "asserts", "detail", "got", "expected", "line")
-        rows = [
-            {name: getattr(case, name) for name in kept if getattr(case, name) not in ("", -1)} for case in self.cases
-        ]
+        rows = [{name: value for name, value in asdict(case).items() if value not in ("", -1)} for case in self.cases]
         return "\n".join((f"{len(self.cases)} cases: {counts}", *(json.dumps(row, ensure_ascii=False) for row in rows)))
 
     def count(self, state: State) -> int:
@@ -333,7 +297,7 @@ class CaseReport:
 
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)
 _MOST_NAMES = 5
-_PIP = (["pip"], ["pip3"], ["python", "-m", "pip"], ["python3", "-m", "pip"], ["uv", "pip"])
+_PIP = [[*pip.split(), "install"] for pip in ("pip", "pip3", "python -m pip", "python3 -m pip", "uv pip")]
 
 
 def distributions_in(command: str) -> list[str] | str:
@@ -346,14 +310,9 @@ def distributions_in(command: str) -> list[str] | str:
         words = shlex.split(command)
     except ValueError:
         return refusal
-    for pip in _PIP:
-        start = [*pip, "install"]
-        if words[: len(start)] == start:
-            names = words[len(start) :]
-            return (
-                names if names and all(map(_DISTRIBUTION.fullmatch, names)) and len(names) <= _MOST_NAMES else refusal
-            )
-    return refusal
+    start = next((pip for pip in _PIP if words[: len(pip)] == pip), words)
+    names = words[len(start) :]
+    return names if all(map(_DISTRIBUTION.fullmatch, names)) and 0 < len(names) <= _MOST_NAMES else refusal
 
 
 class Installs:
@@ -381,17 +340,14 @@ class Installs:
         for name in asked:
             if why := self.refusal(name):
                 return why
+        assert self._make is not None
         with self._lock:
             if asked not in self._made:
-                self._made[asked] = self._had(asked)
+                try:
+                    self._made[asked] = self._make(asked)
+                except InstallRefused as refused:
+                    self._made[asked] = str(refused)
             return self._made[asked]
-
-    def _had(self, names: tuple[str, ...]) -> Overlay | str:
-        assert self._make is not None
-        try:
-            return self._make(names)
-        except InstallRefused as refused:
-            return str(refused)
 
 
 class Executor:
@@ -403,15 +359,15 @@ class Executor:
     def __call__(self, session: PairSession, program: TestProgram) -> CaseReport:
         """Run a program, or take the report of the run that was made before."""
         code = session.pair.code
-        why = not_python(code)
-        if why:
+        if why := not_python(code):
             return CaseReport((), why, final=True)
-        why = refused(program, code.text)
-        if why:
+        if why := refused(program, code.text):
             return CaseReport((), why)
         asked = (program.setup, program.helpers, *program.cases, *program.distributions)
         step = session.once("run", asked, lambda: asdict(self._run(code.text, program)))
-        return _report(step)
+        found: dict[str, Any] = {name: step[name] for name in CaseReport.__slots__ if name in step}
+        cases = tuple(Case(**case) for case in step["cases"])
+        return CaseReport(**{**found, "cases": cases, "missing": tuple(step["missing"])})
 
     def _run(self, code: str, program: TestProgram) -> CaseReport:
         overlay = self._installs.have(program.distributions) if program.distributions else ""
@@ -434,11 +390,12 @@ class Executor:
         for one in ran:
             if one.broken:
                 raise SandboxFailed(one.outcome.detail)
-        says = _saying(scripts, program.setup, runner) if any(map(_holds, ran)) else scripts
+        holds = [one.outcome.fault is Fault.CORRECT for one in ran]
+        says = _telling(scripts, program.setup, runner) if any(holds) else scripts
         return summed(
             [
-                _VACUOUS if _holds(one) and script not in says else one.outcome
-                for script, one in zip(scripts, ran, strict=True)
+                _VACUOUS if is_held and script not in says else one.outcome
+                for script, one, is_held in zip(scripts, ran, holds, strict=True)
             ]
         )
 
@@ -449,11 +406,7 @@ _VACUOUS = Outcome(
 )
 
 
-def _holds(one: Execution) -> bool:
-    return one.outcome.fault is Fault.CORRECT
-
-
-def _saying(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> tuple[Test, ...]:
+def _telling(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> tuple[Test, ...]:
     """Return the cases that say something about the code: not those that hold for stubs behind the same setup."""
     reading = TaskFile((Task("cases", "", tests=scripts),))
     return drop_vacuous_tests(reading, runner, around=partial(source_of, setup)).tasks[0].tests
@@ -468,53 +421,37 @@ def source_of(setup: str, code: str) -> str:
 
 def code_in(source: str) -> str:
     """Return the code under judgment as a module holds it: the last text that it compiles."""
-    texts = [
-        call.args[0]
-        for call in ast.walk(ast.parse(source))
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "compile"
-    ]
-    last = texts[-1].right if isinstance(texts[-1], ast.BinOp) else texts[-1]
-    code: str = ast.literal_eval(last)
-    return code
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    last = [call.args[0] for call in calls if getattr(call.func, "id", "") == "compile"][-1]
+    return str(ast.literal_eval(last.right if isinstance(last, ast.BinOp) else last))
 
 
 def summed(outcomes: Sequence[Outcome]) -> CaseReport:
     """Put the outcomes of the cases together."""
     cases = tuple(_case(number, outcome) for number, outcome in enumerate(outcomes, 1))
-    broken = [case for case in cases if case.state == "error"]
-    error = f"case {broken[0].number}: {broken[0].detail}" if broken else ""
+    broken = (case for case in cases if case.state == "error")
     missing = tuple(sorted({name for case in broken for name in _ABSENT.findall(case.detail)}))
-    return CaseReport(cases, error, missing, round(sum(outcome.seconds for outcome in outcomes), 3))
+    return CaseReport(cases, _first_error(cases), missing, round(sum(outcome.seconds for outcome in outcomes), 3))
 
 
 def _case(number: int, outcome: Outcome) -> Case:
     fault = outcome.fault
-    state: State = "error"
-    if fault is Fault.CORRECT:
-        state = "passed"
-    elif fault is not None and fault.is_intent:
-        state = "failed"
+    state: State = "passed" if fault is Fault.CORRECT else "failed" if fault and fault.is_intent else "error"
     kind = f"{fault}: " if fault and state == "error" and not outcome.detail.startswith(str(fault)) else ""
     detail, got, expected = (text[:_MOST] for text in (kind + outcome.detail, outcome.got, outcome.expected))
     return Case(number, state, outcome.tests_run, detail, got, expected, outcome.line)
 
 
-def _report(step: Record) -> CaseReport:
-    """Read a report out of its record."""
-    given: dict[str, Any] = {name: step[name] for name in CaseReport.__slots__ if name in step}
-    return CaseReport(
-        **{**given, "cases": tuple(Case(**case) for case in step["cases"]), "missing": tuple(step["missing"])}
-    )
-
-
 def simulate(session: PairSession, program: TestProgram) -> CaseReport:
     """Ask a model what running the program would show (CoSQA+, table VI: simulated executor)."""
     reply = session.ask("simulate", program=program.text())
-    told = zip(reply["outcomes"], reply["details"], strict=False)
-    states: dict[str, State] = {"passed": "passed", "failed": "failed", "error": "error"}
+    states: dict[str, State] = {"passed": "passed", "failed": "failed"}
+    said = enumerate(zip(reply["outcomes"], reply["details"], strict=False), 1)
     cases = tuple(
-        Case(number, states.get(outcome, "error"), detail=detail[:_MOST])
-        for number, (outcome, detail) in enumerate(told, 1)
+        Case(number, states.get(outcome, "error"), detail=detail[:_MOST]) for number, (outcome, detail) in said
     )
-    broken = next((case for case in cases if case.state == "error"), None)
-    return CaseReport(cases, f"case {broken.number}: {broken.detail}" if broken else "")
+    return CaseReport(cases, _first_error(cases))
+
+
+def _first_error(cases: Sequence[Case]) -> str:
+    return next((f"case {case.number}: {case.detail}" for case in cases if case.state == "error"), "")

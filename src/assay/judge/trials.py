@@ -14,16 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from assay.corpus.languages import parse_python
 from assay.faults import EXECUTION, Fault
-from assay.judge.pairs import Pair, not_python
+from assay.judge.pairs import Pair, not_python, tree_of
 from assay.judge.records import key_of
 from assay.judge.test_programs import RunnerOf, SandboxFailed
 from assay.programs.execute import Execution, executions, refused
 from assay.programs.shown_examples import examples_in, function_in
 from assay.programs.verdict import usable_tests
 from assay.runs.record import Steps
-from assay.values import Call, Outcome, Program, Task
+from assay.values import Call, Program, Task
 
 State = Literal["passed", "failed", "not run", "broken"]
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)[ \t]{0,3}\(")
@@ -68,31 +67,27 @@ class Trials:
 
     def __call__(self, pairs: Sequence[Pair]) -> list[Trial]:
         """Return what each pair showed, in their order."""
-        posed = [pose(pair) for pair in pairs]
-        keys = [_key(pair, one) if isinstance(one, PosedCode) else "" for pair, one in zip(pairs, posed, strict=True)]
-        known = {key: step for key in keys if key and (step := self._steps.get(key))}
-        fresh = [
-            (pair, one, key)
-            for pair, one, key in zip(pairs, posed, keys, strict=True)
-            if isinstance(one, PosedCode) and key not in known
-        ]
+        posed = [(pair, pose(pair)) for pair in pairs]
+        keyed = {_key(pair, one): (pair, one) for pair, one in posed if isinstance(one, PosedCode)}
+        known = {key: step for key in keyed if (step := self._steps.get(key))}
+        fresh = {key: both for key, both in keyed.items() if key not in known}
         broken = self._run(fresh, known) if fresh else ""
         return [
-            Trial("not run", one) if isinstance(one, str) else read(one, known.get(key), broken)
-            for one, key in zip(posed, keys, strict=True)
+            Trial("not run", one) if isinstance(one, str) else read(one, known.get(_key(pair, one)), broken)
+            for pair, one in posed
         ]
 
-    def _run(self, fresh: Sequence[tuple[Pair, PosedCode, str]], known: dict[str, Mapping[str, Any]]) -> str:
+    def _run(self, fresh: Mapping[str, tuple[Pair, PosedCode]], known: dict[str, Mapping[str, Any]]) -> str:
         """Run these, record each before it counts, and say what of the sandbox broke."""
-        tasks = [replace(one.task, id=key) for _, one, key in fresh]
-        programs = [replace(one.program, task_id=key) for _, one, key in fresh]
+        tasks = [replace(one.task, id=key) for key, (_, one) in fresh.items()]
+        programs = [replace(one.program, task_id=key) for key, (_, one) in fresh.items()]
         try:
             ran = list(executions(tasks, programs, self._runner_of(()), survey=True, distribution_of=str))
         except SandboxFailed as error:
             return str(error)
         made = {
             key: {"kind": "run", "pair": pair.digest, "key": key, **_step(one, shown)}
-            for (pair, one, key), shown in zip(fresh, ran, strict=True)
+            for (key, (pair, one)), shown in zip(fresh.items(), ran, strict=True)
             if not shown.broken
         }
         self._steps.put(*made.values())
@@ -105,17 +100,16 @@ def pose(pair: Pair) -> PosedCode | str:
     query, code = pair.query.text, pair.code.text
     if pair.code.language not in ("", "python"):
         return not_python(pair.code)
-    head = _head(query)
+    last = next(iter(_DEFINED.findall(query)[::-1]), "")
+    head = last if last and function_in(query, last) else ""
     if head and (head in _DEFINED.findall(code)):
         return _posed(pair, (head, head), _below(query, head, code), _FORGIVEN["defined"])
-    why = not_python(pair.code)
-    if why:
+    if why := not_python(pair.code):
         return why
-    name = _called(query, code)
-    if name:
+    defined = {function.name for function in _functions(code)}
+    if name := next((name for name in _CALLED.findall(query) if name in defined), ""):
         return _posed(pair, (name, name), code, _FORGIVEN["called"])
-    name = _only(code)
-    if not name:
+    if not (name := _only(code)):
         return "no function of the code is clearly the one that is asked for"
     other = next((called for called in _CALLED.findall(query) if not hasattr(builtins, called)), name)
     return _posed(pair, (head or other, name), code, _FORGIVEN["renamed"])
@@ -124,22 +118,14 @@ def pose(pair: Pair) -> PosedCode | str:
 def _posed(pair: Pair, names: tuple[str, str], source: str, forgiven: frozenset[Fault]) -> PosedCode | str:
     """Pose the examples of a query, which may call the function by another name than the code."""
     asked, name = names
-    tests = [
-        test for test in examples_in(Task(pair.id, pair.query.text, asked)) if asked == name or isinstance(test, Call)
-    ]
+    examples = examples_in(Task(pair.id, pair.query.text, asked))
     task = Task(pair.id, "", name)
-    usable = usable_tests(task, tests)
+    usable = usable_tests(task, [test for test in examples if asked == name or isinstance(test, Call)])
     if not usable:
         return "the query shows no example"
     posed = PosedCode(replace(task, tests=usable), Program(task.id, source, task.id), forgiven)
     cannot = refused(posed.task, posed.program)
     return cannot.detail if cannot else posed
-
-
-def _head(query: str) -> str:
-    """Return the function that a query is the head of, empty where it is none."""
-    names = _DEFINED.findall(query)
-    return names[-1] if names and function_in(query, names[-1]) else ""
 
 
 def _below(query: str, head: str, code: str) -> str:
@@ -151,30 +137,19 @@ def _below(query: str, head: str, code: str) -> str:
     return "\n".join([*lines, code])
 
 
-def _called(query: str, code: str) -> str:
-    """Return the first function that a query calls by name and a code defines."""
-    defined = {function.name for function in _functions(code)}
-    return next((name for name in _CALLED.findall(query) if name in defined), "")
-
-
 def _only(code: str) -> str:
     """Return the one function of a code that no other of its functions uses; empty where there is not one."""
     functions = _functions(code)
-    used = {
-        node.id
-        for function in functions
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and node.id != function.name
-    }
+    named = ((each.name, node) for each in functions for node in ast.walk(each) if isinstance(node, ast.Name))
+    used = {node.id for name, node in named if node.id != name}
     tops = [function.name for function in functions if function.name not in used]
     return tops[0] if len(tops) == 1 else ""
 
 
 def _functions(code: str) -> list[ast.FunctionDef]:
     """Return the functions at the top of a code that stand by themselves."""
-    tree = parse_python(code)
-    body = tree.body if tree else []
-    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    tree = tree_of(code)
+    functions = [node for node in getattr(tree, "body", ()) if isinstance(node, ast.FunctionDef)]
     return [each for each in functions if not any(arg.arg in _OF_ITS_CLASS for arg in each.args.args[:1])]
 
 
@@ -185,20 +160,15 @@ def _key(pair: Pair, posed: PosedCode) -> str:
 def _step(posed: PosedCode, shown: Execution) -> dict[str, Any]:
     """Return what a run showed, as records have it."""
     outcome = shown.outcome
+    values = f": {outcome.got[:_MOST]}, wanted {outcome.expected[:_MOST]}" if outcome.got or outcome.expected else ""
     return {
         "part": "examples",
         "fault": outcome.fault and str(outcome.fault),
         "held": min(len(shown.passed), len(posed.task.tests)),
-        "detail": _detail(outcome),
+        "detail": outcome.detail[:_MOST] + values,
         "missing": outcome.missing,
         "seconds": round(outcome.seconds, 3),
     }
-
-
-def _detail(outcome: Outcome) -> str:
-    """Return how a code failed, with the value that came where there is one."""
-    values = f": {outcome.got[:_MOST]}, wanted {outcome.expected[:_MOST]}" if outcome.got or outcome.expected else ""
-    return outcome.detail[:_MOST] + values
 
 
 def read(posed: PosedCode, step: Mapping[str, Any] | None, broken: str = "") -> Trial:

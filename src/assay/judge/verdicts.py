@@ -59,13 +59,15 @@ def undecided(problem: str, reason: str, told: Mapping[str, Any] | None = None) 
     return Verdict(None, reason, problem=problem, told=told or {})
 
 
-_COUNTED = ("tokens_in", "tokens_out", "tokens_cached", "tokens_shareable", "asked_again")
+COUNTED = ("tokens_in", "tokens_out", "tokens_cached", "asked_again")
+"""Numbers of a verdict that are added up: of the tokens read, `tokens_cached` had been read by the endpoint before;
+`asked_again` are answers that fitted no schema."""
 _TESTED = ("reading", "executable", "passed", "failed", "error")
 
 
 @dataclass(frozen=True, slots=True)
 class MajorityJudge:
-    """The grade that more than half of the judges give."""
+    """The grade that more than half of the judges give: two have to agree, and of three the third decides."""
 
     judges: Sequence[Judge]
 
@@ -78,44 +80,16 @@ class MajorityJudge:
     def judge(self, pair: Pair) -> Verdict:
         """Ask as many as a majority takes side by side, then one after the other until a grade has it."""
         majority = len(self.judges) // 2 + 1
-        given = _side_by_side(self.judges[:majority], pair)
+        first, *beside = self.judges[:majority]
+        with ThreadPoolExecutor(len(self.judges), "beside") as threads:  # all have ended when this returns or raises
+            others = [threads.submit(judge.judge, pair) for judge in beside]
+            given = [first.judge(pair), *(other.result() for other in others)]
         for judge in self.judges[majority:]:
             votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
             if votes and max(votes.values()) >= majority:
                 break
             given.append(judge.judge(pair))
         return _together(given, len(self.judges))
-
-
-@dataclass(frozen=True, slots=True)
-class ThirdDecides:
-    """What two judges agree on; where they differ a third decides, or nobody."""
-
-    first: Judge
-    second: Judge
-    third: Judge | None = None
-
-    @property
-    def name(self) -> str:
-        """Who agrees."""
-        names = f"{self.first.name} & {self.second.name}"
-        return f"{names}, else {self.third.name}" if self.third else names
-
-    def judge(self, pair: Pair) -> Verdict:
-        """Ask two side by side, and the third where it has to be."""
-        given = _side_by_side((self.first, self.second), pair)
-        if self.third and given[0].grade != given[1].grade:
-            given.append(self.third.judge(pair))
-        return _together(given, 2)
-
-
-def _side_by_side(judges: Sequence[Judge], pair: Pair) -> list[Verdict]:
-    """Ask several at once, the first of them in this thread; all have ended when this returns or raises."""
-    if len(judges) == 1:
-        return [judges[0].judge(pair)]
-    with ThreadPoolExecutor(len(judges) - 1, "beside") as beside:
-        others = [beside.submit(judge.judge, pair) for judge in judges[1:]]
-        return [judges[0].judge(pair), *(other.result() for other in others)]
 
 
 def _together(given: Sequence[Verdict], seats: int) -> Verdict:
@@ -129,11 +103,9 @@ def _together(given: Sequence[Verdict], seats: int) -> Verdict:
         first = next(verdict for verdict in given if verdict.grade == grade)
         fraction = count / len(given) if grade else 1 - count / len(given)
         return Verdict(grade, first.reason, first.path, fraction, told={**first.told, **told})
-    undecided = next((verdict for verdict in given if verdict.grade is None), None)
-    if undecided:
-        return Verdict(None, undecided.reason, problem=undecided.problem, told=told)
-    reasons = " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given)
-    return Verdict(None, reasons, problem="split", told=told)
+    if lacking := next((verdict for verdict in given if verdict.grade is None), None):
+        return undecided(lacking.problem, lacking.reason, told)
+    return undecided("split", " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given), told)
 
 
 def _tested(verdict: Verdict) -> dict[str, Any]:
@@ -152,7 +124,7 @@ def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "calls": dict(sum((Counter(each["calls"]) for each in spent), Counter[str]())),
         "prompts": {name: version for each in spent for name, version in each["prompts"].items()},
         "models": sorted({model for each in spent for model in each["models"]}),
-        **{name: sum(each[name] for each in spent) for name in _COUNTED},
+        **{name: sum(each[name] for each in spent) for name in COUNTED},
         "cost": None if None in costs else round(sum(costs), 9),
         "seconds": seconds,
     }

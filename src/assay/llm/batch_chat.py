@@ -57,8 +57,8 @@ class BatchChat:
         self._sleep = sleep
         self._reserved: dict[str, tuple[object, Spend]] = {}
         """For the questions of batches that have not ended, what is set aside, and how much that is."""
-        self._failed: dict[str, tuple[str, str]] = {}
-        """Questions that had no answer of use in this process, with what was told and what the model said."""
+        self._failed: dict[str, NoAnswer] = {}
+        """Questions that had no answer of use in this process."""
         if budget:
             self._count_before(budget)
 
@@ -72,11 +72,17 @@ class BatchChat:
         check(prompt.schema)
         key = fingerprint(prompt, self.name)
         if failure := self._failed.get(key):
-            raise NoAnswer(failure[0], raw=failure[1])
+            raise NoAnswer(str(failure), raw=failure.raw)
         try:
-            return self._reply_to(key, prompt)
+            line = self._folder.answer(key)
+            if line is None and self._folder.tries(key) < _MOST_TRIES:
+                self._put_off(key, prompt)
+                raise Deferred(f"the answer of {self.name} comes with a batch")
+            if line is None or "error" in line:
+                return self._direct.reply(prompt)
+            return self._taken(key, prompt, line["body"])
         except NoAnswer as error:
-            self._failed[key] = (str(error), error.raw)
+            self._failed[key] = error
             raise
 
     @property
@@ -89,20 +95,18 @@ class BatchChat:
         self._folder.seal()
         under_way = self._folder.open_states()
         for state in under_way:
-            if not state.batch_id:
-                self._begin(state)
+            self._begin(state)
         return len(under_way)
 
     def collect(self, say: Say) -> None:
         """Wait for all batches under way and keep what they answer."""
-        pause_s, told = _FIRST_S, ""
+        pause_s, shown = _FIRST_S, ""
         while left := self._folder.open_states():
-            lines = [self._look(state) for state in left]
-            if any(lines):
-                line = f"{self.name}: {'; '.join(filter(None, lines))}"
-                if line != told:
+            if lines := [*filter(None, map(self._look, left))]:
+                line = f"{self.name}: {'; '.join(lines)}"
+                if line != shown:
                     say(line)
-                told = line
+                shown = line
                 self._sleep(pause_s)
                 pause_s = min(pause_s * _GROWTH, _LONGEST_S)
             elif waiting := [state for state in self._folder.open_states() if not state.batch_id]:
@@ -111,23 +115,12 @@ class BatchChat:
     def paid(self) -> float:
         """Return what all answers of all batches cost, whoever took them."""
         bodies = (line["body"] for line in self._folder.all_answers() if "body" in line)
-        return math.fsum(cost for body in bodies if not math.isnan(cost := self._asked.taken_by(body).cost))
+        return math.fsum(cost for body in bodies if not math.isnan(cost := self._asked.read_batch(body).cost))
 
     def close(self) -> None:
         """Close the connections."""
         self._wire.close()
         self._asked.close()
-
-    def _reply_to(self, key: str, prompt: Prompt) -> Reply:
-        line = self._folder.answer(key)
-        if line is None:
-            if self._folder.tries(key) >= _MOST_TRIES:
-                return self._direct.reply(prompt)
-            self._put_off(key, prompt)
-            raise Deferred(f"the answer of {self.name} comes with a batch")
-        if "error" in line:
-            return self._direct.reply(prompt)
-        return self._taken(key, prompt, line["body"])
 
     def _put_off(self, key: str, prompt: Prompt) -> None:
         if self._folder.is_asked(key):
@@ -145,7 +138,7 @@ class BatchChat:
         for state in self._folder.open_states():
             lines = self._folder.questions(state).splitlines()
             for key, line in zip(self._folder.keys(state), lines, strict=True):
-                most = self._asked.most_of_line(line)
+                most = self._asked.most_of_batch(line)
                 self._reserved[key] = (budget.hold(most), most)
 
     def _settle(self, state: BatchState) -> None:
@@ -154,7 +147,7 @@ class BatchChat:
             held = self._reserved.pop(key, None)
             if self._budget and held:
                 body = (self._folder.answer(key) or {}).get("body")
-                took = charged(self._asked.taken_by(body), held[1]) if body else Spend()
+                took = charged(self._asked.read_batch(body), held[1]) if body else Spend()
                 self._budget.settle(held[0], took)
 
     def _taken(self, key: str, prompt: Prompt, body: dict[str, Any]) -> Reply:
@@ -177,63 +170,61 @@ class BatchChat:
 
     def _begin(self, state: BatchState) -> None:
         """Bring a batch to the endpoint, from wherever an earlier process left it."""
+        if state.batch_id:
+            return
         if not state.file_id:
             state.file_id = self._wire.upload(f"{state.number:04}.jsonl", self._folder.questions(state))
             self._folder.save(state)
-        if not state.batch_id and state.is_requested:
+        if state.is_requested:
             state.batch_id = self._wire.find(state.tag)
         if not state.batch_id:
             state.tag, state.is_requested = state.tag or uuid4().hex, True
             self._folder.save(state)
-            state.batch_id = self._begun(state)
+            try:
+                state.batch_id = self._wire.begin(state.file_id, state.tag)
+            except EndpointFailed:
+                state.batch_id = self._wire.find(state.tag)
+                if not state.batch_id:
+                    raise
         self._folder.save(state)
-
-    def _begun(self, state: BatchState) -> str:
-        try:
-            return self._wire.begin(state.file_id, state.tag)
-        except EndpointFailed:
-            found = self._wire.find(state.tag)
-            if not found:
-                raise
-            return found
 
     def _look(self, state: BatchState) -> str:
         """Return how far a batch is; nothing where it has ended, and what it answers is kept."""
         if not state.batch_id:
             return ""
-        told = self._wire.look_up(state.batch_id)
-        counts = told.get("request_counts") or {}
-        if told["status"] not in ENDED:
+        found = self._wire.look_up(state.batch_id)
+        counts = found.get("request_counts") or {}
+        if found["status"] not in ENDED:
             done = f"{counts.get('completed', 0) + counts.get('failed', 0):,} of {counts.get('total', 0):,}"
-            return f"batch {state.number} {told['status']}, {done} answered"
-        if told["status"] == "failed":
-            self._put_back(state, told)
+            return f"batch {state.number} {found['status']}, {done} answered"
+        if found["status"] == "failed":
+            self._put_back(state, found)
             return ""
-        state.status = told["status"]
-        self._folder.end(state, self._answers(state, told).values())
+        state.status = found["status"]
+        self._folder.end(state, self._answers(state, found).values())
         self._folder.save(state)
         self._settle(state)
         return ""
 
-    def _answers(self, state: BatchState, told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    def _answers(self, state: BatchState, batch: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """Return what came of the questions of a batch by their keys; a file that came truncated is fetched again."""
         keys = set(self._folder.keys(state))
         found: dict[str, dict[str, Any]] = {}
-        files = [told[name] for name in ("output_file_id", "error_file_id") if told.get(name)]
+        files = [batch[name] for name in ("output_file_id", "error_file_id") if batch.get(name)]
         for _ in range(_DOWNLOADS):
             lines = [line for file in files for line in self._wire.lines(file) if line["custom_id"] in keys]
             seen = {line["custom_id"] for line in lines}
             found = {line["custom_id"]: answer for line in lines if (answer := _answer(line))}
-            if seen == keys or told["status"] != "completed":
+            if seen == keys or batch["status"] != "completed":
                 break
         return found
 
-    def _put_back(self, state: BatchState, told: dict[str, Any]) -> None:
+    def _put_back(self, state: BatchState, batch: dict[str, Any]) -> None:
         """Let a batch that the endpoint did not take be sent anew: later where too many wait, else by another run."""
         state.batch_id = state.tag = state.file_id = ""
         state.is_requested = False
         self._folder.save(state)
-        problems = (told.get("errors") or {}).get("data") or [{}]
+        problems = (batch.get("errors") or {}).get("data") or [{}]
         what = printable(str(problems[0].get("message") or problems[0].get("code") or "no reason"))
         others = [each for each in self._folder.open_states() if each.batch_id]
         if problems[0].get("code") not in _FULL:

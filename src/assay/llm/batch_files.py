@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assay.errors import ChatError, HttpError, InputError, StorageError, printable
+from assay.errors import HttpError, InputError, StorageError, printable
 from assay.io.files import replacing, write_json, write_rows
 from assay.io.http import HttpClient, HttpOptions
 from assay.llm.endpoint import Endpoint
 from assay.llm.openai import chat_error, headers_for
-from assay.runs.record import append_lines, read_lines
+from assay.runs.record import append_lines, line_at, places, read_lines
 
 MOST_QUESTIONS = 20_000
 MOST_BYTES = 50_000_000
@@ -25,6 +25,7 @@ MOST_BYTES = 50_000_000
 _KEY = re.compile(rb'\{"custom_id": "(\w+)"')
 _FORGOTTEN, _CHAT = "forgotten.jsonl", "chat.jsonl"
 _ANSWERS = ".answers.jsonl"
+_ADDRESS = "/v1/chat/completions"
 
 
 @dataclass(slots=True)
@@ -49,7 +50,7 @@ class BatchFolder:
         """Open the folder of the model with a name, at an address; one that holds the batches of another is refused."""
         self._folder = folder
         self._lock = threading.Lock()
-        self._asked: dict[str, int] = {}
+        self._asked = set[str]()
         self._places: dict[str, tuple[int, int]] = {}
         self._tries: Counter[str] = Counter()
         self._waiting: dict[str, bytes] = {}
@@ -118,12 +119,10 @@ class BatchFolder:
     def answer(self, key: str) -> dict[str, Any] | None:
         """Return what came of a question: its `body` or its `error`; None where nothing did yet."""
         with self._lock:
-            place = self._places.get(key)
-        if place is None:
+            number, place = self._places.get(key, (0, 0))
+        if not number:
             return None
-        with self._answers_of(place[0]).open("rb") as lines:
-            lines.seek(place[1])
-            found: dict[str, Any] = json.loads(lines.readline())
+        found: dict[str, Any] = json.loads(line_at(self._answers_of(number), place))
         return found
 
     def all_answers(self) -> Iterator[dict[str, Any]]:
@@ -140,23 +139,18 @@ class BatchFolder:
         number = max((state.number for state in self.states()), default=0) + 1
         with replacing(self._file(number)) as beside:
             beside.write_bytes(b"".join(self._waiting.values()))
-        self._asked.update(dict.fromkeys(self._waiting, number))
+        self._asked.update(self._waiting)
         self._waiting, self._bytes = {}, 0
 
     def _index(self, state: BatchState) -> None:
-        keys = self.keys(state)
-        answers = self._answers_of(state.number)
+        keys, answers = self.keys(state), self._answers_of(state.number)
         if not answers.exists():
-            self._asked.update(dict.fromkeys(keys, state.number))
+            self._asked.update(keys)
             return
-        place = 0
-        with answers.open("rb") as lines:
-            for line in lines:
-                self._places[json.loads(line)["key"]] = (state.number, place)
-                place += len(line)
-        for key in keys:
-            self._asked.pop(key, None)
-            self._tries[key] += self._places.get(key, (0, 0))[0] != state.number
+        for place, key in places(answers, lambda *_: True):
+            self._places[key] = (state.number, place)
+        self._asked.difference_update(keys)
+        self._tries.update(key for key in keys if self._places.get(key, (0, 0))[0] != state.number)
 
     def _state(self, number: int) -> BatchState:
         file = self._file(number).with_suffix(".json")
@@ -187,7 +181,7 @@ def _refuse_other(folder: Path, chat: Mapping[str, str]) -> None:
 
 def _line(key: str, question: Mapping[str, Any]) -> bytes:
     """Return a line of a batch, which begins with its key."""
-    whole = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": question}
+    whole = {"custom_id": key, "method": "POST", "url": _ADDRESS, "body": question}
     return (json.dumps(whole) + "\n").encode()
 
 
@@ -204,17 +198,11 @@ class BatchWire:
     """The batches of one endpoint."""
 
     def __init__(self, endpoint: Endpoint, pause_s: float = 0.5) -> None:
-        self._endpoint = endpoint
-        headers = headers_for(endpoint)
-        often = HttpOptions(_TIMEOUT_S, _MOST_BYTES, pause_s=pause_s)
-        once = HttpOptions(_TIMEOUT_S, tries=1)
-        self._client = HttpClient(endpoint.name, endpoint.url, often, headers)
-        self._once = HttpClient(endpoint.name, endpoint.url, once, headers)
-
-    @property
-    def address(self) -> str:
-        """Where the endpoint is."""
-        return self._endpoint.url
+        self._endpoint, self.address = endpoint, endpoint.url
+        often, once = HttpOptions(_TIMEOUT_S, _MOST_BYTES, pause_s=pause_s), HttpOptions(_TIMEOUT_S, tries=1)
+        self._client, self._once = (
+            HttpClient(endpoint.name, endpoint.url, options, headers_for(endpoint)) for options in (often, once)
+        )
 
     def upload(self, name: str, questions: bytes) -> str:
         """Send a file of questions, and return its id; one that nobody uses costs nothing."""
@@ -223,12 +211,7 @@ class BatchWire:
 
     def begin(self, file_id: str, tag: str) -> str:
         """Begin a batch, and return its id; EndpointFailed where nobody knows whether it began."""
-        question = {
-            "input_file_id": file_id,
-            "endpoint": "/v1/chat/completions",
-            "completion_window": "24h",
-            "metadata": {TAG: tag},
-        }
+        question = {"input_file_id": file_id, "endpoint": _ADDRESS, "completion_window": "24h", "metadata": {TAG: tag}}
         return self._called(lambda: self._once.ask_json(f"{self._endpoint.url}/batches", question, _id_of))
 
     def find(self, tag: str) -> str:
@@ -237,7 +220,9 @@ class BatchWire:
 
     def look_up(self, batch_id: str) -> dict[str, Any]:
         """Return what the endpoint says of a batch."""
-        return self._called(lambda: self._client.ask_json(f"{self._endpoint.url}/batches/{batch_id}", None, _batch))
+        return self._called(
+            lambda: self._client.ask_json(f"{self._endpoint.url}/batches/{batch_id}", None, partial(_with, "status"))
+        )
 
     def lines(self, file_id: str) -> Iterator[dict[str, Any]]:
         """Yield the lines of a file of answers that can be read."""
@@ -258,39 +243,34 @@ class BatchWire:
 
     def _all(self) -> Iterator[dict[str, Any]]:
         """Yield the endpoint's batches, the newest first."""
-        after = ""
+        address = first = f"{self._endpoint.url}/batches?limit={_PAGE}"
         for _ in range(_MOST_PAGES):
-            page = self._called(partial(self._client.ask_json, self._list_address(after), None, _page))
+            page = self._called(partial(self._client.ask_json, address, None, _page))
             yield from page["data"]
             if not (page.get("has_more") and page["data"]):
                 return
-            after = page["data"][-1]["id"]
-
-    def _list_address(self, after: str) -> str:
-        return f"{self._endpoint.url}/batches?limit={_PAGE}{f'&after={after}' if after else ''}"
+            address = f"{first}&after={page['data'][-1]['id']}"
 
     def _called(self, call: Callable[[], Result]) -> Result:
         try:
             return call()
         except HttpError as error:
-            failure: ChatError = chat_error(self._endpoint, error)
+            failure = chat_error(self._endpoint, error)
         raise failure
 
 
-def _id_of(body: Any) -> str:
-    if isinstance(body, dict) and isinstance(body.get("id"), str):
-        return str(body["id"])
-    raise ValueError(f"no id: {printable(json.dumps(body))[:200]!r}")
-
-
-def _batch(body: Any) -> dict[str, Any]:
-    if isinstance(body, dict) and isinstance(body.get("status"), str):
+def _with(name: str, body: Any) -> dict[str, Any]:
+    """Return an object that has a text of this name; any other is a ValueError."""
+    if isinstance(body, dict) and isinstance(body.get(name), str):
         return body
-    raise ValueError(f"no batch: {printable(json.dumps(body))[:200]!r}")
+    raise ValueError(f"no {name}: {printable(json.dumps(body))[:200]!r}")
+
+
+def _id_of(body: Any) -> str:
+    return str(_with("id", body)["id"])
 
 
 def _page(body: Any) -> dict[str, Any]:
-    data = body.get("data") if isinstance(body, dict) else None
-    if isinstance(data, list) and all(isinstance(each, dict) and isinstance(each.get("id"), str) for each in data):
-        return dict(body)
+    if isinstance(body, dict) and isinstance(body.get("data"), list) and all(map(_id_of, body["data"])):
+        return body
     raise ValueError(f"no list of batches: {printable(json.dumps(body))[:200]!r}")

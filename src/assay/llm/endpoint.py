@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from assay.errors import EndpointRefused, InputError, nearest
@@ -44,29 +44,22 @@ UNKNOWN = Price(math.nan, math.nan)
 FREE = Price(0.0, 0.0, 0.0)
 BATCH = 0.5
 """What a batch costs of the list price, at each endpoint that takes some."""
-CACHE_LEAST: Mapping[str, int] = {"openai": 1024, "deepseek": 64}
-"""Tokens that the beginning of a prompt must have for a provider to sell it cheaper the next time."""
 
 # List prices, as in genai-prices 0.2.3, read on 2026-11-23.
-_LISTED: Mapping[str, Mapping[str, Price]] = {
-    "openai": {
-        "gpt-4o": Price(2.50, 10.00, 1.25),
-        "gpt-4o-mini": Price(0.15, 0.60, 0.075),
-        "gpt-4.1": Price(2.00, 8.00, 0.5),
-        "gpt-4.1-mini": Price(0.40, 1.60, 0.1),
-        "gpt-4.1-nano": Price(0.10, 0.40, 0.025),
-        "gpt-5": Price(1.25, 10.00, 0.125),
-        "gpt-5-mini": Price(0.25, 2.00, 0.025),
-        "gpt-5-nano": Price(0.05, 0.40, 0.005),
-        "o4-mini": Price(1.10, 4.40, 0.275),
-    },
-    "deepseek": {"deepseek-chat": Price(0.27, 1.10, 0.07), "deepseek-reasoner": Price(0.55, 2.19, 0.14)},
+_LISTED: Mapping[str, Price] = {
+    "openai:gpt-4o": Price(2.50, 10.00, 1.25),
+    "openai:gpt-4o-mini": Price(0.15, 0.60, 0.075),
+    "openai:gpt-4.1": Price(2.00, 8.00, 0.5),
+    "openai:gpt-4.1-mini": Price(0.40, 1.60, 0.1),
+    "openai:gpt-4.1-nano": Price(0.10, 0.40, 0.025),
+    "openai:gpt-5": Price(1.25, 10.00, 0.125),
+    "openai:gpt-5-mini": Price(0.25, 2.00, 0.025),
+    "openai:gpt-5-nano": Price(0.05, 0.40, 0.005),
+    "openai:o4-mini": Price(1.10, 4.40, 0.275),
+    "deepseek:deepseek-chat": Price(0.27, 1.10, 0.07),
+    "deepseek:deepseek-reasoner": Price(0.55, 2.19, 0.14),
 }
-
-
-def listed(provider: str, model: str) -> Price:
-    """Return the listed price of a model at its provider's own address; dated models may cost something else."""
-    return _LISTED.get(provider, {}).get(model, UNKNOWN)
+"""Of a model at its provider's own address; dated models may cost something else."""
 
 
 FORMATS = ("schema", "object", "prompt")
@@ -95,6 +88,8 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 _LEAST = {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0, "usd_cached": 0}
 """Options that are amounts, and the smallest that has sense."""
+_NAMED = ("temperature", "seed", "max_tokens", "format")
+"""Options that change an answer: part of the chat's name."""
 BATCHED = frozenset({"openai"})
 """Providers whose own address is known to take batches."""
 
@@ -111,12 +106,12 @@ class ChatOptions:
     """Of one answer."""
     format: str = ""
     """One of `FORMATS`; empty is what suits the provider."""
-    timeout_s: float = field(default=120.0, metadata={"named": False})
+    timeout_s: float = 120.0
     """Of one request, from the first byte to the last."""
-    usd_in: float = field(default=math.nan, metadata={"named": False})
+    usd_in: float = math.nan
     """For a million tokens; nan is the listed price."""
-    usd_out: float = field(default=math.nan, metadata={"named": False})
-    usd_cached: float = field(default=math.nan, metadata={"named": False})
+    usd_out: float = math.nan
+    usd_cached: float = math.nan
     """For a million tokens read that the endpoint had read before."""
 
 
@@ -149,13 +144,13 @@ def endpoint(provider: str, argument: str) -> Endpoint:
     """Return what a spec `PROVIDER:ARGUMENT` says, with the environment's part in it."""
     known = PROVIDERS[provider]
     place, _, query = argument.partition("?")
-    model, at, told = place.partition("@http")
+    model, at, address = place.partition("@http")
     if not model:
         raise InputError(f"'{provider}:{argument}' names no model; write {provider}:MODEL")
     options = _options(query, f"{provider}:{argument}")
     named = first_set((BASE, *([OPENAI_BASE] if provider == "openai" else [])))
     environment = checked_base(os.environ[named].strip(), f"the chat address in {named}") if named else ""
-    url = checked_base(f"http{told}", "the chat address") if at else environment or known.url
+    url = checked_base(f"http{address}", "the chat address") if at else environment or known.url
     own = url == known.url
     options = replace(options, format=options.format or known.format)
     return Endpoint(
@@ -163,7 +158,7 @@ def endpoint(provider: str, argument: str) -> Endpoint:
         url=url,
         model=model,
         options=options,
-        price=_price(options, known, listed(provider, model) if own else UNKNOWN),
+        price=_price(options, known, _LISTED.get(f"{provider}:{model}", UNKNOWN) if own else UNKNOWN),
         most_key=known.most_key if own else "max_tokens",
         key_variable=_key_variable(known, own=own, is_named=url == environment),
         tells_cost=own and provider == "openrouter",
@@ -205,31 +200,27 @@ def _price(options: ChatOptions, known: Provider, price: Price) -> Price:
 def _options(query: str, spec: str) -> ChatOptions:
     """Read `temperature=0&seed=7`."""
     known: dict[str, Callable[[str], Any]] = {each.name: type(each.default) for each in fields(ChatOptions)}
-    told: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for part in filter(None, query.split("&")):
         name, _, text = part.partition("=")
         if name not in known:
             raise InputError(f"unknown option '{name}' in '{spec}'; {nearest(name, sorted(known))}")
         try:
-            told[name] = known[name](text)
+            chosen[name] = known[name](text)
         except ValueError as error:
             raise InputError(f"option '{name}' in '{spec}' is '{text}'; wanted a number") from error
-    options = replace(ChatOptions(), **told)
+    options = replace(ChatOptions(), **chosen)
     if options.format not in {"", *FORMATS}:
         raise InputError(f"option 'format' in '{spec}' is '{options.format}'; wanted one of {', '.join(FORMATS)}")
     for name, least in _LEAST.items():
         value = getattr(options, name)
-        if name in told and not least <= value < math.inf:
+        if name in chosen and not least <= value < math.inf:
             raise InputError(f"option '{name}' in '{spec}' is {value}; wanted {least} or more")
     return options
 
 
 def _options_text(options: ChatOptions, known: Provider) -> str:
     """Return the options that change an answer, where they are not what they would be."""
-    usual = replace(ChatOptions(), format=known.format)
-    said = [
-        f"{each.name}={getattr(options, each.name)}"
-        for each in fields(ChatOptions)
-        if each.metadata.get("named", True) and repr(getattr(options, each.name)) != repr(getattr(usual, each.name))
-    ]
-    return "?" + "&".join(said) if said else ""
+    usual, now = asdict(replace(ChatOptions(), format=known.format)), asdict(options)
+    differ = [f"{name}={now[name]}" for name in _NAMED if repr(now[name]) != repr(usual[name])]
+    return "?" + "&".join(differ) if differ else ""

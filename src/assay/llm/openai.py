@@ -17,35 +17,14 @@ from typing import Any
 from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, InputError, NoAnswer, printable
 from assay.io.endpoints import BASE, KEY
 from assay.io.http import HttpClient, HttpOptions
-from assay.llm.endpoint import BATCH, FREE, Endpoint, Spend, endpoint
+from assay.llm.endpoint import BATCH, FREE, PROVIDERS, Endpoint, Spend, endpoint
 from assay.llm.schema import check, is_strict, read
 from assay.values import Prompt, Reply
 
 _SHOWN = 200  # characters of a server's words in a message
 _REFUSED = {401: "the key", 402: "the account", 403: "the key", 404: "the model's name and the address"}
-_TOO_MANY = 429
+_REFUSED[429] = "the account"
 _FLAGGED = ("moderation", "flagged")  # this prompt, not the key
-
-
-class ChatWire:
-    """The connections to one endpoint, shared by threads."""
-
-    def __init__(self, endpoint: Endpoint, pause_s: float) -> None:
-        self._endpoint = endpoint
-        options = HttpOptions(endpoint.options.timeout_s, pause_s=pause_s)
-        self._client = HttpClient(endpoint.name, endpoint.url, options, headers_for(endpoint))
-
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the body of a completion that has a message in it."""
-        try:
-            return self._client.ask_json(f"{self._endpoint.url}/chat/completions", question, _completion)
-        except HttpError as error:
-            failure = chat_error(self._endpoint, error)
-        raise failure
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
 
 
 def headers_for(endpoint: Endpoint) -> dict[str, str]:
@@ -60,9 +39,9 @@ def chat_error(endpoint: Endpoint, error: HttpError) -> ChatError:
         return EndpointFailed(f"{error}: go on later", raw=error.what)
     name, status, lower = endpoint.name, error.status, error.text.lower()
     is_flagged = status == 403 and any(each in lower for each in _FLAGGED)
-    if (status in _REFUSED or status == _TOO_MANY or status < 400) and not is_flagged:
-        mend = "the account" if status == _TOO_MANY else _REFUSED.get(status, "the address")
-        message = f"{name} refused with {error.what}; check {mend}{_about_key(endpoint, status)}"
+    if (status in _REFUSED or status < 400) and not is_flagged:
+        what = _REFUSED.get(status, "the address")
+        message = f"{name} refused with {error.what}; check {what}{_about_key(endpoint, status)}"
         return EndpointRefused(message, raw=error.text)
     return NoAnswer(f"{name} refused this request with {error.what}{_about_format(error.text)}", raw=error.text)
 
@@ -116,7 +95,8 @@ class OpenAiChat:
             variable, other = endpoint.key_variable, f"{endpoint.name.partition('?')[0]}@URL"
             raise InputError(f"'{endpoint.name}' needs a key: set {variable}, or name an endpoint of your own, {other}")
         self._endpoint = endpoint
-        self._wire = ChatWire(endpoint, pause_s)
+        options = HttpOptions(endpoint.options.timeout_s, pause_s=pause_s)
+        self._client = HttpClient(endpoint.name, endpoint.url, options, headers_for(endpoint))
 
     @property
     def name(self) -> str:
@@ -130,7 +110,7 @@ class OpenAiChat:
         messages, taken, raw, problem = self._messages(prompt), _Taken(self._endpoint), "", ""
         for attempt in range(1, ANSWERS + 1):
             try:
-                body = self._wire.ask(self._question(messages, prompt))
+                body = self._ask(self._question(messages, prompt))
             except ChatError as error:
                 raise taken.with_cost(error) from error.__cause__
             taken.add(body)
@@ -147,27 +127,17 @@ class OpenAiChat:
         """Return what the endpoint is asked first."""
         return self._question(self._messages(prompt), prompt)
 
-    def read_batch(self, body: dict[str, Any], prompt: Prompt) -> Reply:
-        """Return the answer that a batch has to a question; without a value it does not fit the schema."""
+    def read_batch(self, body: dict[str, Any], prompt: Prompt | None = None) -> Reply:
+        """Return the answer that a batch has to a question, without one what it took; no value is one that misfits."""
         taken = _Taken(self._endpoint, BATCH)
         taken.add(body)
-        value, _ = read(self._text(body, taken), prompt.schema)
+        value = read(self._text(body, taken), prompt.schema)[0] if prompt else None
         return replace(taken.reply(value or {}, self._model(body), 0.0, 1), batch=True)
 
-    def taken_by(self, body: dict[str, Any]) -> Reply:
-        """Return what an answer of a batch took, without its value."""
-        taken = _Taken(self._endpoint, BATCH)
-        taken.add(body)
-        return taken.reply({}, self._model(body), 0.0, 1)
-
-    def most_of_batch(self, prompt: Prompt) -> Spend:
-        """Return what one answer of a batch takes at most."""
-        asked, answered = _most_asked(prompt), self._endpoint.options.max_tokens
-        return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
-
-    def most_of_line(self, line: bytes) -> Spend:
-        """Return what the answer to a line of a batch takes at most."""
-        asked, answered = len(line), self._endpoint.options.max_tokens
+    def most_of_batch(self, question: Prompt | bytes) -> Spend:
+        """Return what the answer to a prompt, or to a line of a batch, takes at most."""
+        asked = len(question) if isinstance(question, bytes) else _most_asked(question)
+        answered = self._endpoint.options.max_tokens
         return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
 
     def most(self, prompt: Prompt) -> Spend:
@@ -179,11 +149,19 @@ class OpenAiChat:
 
     def close(self) -> None:
         """Close the connections."""
-        self._wire.close()
+        self._client.close()
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of a completion that has a message in it."""
+        try:
+            return self._client.ask_json(f"{self._endpoint.url}/chat/completions", question, _completion)
+        except HttpError as error:
+            failure = chat_error(self._endpoint, error)
+        raise failure
 
     def _model(self, body: dict[str, Any]) -> str:
-        told = body.get("model")
-        return printable(told)[:_LONGEST_NAME] if isinstance(told, str) and told else self._endpoint.model
+        name = body.get("model")
+        return printable(name)[:_LONGEST_NAME] if isinstance(name, str) and name else self._endpoint.model
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         system = prompt.system
@@ -193,8 +171,8 @@ class OpenAiChat:
 
     def _question(self, messages: list[dict[str, str]], prompt: Prompt) -> dict[str, Any]:
         options = self._endpoint.options
-        question: dict[str, Any] = {"model": self._endpoint.model, "messages": messages}
-        question[self._endpoint.most_key] = options.max_tokens
+        named = {"model": self._endpoint.model, "messages": messages}
+        question: dict[str, Any] = {**named, self._endpoint.most_key: options.max_tokens}
         if not math.isnan(options.temperature):
             question["temperature"] = options.temperature
         if options.seed >= 0:
@@ -210,18 +188,17 @@ class OpenAiChat:
         """Return what the model wrote, if it was willing and got to its end."""
         choice = body["choices"][0]
         message, finish = choice["message"], choice.get("finish_reason")
-        said = message.get("content")
-        text = said if isinstance(said, str) else ""
+        text = content if isinstance(content := message.get("content"), str) else ""
         refusal = message.get("refusal")
         if refusal or finish == "content_filter":
-            words = str(refusal or text)
-            problem = f"{self.name} declined: {printable(words)[:200] or 'its content filter'}"
-            raise taken.with_cost(NoAnswer(problem, raw=words))
-        if finish == "length":
+            text = str(refusal or text)
+            problem = f"{self.name} declined: {printable(text)[:200] or 'its content filter'}"
+        elif finish == "length":
             most = self._endpoint.options.max_tokens
             problem = f"{self.name} was cut at {most} tokens; allow more with ?max_tokens={2 * most}"
-            raise taken.with_cost(NoAnswer(problem, raw=text))
-        return text
+        else:
+            return text
+        raise taken.with_cost(NoAnswer(problem, raw=text))
 
 
 class _Taken:
@@ -234,7 +211,6 @@ class _Taken:
 
     def add(self, body: dict[str, Any]) -> None:
         """Count one answer; one without a count makes the cost unknown, unless nothing costs anything."""
-        price = self._price
         usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
         tokens_in, tokens_out = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
         cached = min(_cached(usage), tokens_in or 0)
@@ -245,12 +221,12 @@ class _Taken:
             self.cost += float(paid)
         elif self._endpoint.price != FREE:
             known = tokens_in is not None and tokens_out is not None
-            self.cost += price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
+            self.cost += self._price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
 
     def reply(self, value: dict[str, Any], model: str, seconds: float, attempts: int) -> Reply:
         """Return the answer that fits, with what all of them took."""
-        took = Reply(value, model, self.tokens_in, self.tokens_out, self.cost, seconds)
-        return replace(took, tokens_cached=self.tokens_cached, attempts=attempts)
+        counts = (self.tokens_in, self.tokens_out, self.cost, seconds)
+        return Reply(value, model, *counts, tokens_cached=self.tokens_cached, attempts=attempts)
 
     def with_cost(self, error: ChatError) -> ChatError:
         """Return an error that says what was taken before it."""
@@ -266,22 +242,17 @@ def _most_asked(prompt: Prompt) -> int:
 
 def _cached(usage: dict[str, Any]) -> int:
     """Return the tokens that were read before: as OpenAI says it, and most do, or as DeepSeek."""
-    details = usage.get("prompt_tokens_details")
-    of_openai = _count(details, "cached_tokens") if isinstance(details, dict) else None
+    of_openai = _count(usage.get("prompt_tokens_details"), "cached_tokens")
     return of_openai or _count(usage, "prompt_cache_hit_tokens") or 0
 
 
-def _count(usage: dict[str, Any], name: str) -> int | None:
-    told = usage.get(name)
-    return told if type(told) is int and 0 <= told < _MOST_TOKENS else None
+def _count(usage: Any, name: str) -> int | None:
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if type(count) is int and 0 <= count < _MOST_TOKENS else None
 
 
 def _make(provider: str, argument: str = "", *, pause_s: float = 0.5) -> OpenAiChat:
     return OpenAiChat(endpoint(provider, argument), pause_s=pause_s)
 
 
-deepseek = partial(_make, "deepseek")
-ollama = partial(_make, "ollama")
-openai = partial(_make, "openai")
-openrouter = partial(_make, "openrouter")
-vllm = partial(_make, "vllm")
+deepseek, ollama, openai, openrouter, vllm = (partial(_make, name) for name in sorted(PROVIDERS))

@@ -65,16 +65,7 @@ def fill(template: PromptFile, data: Mapping[str, str], opinion: int = 1, about:
     if opinion > 1:
         text += f"\n\nThis is request number {opinion} about this {about}: answer it on its own."
     system = template.system.replace(_MARK, mark)
-    shared = _shared(template)
-    return Prompt(system, text, template.schema, name=template.name, version=template.version, shared=shared)
-
-
-def _shared(template: PromptFile) -> int:
-    """Return how many characters at its beginning are the same whatever the data."""
-    if _MARK in template.system:
-        return template.system.index(_MARK)
-    hole = _HOLE.search(template.text)
-    return len(template.system) + (hole.start() if hole else len(template.text))
+    return Prompt(system, text, template.schema, name=template.name, version=template.version)
 
 
 def fingerprint(prompt: Prompt, asked: str = "") -> str:

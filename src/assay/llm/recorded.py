@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,43 +17,25 @@ from assay.errors import BudgetSpent, ChatError, Deferred, EndpointFailed, NoAns
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
+from assay.llm.wrappers import WrappedChat
 from assay.protocols import Chat
-from assay.runs.record import Journal, ReadOnlySteps, Record, Steps, read_lines
+from assay.runs.record import Journal, Record, Steps, read_lines
 from assay.values import Prompt, Reply
 
 REPLY, FAILED = "reply", "failed"
 """The kinds of these lines."""
 
 
-def record_of(prompt: Prompt, chat: str, got: Reply) -> dict[str, Any]:
+def _record_of(prompt: Prompt, chat: str, got: Reply) -> dict[str, Any]:
     """Return what is written down of a reply; `chat` is the name of what was asked."""
-    return {
-        "part": prompt.name,
-        "prompt": prompt.version,
-        "chat": chat,
-        "model": got.model,
-        "value": dict(got.value),
-        "tokens_in": got.tokens_in,
-        "tokens_out": got.tokens_out,
-        "cost": _priced(got.cost),
-        "seconds": round(got.seconds, 3),
-        "cached": got.cached,
-        "tokens_cached": got.tokens_cached,
-        "shareable": round(prompt.shared / max(len(prompt.system) + len(prompt.text), 1), 4),
-        "attempts": got.attempts,
-        "batch": got.batch,
-    }
+    taken = {**asdict(got), "cost": _priced(got.cost), "seconds": round(got.seconds, 3)}
+    return {"part": prompt.name, "prompt": prompt.version, "chat": chat, **taken}
 
 
-def failure_record(prompt: Prompt, chat: str, error: ChatError) -> dict[str, Any]:
+def _failure_record(prompt: Prompt, chat: str, error: ChatError) -> dict[str, Any]:
     """Return what is written down of a question that had no answer: what it took all the same."""
     took = {"tokens_in": error.tokens_in, "tokens_out": error.tokens_out, "cost": _priced(error.cost)}
     return {"part": prompt.name, "chat": chat, "why": str(error), **took}
-
-
-def reply_of(record: Mapping[str, Any]) -> Reply:
-    """Return the reply of a line: it was paid for before."""
-    return Reply(record["value"], record["model"], record["tokens_in"], record["tokens_out"], cached=True)
 
 
 def is_paid(record: Mapping[str, Any]) -> bool:
@@ -98,7 +80,7 @@ class ReplyCounts:
     cost: float = 0.0
 
 
-class RecordedChat:
+class RecordedChat(WrappedChat[Chat]):
     """Replies on disk before they are used; any number of threads may ask.
 
     It goes outside of caches, budgets and rates. With `pair`, replies are those of one pair of a campaign: no other
@@ -106,20 +88,17 @@ class RecordedChat:
     """
 
     def __init__(self, chat: Chat, steps: Steps, pair: str = "") -> None:
-        self._chat, self._steps, self._pair = chat, steps, pair
+        super().__init__(chat)
+        self._steps, self._pair = steps, pair
         self._lock = Lock()
         self.made: dict[str, Record] = {}
         """The records that this chat found or wrote, by their keys."""
         self.counts = ReplyCounts()
 
-    @property
-    def name(self) -> str:
-        """The name of the chat inside: the replies are the same."""
-        return self._chat.name
-
     def reply(self, prompt: Prompt) -> Reply:
         """Return the recorded reply, or ask and record it."""
-        return reply_of(self.record(prompt))
+        record = self.record(prompt)  # it was paid for before
+        return Reply(record["value"], record["model"], record["tokens_in"], record["tokens_out"], cached=True)
 
     def record(self, prompt: Prompt) -> Record:
         """Return the record of a reply that fits the prompt's schema, or ask and write it."""
@@ -144,12 +123,12 @@ class RecordedChat:
         except ChatError as error:
             is_final = isinstance(error, NoAnswer) and not self._pair
             about = about if is_final else {**about, "key": ""}
-            record = {"kind": FAILED, **about, **failure_record(prompt, self.name, error)}
+            record = {"kind": FAILED, **about, **_failure_record(prompt, self.name, error)}
             self._steps.put(record)
             if not is_final:
                 raise
             return record
-        record = {"kind": REPLY, **about, **record_of(prompt, self.name, got)}
+        record = {"kind": REPLY, **about, **_record_of(prompt, self.name, got)}
         self._steps.put(record)
         return record
 
@@ -166,14 +145,10 @@ class RecordedChat:
 
 def reply_journal(file: Path, *, only_read: bool = False) -> Steps:
     """Return the replies of a file of records; with `only_read` none is added."""
-    return ReadOnlySteps(file, _is_reply) if only_read else Journal(file, _is_reply)
+    return Journal(file, lambda _, one: one["kind"] in {REPLY, FAILED} and bool(one["key"]), only_read=only_read)
 
 
 def spent_in(file: Path) -> Spend:
     """Return what all calls of a file of records took."""
     took = [spend_of(record) for record in read_lines(file) if is_paid(record)]
     return Spend(sum(each.tokens for each in took), sum(each.usd for each in took))
-
-
-def _is_reply(_: int, record: Mapping[str, Any]) -> bool:
-    return record["kind"] in {REPLY, FAILED} and bool(record["key"])

@@ -17,41 +17,30 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
     "boolean": (bool,),
-    "null": (type(None),),
 }
-_NOTES = {"title", "description", "default", "examples"}
-_SIZES: Mapping[str, Any] = {"minLength": str, "maxLength": str, "minItems": list, "maxItems": list}
-_KNOWN = {
-    "type",
-    "properties",
-    "required",
-    "additionalProperties",
-    "items",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    *_SIZES,
-    *_NOTES,
-}
+_KNOWN = (
+    *("type", "properties", "required", "additionalProperties", "items", "enum", "minimum", "maximum"),
+    *("title", "description", "default", "examples"),
+)
 _SHOWN = 80  # characters of a wrong value in a message
 
 
 def problems(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> Iterator[str]:
     """Yield what a model has to mend for its answer to fit the schema."""
     wanted = schema.get("type")
-    types = [wanted] if isinstance(wanted, str) else wanted
-    if types is not None and not any(_is(value, each) for each in types):
-        yield f"{where} is {_value_text(value)}, wanted {' or '.join(types)}"
+    if wanted is not None and not _is(value, wanted):
+        yield f"{where} is {_value_text(value)}, wanted {wanted}"
         return
-    if "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
+    if "enum" in schema and value not in schema["enum"]:
         yield f"{where} is {_value_text(value)}, wanted one of {_value_text(schema['enum'])}"
-    if "const" in schema and not _same(value, schema["const"]):
-        yield f"{where} is {_value_text(value)}, wanted {_value_text(schema['const'])}"
-    yield from _out_of_bounds(value, schema, where)
-    if isinstance(value, dict):
+    if isinstance(value, int | float):
+        if value < schema.get("minimum", -math.inf):
+            yield f"{where} is {_value_text(value)}, wanted {schema['minimum']} or more"
+        if value > schema.get("maximum", math.inf):
+            yield f"{where} is {_value_text(value)}, wanted {schema['maximum']} or less"
+    elif isinstance(value, dict):
         yield from _of_object(value, schema, where)
-    if isinstance(value, list) and "items" in schema:
+    elif isinstance(value, list) and "items" in schema:
         for place, item in enumerate(value):
             yield from problems(item, schema["items"], f"{where}[{place}]")
 
@@ -61,6 +50,8 @@ def check(schema: Mapping[str, Any], where: str = "the schema") -> None:
     for keyword in schema:
         if keyword not in _KNOWN:
             raise InputError(f"{where} has the keyword '{keyword}'; {nearest(keyword, sorted(_KNOWN))}")
+    if schema.get("type", "object") not in [*_TYPES] or {*map(type, schema.get("enum", ()))} - {str, int}:
+        raise InputError(f"{where} wants one type of {', '.join(_TYPES)}, and in an enum texts or whole numbers")
     if not isinstance(schema.get("additionalProperties", True), bool):
         raise InputError(f"{where} has an additionalProperties that is neither true nor false")
     for name, below in schema.get("properties", {}).items():
@@ -92,19 +83,6 @@ def _of_object(value: Mapping[str, Any], schema: Mapping[str, Any], where: str) 
             yield f"{where} has an unknown {_value_text(name)}; known: {', '.join(known)}"
 
 
-def _out_of_bounds(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if value < schema.get("minimum", -math.inf):
-            yield f"{where} is {_value_text(value)}, wanted {schema['minimum']} or more"
-        if value > schema.get("maximum", math.inf):
-            yield f"{where} is {_value_text(value)}, wanted {schema['maximum']} or less"
-    for keyword, kind in _SIZES.items():
-        if keyword in schema and isinstance(value, kind):
-            size, least = len(value), keyword.startswith("min")
-            if (size < schema[keyword]) if least else (size > schema[keyword]):
-                yield f"{where} has length {size}, wanted {schema[keyword]} or {'more' if least else 'less'}"
-
-
 def _is(value: Any, name: str) -> bool:
     """Say whether a value has a type; true is no number, 1.0 is a whole one, 1e999 is none."""
     if isinstance(value, bool):
@@ -112,15 +90,6 @@ def _is(value: Any, name: str) -> bool:
     if isinstance(value, float) and name in {"integer", "number"}:
         return value.is_integer() if name == "integer" else math.isfinite(value)
     return isinstance(value, _TYPES[name])
-
-
-def _same(value: Any, other: Any) -> bool:
-    """Say whether two values are one in JSON, where true is not 1."""
-    if isinstance(value, list) and isinstance(other, list):
-        return len(value) == len(other) and all(map(_same, value, other))
-    if isinstance(value, dict) and isinstance(other, dict):
-        return value.keys() == other.keys() and all(_same(value[key], other[key]) for key in value)
-    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
 def _value_text(value: Any) -> str:

@@ -10,17 +10,17 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from assay.errors import BudgetSpent, ChatError, Deferred, InputError, NoAnswer
 from assay.io.database import Database
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.protocols import Chat
-from assay.runs.local import in_flight
 from assay.values import Prompt, Reply
 
 _TABLE = (
@@ -29,26 +29,39 @@ _TABLE = (
 )
 
 
-class CachedChat:
-    """A wrapper with the protocol of what it wraps; it goes outside of budgets and paces, which it spares."""
+InnerT = TypeVar("InnerT", bound=Chat)
 
-    def __init__(self, chat: Chat, path: Path) -> None:
+
+class WrappedChat(Generic[InnerT]):
+    """What all wrappers have: the protocol, and the name, of what they wrap, for the replies are the same."""
+
+    def __init__(self, chat: InnerT) -> None:
         self._chat = chat
-        self._lock = threading.Lock()
-        self._asking: dict[str, tuple[threading.Lock, int]] = {}
-        self._database = Database(path, _TABLE, "the cache of replies")
 
     @property
     def name(self) -> str:
-        """The name of the chat inside: the replies are the same."""
+        """The name of the chat inside."""
         return self._chat.name
+
+
+class CachedChat(WrappedChat[Chat]):
+    """Replies of before; it goes outside of budgets and paces, which it spares."""
+
+    def __init__(self, chat: Chat, path: Path) -> None:
+        super().__init__(chat)
+        self._lock = threading.Lock()
+        self._asking = WeakValueDictionary[str, Any]()
+        """A lock for each key that somebody asks just now: others wait for that answer."""
+        self._database = Database(path, _TABLE, "the cache of replies")
 
     def reply(self, prompt: Prompt) -> Reply:
         """Return what was answered before, at no cost, or else what the chat inside answers."""
         key = fingerprint(prompt, self.name)
         if known := self._read(key):
             return known
-        with self._alone(key):
+        with self._lock:
+            alone = self._asking.setdefault(key, threading.Lock())
+        with alone:
             known = self._read(key)
             return known or self._keep(key, self._chat.reply(prompt))
 
@@ -57,36 +70,20 @@ class CachedChat:
         self._database.close()
 
     def _keep(self, key: str, reply: Reply) -> Reply:
-        row = (key, json.dumps(dict(reply.value)), reply.model, reply.tokens_in, reply.tokens_out)
-        with self._database.use() as held:  # nan goes in as NULL
-            held.execute(
-                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, reply.cost, reply.seconds)
-            )
+        taken = (reply.tokens_in, reply.tokens_out, reply.cost, reply.seconds)  # nan goes in as NULL
+        row = (key, json.dumps(dict(reply.value)), reply.model, *taken)
+        with self._database.use() as held:
+            held.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         return reply
 
     def _read(self, key: str) -> Reply | None:
         with self._database.use() as held:
             question = "SELECT value, model, tokens_in, tokens_out FROM replies WHERE key = ?"
             row = held.execute(question, (key,)).fetchone()
-            if row is None:
-                return None
-            value, model, tokens_in, tokens_out = row
-            return Reply(json.loads(value), model, tokens_in, tokens_out, cached=True)
-
-    @contextmanager
-    def _alone(self, key: str) -> Iterator[None]:
-        """Keep other threads from asking the same; the lock is gone when the last of them is."""
-        with self._lock:
-            lock, waiting = self._asking.get(key, (threading.Lock(), 0))
-            self._asking[key] = lock, waiting + 1
-        try:
-            with lock:
-                yield
-        finally:
-            with self._lock:
-                _, waiting = self._asking.pop(key)
-                if waiting > 1:
-                    self._asking[key] = lock, waiting - 1
+        if row is None:
+            return None
+        value, model, tokens_in, tokens_out = row
+        return Reply(json.loads(value), model, tokens_in, tokens_out, cached=True)
 
 
 class Bounded(Chat, Protocol):
@@ -120,40 +117,33 @@ class Budget:
 
     def reserve(self, most: Spend) -> object:
         """Set the most that a call takes aside, as soon as it fits; return what `settle` wants to know it by."""
-        ticket = object()
         with self._changed:
             while not self._fits(most):
                 if not self._reserved:
                     raise BudgetSpent(self._refusal(most))
                 self._changed.wait()
-            self._hold(ticket, most)
-        return ticket
+            return self.hold(most)
 
     def reserve_now(self, most: Spend) -> object | None:
         """Set the most that a call takes aside, or return None where it does not fit now; `refusal` says why."""
-        ticket = object()
         with self._changed:
-            if not self._fits(most):
-                self.refusal = self._refusal(most)
-                return None
-            self._hold(ticket, most)
-        return ticket
+            if self._fits(most):
+                return self.hold(most)
+            self.refusal = self._refusal(most)
+            return None
 
     def hold(self, most: Spend) -> object:
         """Set the most that a call of before takes aside: it is under way, whether it fits or not."""
         ticket = object()
         with self._changed:
-            self._hold(ticket, most)
+            self._reserved[ticket] = most
+            self._held = _sum(self._held, most)
         return ticket
 
     def add(self, took: Spend) -> None:
         """Count what was spent elsewhere."""
         with self._changed:
             self._spent = _sum(self._spent, took)
-
-    def _hold(self, ticket: object, most: Spend) -> None:
-        self._reserved[ticket] = most
-        self._held = _sum(self._held, most)
 
     def settle(self, ticket: object, took: Spend) -> None:
         """Spend what a call took and free the rest of what it had reserved."""
@@ -168,11 +158,11 @@ class Budget:
         return whole.tokens <= self.tokens and (self.usd == math.inf or whole.usd <= self.usd)
 
     def _refusal(self, most: Spend) -> str:
-        limits = []
-        if self.usd < math.inf:
-            limits.append(f"{self._spent.usd:.4f} of {self.usd:g} USD are spent, the next call may take {most.usd:.4f}")
-        if self.tokens < math.inf:
-            limits.append(f"{self._spent.tokens} of {self.tokens:g} tokens, the next call may take {most.tokens}")
+        amounts = {
+            f"{self._spent.usd:.4f} of {self.usd:g} USD are spent, the next call may take {most.usd:.4f}": self.usd,
+            f"{self._spent.tokens} of {self.tokens:g} tokens, the next call may take {most.tokens}": self.tokens,
+        }
+        limits = (text for text, limit in amounts.items() if limit < math.inf)
         return f"the budget is spent: {'; '.join(limits)}: what is done is kept, go on with a larger one"
 
 
@@ -180,46 +170,35 @@ def _sum(*several: Spend) -> Spend:
     return Spend(sum(each.tokens for each in several), math.fsum(each.usd for each in several))
 
 
-class BudgetedChat:
-    """A wrapper with the protocol of what it wraps."""
+class BudgetedChat(WrappedChat[Bounded]):
+    """Asks within a budget."""
 
     def __init__(self, chat: Bounded, budget: Budget, *, waits: bool = True) -> None:
         """Wait for room, or where others hold it for long, put the question off."""
-        self._chat, self._budget, self._waits = chat, budget, waits
+        super().__init__(chat)
+        self._budget, self._waits = budget, waits
         if budget.usd < math.inf and math.isnan(chat.most(Prompt("", "", {})).usd):
             raise InputError(
                 f"a budget in USD, but the price of {chat.name} is not known: add ?usd_in=…&usd_out=… (USD for a "
                 "million tokens) to its spec, or give a budget in tokens"
             )
 
-    @property
-    def name(self) -> str:
-        """The name of the chat inside: the replies are the same."""
-        return self._chat.name
-
     def reply(self, prompt: Prompt) -> Reply:
         """Return the reply of the chat inside, if the budget allows for it."""
         most = self._chat.most(prompt)
-        with self._reserved(most) as took:
-            try:
-                reply = self._chat.reply(prompt)
-            except ChatError as error:
-                took.append(charged(error, Spend()))
-                raise
-            took.append(Spend() if reply.cached else charged(reply, most))
-            return reply
-
-    @contextmanager
-    def _reserved(self, most: Spend) -> Iterator[list[Spend]]:
-        """Hold a reservation and spend what the block puts into the list; all of it where the block was torn apart."""
         ticket = self._budget.reserve(most) if self._waits else self._budget.reserve_now(most)
         if ticket is None:
             raise Deferred(f"{self.name} waits for room in the budget")
-        took: list[Spend] = []
+        took = most  # where the call is torn apart
         try:
-            yield took
+            reply = self._chat.reply(prompt)
+            took = Spend() if reply.cached else charged(reply, most)
+        except ChatError as error:
+            took = charged(error, Spend())
+            raise
         finally:
-            self._budget.settle(ticket, took[0] if took else most)
+            self._budget.settle(ticket, took)
+        return reply
 
 
 def charged(took: Reply | ChatError, otherwise: Spend) -> Spend:
@@ -267,32 +246,27 @@ class Pace:
             self._tokens_from += tokens * self._a_token_s
 
 
-class PacedChat:
-    """A wrapper with the protocol of what it wraps."""
+class PacedChat(WrappedChat[Chat]):
+    """Asks no faster than a pace allows."""
 
     def __init__(self, chat: Chat, pace: Pace) -> None:
-        self._chat = chat
+        super().__init__(chat)
         self._pace = pace
-
-    @property
-    def name(self) -> str:
-        """The name of the chat inside: the replies are the same."""
-        return self._chat.name
 
     def reply(self, prompt: Prompt) -> Reply:
         """Return the reply of the chat inside, when it is its turn."""
         estimate = (len(prompt.system) + len(prompt.text)) // _LETTERS_A_TOKEN
         self._pace.start(estimate)
-        took: Reply | ChatError | None = None
+        tokens = 0
         try:
-            took = self._chat.reply(prompt)
+            reply = self._chat.reply(prompt)
+            tokens = reply.tokens_in + reply.tokens_out
         except ChatError as error:
-            took = error
+            tokens = error.tokens_in + error.tokens_out
             raise
         finally:
-            tokens = took.tokens_in + took.tokens_out if took else 0
             self._pace.correct(tokens - estimate if tokens else 0)
-        return took
+        return reply
 
 
 def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | None]:
@@ -301,12 +275,11 @@ def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | No
     What ends all asking, as a budget that is spent, is raised after the calls under way have ended.
     """
 
-    def ask(place: int) -> tuple[int, Reply | None]:
+    def ask(prompt: Prompt) -> Reply | None:
         try:
-            return place, chat.reply(prompts[place])
+            return chat.reply(prompt)
         except NoAnswer:
-            return place, None
+            return None
 
-    with closing(in_flight(ask, range(len(prompts)), most)) as ends:
-        told = dict(end.result() for end in ends)
-    return [told[place] for place in range(len(prompts))]
+    with ThreadPoolExecutor(most, "asking") as pool:
+        return list(pool.map(ask, prompts))

@@ -16,12 +16,13 @@ files are written by whoever started the command, and nowhere else.
 from __future__ import annotations
 
 import selectors
+from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from copy import copy
 from dataclasses import dataclass
-from threading import Lock, local
-from types import TracebackType
+from threading import local
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -103,10 +104,10 @@ def in_flight(
                 break
         while running:
             if is_stopped():
-                _cancel_waiting(running)
+                running -= {future for future in running if future.cancel()}
             yield from _ended(running)
     except KeyboardInterrupt:
-        _cancel_waiting(running)
+        running -= {future for future in running if future.cancel()}
         while running:
             yield from _ended(running)
         raise
@@ -119,11 +120,6 @@ def _ended(running: set[Future[End]]) -> Iterator[Future[End]]:
     for future in wait(running, return_when=FIRST_COMPLETED).done:
         running.remove(future)
         yield future
-
-
-def _cancel_waiting(running: set[Future[End]]) -> None:
-    """Take out what was not begun."""
-    running -= {future for future in running if future.cancel()}
 
 
 End_co = TypeVar("End_co", covariant=True)
@@ -170,7 +166,21 @@ class PoolWorker(Protocol[Work, End_co]):
         """Return what is said of an item that no worker survives."""
 
 
-class LocalRunner(Generic[Work, End]):
+class ClosedAtEnd(ABC):
+    """What its `with` closes."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """End it."""
+
+
+class LocalRunner(ClosedAtEnd, Generic[Work, End]):
     """Some workers of one kind; close it when done, or use it in a `with`."""
 
     def __init__(self, name: str, workers: Sequence[PoolWorker[Work, End]], guarantees: tuple[str, ...] = ()) -> None:
@@ -201,12 +211,6 @@ class LocalRunner(Generic[Work, End]):
         for worker in self._workers:
             worker.kill()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
     def _hand_out(self, queue: TicketQueue[Work, End]) -> None:
         """Give items to workers, the least busy first."""
         for _ in range(AHEAD):
@@ -232,16 +236,15 @@ class LocalRunner(Generic[Work, End]):
 def _lose(queue: TicketQueue[Work, End], worker: PoolWorker[Work, End]) -> None:
     """Take back what a dead worker held; what was running gets a second try, in case another one was to blame."""
     tickets = worker.kill()
-    given_up = 0
-    for ticket in tickets[:1]:
-        ticket.tries += 1
-        if ticket.tries == _TRIES:
+    if tickets:
+        tickets[0].tries += 1
+        if tickets[0].tries == _TRIES:
+            ticket = tickets.pop(0)
             queue.end(ticket, worker.broken(ticket.job, f"its cage died {_TRIES} times"))
-            given_up = 1
-    queue.put_back(tickets[given_up:])
+    queue.put_back(tickets)
 
 
-class SharedRunner(Generic[Work, End]):
+class SharedRunner(ClosedAtEnd, Generic[Work, End]):
     """Some threads with runners of their own; `open_runner` makes one with these folders to import from.
 
     A runner belongs to one thread, and a worker that waits for something slow holds up nobody else's. Work that needs
@@ -260,19 +263,17 @@ class SharedRunner(Generic[Work, End]):
         self._threads = ThreadPoolExecutor(threads, "runner")
         self._own = local()
         self._all: list[OrderedDict[tuple[str, ...], Runner[Work, End]]] = []
-        self._lock = Lock()
+        self._folders: tuple[str, ...] = ()
 
     def run(self, jobs: Iterable[Work]) -> Iterator[End]:
         """Return what became of some items, done one after another by one of the threads."""
-        return self.importing(()).run(jobs)
+        return iter(self._threads.submit(self._run, list(jobs)).result())
 
     def importing(self, folders: Sequence[str]) -> Runner[Work, End]:
-        """Return these threads for work that imports from folders."""
-        return _Importing(self, tuple(folders))
-
-    def submit(self, jobs: Iterable[Work], folders: tuple[str, ...]) -> list[End]:
-        """Have one of the threads do some items, and wait for it."""
-        return self._threads.submit(self._run, list(jobs), folders).result()
+        """Return these threads for work that imports from folders; to close it closes all."""
+        shared = copy(self)
+        shared._folders = tuple(folders)  # noqa: SLF001  it is one of its own
+        return shared
 
     def close(self) -> None:
         """End all runners, after what is going on."""
@@ -281,46 +282,14 @@ class SharedRunner(Generic[Work, End]):
             for runner in kept.values():
                 runner.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def _run(self, jobs: Sequence[Work], folders: tuple[str, ...]) -> list[End]:
-        return list(self._runner(folders).run(jobs))
-
-    def _runner(self, folders: tuple[str, ...]) -> Runner[Work, End]:
+    def _run(self, jobs: Sequence[Work]) -> list[End]:
         kept: OrderedDict[tuple[str, ...], Runner[Work, End]] | None = getattr(self._own, "kept", None)
         if kept is None:
             kept = self._own.kept = OrderedDict()
-            with self._lock:
-                self._all.append(kept)
-        if folders not in kept:
+            self._all.append(kept)
+        if self._folders not in kept:
             while len(kept) >= _KEPT:
                 kept.popitem(last=False)[1].close()
-            kept[folders] = self._open_runner(folders)
-        kept.move_to_end(folders)
-        return kept[folders]
-
-
-@dataclass(frozen=True, slots=True)
-class _Importing(Generic[Work, End]):
-    """A shared runner for work that imports from some folders; closed with the one that it shares."""
-
-    shared: SharedRunner[Work, End]
-    folders: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return self.shared.name
-
-    @property
-    def guarantees(self) -> tuple[str, ...]:
-        return self.shared.guarantees
-
-    def run(self, jobs: Iterable[Work]) -> Iterator[End]:
-        return iter(self.shared.submit(jobs, self.folders))
-
-    def close(self) -> None:
-        self.shared.close()
+            kept[self._folders] = self._open_runner(self._folders)
+        kept.move_to_end(self._folders)
+        return list(kept[self._folders].run(jobs))

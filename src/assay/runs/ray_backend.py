@@ -17,7 +17,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import ray
 from ray.exceptions import RayError
@@ -59,16 +59,17 @@ def connect(address: str) -> Callable[[], None]:
 
 def answers(address: str) -> bool:
     """Say whether somebody listens at `HOST:PORT`."""
-    try:
-        _call(address)
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
+    return not _why_silent(address)
 
 
-def _call(address: str) -> None:
+def _why_silent(address: str) -> str:
+    """Return why nobody can be reached at `HOST:PORT`, empty where somebody can."""
     host, _, port = address.rpartition(":")
-    socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
+    except (OSError, ValueError, OverflowError) as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 def _completed(address: str) -> str:
@@ -77,12 +78,8 @@ def _completed(address: str) -> str:
 
 def _look(address: str) -> None:
     """Refuse an address where nobody is: Ray would try for a minute."""
-    if not address or address in {"auto", "local"}:
-        return
-    try:
-        _call(_completed(address))
-    except (OSError, ValueError, OverflowError) as error:
-        raise InputError(f"no Ray cluster answers at '{address}' ({error}); {_START}") from error
+    if address not in {"", "auto", "local"} and (why := _why_silent(_completed(address))):
+        raise InputError(f"no Ray cluster answers at '{address}' ({why}); {_START}")
 
 
 def _explained(address: str, error: Exception) -> str:
@@ -116,8 +113,7 @@ class WorkerNeeds:
     gpus: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Actor:
+class _Actor(NamedTuple):
     handle: Any
     node: str
 
@@ -230,10 +226,7 @@ class RayBackend:
         for node in ray.nodes():
             name = node["NodeID"]
             self._names[name] = f"{node.get('NodeName') or node['NodeManagerAddress']} ({name[:6]})"
-            if node["Alive"]:
-                self._alive.add(name)
-            else:
-                self._alive.discard(name)
+            (self._alive.add if node["Alive"] else self._alive.discard)(name)
             if node["Alive"] and name not in self._refused:
                 room, lacks = capacity(node["Resources"], self._needs)
                 rooms[name] = room - held[name]

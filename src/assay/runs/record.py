@@ -141,7 +141,14 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
     with lines:
         for number, line in enumerate(lines, 1):
             if line.endswith(b"\n"):
-                yield _record(line, f"{file}:{number}")
+                try:
+                    record = json.loads(line)
+                except ValueError as error:
+                    raise StorageError(f"{file}:{number}: not JSON ({error}); take the line out to go on") from error
+                if not isinstance(record, dict):
+                    kind = type(record).__name__
+                    raise StorageError(f"{file}:{number}: a JSON {kind}, wanted an object; take the line out to go on")
+                yield record
 
 
 def is_begun(file: Path) -> bool:
@@ -282,24 +289,16 @@ def _whole(lines: BinaryIO) -> int:
     return 0
 
 
-def _record(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise StorageError(f"{where}: not JSON ({error}); take the line out to go on") from error
-    if not isinstance(record, dict):
-        raise StorageError(f"{where}: a JSON {type(record).__name__}, wanted an object; take the line out to go on")
-    return record
-
-
 def _differences(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:
     """Return which settings differ from those before, and how, where the `changes` of a field's metadata can say it."""
     now = asdict(settings)
-    says = {each.name: each.metadata["changes"] for each in fields(settings) if "changes" in each.metadata}
-    differ = differing(before, now)
-    told = (name for name in differ if name in says and before.get(name) and now[name])
-    how = {name: says[name](before[name], now[name]) for name in told}
-    return [f"{name} ({how[name]})" if name in how else name for name in differ]
+    changes = {each.name: each.metadata["changes"] for each in fields(settings) if "changes" in each.metadata}
+    return [
+        f"{name} ({changes[name](before[name], now[name])})"
+        if name in changes and before.get(name) and now[name]
+        else name
+        for name in differing(before, now)
+    ]
 
 
 def _lock_of(file: Path) -> Path:
@@ -336,25 +335,22 @@ class NoSteps:
 class Journal:
     """A file to which many threads append: one write for all that wait at that moment."""
 
-    def __init__(self, file: Path, wanted: Wanted) -> None:
-        """Find the steps of a file that are wanted; each has its `key`."""
-        self.file = file
-        self._at = {key: place for place, key in _places(file, wanted)}
+    def __init__(self, file: Path, wanted: Wanted, *, only_read: bool = False) -> None:
+        """Find the steps of a file that are wanted; each has its `key`. With `only_read` nothing is added."""
+        self.file, self._only_read = file, only_read
+        self._at = {key: place for place, key in places(file, wanted)}
         self._lock, self._writing = Lock(), Lock()
         self._waiting: list[Record] = []
 
     def get(self, key: str) -> Record | None:
         """Return the step of a key that was on disk when this was opened."""
         place = self._at.get(key)
-        if place is None:
-            return None
-        with self.file.open("rb") as lines:
-            lines.seek(place)
-            found: Record = json.loads(lines.readline())
-        return found
+        return None if place is None else json.loads(line_at(self.file, place))
 
     def put(self, *steps: Record) -> None:
         """Append records; they are on disk when this returns, written by this thread or by one before it."""
+        if self._only_read:
+            return
         with self._lock:
             self._waiting.extend(steps)
         with self._writing:
@@ -364,21 +360,14 @@ class Journal:
                 append_lines(self.file, batch)
 
 
-class ReadOnlySteps:
-    """The steps of a file, to which nothing is added."""
-
-    def __init__(self, file: Path, wanted: Wanted) -> None:
-        self._journal = Journal(file, wanted)
-
-    def get(self, key: str) -> Record | None:
-        """Return the step of a key."""
-        return self._journal.get(key)
-
-    def put(self, *steps: Record) -> None:
-        """Drop steps: whoever made them differs from what was recorded."""
+def line_at(file: Path, place: int) -> bytes:
+    """Return the line that begins at a place of a file."""
+    with file.open("rb") as lines:
+        lines.seek(place)
+        return lines.readline()
 
 
-def _places(file: Path, wanted: Wanted) -> Iterator[tuple[int, str]]:
+def places(file: Path, wanted: Wanted) -> Iterator[tuple[int, str]]:
     """Yield where the steps of a file lie, and their keys."""
     if not file.exists():
         return

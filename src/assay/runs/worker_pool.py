@@ -24,13 +24,12 @@ from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from threading import Condition, Thread
-from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from assay import __version__
 from assay.errors import InputError, WorkersLost, counted
 from assay.protocols import Say
-from assay.runs.local import AHEAD, MOST_WAITING, Ticket, TicketQueue
+from assay.runs.local import AHEAD, MOST_WAITING, ClosedAtEnd, Ticket, TicketQueue
 from assay.settings import PATIENCE_S
 
 Work = TypeVar("Work")
@@ -39,8 +38,7 @@ About = Mapping[str, str]
 """What a worker says of itself, by what it is about; `error` says why it cannot work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(NamedTuple):
     """A worker has said what it is."""
 
     worker: Hashable
@@ -48,8 +46,7 @@ class Joined:
     about: About
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """A worker has done a batch."""
 
     worker: Hashable
@@ -58,16 +55,14 @@ class Finished:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Died:
+class Died(NamedTuple):
     """A worker is no more, with all that it held."""
 
     worker: Hashable
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """A machine on which no worker gets as far as an answer, and none is started again."""
 
     machine: str
@@ -135,17 +130,13 @@ class PoolLog:
     def __init__(self, say: Say, clock: Callable[[], float]) -> None:
         self._say, self._clock = say, clock
         self._due: float | None = None
-        self._said = ""
+        self._last = ""
         self._has_waited = False
         self._machines, self._workers = 0, 0
         self.joined = self.lost = self.again = 0
         """Workers that came and that died; items that ran again."""
         self.refused: list[str] = []
         """Machines that are not used, and why."""
-
-    def join(self) -> None:
-        """Note that a worker came."""
-        self.joined += 1
 
     def refuse(self, machine: str, why: str) -> None:
         """Say once that a machine is not used."""
@@ -170,22 +161,18 @@ class PoolLog:
         """Say how many work where that has changed."""
         self._machines, self._workers = machines, workers
         self._has_waited = self._has_waited and not workers
-        if not workers or str(self) == self._said:
+        if not workers or str(self) == self._last:
             return
-        if self._due is None:
-            self._due = self._clock() + _SOON_S
-        if self._clock() >= self._due:
-            self._due = self._clock() + _EVERY_S
-            self._tell()
+        now = self._clock()
+        self._due = now + _SOON_S if self._due is None else self._due
+        if now >= self._due:
+            self._due, self._last = now + _EVERY_S, str(self)
+            self._say(self._last)
 
     def close(self) -> None:
         """Say who worked, where that was not said, and what ran again."""
-        if self.joined and (self.again or str(self) != self._said):
-            self._tell(f"; {self.again:,} items ran again" if self.again else "")
-
-    def _tell(self, more: str = "") -> None:
-        self._said = str(self)
-        self._say(self._said + more)
+        if self.joined and (self.again or str(self) != self._last):
+            self._say(f"{self}; {self.again:,} items ran again" if self.again else str(self))
 
     def __str__(self) -> str:
         return f"{counted(self._machines, 'machine')}, {counted(self._workers, 'worker')}, {self.lost:,} lost"
@@ -253,20 +240,14 @@ class WorkerPool(Generic[Work, End]):
         self._hand_out(take)
         if not self._again and not any(worker.held for worker in self._workers.values()):
             return None
-        ended: list[tuple[Ticket[Work], End]] = []
-        for event in self._backend.wait(timeout_s):
-            ended += self._happened(event)
-        self._check(starting)
+        ended = self._wait(timeout_s, starting)
         self.log.tell(len({worker.machine for worker in self._workers.values()}), len(self._workers))
         return ended
 
     def assemble(self) -> About:
         """Wait for the first worker, no longer than the patience; return what it says of itself."""
         while not self._workers:
-            starting = self._backend.start_workers()
-            for event in self._backend.wait(1.0):
-                self._happened(event)
-            self._check(starting)
+            self._wait(1.0, self._backend.start_workers())
         return self._expected or {}
 
     def forget(self) -> None:
@@ -305,17 +286,21 @@ class WorkerPool(Generic[Work, End]):
         worker.held[self._given] = batch
         self._backend.give(name, self._given, [self._work.pack(ticket.job) for ticket in batch.tickets])
 
-    def _happened(self, event: PoolEvent) -> list[tuple[Ticket[Work], End]]:
-        match event:
-            case Joined():
-                self._join(event)
-            case Finished():
-                return self._finish(event)
-            case Died():
-                return self._lose(event)
-            case Refused():
-                self.log.refuse(event.machine, event.why)
-        return []
+    def _wait(self, timeout_s: float, starting: int) -> list[tuple[Ticket[Work], End]]:
+        """Wait for something to happen; return what has ended."""
+        ended: list[tuple[Ticket[Work], End]] = []
+        for event in self._backend.wait(timeout_s):
+            match event:
+                case Joined():
+                    self._join(event)
+                case Finished():
+                    ended += self._finish(event)
+                case Died():
+                    ended += self._lose(event)
+                case Refused():
+                    self.log.refuse(event.machine, event.why)
+        self._check(starting)
+        return ended
 
     def _join(self, event: Joined) -> None:
         """Take a worker in, or name once what is wrong with its machine."""
@@ -326,7 +311,7 @@ class WorkerPool(Generic[Work, End]):
             return
         self._expected = expected
         self._workers[event.worker] = _Worker(event.machine)
-        self.log.join()
+        self.log.joined += 1
 
     def _finish(self, event: Finished) -> list[tuple[Ticket[Work], End]]:
         worker = self._workers.get(event.worker)
@@ -392,7 +377,7 @@ _LOOK_S = 0.05
 """How soon what a thread hands in is seen while others wait for their ends."""
 
 
-class PoolRunner(Generic[Work, End]):
+class PoolRunner(ClosedAtEnd, Generic[Work, End]):
     """A pool that belongs to one thread; close it when done, or use it in a `with`."""
 
     def __init__(self, name: str, pool: WorkerPool[Work, End], guarantees: tuple[str, ...] = ()) -> None:
@@ -414,12 +399,6 @@ class PoolRunner(Generic[Work, End]):
     def close(self) -> None:
         """End all workers."""
         self._pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
 
 class SharedPoolRunner(Generic[Work, End]):
@@ -467,26 +446,20 @@ class SharedPoolRunner(Generic[Work, End]):
 
     def _work(self) -> None:
         try:
-            while self._has_work():
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._promised or self._is_closing)
+                    if self._is_closing:
+                        return
                 for ticket, end in self._pool.step(self._take, _LOOK_S) or ():
                     self._promised.pop(ticket.number).set_result(end)
-        except BaseException as error:  # noqa: BLE001  whoever waits raises it
-            self._fail(error)
-
-    def _has_work(self) -> bool:
-        """Wait for something to do; say whether there will be."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._promised or self._is_closing)
-            return not self._is_closing
-
-    def _fail(self, error: BaseException) -> None:
-        """Say to all that wait, and all that come, why nothing is done any more."""
-        with self._changed:
-            self._failure = error
-            promised = list(self._promised.values())
-            self._promised.clear()
-        for promise in promised:
-            promise.set_exception(error)
+        except BaseException as error:  # noqa: BLE001  whoever waits, and whoever comes, raises it
+            with self._changed:
+                self._failure = error
+                promised = list(self._promised.values())
+                self._promised.clear()
+            for promise in promised:
+                promise.set_exception(error)
 
 
 Answer: TypeAlias = tuple[float, list[Any], str]

@@ -63,10 +63,9 @@ function end(told) {
   document.querySelector("#end h1").textContent = FINISHED;
   if (!told.people) return;
   const value = (figure) => (figure === null ? "–" : figure.toFixed(3));
-  const heads = ["", "labels", "seconds a label", ...(told.gold ? ["accuracy"] : [])];
+  const heads = ["", "labels", "seconds a label"];
   const rows = told.people.map((person) =>
-    el("tr", {}, el("th", { scope: "row" }, plain(person.name)), el("td", {}, `${person.labels}`), el("td", {}, person.seconds.toFixed(0)),
-      told.gold ? el("td", {}, value(person.accuracy)) : null),
+    el("tr", {}, el("th", { scope: "row" }, plain(person.name)), el("td", {}, `${person.labels}`), el("td", {}, person.seconds.toFixed(0))),
   );
   of("results").replaceChildren(
     el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows)),
