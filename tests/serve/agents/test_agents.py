@@ -32,9 +32,7 @@ from assay.serve.agents.edits import entry_in, installing, undoing, write
 from assay.serve.agents.instructions import (
     BEGIN,
     END,
-    INSTRUCTIONS,
     LINES,
-    InstructionFiles,
     add_lines,
     has_lines,
     instructions_of,
@@ -232,9 +230,9 @@ def test_whatever_stands_in_a_file_of_instructions_stays(text: bytes, tmp_path: 
 
 
 def test_each_agent_has_its_file_of_instructions(machine: SettingsPlaces, project: Path):
-    for name, scope in ((name, scope) for name, scopes in INSTRUCTIONS.items() for scope in scopes):
-        assert scope in agent_named(name).places()
-        file, head = instructions_of(agent_named(name), scope, machine, project)
+    for agent, scope in ((agent, scope) for agent in AGENTS for scope in agent.instructions):
+        assert scope in agent.places()
+        file, head = instructions_of(agent, scope, machine, project)
         assert file.is_relative_to(project if scope == "project" else machine.home)
         write(add_lines(file, head))
         assert file.read_text() == f"{head}{head and chr(10)}{BEGIN}\n" + "\n".join(LINES) + f"\n{END}\n"
@@ -251,13 +249,14 @@ def test_the_file_that_an_agent_reads_is_written(machine: SettingsPlaces, projec
     assert chosen("claude-code") == "AGENTS.md", "a new CLAUDE.md would hide it"
     (project / ".rules").touch()
     assert chosen("zed") == ".rules", "the first that exists is the one that is read"
-    names = InstructionFiles(("CLAUDE.md", "AGENTS.md"))
-    first = names.pick(project)
+    first = project / chosen("claude-code")
     first.write_text(add_lines(first, "").after)
     (project / "CLAUDE.md").write_text("# Later\n")
-    assert names.pick(project) == first == project / "AGENTS.md", "lines are taken back from where they were written"
+    assert project / chosen("claude-code") == first == project / "AGENTS.md", (
+        "lines are taken back from where they were written"
+    )
     first.write_text(remove_lines(first, "").after)
-    assert names.pick(project) == project / "CLAUDE.md"
+    assert chosen("claude-code") == "CLAUDE.md"
 
 
 def test_instructions_are_brought_up_to_date_and_taken_out_of_what_others_wrote(
