@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from threading import BoundedSemaphore
-from typing import ClassVar
 
 from assay.assemble.commits import FoundCommit, commit_text, reason_of
 from assay.corpus import line_history
@@ -17,7 +16,7 @@ from assay.errors import AssayError
 from assay.search.history import CommitFilter
 from assay.serve.file_views import MOST_LINES, FileLinks, ReadFile, check_file_line, links_to, read_file
 from assay.serve.read_tools import span_of
-from assay.serve.responses import OVERHEAD, cost
+from assay.serve.responses import OVERHEAD, answer_type, cost
 from assay.serve.search_tools import Page, worth_showing
 from assay.serve.session import Session
 from assay.terms import tokens
@@ -26,7 +25,6 @@ MOST_CHANGES = 50
 _MOST_AT_ONCE = 3
 """Reading history takes a process that may compute for seconds: others wait."""
 _WAIT_S = 5.0
-_DESCRIBED = {"use_attribute_docstrings": True}
 _running = BoundedSemaphore(_MOST_AT_ONCE)
 
 
@@ -34,11 +32,9 @@ class HistoryBusy(AssayError):
     """Too many histories are being read."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class BlameAnswer:
     """Which commits wrote lines of a file."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     path: str
@@ -49,11 +45,9 @@ class BlameAnswer:
     """Where a code host shows the file and its commits."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class HistoryCommit:
     """A commit that changed lines of a file."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     id: str
     author: str
@@ -65,11 +59,9 @@ class HistoryCommit:
     """What it changed of the lines, as a unified diff; the end of a long one is left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class HistoryAnswer:
     """How lines of a file came to be, newest first."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     path: str
@@ -136,11 +128,9 @@ _REASON = 12
 """Lines of its message's body: without a question none of them is known to be the wanted one."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class LogAnswer:
     """Commits, best first, or without a question the newest."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"use_attribute_docstrings": True}
 
     root: str
     commits: list[FoundCommit]

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import ClassVar
 
 from assay.corpus.addresses import is_url
 from assay.corpus.blocks import lines_of
@@ -22,6 +21,7 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.files import alone
 from assay.measure.line_spans import Span, span_of
+from assay.serve.responses import answer_type
 from assay.serve.session import NotServed, Session
 from assay.truth.formats import jsonl_truth
 from assay.truth.formats.shared import Glimpse, fault_of_target
@@ -127,11 +127,9 @@ class DamagedTruth(InputError):
     """The ground truth cannot be read whole, and is left as it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class Mark:
     """What somebody says about one answer to one question."""
-
-    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
 
     target: str
     """As it is kept, relative to the root: `path::Symbol.name` where lines are one named unit, or `path:start-end`."""

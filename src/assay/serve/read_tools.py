@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from assay.assemble.answer import language_named
 from assay.corpus.blocks import lines_of
@@ -21,7 +21,7 @@ from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, nearest
 from assay.search.filters import keeping
 from assay.serve.file_views import check_file_line, read_file
-from assay.serve.responses import OVERHEAD, cost, offset_of, with_line_numbers
+from assay.serve.responses import OVERHEAD, answer_type, cost, offset_of, with_line_numbers
 from assay.serve.responses import cursor as cursor_of
 from assay.serve.search_tools import Page
 from assay.serve.session import ServedPlace, Session
@@ -30,7 +30,6 @@ from assay.terms import tokens
 if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern, PatternMatch
 
-_DESCRIBED = {"use_attribute_docstrings": True}
 DEADLINE_S = 20.0
 """How long files are read for one answer; what is left is for the next page."""
 _LONGEST_SHOWN = 60
@@ -40,11 +39,9 @@ _STRIDE = 1_000_000  # more matches than a file may hold: it is no larger
 DOUBT = "the pattern is no {} by itself, which may be why nothing matches: write whole expressions or statements"
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FileOutline:
     """A file with what it declares, in order."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     path: str
     language: str
@@ -54,11 +51,9 @@ class FileOutline:
     """Of an answer from several roots, the one that holds this."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class OutlineAnswer:
     """Files in order of their paths."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     files: list[FileOutline]
@@ -66,11 +61,9 @@ class OutlineAnswer:
     """For the next page; empty at the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class PatternPlace:
     """A place whose code has the structure of the pattern."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     path: str
     start_line: int
@@ -85,11 +78,9 @@ class PatternPlace:
     """Of an answer from several roots, the one that holds this."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class PatternAnswer:
     """Matches in order of path and line."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     matches: list[PatternPlace]
@@ -260,11 +251,9 @@ _AROUND = 20
 """Lines before and after one that stands in no unit."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class UnitText:
     """Lines of a file."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"use_attribute_docstrings": True}
 
     root: str
     path: str

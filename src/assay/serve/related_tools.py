@@ -5,15 +5,15 @@ A place is one line, so that an answer takes few tokens; a page of it holds as m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from typing import Literal, TypeVar
 
 from assay.assemble.answer import RelatedAnswer, related_answer
 from assay.errors import InputError
 from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace, place_text
 from assay.serve.engine import WorkspaceView
-from assay.serve.responses import OVERHEAD, cost, offset_of
+from assay.serve.responses import OVERHEAD, answer_type, cost, offset_of
 from assay.serve.responses import cursor as cursor_of
 from assay.serve.search_tools import DEEPEST, Page
 from assay.serve.session import NotServed, ServedPlace, Session
@@ -23,14 +23,11 @@ from assay.terms import tokens
 _ALIKE_FOR_MODELS = 3
 """Similar units that a model is shown: unlike calls they are a guess."""
 _T = TypeVar("_T")
-_DESCRIBED = {"use_attribute_docstrings": True}
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class RelatedUnit:
     """A unit, and the line that tells what it has to do with the one that was asked about."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     group: Literal["callers", "callees", "tests", "alike"]
     path: str
@@ -53,11 +50,9 @@ class RelatedUnit:
     """The cosine, of what is alike."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class RelatedFound:
     """What has to do with a unit, in the groups callers, callees, tests and alike, in this order."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     subject: RelatedUnit
@@ -73,11 +68,9 @@ class RelatedFound:
     """For the next page; empty at the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class PlacesFound:
     """Places of one name: where it is defined, or where it is called."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     hits: list[RelatedUnit]

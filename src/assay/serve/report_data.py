@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar
 from urllib.parse import quote
 
 from assay.bench.bench_report import report_of
@@ -38,6 +37,7 @@ from assay.report.document import (
 )
 from assay.report.plain_text import cell_text
 from assay.report.web_page import alone
+from assay.serve.responses import answer_type
 from assay.serve.session import NotServed
 
 FOLDER = OWN_REPORTS
@@ -51,7 +51,6 @@ _MOST_CELLS = 500
 """What is larger is read in its own page, which is written once."""
 _PATIENCE_S = 5.0
 """How long a plot waits for another that is being drawn."""
-_DESCRIBED = {"use_attribute_docstrings": True}
 
 
 class DamagedReport(InputError):
@@ -62,11 +61,9 @@ class StillDrawing(AssayError):
     """Another plot is being drawn."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class ReportSummary:
     """A report."""
-
-    __pydantic_config__: ClassVar = _DESCRIBED
 
     name: str
     folder: str
@@ -103,11 +100,9 @@ class Plot:
     src: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class BenchReport:
     """What was measured."""
-
-    __pydantic_config__: ClassVar = _DESCRIBED
 
     name: str
     verdict: list[str]

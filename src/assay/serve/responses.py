@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from itertools import count
 from struct import Struct, error
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal, TypeVar, dataclass_transform
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -45,8 +45,6 @@ Detail = Literal["names", "lines", "full"]
 """How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
 _PIECES = frozenset(("function", "method", "constructor", "test"))
 
-_DESCRIBED = {"use_attribute_docstrings": True}
-
 
 @dataclass(frozen=True, slots=True)
 class OtherPlace:
@@ -59,11 +57,19 @@ class OtherPlace:
     root: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+_T = TypeVar("_T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def answer_type(cls: type[_T]) -> type[_T]:
+    """Make a class a frozen, slotted record whose fields' docstrings are in the schemas of MCP and HTTP."""
+    cls.__pydantic_config__ = {"use_attribute_docstrings": True}  # type: ignore[attr-defined]
+    return dataclass(frozen=True, slots=True)(cls)
+
+
+@answer_type
 class FoundUnit:
     """A unit of code or prose that was found."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     path: str
     """Relative to the root."""
@@ -92,11 +98,9 @@ class FoundUnit:
     """The same in words: +3 in Task: retry:40, stop:52, run:61."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FoundAnswer:
     """What was found, best first."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     """Empty if several were searched: then each hit has its own."""

@@ -1,4 +1,4 @@
-"""Answer questions to a session: search, counts of what is found, examples, status, rank.
+"""Answer questions to a session: search, counts of what is found, status, rank.
 
 MCP and HTTP differ in how they write these down and in nothing else.
 """
@@ -6,12 +6,11 @@ MCP and HTTP differ in how they write these down and in nothing else.
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
-from typing import ClassVar, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -22,16 +21,15 @@ from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.rankers import best_first, ranker_of
 from assay.search.display import grouped
 from assay.search.display import terms_to_mark as terms_asked
-from assay.search.filters import traits_of
 from assay.search.index_changes import Differences
 from assay.serve.engine import WorkspaceView
-from assay.serve.responses import TELLING, Detail, FoundAnswer, Size, cost, offset_of, sized, text_cost
+from assay.serve.responses import TELLING, Detail, FoundAnswer, Size, answer_type, cost, offset_of, sized, text_cost
 from assay.serve.responses import cursor as cursor_of
 from assay.serve.session import ServedPlace, Session, check_globs
 from assay.serve.turns import turn
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.values import KINDS, Chunk, Mode, Program, Query, Ranked, Task
+from assay.values import KINDS, Mode, Program, Query, Ranked, Task
 
 LEAST_BUDGET = 500
 USUAL_BUDGET = 4000
@@ -48,7 +46,6 @@ _LIKELY = 0.25
 _LEAST_SHOWN = 3
 _LINES_FOR_MODELS = (4, 2)
 """Telling lines of each hit for a model, which reads the unit next if these say that it is right."""
-_DESCRIBED = {"use_attribute_docstrings": True}
 
 
 def holdings(snapshot: Snapshot) -> tuple[dict[str, int], dict[str, int]]:
@@ -103,11 +100,9 @@ class SearchFilter:
     """Globs of the served folders to search, by name or path; one that starts with `!` leaves out."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class Status:
     """What an index holds and leaves out."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     indexed: bool
@@ -145,11 +140,9 @@ class Status:
     """Chunks of each kind of unit, likewise."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class PlacedCandidate:
     """A candidate program in its place."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     index: int
     """Which of the programs that were given, from 0."""
@@ -161,11 +154,9 @@ class PlacedCandidate:
     """Where it most likely breaks; -1 where no line is to blame."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class Order:
     """Candidate programs, the most likely right one first; none was run."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     ranker: str
     programs: list[PlacedCandidate]
@@ -363,11 +354,9 @@ def _answer(
 _MOST_VALUES = 250
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FacetCounts:
     """How many of the best hits there are of each repository, language and kind, most first."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     counted: int
     """Hits that were counted."""
@@ -403,70 +392,3 @@ def facet_counts(session: Session, texts: Sequence[str], path: str, keep: Search
 
 def _counts(values: Iterable[str]) -> dict[str, int]:
     return {value: count for value, count in Counter(values).most_common(_MOST_VALUES) if value}
-
-
-_WANTED = 5
-_LOOKED_AT = 500
-"""Chunks of an index, or of all together, that are read."""
-_UNITS = frozenset(("function", "method", "class", "constructor", "struct", "interface", "trait"))
-_PHRASE = re.compile(r"[A-Za-z][A-Za-z' ,-]+[a-z]")
-_SENTENCE = re.compile(r"(.+?)[.:;!](?:\s|$)", re.DOTALL)
-_TEST_NAME = re.compile(r"(?:test|it|should)_([a-z][a-z0-9_]+)")
-_VERB = re.compile(r"(?:a|an|the|this|these|if|see|note|todo|deprecated|internal|return|returns)\b", re.IGNORECASE)
-"""Beginnings of a sentence that says less of what the code does."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleQuestions:
-    """Questions that the served code answers."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
-
-    questions: list[str]
-    """A few, from files far apart; none where nothing is described in words."""
-
-
-def example_questions(session: Session, path: str) -> ExampleQuestions:
-    """Return questions about one place, or about every served folder."""
-    if path or not session.are_several:
-        snapshots: Sequence[Snapshot] = [session.place(path).engine.view().workspace.snapshot]
-    else:
-        snapshots = list(session.everything.view().snapshots().values())
-    each = max(_LOOKED_AT // max(len(snapshots), 1), 10)
-    found = [list(_phrases(snapshot, each)) for snapshot in snapshots]
-    return ExampleQuestions(_spread([phrase for phrases in found for phrase in phrases]))
-
-
-def _phrases(snapshot: Snapshot, most: int) -> Iterator[str]:
-    """Yield phrases of chunks from all over an index, at most one of a file."""
-    dead, files = set(snapshot.dead.tolist()), set[str]()
-    for number in np.linspace(0, snapshot.size - 1, min(most, snapshot.size)).astype(int).tolist():
-        if number in dead or (path := snapshot.path(number)) in files:
-            continue
-        phrase = _phrase(snapshot.chunk(number))
-        if phrase:
-            files.add(path)
-            yield phrase
-
-
-def _phrase(chunk: Chunk) -> str:
-    """Return what a chunk says that it does, in four to nine plain words; empty where it says something else."""
-    is_test, is_example, is_aside = traits_of(chunk.path)
-    if is_test or chunk.kind == "test":
-        named = _TEST_NAME.fullmatch(chunk.symbol)
-        text = named[1].replace("_", " ") if named else ""
-    elif is_example or is_aside or chunk.kind not in _UNITS:
-        return ""
-    else:
-        sentence = _SENTENCE.match(chunk.doc)
-        text = " ".join((sentence[1] if sentence else chunk.doc).split())
-    if not 4 <= len(text.split()) <= 9 or not _PHRASE.fullmatch(text) or _VERB.match(text):
-        return ""
-    return text[0].lower() + text[1:]
-
-
-def _spread(phrases: Sequence[str]) -> list[str]:
-    """Return a few phrases from all over a list."""
-    phrases = list(dict.fromkeys(phrases))
-    step = max(len(phrases) / _WANTED, 1)
-    return [phrases[int(at * step)] for at in range(min(_WANTED, len(phrases)))]

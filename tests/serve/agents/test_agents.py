@@ -125,8 +125,7 @@ def test_names_are_known_and_few_things_repeat():
     with pytest.raises(InputError, match="did you mean 'cursor'"):
         agent_named("curser")
     assert OTHER.shape("assay", ["mcp"]) == {"command": "assay", "args": ["mcp"]}
-    rows = re.findall(r"^\| `([a-z-]+)` \|.*\| (.+) \|$", SERVING.read_text(encoding="utf-8"), re.MULTILINE)
-    assert {name for name, source in rows if "2026-" in source or "not confirmed" in source} == set(names), "the docs"
+    assert set(names) <= set(re.findall(r"`([a-z-]+)`", SERVING.read_text(encoding="utf-8"))), "the docs"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +229,7 @@ def test_whatever_stands_in_a_file_of_instructions_stays(text: bytes, tmp_path: 
 
 
 def test_each_agent_has_its_file_of_instructions(machine: SettingsPlaces, project: Path):
-    for agent, scope in ((agent, scope) for agent in AGENTS for scope in agent.instructions):
+    for agent, scope in ((each, scope) for each in AGENTS for scope in each.instructions):
         assert scope in agent.places()
         file, head = instructions_of(agent, scope, machine, project)
         assert file.is_relative_to(project if scope == "project" else machine.home)

@@ -29,7 +29,7 @@ from waiting import until
 
 PORT = 7777
 RULES = AccessRules(PORT, frozenset(("127.0.0.1", "localhost")))
-GET = "log roots search definitions references related outline pattern status facets examples file find tree blame"
+GET = "log roots search definitions references related outline pattern status facets file find tree blame"
 ROUTES = {
     **{f"/api/{name}": ["get"] for name in f"{GET} history raw bench".split()},
     "/api/bench/{name}": ["get"],

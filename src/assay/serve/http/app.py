@@ -36,13 +36,11 @@ from assay.serve.related_tools import PlacesFound, RelatedFound, RelatedUnit
 from assay.serve.report_data import Reports
 from assay.serve.responses import FoundAnswer, FoundUnit
 from assay.serve.search_tools import (
-    ExampleQuestions,
     FacetCounts,
     Order,
     Page,
     SearchFilter,
     Status,
-    example_questions,
     facet_counts,
 )
 from assay.serve.session import Session
@@ -264,10 +262,6 @@ class AskingRoutes:
         keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
         return await self._answer(partial(facet_counts, self._session, query, path, keep))
 
-    async def examples(self, path: given.Path = "") -> Response:
-        """Suggest questions that the served code answers."""
-        return await self._answer(partial(example_questions, self._session, path))
-
     async def rank(self, candidates: Candidates) -> Response:
         """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
         return await self._answer(
@@ -347,7 +341,6 @@ def _add(app: FastAPI, routes: AskingRoutes) -> None:
         (routes.log, LogAnswer, (400, 404, 409)),
         (routes.status, Status, (400, 404)),
         (routes.facets, FacetCounts, (400, 404)),
-        (routes.examples, ExampleQuestions, (400, 404)),
     ):
         app.add_api_route(f"/api/{work.__name__}", work, response_model=answer, responses=answers.errors(*more))
     app.add_api_route(
