@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from threading import BoundedSemaphore
@@ -16,7 +15,7 @@ from assay.errors import AssayError
 from assay.search.history import CommitFilter
 from assay.serve.file_views import MOST_LINES, FileLinks, ReadFile, check_file_line, links_to, read_file
 from assay.serve.read_tools import span_of
-from assay.serve.responses import OVERHEAD, answer_type, cost
+from assay.serve.responses import OVERHEAD, answer_type, cost, fitting, most_fitting
 from assay.serve.search_tools import Page, worth_showing
 from assay.serve.session import Session
 from assay.terms import tokens
@@ -158,21 +157,11 @@ def unit_log(session: Session, path: str, line: int, *, page: Page) -> LogAnswer
     text = file.text or ""
     span = span_of(file.place.inside, text, (line, 0, ""), len(lines_of(text)))
     found = history(session, path, span.first, span.last, page.k)
-    commits = [
-        FoundCommit(
-            one.id,
-            one.date,
-            one.author,
-            one.subject,
-            one.body,
-            1.0,
-            (found.path,),
-            found.path,
-            _changed_lines(one.patch),
-            reason_of(one.body, most=_REASON),
-        )
-        for one in found.commits
-    ]
+    commits, inside = [], found.path
+    for each in found.commits:
+        lines, why = _changed_lines(each.patch), reason_of(each.body, most=_REASON)
+        about = (each.id, each.date, each.author, each.subject, each.body)
+        commits.append(FoundCommit(*about, 1.0, (inside,), inside, lines, why))
     return LogAnswer(found.root, _fitting(commits, page), bool(commits), len(commits))
 
 
@@ -185,14 +174,9 @@ def _changed_lines(patch: str) -> tuple[str, ...]:
 
 def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
     """Return as many commits as the budget of a page holds; of the first, as much of its message."""
-    left, shown = page.budget - OVERHEAD, list[FoundCommit]()
-    for commit in commits:
-        spent = _cost(commit, page, whole=len(commits) == 1)
-        if spent > left:
-            return shown or [_shorten_body(commit, left, page)]
-        left -= spent
-        shown.append(commit)
-    return shown
+    left, is_one = page.budget - OVERHEAD, len(commits) == 1
+    shown = fitting(commits, left, lambda commit: _cost(commit, page, whole=is_one))
+    return shown or [_shorten_body(commit, left, page) for commit in commits[:1]]
 
 
 def _cost(commit: FoundCommit, page: Page, *, whole: bool) -> int:
@@ -206,5 +190,4 @@ def _shorten_body(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
     def first(count: int) -> FoundCommit:
         return replace(commit, body="\n".join(body[:count]), lines=())
 
-    count = bisect_right(range(1, len(body) + 1), left, key=lambda count: _cost(first(count), page, whole=True))
-    return first(count)
+    return first(most_fitting(len(body), left, lambda count: _cost(first(count), page, whole=True)))

@@ -6,7 +6,6 @@ Files are read as they are now, so nothing has to be indexed first; they are tho
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, nearest
 from assay.search.filters import keeping
 from assay.serve.file_views import check_file_line, read_file
-from assay.serve.responses import OVERHEAD, answer_type, cost, offset_of, with_line_numbers
+from assay.serve.responses import OVERHEAD, answer_type, cost, most_fitting, offset_of, with_line_numbers
 from assay.serve.responses import cursor as cursor_of
 from assay.serve.search_tools import Page
 from assay.serve.session import ServedPlace, Session
@@ -186,7 +185,7 @@ def _matched(file: ServedFile, match: PatternMatch, left: int) -> PatternPlace:
         return replace(whole, text="".join(lines[:count]), complete=False)
 
     most = min(len(lines), _LONGEST_SHOWN)
-    return first(bisect_right(range(1, most + 1), left, key=lambda count: cost(first(count))))
+    return first(most_fitting(most, left, lambda count: cost(first(count))))
 
 
 def _clipped(text: str) -> str:
@@ -242,7 +241,7 @@ def _shortened(found: FileOutline, left: int) -> FileOutline:
     def first(count: int) -> FileOutline:
         return replace(found, signatures=[*every[:count], f"… {len(every) - count} more: give a larger budget"])
 
-    return first(bisect_right(range(1, len(every)), left, key=lambda count: cost(first(count))))
+    return first(most_fitting(len(every) - 1, left, lambda count: cost(first(count))))
 
 
 _LONGEST_LINE = 1000
@@ -295,7 +294,8 @@ def read(  # noqa: PLR0913  a place
     shown = (
         [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)] if page.is_text else wanted
     )
-    count = _fitting(shown, page.budget - OVERHEAD)
+    left = page.budget - OVERHEAD
+    count = max(most_fitting(len(shown), left, lambda count: tokens("".join(shown[:count]))), 1)
     return UnitText(
         file.place.engine.name,
         inside,
@@ -358,8 +358,3 @@ def _clip(line: str) -> str:
     end = "\n" * line.endswith("\n")
     more = len(line) - len(end) - _LONGEST_LINE
     return line if more <= 0 else f"{line[:_LONGEST_LINE]}… {more:,} more characters{end}"
-
-
-def _fitting(lines: Sequence[str], budget: int) -> int:
-    """Return how many of some lines a budget holds, one at least."""
-    return max(bisect_right(range(1, len(lines) + 1), budget, key=lambda count: tokens("".join(lines[:count]))), 1)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
-from itertools import count
+from itertools import accumulate, count
 from struct import Struct, error
 from typing import Any, Literal, TypeVar, dataclass_transform
 from weakref import WeakKeyDictionary
@@ -127,23 +128,18 @@ class FoundAnswer:
     """In how many files."""
 
 
+_OF_CHUNK = ("path", "start_line", "end_line", "symbol", "kind", "language", "text", "root", "parent")
+
+
 def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
     """Return a hit as it is answered."""
     chunk = hit.chunk
     why = {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005} if explain else {}
     others = tuple(each for each in hit.others if not _within(each, chunk))
     return FoundUnit(
-        path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
+        **{name: getattr(chunk, name) for name in _OF_CHUNK},
         score=round(hit.score, 3),
-        symbol=chunk.symbol,
-        kind=chunk.kind,
-        language=chunk.language,
-        text=chunk.text,
         why=why,
-        root=chunk.root,
-        parent=chunk.parent,
         others=[OtherPlace(each.path, each.start_line, each.end_line, each.symbol, each.root) for each in others],
         more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path))),
     )
@@ -190,6 +186,17 @@ def cost(entry: Any) -> int:
     written = json.dumps(held, ensure_ascii=False, default=asdict)
     numbers = len(getattr(entry, "why", ()))
     return tokens(written) + written.count("\\") + written.count('":') + numbers + 1  # JSON makes short tokens
+
+
+def fitting(entries: Sequence[_T], budget: int, cost_of: Callable[[_T], int] = cost) -> list[_T]:
+    """Return as many of some entries as a budget holds, from the first."""
+    spent = accumulate(map(cost_of, entries))
+    return [entry for entry, total in zip(entries, spent, strict=True) if total <= budget]
+
+
+def most_fitting(most: int, budget: int, cost_of: Callable[[int], int]) -> int:
+    """Return how many of `most` a budget holds, by what so many cost."""
+    return bisect_right(range(1, most + 1), budget, key=cost_of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,9 +130,10 @@ def ours(entry: object) -> bool:
 
 
 def _agent(name: str, row: dict[str, Any]) -> Agent:
-    places = {scope: AgentFiles(**row.pop(scope)) for scope in ("project", "user") if scope in row}
+    for scope in {"project", "user"} & row.keys():
+        row[scope] = AgentFiles(**row[scope])
     lines = {scope: InstructionFiles(**each) for scope, each in row.pop("instructions", {}).items()}
-    return Agent(name, **row, **places, instructions=lines)
+    return Agent(name, **row, instructions=lines)
 
 
 _TABLE = tomllib.loads(files("assay.serve.agents").joinpath("agents.toml").read_text("utf-8"))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
 from fastapi import FastAPI, Query, Request, Response
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import StringConstraints
 from starlette.responses import FileResponse
 
 from assay.corpus.blocks import lines_of
@@ -51,16 +51,12 @@ _POLICY = "default-src 'none'; sandbox"
 """A raw file is shown as text and does nothing."""
 
 
-def _whole(most: int, what: str, least: int = 1) -> Any:
-    return Field(ge=least, le=most), BeforeValidator(given.whole), Query(description=what)
-
-
-From = Annotated[int, *_whole(given.LAST_LINE, "The first line that is wanted, from 1.")]
-Lines = Annotated[int, *_whole(MOST_LINES, "Lines that are wanted, at most.")]
-FirstLine = Annotated[int, *_whole(given.LAST_LINE, "The first line of the unit; 0: the whole file.", 0)]
-LastLine = Annotated[int, *_whole(given.LAST_LINE, "The last line of the unit; 0: the first one alone.", 0)]
-Entries = Annotated[int, *_whole(_MOST_ENTRIES, "Entries of a page, at most.")]
-Commits = Annotated[int, *_whole(MOST_CHANGES, "Commits, at most.")]
+From = Annotated[int, *given.number(1, given.LAST_LINE, "The first line that is wanted, from 1.")]
+Lines = Annotated[int, *given.number(1, MOST_LINES, "Lines that are wanted, at most.")]
+FirstLine = Annotated[int, *given.number(0, given.LAST_LINE, "The first line of the unit; 0: the whole file.")]
+LastLine = Annotated[int, *given.number(0, given.LAST_LINE, "The last line of the unit; 0: the first one alone.")]
+Entries = Annotated[int, *given.number(1, _MOST_ENTRIES, "Entries of a page, at most.")]
+Commits = Annotated[int, *given.number(1, MOST_CHANGES, "Commits, at most.")]
 Sought = Annotated[
     str,
     StringConstraints(min_length=1, max_length=LONGEST_SOUGHT),
