@@ -9,7 +9,7 @@ that is being made, so that it does not take a long first answer for a lost one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial, wraps
 from inspect import getdoc, signature
 from typing import Annotated, Any
@@ -32,16 +32,6 @@ LARGEST_REQUEST = 4 * 1024 * 1024
 _REPORT_S = 1.0
 _AT_ONCE = 16
 """Questions that are worked on: more would be no faster, and each thread keeps memory of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
-    """Which tools are listed, and how they answer."""
-
-    structured: bool = False
-    """Whether answers have typed content beside their text, and tools a schema of it."""
-    rank: bool = False
-    """Whether the tool that orders candidate programs is listed."""
 
 
 INSTRUCTIONS = (
@@ -77,21 +67,16 @@ def _refusal(problems: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str
     return f"{name}: {what}{more}; known: {', '.join(known)}"
 
 
-def server_of(session: Session, choice: ToolChoice = ToolChoice()) -> MCPServer[Any]:
-    """Return the server of a session, as yet on no transport."""
-    of = Tools(session, is_text=not choice.structured)
+def server_of(session: Session, *, structured: bool = False, rank: bool = False) -> MCPServer[Any]:
+    """Return the server of a session, as yet on no transport.
+
+    If `structured`, answers have typed content beside their text, and tools a schema of it; `rank` lists the tool that
+    orders candidate programs.
+    """
+    of = Tools(session, is_text=not structured)
     threads = CapacityLimiter(_AT_ONCE)
-    listed = (
-        of.search,
-        of.read,
-        of.related,
-        of.outline,
-        of.pattern,
-        of.log,
-        of.status,
-        *((of.rank,) if choice.rank else ()),
-    )
-    tools = [_tool(each, session, threads, structured=choice.structured) for each in listed]
+    listed = (of.search, of.read, of.related, of.outline, of.pattern, of.log, of.status, *((of.rank,) if rank else ()))
+    tools = [_tool(each, session, threads, structured=structured) for each in listed]
     return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
 
 
@@ -121,14 +106,9 @@ def _without_titles(schema: Any) -> Any:
     return [_without_titles(each) for each in schema] if isinstance(schema, list) else schema
 
 
-def serve_stdio(session: Session, choice: ToolChoice) -> None:
-    """Serve one client on standard input and output until it leaves."""
-    server_of(session, choice).run("stdio")
-
-
-def http_app(session: Session, choice: ToolChoice) -> Any:
+def http_app(server: MCPServer[Any]) -> Any:
     """Return what answers any number of clients at /mcp; who may ask is for the guard before it to say."""
-    return server_of(session, choice).streamable_http_app(
+    return server.streamable_http_app(
         json_response=True,
         stateless_http=True,
         max_request_body_size=LARGEST_REQUEST,

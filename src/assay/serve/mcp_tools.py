@@ -6,7 +6,6 @@ schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from itertools import count
 from typing import Annotated, Any, Literal
@@ -219,27 +218,22 @@ def _(answer: Status) -> str:
         return f"{answer.root}: the index is damaged ({answer.damage}); a search rebuilds it"
     if not answer.indexed:
         return f"{answer.root}: not indexed yet; a search makes the index"
-    first = f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.encoder}"
-    left_out = f"left out: {_counted(answer.left_out)}"
-    return "\n".join((first, _stale(answer), *([left_out] if answer.left_out else [])))
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
-
-
-def _stale(answer: Status) -> str:
     counts = {"added": answer.added, "changed": answer.changed, "removed": answer.removed}
-    found = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"files since then: {found}; a search sees to them" if found else "up to date with the files"
+    stale = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    left_out = ", ".join(f"{name} {count}" for name, count in answer.left_out.items())
+    rows = (
+        f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.encoder}",
+        f"files since then: {stale}; a search sees to them" if stale else "up to date with the files",
+        *([f"left out: {left_out}"] if left_out else []),
+    )
+    return "\n".join(rows)
 
 
 @as_text.register
 def _(answer: Order) -> str:
-    lines = (f", line {each.line}" if each.line > 0 else "" for each in answer.programs)
     rows = [
-        f"{place}. program {each.index}: {each.score:.3f} {each.fault}{line}".rstrip()
-        for place, (each, line) in enumerate(zip(answer.programs, lines, strict=True), 1)
+        f"{place}. program {each.index}: {each.score:.3f} {each.fault}{f', line {each.line}' * (each.line > 0)}".rstrip()
+        for place, each in enumerate(answer.programs, 1)
     ]
     return "\n".join(rows)
 
@@ -256,10 +250,4 @@ def _match(match: PatternPlace) -> str:
 
 
 def _joined(blocks: list[str], cursor: str) -> str:
-    return "\n\n".join(_with_cursor(blocks, cursor))
-
-
-def _with_cursor(blocks: list[str], cursor: str) -> Iterator[str]:
-    yield from blocks
-    if cursor:
-        yield f"more with cursor {cursor}"
+    return "\n\n".join([*blocks, *([f"more with cursor {cursor}"] if cursor else [])])

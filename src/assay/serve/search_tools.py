@@ -55,7 +55,8 @@ def _holdings(snapshot: Snapshot) -> tuple[dict[str, int], dict[str, int]]:
         rows = slice(None) if live is None else live
         columns: tuple[Any, Any] = ((part.languages, part.file[rows]), (KINDS, part.kind[rows]))
         for counted, (names, numbers) in zip(counts, columns, strict=True):
-            counted.update(dict(zip(names, np.bincount(numbers, minlength=len(names)).tolist(), strict=True)))
+            for name, count in zip(names, np.bincount(numbers, minlength=len(names)).tolist(), strict=True):
+                counted[name] += count
     languages, kinds = ({name: n for name, n in each.most_common() if name and n} for each in counts)
     return languages, kinds
 

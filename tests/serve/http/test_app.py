@@ -184,7 +184,7 @@ REFUSED = [
     ("/api/related?path=mail/send.py&line=9999", 404, "the file's last line of text"),
     ("/api/related?path=mail&line=1", 404, "is a folder"),
     ("/api/pattern?pattern=a&language=markdown", 400, "no grammar"),
-    ("/api/pattern?pattern=a%20b%20c&language=python", 400, "no pattern"),
+    ("/api/pattern?pattern=a%20b%20c&language=python", 400, "not a valid python pattern"),
     ("/api/bench/none", 404, "no report 'none'"),
     ("/api/bench/none/plots/x.svg", 422, "number: "),
     ("/api/bench/..%2f..%2fetc", 404, ""),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address
@@ -69,6 +68,7 @@ class FileRoutes:
 
     def __init__(self, session: Session, workers: AnswerThreads) -> None:
         self._session, self._workers = session, workers
+        self._answer = partial(answers.answer, workers)
 
     async def file(
         self,
@@ -106,9 +106,6 @@ class FileRoutes:
         how = f"{'inline' if is_text else 'attachment'}; filename*=UTF-8''{name}"
         headers = {"Content-Security-Policy": _POLICY, "Content-Disposition": how}
         return FileResponse(file, headers=headers, media_type="text/plain" if is_text else "application/octet-stream")
-
-    async def _answer(self, work: Callable[[], Any], written: Callable[[Any], bytes] = answers.as_json) -> Response:
-        return answers.response_of(await self._workers.do(lambda: written(work())))
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""

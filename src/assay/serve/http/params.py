@@ -121,7 +121,8 @@ async def exact(request: Request) -> None:
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is to be {_JSON}")
     if not given or not route.include_in_schema:  # the page's own parameters are its own
         return
-    known = {field.alias: field for field in route.dependant.query_params}
+    places = (route.dependant, *route.dependant.dependencies)
+    known = {field.alias: field for each in places for field in each.query_params}
     problems = [
         _problem(name, f"unknown parameter; {nearest(name, sorted(known))}") for name in given if name not in known
     ]
