@@ -173,7 +173,7 @@ class Labeller:
         return RootLabels(as_utf8(str(file)), [_labelled(query, said[query.id], targets) for query in truth.queries])
 
     def say(self, path: str, text: str, target: str, grade: int | None) -> LabeledQuestion:
-        """Take a judgment in, over an earlier one of the same judge, or with None take that back; return its question."""
+        """Take a judgment in, over an earlier one of the same judge, or take that back; return its question."""
         root = self._root(path)
         file, targets = self._file(root), self._targets(root)
         lasting = target if grade is None else _lasting(targets, target)

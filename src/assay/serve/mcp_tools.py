@@ -231,10 +231,10 @@ def _(answer: Status) -> str:
 
 @as_text.register
 def _(answer: Order) -> str:
-    rows = [
-        f"{place}. program {each.index}: {each.score:.3f} {each.fault}{f', line {each.line}' * (each.line > 0)}".rstrip()
-        for place, each in enumerate(answer.programs, 1)
-    ]
+    rows = []
+    for place, each in enumerate(answer.programs, 1):
+        line = f", line {each.line}" if each.line > 0 else ""
+        rows.append(f"{place}. program {each.index}: {each.score:.3f} {each.fault}{line}".rstrip())
     return "\n".join(rows)
 
 

@@ -14,10 +14,9 @@ from pygments.lexers import find_lexer_class_by_name
 from pygments.token import Token, string_to_tokentype
 from pygments.util import ClassNotFound
 
-_TEXTS = {
-    f".{name}": f"text/{kind}; charset=utf-8" for name, kind in (("html",) * 2, ("css",) * 2, ("js", "javascript"))
-}
-_TYPES = {**_TEXTS, ".svg": "image/svg+xml", ".png": "image/png"}
+_TEXTS = {"html": "html", "css": "css", "js": "javascript"}
+_TYPES = {f".{ending}": f"text/{kind}; charset=utf-8" for ending, kind in _TEXTS.items()}
+_TYPES |= {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def page_file(folder: str, name: str) -> tuple[str, bytes] | None:
@@ -33,8 +32,8 @@ Line = list[tuple[str, str]]
 
 _SHORT = (
     "Comment c, Generic.Deleted gd, Generic.Emph ge, Generic.Heading gh, Generic.Inserted gi, Generic.Strong gs, "
-    "Generic.Subheading gh, Keyword k, Keyword.Type kt, Literal s, Literal.Number m, Name.Attribute na, Name.Builtin nb, "
-    "Name.Class nc, Name.Decorator nd, Name.Function nf, Name.Tag nt, Operator o, Operator.Word k"
+    "Generic.Subheading gh, Keyword k, Keyword.Type kt, Literal s, Literal.Number m, Name.Attribute na, "
+    "Name.Builtin nb, Name.Class nc, Name.Decorator nd, Name.Function nf, Name.Tag nt, Operator o, Operator.Word k"
 )
 _CLASSES = {Token: ""} | {string_to_tokentype(name): short for name, short in map(str.split, _SHORT.split(","))}
 CLASSES = sorted({*_CLASSES.values()} - {""})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.assemble.answer import language_named
 from assay.corpus.blocks import lines_of
@@ -175,7 +175,8 @@ def pattern_matches(file: ServedFile, sought: Pattern) -> Iterator[PatternMatch]
 
 def _matched(file: ServedFile, match: PatternMatch, left: int) -> PatternPlace:
     """Return a match as it is answered, with as many of its lines as fit."""
-    holes = {name: _clipped(text) for name, text in match.holes.items()}
+    most = _LONGEST_HOLE
+    holes = {name: text if len(text) <= most else f"{text[:most]}…" for name, text in match.holes.items()}
     whole = PatternPlace(file.entry.path, match.start_line, match.end_line, match.text, holes, root=file.root)
     lines = lines_of(match.text)
     if len(lines) <= _LONGEST_SHOWN and cost(whole) <= left:
@@ -186,10 +187,6 @@ def _matched(file: ServedFile, match: PatternMatch, left: int) -> PatternPlace:
 
     most = min(len(lines), _LONGEST_SHOWN)
     return first(most_fitting(most, left, lambda count: cost(first(count))))
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST_HOLE else text[:_LONGEST_HOLE] + "…"
 
 
 def files_of(session: Session, path: str, globs: Sequence[str]) -> tuple[str, list[ServedFile]]:
@@ -225,11 +222,8 @@ def outline_of(file: ServedFile) -> FileOutline | None:
     path, text = file.entry.path, file.text
     if text is None or not (found := outline(path, text)):
         return None
-    return FileOutline(path, language_of(path, text), [_line(one) for one in found], file.root)
-
-
-def _line(entry: OutlineEntry) -> str:
-    return f"{entry.line}: {'  ' * entry.depth}{entry.signature}"
+    signatures = [f"{one.line}: {'  ' * one.depth}{one.signature}" for one in found]
+    return FileOutline(path, language_of(path, text), signatures, file.root)
 
 
 def _shortened(found: FileOutline, left: int) -> FileOutline:
@@ -269,8 +263,7 @@ class UnitText:
     """False: the budget was not enough; the next line is the one after `end_line`."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineSpan:
+class LineSpan(NamedTuple):
     """Lines that are wanted, and what they are."""
 
     first: int
@@ -290,23 +283,14 @@ def read(  # noqa: PLR0913  a place
         check_file_line(file, path, line)
     inside, every = file.place.inside, lines_of(file.text or "")
     span = span_of(inside, file.text or "", (line, end_line, name), len(every))
-    wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
-    shown = (
-        [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)] if page.is_text else wanted
-    )
+    shown = wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
+    if page.is_text:
+        shown = [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)]
     left = page.budget - OVERHEAD
     count = max(most_fitting(len(shown), left, lambda count: tokens("".join(shown[:count]))), 1)
-    return UnitText(
-        file.place.engine.name,
-        inside,
-        span.first,
-        span.first + count - 1,
-        len(every),
-        "".join(wanted[:count]),
-        span.kind,
-        span.name,
-        complete=count == len(wanted),
-    )
+    root, last, text = file.place.engine.name, span.first + count - 1, "".join(wanted[:count])
+    complete = count == len(wanted)
+    return UnitText(root, inside, span.first, last, len(every), text, span.kind, span.name, complete=complete)
 
 
 def span_of(path: str, text: str, place: tuple[int, int, str], count: int) -> LineSpan:
@@ -335,9 +319,8 @@ def _span_named(path: str, text: str, name: str) -> LineSpan:
         names = sorted({full for full, _ in every})
         raise InputError(f"'{path}' declares no '{name}'; {nearest(name, names) if names else 'it declares nothing'}")
     if len({full for full, _ in found}) > 1 and name not in {full for full, _ in found}:
-        raise InputError(
-            f"'{name}' is the name of several: {', '.join(f'{full} ({one.line})' for full, one in found[:5])}"
-        )
+        several = ", ".join(f"{full} ({one.line})" for full, one in found[:5])
+        raise InputError(f"'{name}' is the name of several: {several}")
     exact = [each for each in found if each[0] == name] or found
     full, entry = max(exact, key=lambda each: each[1].end_line - each[1].line)  # overloads have no body
     return LineSpan(entry.line, entry.end_line, entry.kind, full)

@@ -6,7 +6,6 @@ somebody wrote around them is not touched.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from assay.errors import InputError
@@ -42,7 +41,8 @@ def add_lines(file: Path, head: str) -> SettingsEdit:
     if after == text:
         return SettingsEdit(file, text, text)
     check_writable(file)
-    return SettingsEdit(file, text, after, _record_of(file, text, after, is_update=place is not None))
+    last = edits.recall(resolved(file)) if place else None
+    return SettingsEdit(file, text, after, edits.recorded(file, text, after, {"lines": [*LINES]}, last))
 
 
 def remove_lines(file: Path, head: str) -> SettingsEdit:
@@ -94,16 +94,6 @@ def _without(text: str, start: int, end: int) -> str:
     tail = text[end:].removeprefix(newline)
     head = text[:start]
     return (head.removesuffix(newline) if head.endswith(newline * 2) else head) + tail
-
-
-def _record_of(file: Path, text: str | None, after: str, *, is_update: bool) -> EditRecord:
-    """Return what to know after the change: on top of what was known, if the lines of then are still there."""
-    last = edits.recall(resolved(file)) if is_update else None
-    if last is None:
-        written = EditRecord(str(resolved(file)), {"lines": [*LINES]}, new=text is None)
-        return replace(written, step=edits.step(text or "", after))
-    before = last.undone(text or "")
-    return replace(last, entry={"lines": [*LINES]}, step=None if before is None else edits.step(before, after))
 
 
 def instructions_of(agent: Agent, scope: str, machine: SettingsPlaces, project: Path) -> tuple[Path, str] | None:

@@ -35,9 +35,8 @@ class Error:
 
 def as_json(answer: Any) -> bytes:
     """Return a record as JSON; what is no Unicode, such as half a surrogate pair, is escaped."""
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=_fields_of).encode(
-        "utf-8", "backslashreplace"
-    )
+    written = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=_fields_of)
+    return written.encode("utf-8", "backslashreplace")
 
 
 def _fields_of(record: Any) -> dict[str, Any]:
