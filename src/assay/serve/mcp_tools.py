@@ -25,8 +25,7 @@ from assay.serve.search_tools import Order, Page, SearchFilter, Status
 from assay.serve.session import Session
 
 Path = Annotated[
-    str,
-    Field(description="A folder or file to keep to, a served folder's name, the URL of a repository; empty: all."),
+    str, Field(description="A folder or file to keep to, a served folder's name, the URL of a repository; empty: all.")
 ]
 Globs = Annotated[list[str], Field(description="Keep files that match one: *.py, src/**; !tests/** leaves out.")]
 Budget = Annotated[

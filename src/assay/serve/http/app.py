@@ -34,13 +34,7 @@ from assay.serve.read_tools import OutlineAnswer, PatternAnswer
 from assay.serve.related_tools import PlacesFound, RelatedFound, RelatedUnit
 from assay.serve.report_data import Reports
 from assay.serve.responses import FoundAnswer, FoundUnit
-from assay.serve.search_tools import (
-    FacetCounts,
-    Order,
-    Page,
-    SearchFilter,
-    Status,
-)
+from assay.serve.search_tools import FacetCounts, Order, Page, SearchFilter, Status
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
 from assay.values import KINDS
