@@ -191,6 +191,7 @@ def file_text(session: Session, path: str, line: int, count: int) -> FileText:
         raise NotServed(f"'{path}' has {len(every)} lines; line {line} is none of them")
     shown, cut = _window(every[line - 1 : line - 1 + count], line)
     first = line == 1
+    declared = outline(inside, read.text or "")[:_MOST_OUTLINE] if first and read.size <= LARGEST_BYTES else []
     modified = first and read.text is not None and head_lines(read.root, inside, read.text).is_modified
     return FileText(
         root=read.place.engine.name,
@@ -204,7 +205,7 @@ def file_text(session: Session, path: str, line: int, count: int) -> FileText:
         truncated=read.truncated,
         binary=read.text is None,
         cut=cut,
-        outline=_declared_names(inside, read.text or "") if first and read.size <= LARGEST_BYTES else [],
+        outline=[DeclaredName(one.line, one.end_line, one.depth, one.kind, one.name[:200]) for one in declared],
         links=links_to(host_links(read.root), inside),
         modified=modified,
         reason=read.reason,
@@ -269,11 +270,6 @@ def _window(lines: Sequence[str], first: int) -> tuple[list[str], dict[int, int]
             break
         shown.append(line)
     return shown, {number: missing for number, missing in cut.items() if missing and number < first + len(shown)}
-
-
-def _declared_names(path: str, text: str) -> list[DeclaredName]:
-    found = outline(path, text)[:_MOST_OUTLINE]
-    return [DeclaredName(one.line, one.end_line, one.depth, one.kind, one.name[:200]) for one in found]
 
 
 def _is_openable(reason: str) -> bool:

@@ -90,7 +90,11 @@ def history(session: Session, path: str, line: int, end_line: int, k: int) -> Hi
     inside = read.place.inside
     with _turn():
         found, complete = _changes(read, line, max(end_line, line), k)
-    commits = [_history_commit(each) for each in found]
+    messages = [each.message.partition("\n") for each in found]
+    commits = [
+        HistoryCommit(each.id, each.author, each.date, subject.strip(), body.strip(), each.patch)
+        for each, (subject, _, body) in zip(found, messages, strict=True)
+    ]
     return HistoryAnswer(read.place.engine.name, inside, commits, complete, links_to(host_links(read.root), inside))
 
 
@@ -103,11 +107,6 @@ def _changes(read: ReadFile, line: int, end_line: int, k: int) -> tuple[list[lin
     if line and span is None:
         return [], True
     return line_history.changes(read.root, inside, span, k)
-
-
-def _history_commit(change: line_history.LineChange) -> HistoryCommit:
-    subject, _, body = change.message.partition("\n")
-    return HistoryCommit(change.id, change.author, change.date, subject.strip(), body.strip(), change.patch)
 
 
 class _turn:  # noqa: N801  a context manager

@@ -34,6 +34,13 @@ Budget = Annotated[
 Cursor = Annotated[str, Field(description="The cursor of the page before, all else the same; empty for the first.")]
 Count = Annotated[int, Field(ge=1, le=search_tools.MOST_HITS, description="Entries of a page, at most.")]
 
+_QUESTION = (
+    "A question, a name, an error message; with words that keep: file:src/** -file:tests lang:go kind:class "
+    'sym:Task.retry repo:api-* "exact text" /regex/ (the last two count matches).'
+)
+_OF_EACH = "Of each hit its place and name, its telling lines too, or all of it."
+_EMPTY_MODE = "Empty: code alone, unless words keep files or kinds."
+
 
 class Tools:
     """The tools of one session; each parameter is what a client sees of it."""
@@ -46,22 +53,11 @@ class Tools:
 
     def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
-        query: Annotated[
-            str,
-            Field(
-                description="A question, a name, an error message; with words that keep: file:src/** -file:tests "
-                'lang:go kind:class sym:Task.retry repo:api-* "exact text" /regex/ (the last two count matches).'
-            ),
-        ],
+        query: Annotated[str, Field(description=_QUESTION)],
         path: Path = "",
         more_queries: Annotated[list[str], Field(description="Other wordings; their hits are united.")] = [],  # noqa: B006  a schema
-        detail: Annotated[
-            Detail, Field(description="Of each hit its place and name, its telling lines too, or all of it.")
-        ] = "lines",
-        mode: Annotated[
-            Literal["", "code", "docs", "all"],
-            Field(description="Empty: code alone, unless words keep files or kinds."),
-        ] = "",
+        detail: Annotated[Detail, Field(description=_OF_EACH)] = "lines",
+        mode: Annotated[Literal["", "code", "docs", "all"], Field(description=_EMPTY_MODE)] = "",
         k: Count = 8,
         budget: Budget = search_tools.USUAL_BUDGET,
         cursor: Cursor = "",

@@ -213,8 +213,11 @@ class MirrorLoop:
             generation = self._index_mirror(listed, state, commit)
         except Exception as error:  # noqa: BLE001  the loop goes on whatever one repository does
             problem = str(error) if isinstance(error, AssayError | OSError) else f"{type(error).__name__}: {error}"
-            return self._note_failure(state, printable(problem))
-        due = time.time() + self._pause(listed, time.monotonic() - started - fetched_s)
+            failures = state.failures + 1
+            pause_s = min(self.pace.again_s * 2 ** min(failures - 1, 20), self.pace.longest_s)
+            return replace(state, problem=printable(problem), failures=failures, due=time.time() + pause_s)
+        usual_s = max(self.pace.folder_s, 10 * (time.monotonic() - started - fetched_s))
+        due = time.time() + (listed.every_s or (self.pace.every_s if listed.url else usual_s))
         state = replace(state, generation=generation, commit=commit, checked=time.time(), due=due)
         return replace(state, problem="", failures=0)
 
@@ -232,16 +235,6 @@ class MirrorLoop:
                 return state.generation
             index.refresh()
             return index.generation()
-
-    def _note_failure(self, state: MirrorState, problem: str) -> MirrorState:
-        failures = state.failures + 1
-        pause_s = min(self.pace.again_s * 2 ** min(failures - 1, 20), self.pace.longest_s)
-        return replace(state, problem=problem, failures=failures, due=time.time() + pause_s)
-
-    def _pause(self, listed: ListedRepository, took_s: float) -> float:
-        if listed.every_s:
-            return listed.every_s
-        return self.pace.every_s if listed.url else max(self.pace.folder_s, 10 * took_s)
 
     def _tell(self, before: MirrorState, after: MirrorState) -> None:
         """Say what is news: another version, or another trouble than before."""

@@ -148,17 +148,13 @@ def _fitting(answer: RelatedAnswer, start: int, page: Page) -> tuple[list[Relate
     taken: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     for count in range(page.k):
         row = [groups[group][count] for group in GROUPS if count < len(groups[group])]
-        left -= sum(_text_cost(unit) if page.is_text else cost(unit) for unit in row)
+        left -= sum(tokens(place_text(_place(unit))) + 1 if page.is_text else cost(unit) for unit in row)
         if left < 0 and count:
             break
         for unit in row:
             taken[unit.group] = count + 1
     shown = [unit for group in GROUPS for unit in groups[group][: taken[group]]]
     return shown, max(taken.values())
-
-
-def _text_cost(unit: RelatedUnit) -> int:
-    return tokens(place_text(_place(unit))) + 1
 
 
 def related_code_of(found: RelatedFound) -> RelatedCode:

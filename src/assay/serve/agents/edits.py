@@ -58,11 +58,6 @@ def read(file: Path) -> str | None:
         raise InputError(f"{file} is no UTF-8 text (byte {error.start})") from error
 
 
-def missing_folders(file: Path) -> list[Path]:
-    """Return the folders that have to be made for a file, the innermost first."""
-    return [folder for folder in resolved(file).parents if not folder.exists()]
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """What stands at a place of the text with this hash, and what stood there before."""
@@ -241,7 +236,7 @@ def write(change: SettingsEdit) -> None:
         raise InputError(f"{change.file} was changed in the meantime, and was left alone: run this again")
     record = change.record
     if record and not change.undoes:
-        made = map(str, missing_folders(change.file))
+        made = (str(folder) for folder in resolved(change.file).parents if not folder.exists())
         remember(replace(record, folders=(*made, *record.folders)))
     if change.after is not None:
         files.write(resolved(change.file), change.after)

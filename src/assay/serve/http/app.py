@@ -232,13 +232,11 @@ class AskingRoutes:
 
 def _styled(answer: Any) -> bytes:
     """Return a `StyledAnswer` or `StyledRelated` as JSON; the lines of each hit are written already."""
-    hits = (answers.as_json(hit)[:-1] + b',"styled":' + _lines_of(hit) + b"}" for hit in answer.hits)
+    styled = (styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace") for hit in answer.hits)
+    pairs = zip(map(answers.as_json, answer.hits), styled, strict=True)
+    hits = (hit[:-1] + b',"styled":' + lines + b"}" for hit, lines in pairs)
     bare = answers.as_json(replace(answer, hits=[]))
     return bare.replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
-
-
-def _lines_of(hit: FoundUnit | RelatedUnit) -> bytes:
-    return styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace")
 
 
 def app_of(  # noqa: PLR0913  what it answers from
