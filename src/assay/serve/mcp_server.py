@@ -60,7 +60,7 @@ def _refusal(problems: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str
     name = ".".join(map(str, first["loc"]))
     what = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
     if first["type"] == "missing":
-        what = "wanted, and not given"
+        what = "missing"
     if first["type"] == "extra_forbidden":
         name, what = name[:40], "unknown argument"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -123,10 +123,10 @@ def _reported(
     written = partial(_guarded, work, structured=structured)
 
     @wraps(work)
-    async def reported(*, context: Context[Any, Any], **given: Any) -> CallToolResult:
+    async def reported(*, context: Context[Any, Any], **arguments: Any) -> CallToolResult:
         async with create_task_group() as beside:
             beside.start_soon(_report, session, context)
-            answer: CallToolResult = await to_thread.run_sync(partial(written, given), limiter=threads)
+            answer: CallToolResult = await to_thread.run_sync(partial(written, arguments), limiter=threads)
             beside.cancel_scope.cancel()
         return answer
 
@@ -144,10 +144,10 @@ async def _report(session: Session, context: Context[Any, Any]) -> None:
             await context.report_progress(done, total or None, f"indexing {name}")
 
 
-def _guarded(work: Callable[..., Any], given: dict[str, Any], *, structured: bool) -> CallToolResult:
+def _guarded(work: Callable[..., Any], arguments: dict[str, Any], *, structured: bool) -> CallToolResult:
     """Return an answer, or an error as an answer: one for people in its words, a lost file by its name."""
     try:
-        answer = work(**given)
+        answer = work(**arguments)
         text = [TextContent(type="text", text=as_text(answer))]
         return CallToolResult(content=text, structured_content=asdict(answer) if structured else None)
     except AssayError as error:

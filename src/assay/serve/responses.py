@@ -264,7 +264,7 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
 
 
 def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int) -> FoundUnit | None:
-    """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only what is told of it."""
+    """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only its telling lines."""
     unit = whole(hit.chunk, snapshot)
     if size.detail != "full":
         brief = size.brief(hit, unit, place)
@@ -365,26 +365,28 @@ class NotOfThisList(InputError):
     """A cursor is of another question, or of files as they were before."""
 
 
-_NONE = "this is no cursor of this server; leave it out for the first page"
+_NONE = "invalid cursor; omit it for the first page"
 
 
-def cursor(offset: int, asked: Any, version: str) -> str:
+def cursor(offset: int, question: Any, version: str) -> str:
     """Return the cursor of what comes after `offset` entries."""
-    return urlsafe_b64encode(_PLAIN.pack(offset, _digest(asked), _digest(version))).decode().rstrip("=")
+    return urlsafe_b64encode(_PLAIN.pack(offset, _digest(question), _digest(version))).decode().rstrip("=")
 
 
-def offset_of(text: str, asked: Any, version: str) -> int:
+def offset_of(text: str, question: Any, version: str) -> int:
     """Return how many entries came before; 0 without a cursor."""
     if not text:
         return 0
     try:
-        offset, question, answered = _PLAIN.unpack(urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
+        offset, question_digest, version_digest = _PLAIN.unpack(
+            urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
+        )
     except (ValueError, error):
         raise NotOfThisList(_NONE) from None
-    if question != _digest(asked):
-        what = "this cursor is of another question; repeat the arguments of the first page, or leave it out"
+    if question_digest != _digest(question):
+        what = "the cursor belongs to another question; repeat the arguments of the first page, or omit it"
         raise NotOfThisList(what)
-    if answered != _digest(version):
+    if version_digest != _digest(version):
         raise NotOfThisList("files changed since the first page; ask again without the cursor")
     return int(offset)
 

@@ -1,4 +1,4 @@
-"""Know which folders are served: fixed ones, and those of a list that a process beside mirrors; hear of pushes.
+"""Know which folders are served: fixed ones, and those of a list that another process mirrors; take notice of pushes.
 
 What the mirroring process did stands in a file of state. A delivery of a code host is taken only where it is signed.
 """

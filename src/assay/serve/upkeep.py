@@ -1,4 +1,4 @@
-"""Keep indexes up to date by looking again or by being told of changes, with a word about each update.
+"""Keep indexes up to date, by events of the file system or by polling, and report each update.
 
 What the system tells of changes only says when to look. Each update lists all files and compares, as any refresh does:
 whatever was told twice, late or never, an update ends equal to a fresh index. All files are looked at now and then

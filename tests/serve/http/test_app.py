@@ -177,7 +177,7 @@ REFUSED = [
     ("/api/search?query=a&path=nowhere", 404, "no such file or folder: 'nowhere'"),
     ("/api/search?query=a&path=../..", 404, "is outside of what is served"),
     ("/api/search?query=a&path=https://example.com/a.git", 404, "cloning is off"),
-    ("/api/status?path=%00", 404, "is no path that can be read"),
+    ("/api/status?path=%00", 404, "cannot read the path"),
     ("/api/status?path=%ff%fe", 404, "no such file or folder"),
     ("/api/status?path=" + "a" * 5000, 422, "path: string should have at most 4096"),
     ("/api/roots?a=b", 422, "a: unknown parameter"),

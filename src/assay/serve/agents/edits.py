@@ -48,14 +48,14 @@ def read(file: Path) -> str | None:
         about = target.stat()
         if not stat.S_ISREG(about.st_mode):
             kind = "a folder" if stat.S_ISDIR(about.st_mode) else "no ordinary file"
-            raise InputError(f"{file} is {kind}, wanted a file of settings")
+            raise InputError(f"{file} is {kind}, not a settings file")
         if about.st_size > LARGEST_MB * 2**20:
             raise InputError(f"{file} has {about.st_size / 2**20:,.0f} MB, wanted at most {LARGEST_MB}")
         return target.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise InputError(f"{file} is no UTF-8 text (byte {error.start})") from error
+        raise InputError(f"{file} is not valid UTF-8 (byte {error.start})") from error
 
 
 @dataclass(frozen=True, slots=True)

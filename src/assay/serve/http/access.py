@@ -290,8 +290,8 @@ def trusted_proxies(addresses: Sequence[str], *, unix: bool = False) -> tuple[st
         try:
             network = ip_network(text, strict=False)
         except ValueError:
-            wanted = "use an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
-            raise InputError(f"--trusted-proxy {text!r} is not valid: {wanted}") from None
+            usage = "use an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
+            raise InputError(f"--trusted-proxy {text!r} is not valid: {usage}") from None
         mapped = [f"::ffff:{network.network_address}/{96 + network.prefixlen}"] if network.version == 4 else []
         networks += [str(network), *mapped]
     return tuple(networks)
@@ -314,22 +314,22 @@ class AccessOptions:
         return bool(self.public_url or self.tokens) or not is_loopback(listener)
 
 
-def rules_of(listener: socket.socket, given: AccessOptions) -> AccessRules:
+def rules_of(listener: socket.socket, options: AccessOptions) -> AccessRules:
     """Return who may ask a socket that was made for a host; others than this machine need a token."""
     unix = listener.family == socket.AF_UNIX
-    if unix and not given.public_url:
+    if unix and not options.public_url:
         raise InputError("a Unix socket is for a proxy, and needs --public-url: say where people open the server")
-    if given.trusted and not given.public_url:
+    if options.trusted and not options.public_url:
         raise InputError("--trusted-proxy needs --public-url: say where people open the server behind the proxy")
-    names, loopback = {given.host.lower(), "localhost"}, is_loopback(listener)
+    names, loopback = {options.host.lower(), "localhost"}, is_loopback(listener)
     names |= {"127.0.0.1", "[::1]"} if loopback else {socket.gethostname().lower(), socket.getfqdn().lower()}
     return AccessRules(
         0 if unix else listener.getsockname()[1],
         frozenset(names),
-        _tokens(listener, given),
+        _tokens(listener, options),
         loopback=loopback,
-        public=public_url(given.public_url) if given.public_url else None,
-        proxies=trusted_proxies(given.trusted, unix=unix),
+        public=public_url(options.public_url) if options.public_url else None,
+        proxies=trusted_proxies(options.trusted, unix=unix),
     )
 
 
@@ -338,23 +338,23 @@ def is_loopback(listener: socket.socket) -> bool:
     return listener.family == socket.AF_UNIX or ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
-def address_of(listener: socket.socket, given: AccessOptions) -> str:
+def address_of(listener: socket.socket, options: AccessOptions) -> str:
     """Return where a browser finds what listens; for any address of this machine by the machine's name."""
-    if given.public_url:
-        return f"{public_url(given.public_url).origin}/"
+    if options.public_url:
+        return f"{public_url(options.public_url).origin}/"
     address, port = listener.getsockname()[:2]
-    name = socket.gethostname() if ip_address(address.partition("%")[0]).is_unspecified else given.host
+    name = socket.gethostname() if ip_address(address.partition("%")[0]).is_unspecified else options.host
     return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
 
 
-def _tokens(listener: socket.socket, given: AccessOptions) -> Tokens:
-    if not given.wants_token(listener):
+def _tokens(listener: socket.socket, options: AccessOptions) -> Tokens:
+    if not options.wants_token(listener):
         return Tokens()
-    if not given.tokens:
-        return shared_token(given.token)
-    if given.token:
+    if not options.tokens:
+        return shared_token(options.token)
+    if options.token:
         raise InputError(f"--tokens and {VARIABLE} were given: unset {VARIABLE}, or leave the file out")
-    return read_tokens(given.tokens)
+    return read_tokens(options.tokens)
 
 
 _AT_PATH = "unix:"

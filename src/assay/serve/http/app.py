@@ -24,7 +24,7 @@ from assay.search.history import CommitFilter
 from assay.serve import history_tools, read_tools, related_tools, search_tools
 from assay.serve.history_tools import LogAnswer
 from assay.serve.http import json_response as answers
-from assay.serve.http import params as given
+from assay.serve.http import params as param
 from assay.serve.http.file_routes import FileRoutes, is_same_machine
 from assay.serve.http.params import Candidates
 from assay.serve.http.routes import LabelRoutes, MirrorRoutes, PageRoutes, ReportRoutes, judge_of
@@ -50,16 +50,16 @@ _USUAL = search_tools.USUAL_BUDGET
 
 
 def _kept(
-    mode: given.Mode = "",
-    languages: given.Languages = [],  # noqa: B006  a schema
-    kinds: given.Kinds = [],  # noqa: B006
-    globs: given.Globs = [],  # noqa: B006
-    repositories: given.Repositories = [],  # noqa: B006
+    mode: param.Mode = "",
+    languages: param.Languages = [],  # noqa: B006  a schema
+    kinds: param.Kinds = [],  # noqa: B006
+    globs: param.Globs = [],  # noqa: B006
+    repositories: param.Repositories = [],  # noqa: B006
 ) -> SearchFilter:
     return SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
 
 
-def _page_of(k: given.Count = 50, budget: given.Budget = _USUAL, cursor: given.Cursor = "") -> Page:
+def _page_of(k: param.Count = 50, budget: param.Budget = _USUAL, cursor: param.Cursor = "") -> Page:
     return Page(k, budget, cursor)
 
 
@@ -138,16 +138,16 @@ class AskingRoutes:
 
     async def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
-        query: given.Queries,
+        query: param.Queries,
         keep: Annotated[SearchFilter, Depends(_kept)],
-        path: given.Path = "",
-        k: given.Count = 8,
-        detail: given.DetailOf = "full",
-        budget: given.Budget = _USUAL,
-        cursor: given.Cursor = "",
-        explain: given.Explain = False,  # noqa: FBT002
-        styled: given.Styled = False,  # noqa: FBT002
-        grouped: given.Grouped = False,  # noqa: FBT002
+        path: param.Path = "",
+        k: param.Count = 8,
+        detail: param.DetailOf = "full",
+        budget: param.Budget = _USUAL,
+        cursor: param.Cursor = "",
+        explain: param.Explain = False,  # noqa: FBT002
+        styled: param.Styled = False,  # noqa: FBT002
+        grouped: param.Grouped = False,  # noqa: FBT002
     ) -> Response:
         """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
         page = Page(k, budget, cursor, explain=explain, detail=detail, is_grouped=grouped)
@@ -156,14 +156,14 @@ class AskingRoutes:
 
     async def related(  # noqa: PLR0913, PLR0917
         self,
-        path: given.Path = "",
-        line: given.LineOrNone = 0,
-        name: given.UnitName = "",
-        k: given.Count = 8,
-        budget: given.Budget = _USUAL,
-        cursor: given.Cursor = "",
-        explain: given.Explain = False,  # noqa: FBT002
-        styled: given.Styled = False,  # noqa: FBT002
+        path: param.Path = "",
+        line: param.LineOrNone = 0,
+        name: param.UnitName = "",
+        k: param.Count = 8,
+        budget: param.Budget = _USUAL,
+        cursor: param.Cursor = "",
+        explain: param.Explain = False,  # noqa: FBT002
+        styled: param.Styled = False,  # noqa: FBT002
     ) -> Response:
         """Find what has to do with the unit at a line or of a name: callers, callees, tests, what is alike."""
         page = Page(k, budget, cursor, explain=explain)
@@ -171,30 +171,30 @@ class AskingRoutes:
         return await self._answer(work, _styled if styled else answers.as_json)
 
     async def definitions(
-        self, path: given.File, line: given.Line, name: given.Name, k: given.Count = 8, budget: given.Budget = _USUAL
+        self, path: param.File, line: param.Line, name: param.Name, k: param.Count = 8, budget: param.Budget = _USUAL
     ) -> Response:
         """Say where a name on a line of a file is defined."""
         page = Page(k, budget)
         return await self._answer(partial(related_tools.definitions, self._session, path, line, name, page=page))
 
     async def references(
-        self, path: given.File, line: given.Line, k: given.Count = 50, budget: given.Budget = _USUAL
+        self, path: param.File, line: param.Line, k: param.Count = 50, budget: param.Budget = _USUAL
     ) -> Response:
         """List every place that calls the function, method or type at a line of a file."""
         page = Page(k, budget, explain=True)
         return await self._answer(partial(related_tools.references, self._session, path, line, page=page))
 
-    async def outline(self, page: _Paged, path: given.Path = "", globs: given.Globs = []) -> Response:  # noqa: B006
+    async def outline(self, page: _Paged, path: param.Path = "", globs: param.Globs = []) -> Response:  # noqa: B006
         """List the signatures of files, with their lines, and the headings of prose."""
         return await self._answer(partial(read_tools.outlines, self._session, path, globs, page=page))
 
     async def pattern(
         self,
-        pattern: given.Pattern,
-        language: given.Language,
+        pattern: param.Pattern,
+        language: param.Language,
         page: _Paged,
-        path: given.Path = "",
-        globs: given.Globs = [],  # noqa: B006
+        path: param.Path = "",
+        globs: param.Globs = [],  # noqa: B006
     ) -> Response:
         """Find every place whose code has a structure (ast-grep), in order of path."""
         work = partial(read_tools.patterns, self._session, (pattern, language), path, globs, page=page)
@@ -202,24 +202,24 @@ class AskingRoutes:
 
     async def log(  # noqa: PLR0913, PLR0917
         self,
-        query: given.Past = "",
-        path: given.Path = "",
-        author: given.Author = "",
-        since: given.Date = "",
-        until: given.Date = "",
-        k: given.Count = 8,
-        budget: given.Budget = _USUAL,
+        query: param.Past = "",
+        path: param.Path = "",
+        author: param.Author = "",
+        since: param.Date = "",
+        until: param.Date = "",
+        k: param.Count = 8,
+        budget: param.Budget = _USUAL,
     ) -> Response:
         """Find commits by meaning of messages and changes, by path, author and date; without a query the newest."""
         keep, page = CommitFilter(author, since, until), Page(k, budget)
         return await self._answer(partial(history_tools.log, self._session, query, path, keep, page=page))
 
-    async def status(self, path: given.Path = "") -> Response:
+    async def status(self, path: param.Path = "") -> Response:
         """Say what the index of a folder holds, what it leaves out and why, and how fresh it is."""
         return await self._answer(partial(search_tools.status, self._session, path))
 
     async def facets(
-        self, query: given.Queries, keep: Annotated[SearchFilter, Depends(_kept)], path: given.Path = ""
+        self, query: param.Queries, keep: Annotated[SearchFilter, Depends(_kept)], path: param.Path = ""
     ) -> Response:
         """Count what a search finds by repository, language and kind, over the best 200 hits."""
         return await self._answer(partial(search_tools.facet_counts, self._session, query, path, keep))
@@ -257,7 +257,7 @@ def app_of(  # noqa: PLR0913  what it answers from
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(given.exact), *bearer],
+        dependencies=[Depends(param.exact), *bearer],
     )
     _add(app, AskingRoutes(session, labeller, workers))
     FileRoutes(session, workers).add(app)

@@ -116,17 +116,17 @@ Pattern = Annotated[str, _text(_HOLES, LONGEST_PATTERN, pattern=r"\S")]
 
 async def exact(request: Request) -> None:
     """Refuse parameters that the route does not know, one given twice that is no list, and a body that is no JSON."""
-    given, route = request.query_params, request.scope["route"]
+    query, route = request.query_params, request.scope["route"]
     if request.method == "POST" and request.headers.get("Content-Type", "").partition(";")[0].strip() != _JSON:
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is to be {_JSON}")
-    if not given or not route.include_in_schema:  # the page's own parameters are its own
+    if not query or not route.include_in_schema:  # the page's own parameters are its own
         return
     places = (route.dependant, *route.dependant.dependencies)
     known = {field.alias: field for each in places for field in each.query_params}
     problems = [
-        _problem(name, f"unknown parameter; {nearest(name, sorted(known))}") for name in given if name not in known
+        _problem(name, f"unknown parameter; {nearest(name, sorted(known))}") for name in query if name not in known
     ]
-    times = Counter(name for name, _ in given.multi_items() if name in known and not _is_list(known[name]))
+    times = Counter(name for name, _ in query.multi_items() if name in known and not _is_list(known[name]))
     problems += [_problem(name, "given more than once") for name in sorted(times) if times[name] > 1]
     if problems:
         raise RequestValidationError(problems)

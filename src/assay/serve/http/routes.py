@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request, Response
 
 from assay.serve.http import json_response as answers
-from assay.serve.http import params as given
+from assay.serve.http import params as param
 from assay.serve.http.guard import PERSON, WEBHOOK
 from assay.serve.http.json_response import refusal
 from assay.serve.http.params import Label
@@ -64,7 +64,7 @@ class LabelRoutes:
     def __init__(self, labeller: Labeller, workers: AnswerThreads) -> None:
         self._labeller, self._workers = labeller, workers
 
-    async def read(self, path: given.Path = "") -> Response:
+    async def read(self, path: param.Path = "") -> Response:
         """Say what was judged of a root."""
         return await answers.answer(self._workers, partial(self._labeller.read, path))
 
