@@ -182,7 +182,7 @@ def test_pages_follow_one_another_without_a_gap(session: Session):
 def test_a_cursor_of_something_else_is_refused(text: str):
     given = cursor(3, ["a"], "v1")
     assert (offset_of(given, ["a"], "v1"), offset_of("", ["a"], "v1")) == (3, 0)
-    with pytest.raises(InputError, match="of another question"):
+    with pytest.raises(InputError, match="belongs to another question"):
         offset_of(given, ["b"], "v1")
     with pytest.raises(InputError, match="files changed"):
         offset_of(given, ["a"], "v2")

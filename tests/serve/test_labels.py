@@ -16,7 +16,7 @@ import pytest
 from assay.errors import InputError
 from assay.serve import search_tools
 from assay.serve.engine import Waits
-from assay.serve.labels import DamagedTruth, LabeledQuestion, Labeller, NewJudgment
+from assay.serve.labels import DamagedTruth, LabeledQuestion, Labeller
 from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import NotServed, Session
 from assay.settings import Settings
@@ -46,7 +46,7 @@ def truth(project: Path) -> Path:
 def say(
     labeller: Labeller, grade: int | None, query: str = "where is mail sent", target: str = TARGET
 ) -> LabeledQuestion:
-    return labeller.say("", NewJudgment(query, target, grade))
+    return labeller.say("", query, target, grade)
 
 
 def write(truth: Path, *records: object) -> None:
@@ -254,14 +254,14 @@ def test_of_many_labels_a_file_is_looked_at_once(labeller: Labeller, truth: Path
 SAYS = """
 import sys
 from pathlib import Path
-from assay.serve.labels import Labeller, NewJudgment
+from assay.serve.labels import Labeller
 from assay.serve.session import Session
 from assay.settings import Settings
 labeller = Labeller(Session({Path(sys.argv[1]): Settings()}), sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(15):
-    labeller.say("", NewJudgment(f"question {sys.argv[2]} {number}", "mail/send.py:1-1", 1))
+    labeller.say("", f"question {sys.argv[2]} {number}", "mail/send.py:1-1", 1)
 """
 
 
@@ -277,7 +277,7 @@ def test_many_at_once_in_threads_and_processes_lose_nothing(
     assert [each.stdout.readline() for each in said] == ["ready\n"] * 2
 
     def one(number: int) -> None:
-        Labeller(session, f"judge {number % 3}").say("", NewJudgment(f"question {number % 10}", TARGET, number % 2))
+        Labeller(session, f"judge {number % 3}").say("", f"question {number % 10}", TARGET, number % 2)
 
     for each in said:
         each.stdin.write("go\n")

@@ -22,14 +22,14 @@ from mcp import Client, StdioServerParameters  # noqa: TID253
 
 import assay
 from assay.serve.engine import Waits
-from assay.serve.mcp_server import ToolChoice, server_of
+from assay.serve.mcp_server import server_of
 from assay.serve.session import Session
 from assay.settings import IndexSettings, Settings
 from assay.store.folder import IndexFolder
 
 TOOLS = {"search", "read", "related", "outline", "pattern", "log", "status", "rank"}
 ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
-STRUCTURED = ToolChoice(structured=True, rank=True)
+STRUCTURED = {"structured": True, "rank": True}
 SECRET = "SECRET_OF_ANOTHER_FOLDER"
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
@@ -201,7 +201,7 @@ def test_every_served_folder_is_asked_without_a_path(project: Path):
         found = await _text(client, "pattern", pattern="$S.deliver($M)", language="py")
         assert found.startswith(f"{project}/mail/send.py:9-9")
 
-    asking(server_of(session, STRUCTURED), ask)
+    asking(server_of(session, **STRUCTURED), ask)
     asking(server_of(session), read)
 
 
@@ -228,15 +228,15 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
                 answer = await client.call_tool(tool, kept)
                 assert SECRET not in json.dumps(answer.structured_content), (tool, glob)
 
-    asking(server_of(Session({root: Settings()}), STRUCTURED), attack)
+    asking(server_of(Session({root: Settings()}), **STRUCTURED), attack)
 
 
 ERRORS = (
     ("search", {"query": "?"}, "holds no word"),
     ("search", {"query": "a lang:pythn"}, "did you mean 'python'"),
     ("search", {"query": "a", "budget": 1}, "greater than or equal to 500"),
-    ("search", {"query": "a", "cursor": "zzz"}, "no cursor of this server"),
-    ("search", {}, "query: wanted, and not given; known: query, path, more_queries, detail"),
+    ("search", {"query": "a", "cursor": "zzz"}, "invalid cursor; omit it"),
+    ("search", {}, "query: missing; known: query, path, more_queries, detail"),
     ("search", {"query": "a", "limit": 3}, "limit: unknown argument; known: query, path"),
     ("search", {"qurey": "a"}, "qurey: unknown argument (and 1 more); known: query, path"),
     ("search", {"query": "a", "k": "many"}, "k: input should be a valid integer"),
@@ -245,7 +245,7 @@ ERRORS = (
     ("related", {"path": "mail/send.py", "line": 999}, "last line"),
     ("related", {"path": "mail/send.py"}, "give a line of a file, or a name"),
     ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
-    ("pattern", {"pattern": "", "language": "python"}, "no pattern of python"),
+    ("pattern", {"pattern": "", "language": "python"}, "not a valid python pattern"),
     ("pattern", {"pattern": "a", "language": "cobol"}, "unknown language 'cobol'"),
     ("read", {"path": "mail/send.py", "name": "send_male"}, "did you mean 'send_mail'"),
     ("read", {"path": "mail/send.py", "line": 999}, "has no line 999"),
@@ -271,7 +271,7 @@ def test_errors_say_what_to_do_and_the_next_question_sees_what_changed(root: Pat
         found = await _good(client, "search", query="fetch_inbox")
         assert found["hits"][0]["symbol"] == "fetch_inbox"
 
-    asking(server_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=60.0)), STRUCTURED), ask)
+    asking(server_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=60.0)), **STRUCTURED), ask)
 
 
 def test_who_waits_for_a_first_index_hears_of_it(root: Path, tmp_path: Path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -176,7 +176,7 @@ def open_http(http: ServerOptions, port: int, option: str = "--port") -> HttpSer
     token = os.environ.get(VARIABLE, "")
     access = AccessOptions(http.host, http.public_url, http.trusted, http.tokens, token)
     made = "" if token or http.tokens or not access.wants_token(listener) else new_token()
-    access = AccessOptions(http.host, http.public_url, http.trusted, http.tokens, token or made)
+    access = replace(access, token=token or made)
     rules_of(listener, access)
     if http.access_log:
         AccessLog(http.access_log, say)

@@ -1,4 +1,4 @@
-"""`assay install`: names of coding agents in, `assay mcp` in their settings; shown first, and taken back on request."""
+"""Install `assay mcp` in the settings of coding agents: `assay install`."""
 
 from __future__ import annotations
 
@@ -56,13 +56,8 @@ def install(given: InstallCommandOptions) -> int:
     agents = [agent_named(name) for name in dict.fromkeys(given.names)]
     if given.undo and (given.printed or not agents):
         raise InputError("--undo takes back what was written for an agent: add --agent NAME, without --print")
-    asked = InstallOptions(
-        _project(given.path),
-        given.scope,
-        fixed=given.path is not None,
-        undo=given.undo,
-        has_instructions=not given.no_instructions,
-    )
+    project, fixed, lines = _project(given.path), given.path is not None, not given.no_instructions
+    asked = InstallOptions(project, given.scope, fixed=fixed, undo=given.undo, has_instructions=lines)
     if not agents and not given.printed:
         click.echo(table(asked.project))
         return 0

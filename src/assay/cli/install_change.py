@@ -9,36 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.io.terminal import harmless, say, wants_color
+from assay.serve.agents import agents as table_of
 from assay.serve.agents import edits
-from assay.serve.agents.agents import (
-    AGENTS,
-    ANYWHERE,
-    NAME,
-    Agent,
-    AgentFiles,
-    Entry,
-    SettingsPlaces,
-    StartCommand,
-    by_path,
-    entry_of,
-    started,
-)
-from assay.serve.agents.edits import (
-    SettingsEdit,
-    entry_in,
-    format_of,
-    installing,
-    read,
-    refuse_leading_out,
-    resolved,
-    undoing,
-    write,
-)
+from assay.serve.agents.agents import NAME, Agent, AgentFiles, Entry, SettingsPlaces, StartCommand
+from assay.serve.agents.edits import SettingsEdit, entry_in, resolved
 from assay.serve.agents.instructions import add_lines, has_lines, instructions_of, remove_lines
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
@@ -66,11 +46,11 @@ def table(project: Path) -> str:
 def block(agent: Agent, entry: Entry) -> str:
     """Return an entry with what stands around it, in the language of the agent's file."""
     file = Path(next((file for place in agent.places().values() for file in place.files), ""))
-    written: str = format_of(file).put("", [*agent.keys, NAME], entry)
+    written: str = edits.format_of(file).put("", [*agent.keys, NAME], entry)
     return written.rstrip("\n")
 
 
-def show(change: SettingsEdit) -> None:
+def _show(change: SettingsEdit) -> None:
     """Print the diff of a change, and say what is odd about it."""
     for note in change.notes:
         say(note)
@@ -111,7 +91,7 @@ def _lines(text: str) -> list[str]:
 
 def _rows(project: Path) -> Iterator[tuple[str, str, str, str]]:
     machine = SettingsPlaces.here()
-    for agent in AGENTS:
+    for agent in table_of.AGENTS:
         files = {scope: machine.file(place, project) for scope, place in agent.places().items()}
         named = {scope: f"{_short(file, project)}{_mark(agent, file)}" for scope, file in files.items()}
         yield agent.name, "found" if machine.has(agent) else "", named.get("project", ""), named.get("user", "")
@@ -148,7 +128,7 @@ class InstallOptions:
 
     def entry(self, agent: Agent) -> Entry:
         """Return the entry of an agent."""
-        return entry_of(agent, agent.place(self.scope), _how(agent), self.project, fixed=self.fixed)
+        return table_of.entry_of(agent, agent.place(self.scope), _how(agent), self.project, fixed=self.fixed)
 
     def explain(self, agents: Sequence[Agent]) -> None:
         """Say why entries start this program by a path, where they do."""
@@ -161,13 +141,12 @@ class InstallOptions:
 
     def _explain_shared(self, agent: Agent) -> None:
         """Say what it means that a path of this machine stands in a file of the project, where one does."""
-        user = ", or use --scope user" if agent.user else ""
         steps = []
         if _how(agent).why:
-            steps.append(
-                f"install assay so that it is on everybody's PATH, for example with pipx or uv tool install{user}"
-            )
-        if agent.project and agent.project.starts == ANYWHERE:
+            user = ", or use --scope user" if agent.user else ""
+            where = "on everybody's PATH, for example with pipx or uv tool install"
+            steps.append(f"install assay so that it is {where}{user}")
+        if agent.project and agent.project.starts == table_of.ANYWHERE:
             named = f"it names {self.project}, for {agent.title} does not start servers in the project"
             steps.append(f"{named}{'; use --scope user' if agent.user else '; keep the file out of git'}")
         for step in steps:
@@ -176,20 +155,20 @@ class InstallOptions:
     def change(self, agent: Agent, scope: str) -> SettingsEdit:
         """Return the change of the settings that is wanted."""
         file, keys = self._file(agent.place(scope)), [*agent.keys, NAME]
-        refuse_leading_out(file, self.project)
-        return undoing(file, keys) if self.undo else installing(file, keys, self.entry(agent))
+        edits.refuse_leading_out(file, self.project)
+        return edits.undoing(file, keys) if self.undo else edits.installing(file, keys, self.entry(agent))
 
     def change_lines(self, agent: Agent, scope: str, undone: Collection[Agent]) -> SettingsEdit | None:
         """Return the change of the instructions that is wanted, if any; those that another agent uses stay."""
         place = instructions_of(agent, scope, SettingsPlaces.here(), self.project) if self.has_instructions else None
         if place is None:
             return None
-        refuse_leading_out(place[0], self.project)
+        edits.refuse_leading_out(place[0], self.project)
         if not self.undo:
             return add_lines(*place)
         users = [other.title for other in self._users(place[0]) if other not in undone]
         if users and has_lines(place[0]):
-            text = read(place[0])
+            text = edits.read(place[0])
             return SettingsEdit(place[0], text, text, notes=(f"the lines in {place[0]} stay: {users[0]} uses them",))
         return remove_lines(*place)
 
@@ -201,7 +180,7 @@ class InstallOptions:
     def _users(self, lines: Path) -> Iterator[Agent]:
         """Yield the agents that are set up and read a file of instructions."""
         machine = SettingsPlaces.here()
-        for agent in AGENTS:
+        for agent in table_of.AGENTS:
             for scope, place in agent.places().items():
                 known = instructions_of(agent, scope, machine, self.project)
                 with suppress(AssayError, OSError):
@@ -212,8 +191,7 @@ class InstallOptions:
         return SettingsPlaces.here().file(place, self.project)
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedEdit:
+class PlannedEdit(NamedTuple):
     """A change of a file of an agent, and what somebody should know once it is written."""
 
     agent: Agent
@@ -229,7 +207,7 @@ def change_all(agents: Sequence[Agent], asked: InstallOptions, *, yes: bool) -> 
     if plans and not (yes or _agreed(len(plans), undo=asked.undo)):
         return status or 1
     for plan in plans:
-        write(plan.change)
+        edits.write(plan.change)
         _tell(plan)
     return status
 
@@ -240,18 +218,18 @@ def _show_all(agents: Sequence[Agent], asked: InstallOptions) -> tuple[list[Plan
     status = 0
     for agent in agents:
         try:
-            edits = _plan(agent, asked, agents)
+            planned = _plan(agent, asked, agents)
         except (AssayError, OSError) as error:
             status = 2
             _refused(error, agent, asked)
             continue
-        for edit in edits:
+        for edit in planned:
             if resolved(edit.change.file) not in plans:
-                show(edit.change)
-        real = {resolved(edit.change.file): edit for edit in edits if edit.change.real}
-        plans = plans | {file: edit for file, edit in real.items() if file not in plans}
+                _show(edit.change)
+        real = {resolved(edit.change.file): edit for edit in planned if edit.change.real}
+        plans |= {file: edit for file, edit in real.items() if file not in plans}
         if not real:
-            files = " and ".join(str(edit.change.file) for edit in edits)
+            files = " and ".join(str(edit.change.file) for edit in planned)
             say(f"{agent.title}: nothing to {'take back' if asked.undo else 'change'} in {files}")
     return list(plans.values()), status
 
@@ -260,16 +238,16 @@ def _plan(agent: Agent, asked: InstallOptions, agents: Sequence[Agent]) -> list[
     """Return the changes of an agent: its entry and its instructions; to undo, in the first scope that has some."""
     found: list[list[PlannedEdit]] = []
     for scope in asked.scopes(agent):
-        edits = [PlannedEdit(agent, asked.change(agent, scope), agent.place(scope).remark)]
+        planned = [PlannedEdit(agent, asked.change(agent, scope), agent.place(scope).remark)]
         if (lines := asked.change_lines(agent, scope, agents)) is not None:
-            edits.append(PlannedEdit(agent, lines))
-        found.append(edits[::-1] if asked.undo else edits)  # a folder goes after what was put into it later
-    return next((edits for edits in found if any(edit.change.real for edit in edits)), found[0])
+            planned.append(PlannedEdit(agent, lines))
+        found.append(planned[::-1] if asked.undo else planned)  # a folder goes after what was put into it later
+    return next((each for each in found if any(edit.change.real for edit in each)), found[0])
 
 
 def _how(agent: Agent) -> StartCommand:
     search = os.environ.get("PATH", "")
-    return by_path(agent, started(sys.argv[0], sys.executable, search), search)
+    return table_of.by_path(agent, table_of.started(sys.argv[0], sys.executable, search), search)
 
 
 def _tell(plan: PlannedEdit) -> None:

@@ -18,7 +18,6 @@ from assay.cli.server_options import CloneOptions, ServerOptions
 
 if TYPE_CHECKING:
     from assay.cli.http_server import Application
-    from assay.serve.mcp_server import ToolChoice
     from assay.serve.session import Session
     from assay.settings import Settings
 
@@ -61,7 +60,7 @@ def mcp(given: McpOptions) -> int:
 
     if not all(map(find_spec, ("mcp", "prometheus_client"))):
         raise MissingExtra("assay mcp", "mcp and prometheus_client", "mcp")
-    from assay.serve.mcp_server import serve_stdio
+    from assay.serve.mcp_server import server_of
 
     read = partial(given.repositories.fixed_roots, given.roots, given.chosen)
     mirroring = partial(given.repositories.mirroring, given.chosen)
@@ -70,7 +69,7 @@ def mcp(given: McpOptions) -> int:
             raise InputError(f"{unused[0]} is of a server over HTTP: give --http PORT too")
         roots = read()
         with mirroring():
-            serve_stdio(_session(given, roots), _choice(given))
+            server_of(_session(given, roots), structured=given.structured, rank=given.rank).run("stdio")
         return 0
     server = open_http(given.http, given.port, "--http")
     names = given.repositories.names_of(given.roots)
@@ -84,17 +83,12 @@ def _session(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool = 
     return Session(served, elsewhere=given.chosen.settings(None), clones=given.cloning.rules, kept=kept)
 
 
-def _choice(given: McpOptions) -> ToolChoice:
-    from assay.serve.mcp_server import ToolChoice
-
-    return ToolChoice(structured=given.structured, rank=given.rank)
-
-
 def _build(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:  # noqa: ARG001
     """Return what answers over HTTP."""
     from assay.cli.http_server import Application
-    from assay.serve.mcp_server import http_app
+    from assay.serve.mcp_server import http_app, server_of
     from assay.serve.turns import AnswerThreads
 
     session = _session(given, roots, kept=kept)
-    return Application(http_app(session, _choice(given)), session, AnswerThreads(most=2))
+    server = server_of(session, structured=given.structured, rank=given.rank)
+    return Application(http_app(server), session, AnswerThreads(most=2))

@@ -159,9 +159,12 @@ class RepositoriesOptions:
             self.read(chosen)
         return served_roots(paths, chosen) if paths or self.listed is None else {}
 
-    def names_of(self, roots: Iterable[object]) -> list[object]:
+    def names_of(self, roots: Iterable[str]) -> list[object]:
         """Return what a server says that it serves: folders, and the list."""
-        return [*roots, *([self.listed] if self.listed else [])] or [Path.cwd()]
+        from assay.store.place import is_bucket
+
+        folders = [root if is_bucket(root) else Path(root).resolve() for root in roots]
+        return [*folders, *([self.listed] if self.listed else [])] or [Path.cwd()]
 
     def roots(self, chosen: SettingsOptions, fixed: Mapping[Path, Settings]) -> ListedRoots | None:
         """Return what is served: some folders, and what the list holds at the moment; None without a list."""

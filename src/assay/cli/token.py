@@ -1,4 +1,4 @@
-"""`assay token`: a name in, a token for that person out, its hash kept for the server."""
+"""Make a token for a person, whose hash a server keeps: `assay token`."""
 
 from __future__ import annotations
 

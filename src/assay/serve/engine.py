@@ -32,6 +32,8 @@ from assay.values import Problem
 
 KEPT_FRESH_S = 0.1
 """So often an index is looked for that another process keeps: all that answer are to say the same."""
+LONGEST_PAUSE_S = 60.0
+"""Between two looks at all files, however long they take, and though nobody asks."""
 _AGAIN_S = 0.05
 """Between two looks whether another process has made an index."""
 
@@ -54,6 +56,10 @@ class Waits:
     """A clone that was fetched so recently is not fetched again."""
     fraction: float = 0.1
     """Of the time, at most, that goes into looking at the files of all served roots."""
+
+    def pause_s(self, took_s: float) -> float:
+        """Return how long to wait between two looks at all files, of which the last one took so long."""
+        return max(self.fresh_s, min(took_s / self.fraction, LONGEST_PAUSE_S))
 
 
 def as_kept(settings: Settings) -> Settings:
@@ -127,26 +133,23 @@ class Engine:
         with self._lock:
             if self._view is not None and self._view.workspace.index.torn():
                 self._view = None
-            if self._view is None and self._writing is None:
-                self._view = self._last_good()
+            if self._view is None and self._writing is None and (last := last_workspace(self.root, self._reads)):
+                self._view = _view_of(last, last.report)  # as it is, so that nobody waits for what changed
             held, writing = self._view, self._writing
             if writing is None and (held is None or time.monotonic() - self._checked >= self._waits.fresh_s):
                 writing = self._begin(held)
         if writing is None:
             assert held is not None
             return held
+        left_s = max(0.0, self._began + self._waits.refresh_s - time.monotonic())  # in all, not each one anew
         try:
-            return writing.result(self._waits.first_s if held is None else self._left_s())
+            return writing.result(self._waits.first_s if held is None else left_s)
         except TimeoutError:
             if held is not None:
                 return replace(held, stale=True)
             done, total = self._progress
             far = f", {done:,} of {total:,} files" if total else ""
             raise StillIndexing(f"the index of '{self.root.name}' is being made{far}; ask again in a minute") from None
-
-    def _left_s(self) -> float:
-        """Return how long an answer waits for what is being indexed: half a second in all, not each one anew."""
-        return max(0.0, self._began + self._waits.refresh_s - time.monotonic())
 
     def _begin(self, held: WorkspaceView | None) -> Future[WorkspaceView]:
         writing: Future[WorkspaceView] = Future()
@@ -170,11 +173,6 @@ class Engine:
             if not self._verified and made.workspace.index.check():  # after the answer, for it reads every byte
                 self._checked = -float("inf")  # the next question has the index rebuilt
             self._verified = True
-
-    def _last_good(self) -> WorkspaceView | None:
-        """Return what was written last, as it is, so that nobody waits for what changed; None where it is no use."""
-        workspace = last_workspace(self.root, self._reads)
-        return _view_of(workspace, workspace.report) if workspace else None
 
     def _refreshed(self, held: WorkspaceView | None) -> WorkspaceView:
         """Return what is there now; while nothing changed the same workspace, which knows words and filters by then."""
@@ -205,8 +203,6 @@ def _view_of(workspace: Workspace, report: IndexReport) -> WorkspaceView:
     return WorkspaceView(workspace, report, workspace.snapshot.state)
 
 
-_LONGEST_PAUSE_S = 60.0
-"""Between two looks at all files, however long they take."""
 _LATE = "it is still being indexed; ask again in a minute"
 _MOST_KNOWN = 8
 """Choices of roots whose joint corpus is kept."""
@@ -288,7 +284,9 @@ class AllRoots:
         chosen = [root for root in every if str(root) in kept]
         if not chosen:
             names = sorted(repository_name(str(root)) for root in every)
-            raise InputError(f"no served folder is called '{', '.join(globs)}'; {_some(globs, names)}")
+            some = f"{len(names)} are served, such as {', '.join(names[:3])}"
+            near = nearest(globs[0], names) if len(names) <= 10 else some
+            raise InputError(f"no served folder is called '{', '.join(globs)}'; {near}")
         return chosen
 
     def _view(self, served: ServedRoots, globs: tuple[str, ...], chosen: Sequence[Path]) -> RootsView:
@@ -303,7 +301,8 @@ class AllRoots:
             late = [root for root in chosen if root not in self._open and root not in failed]
             problems += tuple(served.coming.get(root, Problem(_name(root), _LATE)) for root in late)
             known = self._views.get(globs)
-            if known and known.problems == problems and _members(known) == set(map(id, members)):
+            held = {id(member) for each in known.searches for member in each.members} if known else set()
+            if known and known.problems == problems and held == set(map(id, members)):
                 return known
         states = repr(sorted((each.name, each.snapshot.state) for each in members))
         view = RootsView(tuple(joint_searches(members)), problems, bool(late), states)
@@ -316,7 +315,7 @@ class AllRoots:
     def _begin_sweep(self, served: ServedRoots) -> _Sweep | None:
         """Have the files looked at, unless that was done lately; return what says that it is done."""
         with self._lock:
-            pause = max(self._waits.fresh_s, min(self._took / self._waits.fraction, _LONGEST_PAUSE_S))
+            pause = self._waits.pause_s(self._took)
             others = served.settings.keys() == served.generations.keys()  # who keeps these says when they are new
             lacking = not others or len(self._open) < len(served.settings)
             due = served is not self._looked_at or (lacking and time.monotonic() - self._swept >= pause)
@@ -382,21 +381,10 @@ class AllRoots:
                 self._open[root] = workspace if workspace.name else replace(workspace, name=_name(root))
 
 
-def _members(view: RootsView) -> set[int]:
-    return {id(member) for each in view.searches for member in each.members}
-
-
 def _name(root: Path) -> str:
     return as_utf8(str(root))
 
 
-def _some(globs: Sequence[str], names: Sequence[str]) -> str:
-    """Return the end of a message about globs that match no name: the nearest, or some of them."""
-    return nearest(globs[0], names) if len(names) <= 10 else f"{len(names)} are served, such as {', '.join(names[:3])}"
-
-
-_IDLE_S = 60.0
-"""Between two looks at all files while nobody asks."""
 _TICK_S = 0.1
 
 
@@ -422,8 +410,7 @@ class Keeper:
             before, started = self._questions(), time.monotonic()
             self.sweep()
             self._swept()
-            took_s = time.monotonic() - started
-            self._rest(before, min(max(self._waits.fresh_s, took_s / self._waits.fraction), _IDLE_S))
+            self._rest(before, self._waits.pause_s(time.monotonic() - started))
 
     def sweep(self) -> None:
         """Look at the files of every folder once, and bring its index up to date."""
@@ -432,11 +419,12 @@ class Keeper:
                 continue  # it is read as it is
             try:
                 self._open[root] = self._fresh(root, settings)
+                self._trouble.pop(root, None)
             except (AssayError, OSError) as error:
                 self._open.pop(root, None)
-                self._complain(root, str(error))
-            else:
-                self._complain(root, "")
+                if self._trouble.get(root) != str(error):
+                    self._say(f"{root}: {printable(str(error))}; trying again")
+                self._trouble[root] = str(error)
 
     def _fresh(self, root: Path, settings: Settings) -> Workspace:
         """Return a folder with its index up to date; every byte of one that was there before is verified first."""
@@ -448,13 +436,10 @@ class Keeper:
             return last.refresh()[0]
         return open_workspace(root, settings)
 
-    def _complain(self, root: Path, trouble: str) -> None:
-        if trouble and trouble != self._trouble.get(root):
-            self._say(f"{root}: {printable(trouble)}; trying again")
-        self._trouble[root] = trouble
-
     def _rest(self, before: float, pause_s: float) -> None:
         """Wait for so long, and then until somebody asks, or for a minute."""
         started = time.monotonic()
-        while (passed := time.monotonic() - started) < pause_s or (self._questions() == before and passed < _IDLE_S):
+        while (passed := time.monotonic() - started) < pause_s or (
+            self._questions() == before and passed < LONGEST_PAUSE_S
+        ):
             time.sleep(_TICK_S)

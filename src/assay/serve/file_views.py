@@ -6,10 +6,9 @@ an ignore file names, the folders of tools and symbolic links are not there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.languages import language_of
@@ -19,8 +18,8 @@ from assay.corpus.remotes import HostLinks, host_links
 from assay.corpus.walk import LARGEST_BYTES, folder_level
 from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
+from assay.serve.responses import answer_type, offset_of
 from assay.serve.responses import cursor as cursor_of
-from assay.serve.responses import offset_of
 from assay.serve.session import NotServed, ServedPlace, Session
 
 LARGEST_SHOWN = 10_000_000
@@ -30,7 +29,6 @@ _LONGEST_LINE = 4000
 _MOST_CHARACTERS = 1_000_000
 _MOST_OUTLINE = 3000
 _MOST_FOUND = 1000
-_DESCRIBED = {"use_attribute_docstrings": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +43,9 @@ class DeclaredName:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FileLinks:
     """Where a code host shows a file of a commit; empty texts where it does not."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     host: str = ""
     """GitHub, GitLab, Gitea or Bitbucket."""
@@ -63,11 +59,9 @@ class FileLinks:
     """The address of a commit, when its id is added."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FileText:
     """Lines of a file."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     path: str
@@ -116,11 +110,9 @@ class ListedFile:
     """Why no index holds it; mostly empty."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FolderList:
     """What a folder holds by itself: its folders, then its files, in order of names."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     path: str
@@ -131,11 +123,9 @@ class FolderList:
     """For the next page; empty at the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FoundLines:
     """Where a text stands in a file."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     path: str
@@ -201,6 +191,7 @@ def file_text(session: Session, path: str, line: int, count: int) -> FileText:
         raise NotServed(f"'{path}' has {len(every)} lines; line {line} is none of them")
     shown, cut = _window(every[line - 1 : line - 1 + count], line)
     first = line == 1
+    declared = outline(inside, read.text or "")[:_MOST_OUTLINE] if first and read.size <= LARGEST_BYTES else []
     modified = first and read.text is not None and head_lines(read.root, inside, read.text).is_modified
     return FileText(
         root=read.place.engine.name,
@@ -214,7 +205,7 @@ def file_text(session: Session, path: str, line: int, count: int) -> FileText:
         truncated=read.truncated,
         binary=read.text is None,
         cut=cut,
-        outline=_declared_names(inside, read.text or "") if first and read.size <= LARGEST_BYTES else [],
+        outline=[DeclaredName(one.line, one.end_line, one.depth, one.kind, one.name[:200]) for one in declared],
         links=links_to(host_links(read.root), inside),
         modified=modified,
         reason=read.reason,
@@ -279,11 +270,6 @@ def _window(lines: Sequence[str], first: int) -> tuple[list[str], dict[int, int]
             break
         shown.append(line)
     return shown, {number: missing for number, missing in cut.items() if missing and number < first + len(shown)}
-
-
-def _declared_names(path: str, text: str) -> list[DeclaredName]:
-    found = outline(path, text)[:_MOST_OUTLINE]
-    return [DeclaredName(one.line, one.end_line, one.depth, one.kind, one.name[:200]) for one in found]
 
 
 def _is_openable(reason: str) -> bool:

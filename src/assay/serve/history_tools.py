@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from threading import BoundedSemaphore
-from typing import ClassVar
 
 from assay.assemble.commits import FoundCommit, commit_text, reason_of
 from assay.corpus import line_history
@@ -17,7 +15,7 @@ from assay.errors import AssayError
 from assay.search.history import CommitFilter
 from assay.serve.file_views import MOST_LINES, FileLinks, ReadFile, check_file_line, links_to, read_file
 from assay.serve.read_tools import span_of
-from assay.serve.responses import OVERHEAD, cost
+from assay.serve.responses import OVERHEAD, answer_type, cost, fitting, most_fitting
 from assay.serve.search_tools import Page, worth_showing
 from assay.serve.session import Session
 from assay.terms import tokens
@@ -26,7 +24,6 @@ MOST_CHANGES = 50
 _MOST_AT_ONCE = 3
 """Reading history takes a process that may compute for seconds: others wait."""
 _WAIT_S = 5.0
-_DESCRIBED = {"use_attribute_docstrings": True}
 _running = BoundedSemaphore(_MOST_AT_ONCE)
 
 
@@ -34,11 +31,9 @@ class HistoryBusy(AssayError):
     """Too many histories are being read."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class BlameAnswer:
     """Which commits wrote lines of a file."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     path: str
@@ -49,11 +44,9 @@ class BlameAnswer:
     """Where a code host shows the file and its commits."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class HistoryCommit:
     """A commit that changed lines of a file."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     id: str
     author: str
@@ -65,11 +58,9 @@ class HistoryCommit:
     """What it changed of the lines, as a unified diff; the end of a long one is left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class HistoryAnswer:
     """How lines of a file came to be, newest first."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     path: str
@@ -99,7 +90,11 @@ def history(session: Session, path: str, line: int, end_line: int, k: int) -> Hi
     inside = read.place.inside
     with _turn():
         found, complete = _changes(read, line, max(end_line, line), k)
-    commits = [_history_commit(each) for each in found]
+    messages = [each.message.partition("\n") for each in found]
+    commits = [
+        HistoryCommit(each.id, each.author, each.date, subject.strip(), body.strip(), each.patch)
+        for each, (subject, _, body) in zip(found, messages, strict=True)
+    ]
     return HistoryAnswer(read.place.engine.name, inside, commits, complete, links_to(host_links(read.root), inside))
 
 
@@ -112,11 +107,6 @@ def _changes(read: ReadFile, line: int, end_line: int, k: int) -> tuple[list[lin
     if line and span is None:
         return [], True
     return line_history.changes(read.root, inside, span, k)
-
-
-def _history_commit(change: line_history.LineChange) -> HistoryCommit:
-    subject, _, body = change.message.partition("\n")
-    return HistoryCommit(change.id, change.author, change.date, subject.strip(), body.strip(), change.patch)
 
 
 class _turn:  # noqa: N801  a context manager
@@ -136,11 +126,9 @@ _REASON = 12
 """Lines of its message's body: without a question none of them is known to be the wanted one."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class LogAnswer:
     """Commits, best first, or without a question the newest."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"use_attribute_docstrings": True}
 
     root: str
     commits: list[FoundCommit]
@@ -168,21 +156,11 @@ def unit_log(session: Session, path: str, line: int, *, page: Page) -> LogAnswer
     text = file.text or ""
     span = span_of(file.place.inside, text, (line, 0, ""), len(lines_of(text)))
     found = history(session, path, span.first, span.last, page.k)
-    commits = [
-        FoundCommit(
-            one.id,
-            one.date,
-            one.author,
-            one.subject,
-            one.body,
-            1.0,
-            (found.path,),
-            found.path,
-            _changed_lines(one.patch),
-            reason_of(one.body, most=_REASON),
-        )
-        for one in found.commits
-    ]
+    commits, inside = [], found.path
+    for each in found.commits:
+        lines, why = _changed_lines(each.patch), reason_of(each.body, most=_REASON)
+        about = (each.id, each.date, each.author, each.subject, each.body)
+        commits.append(FoundCommit(*about, 1.0, (inside,), inside, lines, why))
     return LogAnswer(found.root, _fitting(commits, page), bool(commits), len(commits))
 
 
@@ -195,14 +173,9 @@ def _changed_lines(patch: str) -> tuple[str, ...]:
 
 def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
     """Return as many commits as the budget of a page holds; of the first, as much of its message."""
-    left, shown = page.budget - OVERHEAD, list[FoundCommit]()
-    for commit in commits:
-        spent = _cost(commit, page, whole=len(commits) == 1)
-        if spent > left:
-            return shown or [_shorten_body(commit, left, page)]
-        left -= spent
-        shown.append(commit)
-    return shown
+    left, is_one = page.budget - OVERHEAD, len(commits) == 1
+    shown = fitting(commits, left, lambda commit: _cost(commit, page, whole=is_one))
+    return shown or [_shorten_body(commit, left, page) for commit in commits[:1]]
 
 
 def _cost(commit: FoundCommit, page: Page, *, whole: bool) -> int:
@@ -216,5 +189,4 @@ def _shorten_body(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
     def first(count: int) -> FoundCommit:
         return replace(commit, body="\n".join(body[:count]), lines=())
 
-    count = bisect_right(range(1, len(body) + 1), left, key=lambda count: _cost(first(count), page, whole=True))
-    return first(count)
+    return first(most_fitting(len(body), left, lambda count: _cost(first(count), page, whole=True)))

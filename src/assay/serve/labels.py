@@ -6,13 +6,11 @@ declared under it, in prose a section by its heading.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import ClassVar
 
 from assay.corpus.addresses import is_url
 from assay.corpus.blocks import lines_of
@@ -22,6 +20,7 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.files import alone
 from assay.measure.line_spans import Span, span_of
+from assay.serve.responses import answer_type
 from assay.serve.session import NotServed, Session
 from assay.truth.formats import jsonl_truth
 from assay.truth.formats.shared import Glimpse, fault_of_target
@@ -52,7 +51,10 @@ class Targets:
             raise InputError(fault)
         path, colons, symbol = target.partition("::")
         if colons:
-            return self._symbol(path, symbol)
+            found = lines_of_symbol(path, symbol, self._declared(path))
+            if found is None:
+                raise InputError(f"'{path}' declares no '{symbol}'")
+            return found
         span = span_of(target)
         size = self._length(span.path)
         if span.end > size:
@@ -74,12 +76,6 @@ class Targets:
         targets = (f"{span.path}::{name}" for name in names)
         fitting = [each for each in targets if not fault_of_target(each) and self.lines(each) == str(span)]
         return fitting[0] if len(fitting) == 1 else str(span)
-
-    def _symbol(self, path: str, symbol: str) -> Span:
-        span = lines_of_symbol(path, symbol, self._declared(path))
-        if span is None:
-            raise InputError(f"'{path}' declares no '{symbol}'")
-        return span
 
     def _declared(self, path: str) -> Declared:
         file = self._open_target(path)
@@ -127,11 +123,9 @@ class DamagedTruth(InputError):
     """The ground truth cannot be read whole, and is left as it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class Mark:
     """What somebody says about one answer to one question."""
-
-    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
 
     target: str
     """As it is kept, relative to the root: `path::Symbol.name` where lines are one named unit, or `path:start-end`."""
@@ -160,16 +154,6 @@ class RootLabels:
 
 
 @dataclass(frozen=True, slots=True)
-class NewJudgment:
-    """One judgment as it comes in."""
-
-    query: str
-    target: str
-    grade: int | None
-    """None takes back what this judge said before."""
-
-
-@dataclass(frozen=True, slots=True)
 class Labeller:
     """Where labels go and who gives them."""
 
@@ -188,17 +172,18 @@ class Labeller:
             said[each.query_id].append(each)
         return RootLabels(as_utf8(str(file)), [_labelled(query, said[query.id], targets) for query in truth.queries])
 
-    def say(self, path: str, said: NewJudgment) -> LabeledQuestion:
+    def say(self, path: str, text: str, target: str, grade: int | None) -> LabeledQuestion:
         """Take a judgment in, over an earlier one of the same judge, or take that back; return its question."""
         root = self._root(path)
-        file = self._file(root)
-        targets = self._targets(root)
-        target = said.target if said.grade is None else _lasting(targets, said.target)
-        same = partial(_same, targets, said.target)
-        with _alone(file):
+        file, targets = self._file(root), self._targets(root)
+        lasting = target if grade is None else _lasting(targets, target)
+        same = partial(_same, targets, target)
+        folder = file.resolve().parent
+        folder.mkdir(parents=True, exist_ok=True)
+        with alone(folder, is_folder=True):  # among all users of this machine
             before = _read(file)
-            query = _query(before, said.query)
-            after = _changed(before, query, Judgment(query.id, target, said.grade or 0, self.judge), same, said.grade)
+            query = _query(before, text)
+            after = _changed(before, query, Judgment(query.id, lasting, grade or 0, self.judge), same, grade)
             if after != before:
                 jsonl_truth.write(after, file)
         return _labelled(query, (each for each in after.judgments if each.query_id == query.id), targets)
@@ -244,15 +229,6 @@ def _lasting(targets: Targets, target: str) -> str:
 def _same(targets: Targets, said: str, kept: str) -> bool:
     """Say whether two targets are the same one, or mean the same lines now."""
     return kept == said or (bool(lines := targets.lines(said)) and lines == targets.lines(kept))
-
-
-@contextmanager
-def _alone(file: Path) -> Iterator[None]:
-    """Be the one who changes a file, among all users of this machine: the lock is that of its folder."""
-    folder = file.resolve().parent
-    folder.mkdir(parents=True, exist_ok=True)
-    with alone(folder, is_folder=True):
-        yield
 
 
 def _read(file: Path) -> Truth:

@@ -9,7 +9,7 @@ that is being made, so that it does not take a long first answer for a lost one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial, wraps
 from inspect import getdoc, signature
 from typing import Annotated, Any
@@ -32,16 +32,6 @@ LARGEST_REQUEST = 4 * 1024 * 1024
 _REPORT_S = 1.0
 _AT_ONCE = 16
 """Questions that are worked on: more would be no faster, and each thread keeps memory of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
-    """Which tools are listed, and how they answer."""
-
-    structured: bool = False
-    """Whether answers have typed content beside their text, and tools a schema of it."""
-    rank: bool = False
-    """Whether the tool that orders candidate programs is listed."""
 
 
 INSTRUCTIONS = (
@@ -70,28 +60,23 @@ def _refusal(problems: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str
     name = ".".join(map(str, first["loc"]))
     what = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
     if first["type"] == "missing":
-        what = "wanted, and not given"
+        what = "missing"
     if first["type"] == "extra_forbidden":
         name, what = name[:40], "unknown argument"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{name}: {what}{more}; known: {', '.join(known)}"
 
 
-def server_of(session: Session, choice: ToolChoice = ToolChoice()) -> MCPServer[Any]:
-    """Return the server of a session, as yet on no transport."""
-    of = Tools(session, is_text=not choice.structured)
+def server_of(session: Session, *, structured: bool = False, rank: bool = False) -> MCPServer[Any]:
+    """Return the server of a session, as yet on no transport.
+
+    If `structured`, answers have typed content beside their text, and tools a schema of it; `rank` lists the tool that
+    orders candidate programs.
+    """
+    of = Tools(session, is_text=not structured)
     threads = CapacityLimiter(_AT_ONCE)
-    listed = (
-        of.search,
-        of.read,
-        of.related,
-        of.outline,
-        of.pattern,
-        of.log,
-        of.status,
-        *((of.rank,) if choice.rank else ()),
-    )
-    tools = [_tool(each, session, threads, structured=choice.structured) for each in listed]
+    listed = (of.search, of.read, of.related, of.outline, of.pattern, of.log, of.status, *((of.rank,) if rank else ()))
+    tools = [_tool(each, session, threads, structured=structured) for each in listed]
     return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
 
 
@@ -121,14 +106,9 @@ def _without_titles(schema: Any) -> Any:
     return [_without_titles(each) for each in schema] if isinstance(schema, list) else schema
 
 
-def serve_stdio(session: Session, choice: ToolChoice) -> None:
-    """Serve one client on standard input and output until it leaves."""
-    server_of(session, choice).run("stdio")
-
-
-def http_app(session: Session, choice: ToolChoice) -> Any:
+def http_app(server: MCPServer[Any]) -> Any:
     """Return what answers any number of clients at /mcp; who may ask is for the guard before it to say."""
-    return server_of(session, choice).streamable_http_app(
+    return server.streamable_http_app(
         json_response=True,
         stateless_http=True,
         max_request_body_size=LARGEST_REQUEST,
@@ -143,10 +123,10 @@ def _reported(
     written = partial(_guarded, work, structured=structured)
 
     @wraps(work)
-    async def reported(*, context: Context[Any, Any], **given: Any) -> CallToolResult:
+    async def reported(*, context: Context[Any, Any], **arguments: Any) -> CallToolResult:
         async with create_task_group() as beside:
             beside.start_soon(_report, session, context)
-            answer: CallToolResult = await to_thread.run_sync(partial(written, given), limiter=threads)
+            answer: CallToolResult = await to_thread.run_sync(partial(written, arguments), limiter=threads)
             beside.cancel_scope.cancel()
         return answer
 
@@ -164,10 +144,10 @@ async def _report(session: Session, context: Context[Any, Any]) -> None:
             await context.report_progress(done, total or None, f"indexing {name}")
 
 
-def _guarded(work: Callable[..., Any], given: dict[str, Any], *, structured: bool) -> CallToolResult:
+def _guarded(work: Callable[..., Any], arguments: dict[str, Any], *, structured: bool) -> CallToolResult:
     """Return an answer, or an error as an answer: one for people in its words, a lost file by its name."""
     try:
-        answer = work(**given)
+        answer = work(**arguments)
         text = [TextContent(type="text", text=as_text(answer))]
         return CallToolResult(content=text, structured_content=asdict(answer) if structured else None)
     except AssayError as error:

@@ -6,7 +6,6 @@ schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from itertools import count
 from typing import Annotated, Any, Literal
@@ -26,8 +25,7 @@ from assay.serve.search_tools import Order, Page, SearchFilter, Status
 from assay.serve.session import Session
 
 Path = Annotated[
-    str,
-    Field(description="A folder or file to keep to, a served folder's name, the URL of a repository; empty: all."),
+    str, Field(description="A folder or file to keep to, a served folder's name, the URL of a repository; empty: all.")
 ]
 Globs = Annotated[list[str], Field(description="Keep files that match one: *.py, src/**; !tests/** leaves out.")]
 Budget = Annotated[
@@ -35,6 +33,13 @@ Budget = Annotated[
 ]
 Cursor = Annotated[str, Field(description="The cursor of the page before, all else the same; empty for the first.")]
 Count = Annotated[int, Field(ge=1, le=search_tools.MOST_HITS, description="Entries of a page, at most.")]
+
+_QUESTION = (
+    "A question, a name, an error message; with words that keep: file:src/** -file:tests lang:go kind:class "
+    'sym:Task.retry repo:api-* "exact text" /regex/ (the last two count matches).'
+)
+_OF_EACH = "Of each hit its place and name, its telling lines too, or all of it."
+_EMPTY_MODE = "Empty: code alone, unless words keep files or kinds."
 
 
 class Tools:
@@ -48,22 +53,11 @@ class Tools:
 
     def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
-        query: Annotated[
-            str,
-            Field(
-                description="A question, a name, an error message; with words that keep: file:src/** -file:tests "
-                'lang:go kind:class sym:Task.retry repo:api-* "exact text" /regex/ (the last two count matches).'
-            ),
-        ],
+        query: Annotated[str, Field(description=_QUESTION)],
         path: Path = "",
         more_queries: Annotated[list[str], Field(description="Other wordings; their hits are united.")] = [],  # noqa: B006  a schema
-        detail: Annotated[
-            Detail, Field(description="Of each hit its place and name, its telling lines too, or all of it.")
-        ] = "lines",
-        mode: Annotated[
-            Literal["", "code", "docs", "all"],
-            Field(description="Empty: code alone, unless words keep files or kinds."),
-        ] = "",
+        detail: Annotated[Detail, Field(description=_OF_EACH)] = "lines",
+        mode: Annotated[Literal["", "code", "docs", "all"], Field(description=_EMPTY_MODE)] = "",
         k: Count = 8,
         budget: Budget = search_tools.USUAL_BUDGET,
         cursor: Cursor = "",
@@ -219,28 +213,23 @@ def _(answer: Status) -> str:
         return f"{answer.root}: the index is damaged ({answer.damage}); a search rebuilds it"
     if not answer.indexed:
         return f"{answer.root}: not indexed yet; a search makes the index"
-    first = f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.encoder}"
-    left_out = f"left out: {_counted(answer.left_out)}"
-    return "\n".join((first, _stale(answer), *([left_out] if answer.left_out else [])))
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
-
-
-def _stale(answer: Status) -> str:
     counts = {"added": answer.added, "changed": answer.changed, "removed": answer.removed}
-    found = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"files since then: {found}; a search sees to them" if found else "up to date with the files"
+    stale = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    left_out = ", ".join(f"{name} {count}" for name, count in answer.left_out.items())
+    rows = (
+        f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.encoder}",
+        f"files since then: {stale}; a search sees to them" if stale else "up to date with the files",
+        *([f"left out: {left_out}"] if left_out else []),
+    )
+    return "\n".join(rows)
 
 
 @as_text.register
 def _(answer: Order) -> str:
-    lines = (f", line {each.line}" if each.line > 0 else "" for each in answer.programs)
-    rows = [
-        f"{place}. program {each.index}: {each.score:.3f} {each.fault}{line}".rstrip()
-        for place, (each, line) in enumerate(zip(answer.programs, lines, strict=True), 1)
-    ]
+    rows = []
+    for place, each in enumerate(answer.programs, 1):
+        line = f", line {each.line}" if each.line > 0 else ""
+        rows.append(f"{place}. program {each.index}: {each.score:.3f} {each.fault}{line}".rstrip())
     return "\n".join(rows)
 
 
@@ -256,10 +245,4 @@ def _match(match: PatternPlace) -> str:
 
 
 def _joined(blocks: list[str], cursor: str) -> str:
-    return "\n\n".join(_with_cursor(blocks, cursor))
-
-
-def _with_cursor(blocks: list[str], cursor: str) -> Iterator[str]:
-    yield from blocks
-    if cursor:
-        yield f"more with cursor {cursor}"
+    return "\n\n".join([*blocks, *([f"more with cursor {cursor}"] if cursor else [])])

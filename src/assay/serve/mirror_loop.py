@@ -8,7 +8,6 @@ before in force, after a new start, too: then those of its repositories are kept
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -28,7 +27,7 @@ from assay.io import leash
 from assay.io.files import alone
 from assay.io.processes import end_patiently
 from assay.protocols import Say, Stop
-from assay.serve.served_roots import ListState, MirrorState, StateFile
+from assay.serve.served_roots import ListState, MirrorState, StateFile, stamp_of
 from assay.settings import Settings
 
 EVERY_S = 600.0
@@ -95,8 +94,8 @@ class MirrorLoop:
                 changed = self._read_list()
                 for root in self.store.take_wanted(self._listed):
                     self._hurry(root)
-                changed |= self._begin(pool) | self._collect()
-                if changed:
+                self._begin(pool)
+                if self._collect() or changed:
                     self._write()
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -121,7 +120,7 @@ class MirrorLoop:
 
     def _read_list(self) -> bool:
         """Read the list where it changed; return whether anything did."""
-        stamp = _stamp(self.file)
+        stamp = stamp_of(self.file)
         if stamp == self._read_stamp:
             return False
         self._read_stamp = stamp
@@ -177,7 +176,7 @@ class MirrorLoop:
         soonest = state.checked + self.pace.least_s
         self._states[root] = replace(state, due=min(state.due, max(time.time(), soonest)))
 
-    def _begin(self, pool: ThreadPoolExecutor, now: float | None = None) -> bool:
+    def _begin(self, pool: ThreadPoolExecutor, now: float | None = None) -> None:
         """Begin with what is due, as far as there is room; those that have no index yet first."""
         now = time.time() if now is None else now
         idle = [self._states[root] for root in self._listed if root not in self._busy]
@@ -185,7 +184,6 @@ class MirrorLoop:
         due.sort(key=lambda state: (bool(state.generation), state.failures, state.due))
         for state in due[: self.pace.at_once - len(self._busy)]:
             self._busy[state.root] = pool.submit(self._update, self._listed[state.root], state)
-        return False
 
     def _collect(self) -> bool:
         """Wait a moment for what was begun, and take what is done."""
@@ -215,17 +213,13 @@ class MirrorLoop:
             generation = self._index_mirror(listed, state, commit)
         except Exception as error:  # noqa: BLE001  the loop goes on whatever one repository does
             problem = str(error) if isinstance(error, AssayError | OSError) else f"{type(error).__name__}: {error}"
-            return self._note_failure(state, printable(problem))
-        took_s = time.monotonic() - started
-        return replace(
-            state,
-            generation=generation,
-            commit=commit,
-            checked=time.time(),
-            problem="",
-            failures=0,
-            due=time.time() + self._pause(listed, took_s - fetched_s),
-        )
+            failures = state.failures + 1
+            pause_s = min(self.pace.again_s * 2 ** min(failures - 1, 20), self.pace.longest_s)
+            return replace(state, problem=printable(problem), failures=failures, due=time.time() + pause_s)
+        usual_s = max(self.pace.folder_s, 10 * (time.monotonic() - started - fetched_s))
+        due = time.time() + (listed.every_s or (self.pace.every_s if listed.url else usual_s))
+        state = replace(state, generation=generation, commit=commit, checked=time.time(), due=due)
+        return replace(state, problem="", failures=0)
 
     def _index_mirror(self, listed: ListedRepository, state: MirrorState, commit: str) -> str:
         """Bring the index of a repository up to date, and return what names its version."""
@@ -241,16 +235,6 @@ class MirrorLoop:
                 return state.generation
             index.refresh()
             return index.generation()
-
-    def _note_failure(self, state: MirrorState, problem: str) -> MirrorState:
-        failures = state.failures + 1
-        pause_s = min(self.pace.again_s * 2 ** min(failures - 1, 20), self.pace.longest_s)
-        return replace(state, problem=problem, failures=failures, due=time.time() + pause_s)
-
-    def _pause(self, listed: ListedRepository, took_s: float) -> float:
-        if listed.every_s:
-            return listed.every_s
-        return self.pace.every_s if listed.url else max(self.pace.folder_s, 10 * took_s)
 
     def _tell(self, before: MirrorState, after: MirrorState) -> None:
         """Say what is news: another version, or another trouble than before."""
@@ -274,14 +258,6 @@ def summary_of(state: ListState) -> str:
 
 def _line(state: MirrorState) -> tuple[str, str, tuple[str, ...]]:
     return state.place, state.branch, state.changes
-
-
-def _stamp(file: Path) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(file)  # noqa: PTH116
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 _AGAIN_S = (1.0, 5.0, 30.0, 60.0)

@@ -11,73 +11,34 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from pygments.lexers import find_lexer_class_by_name
-from pygments.token import Comment, Generic, Keyword, Literal, Name, Number, Operator, String, Token
+from pygments.token import Token, string_to_tokentype
 from pygments.util import ClassNotFound
 
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-}
+_TEXTS = {"html": "html", "css": "css", "js": "javascript"}
+_TYPES = {f".{ending}": f"text/{kind}; charset=utf-8" for ending, kind in _TEXTS.items()}
+_TYPES |= {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def page_file(folder: str, name: str) -> tuple[str, bytes] | None:
     """Return the type and bytes of a file in one of the package's folders of pages, None where it has no such file."""
-    held = resources.files("assay.serve").joinpath(folder)
-    file = next((each for each in held.iterdir() if each.name == name), None)
+    every = resources.files("assay.serve").joinpath(folder).iterdir()
+    file = next((each for each in every if each.name == name), None)
     kind = _TYPES.get(PurePosixPath(name).suffix)
-    return None if file is None or kind is None else (kind, file.read_bytes())
+    return (kind, file.read_bytes()) if file and kind else None
 
 
 Line = list[tuple[str, str]]
 """Class and text of each piece; a class is empty where nothing is to be said."""
 
-_CLASSES = {
-    Comment: "c",
-    Generic.Deleted: "gd",
-    Generic.Emph: "ge",
-    Generic.Heading: "gh",
-    Generic.Inserted: "gi",
-    Generic.Strong: "gs",
-    Generic.Subheading: "gh",
-    Keyword: "k",
-    Keyword.Type: "kt",
-    Literal: "s",
-    Name.Attribute: "na",
-    Name.Builtin: "nb",
-    Name.Class: "nc",
-    Name.Decorator: "nd",
-    Name.Function: "nf",
-    Name.Tag: "nt",
-    Number: "m",
-    Operator: "o",
-    Operator.Word: "k",
-    String: "s",
-    Token: "",
-}
+_SHORT = (
+    "Comment c, Generic.Deleted gd, Generic.Emph ge, Generic.Heading gh, Generic.Inserted gi, Generic.Strong gs, "
+    "Generic.Subheading gh, Keyword k, Keyword.Type kt, Literal s, Literal.Number m, Name.Attribute na, "
+    "Name.Builtin nb, Name.Class nc, Name.Decorator nd, Name.Function nf, Name.Tag nt, Operator o, Operator.Word k"
+)
+_CLASSES = {Token: ""} | {string_to_tokentype(name): short for name, short in map(str.split, _SHORT.split(","))}
 CLASSES = sorted({*_CLASSES.values()} - {""})
 """Every class that a piece may have."""
-_OTHER_NAMES = {
-    "asciidoc": "",
-    "assembly": "gas",
-    "cmake": "cmake",
-    "csharp": "csharp",
-    "docker": "docker",
-    "fsharp": "fsharp",
-    "go-module": "",
-    "lisp": "common-lisp",
-    "notebook": "",
-    "objc": "objective-c",
-    "ocaml": "ocaml",
-    "proto": "protobuf",
-    "restructuredtext": "rst",
-    "svelte": "html",
-    "template": "",
-    "text": "",
-    "vue": "html",
-}
+_OTHER_NAMES = {"assembly": "gas", "svelte": "html", "vue": "html"}
 _LONGEST = 20_000
 """Characters that are told apart, from the first: some lexers take a second for one piece of a hostile text as long."""
 _PATIENCE_S = 0.5
@@ -89,15 +50,17 @@ _KNOWN = 256
 
 
 def styled(text: str, language: str) -> list[Line]:
-    """Return the lines of a text without their ends."""
+    """Return the lines of a text without their ends; neighbors of the same class are one piece."""
     lines: list[Line] = [[]]
     for kind, piece in _pieces(text, language):
         name = _class(kind)
         for number, part in enumerate(piece.split("\n")):
             if number:
                 lines.append([])
+            if part and lines[-1] and lines[-1][-1][0] == name:
+                part = lines[-1].pop()[1] + part  # noqa: PLW2901
             if part:
-                _add(lines[-1], name, part)
+                lines[-1].append((name, part))
     if not lines[-1] and len(lines) > 1:
         lines.pop()
     return lines
@@ -148,14 +111,6 @@ def styled_json(text: str, language: str) -> str:
     return json.dumps(styled(text, language), ensure_ascii=False, separators=(",", ":"))
 
 
-def _add(line: Line, name: str, part: str) -> None:
-    """Add a piece to a line, to the one before it where that is of the same class."""
-    if line and line[-1][0] == name:
-        line[-1] = (name, line[-1][1] + part)
-    else:
-        line.append((name, part))
-
-
 @cache
 def _class(kind: Any) -> str:
     """Return the class of a kind of token, or of the nearest kind above it that has one."""
@@ -167,8 +122,7 @@ def _class(kind: Any) -> str:
 @cache
 def _lexer(language: str) -> Any:
     """Return what reads a language, None where nothing does."""
-    name = _OTHER_NAMES.get(language, language)
     try:
-        return find_lexer_class_by_name(name)() if name else None
+        return find_lexer_class_by_name(_OTHER_NAMES.get(language, language))()
     except ClassNotFound:
         return None

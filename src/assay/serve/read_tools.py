@@ -6,10 +6,9 @@ Files are read as they are now, so nothing has to be indexed first; they are tho
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.assemble.answer import language_named
 from assay.corpus.blocks import lines_of
@@ -21,7 +20,7 @@ from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, nearest
 from assay.search.filters import keeping
 from assay.serve.file_views import check_file_line, read_file
-from assay.serve.responses import OVERHEAD, cost, offset_of, with_line_numbers
+from assay.serve.responses import OVERHEAD, answer_type, cost, most_fitting, offset_of, with_line_numbers
 from assay.serve.responses import cursor as cursor_of
 from assay.serve.search_tools import Page
 from assay.serve.session import ServedPlace, Session
@@ -30,7 +29,6 @@ from assay.terms import tokens
 if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern, PatternMatch
 
-_DESCRIBED = {"use_attribute_docstrings": True}
 DEADLINE_S = 20.0
 """How long files are read for one answer; what is left is for the next page."""
 _LONGEST_SHOWN = 60
@@ -40,11 +38,9 @@ _STRIDE = 1_000_000  # more matches than a file may hold: it is no larger
 DOUBT = "the pattern is no {} by itself, which may be why nothing matches: write whole expressions or statements"
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FileOutline:
     """A file with what it declares, in order."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     path: str
     language: str
@@ -54,11 +50,9 @@ class FileOutline:
     """Of an answer from several roots, the one that holds this."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class OutlineAnswer:
     """Files in order of their paths."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     files: list[FileOutline]
@@ -66,11 +60,9 @@ class OutlineAnswer:
     """For the next page; empty at the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class PatternPlace:
     """A place whose code has the structure of the pattern."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     path: str
     start_line: int
@@ -85,11 +77,9 @@ class PatternPlace:
     """Of an answer from several roots, the one that holds this."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class PatternAnswer:
     """Matches in order of path and line."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     matches: list[PatternPlace]
@@ -185,7 +175,8 @@ def pattern_matches(file: ServedFile, sought: Pattern) -> Iterator[PatternMatch]
 
 def _matched(file: ServedFile, match: PatternMatch, left: int) -> PatternPlace:
     """Return a match as it is answered, with as many of its lines as fit."""
-    holes = {name: _clipped(text) for name, text in match.holes.items()}
+    most = _LONGEST_HOLE
+    holes = {name: text if len(text) <= most else f"{text[:most]}…" for name, text in match.holes.items()}
     whole = PatternPlace(file.entry.path, match.start_line, match.end_line, match.text, holes, root=file.root)
     lines = lines_of(match.text)
     if len(lines) <= _LONGEST_SHOWN and cost(whole) <= left:
@@ -195,11 +186,7 @@ def _matched(file: ServedFile, match: PatternMatch, left: int) -> PatternPlace:
         return replace(whole, text="".join(lines[:count]), complete=False)
 
     most = min(len(lines), _LONGEST_SHOWN)
-    return first(bisect_right(range(1, most + 1), left, key=lambda count: cost(first(count))))
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST_HOLE else text[:_LONGEST_HOLE] + "…"
+    return first(most_fitting(most, left, lambda count: cost(first(count))))
 
 
 def files_of(session: Session, path: str, globs: Sequence[str]) -> tuple[str, list[ServedFile]]:
@@ -235,11 +222,8 @@ def outline_of(file: ServedFile) -> FileOutline | None:
     path, text = file.entry.path, file.text
     if text is None or not (found := outline(path, text)):
         return None
-    return FileOutline(path, language_of(path, text), [_line(one) for one in found], file.root)
-
-
-def _line(entry: OutlineEntry) -> str:
-    return f"{entry.line}: {'  ' * entry.depth}{entry.signature}"
+    signatures = [f"{one.line}: {'  ' * one.depth}{one.signature}" for one in found]
+    return FileOutline(path, language_of(path, text), signatures, file.root)
 
 
 def _shortened(found: FileOutline, left: int) -> FileOutline:
@@ -251,7 +235,7 @@ def _shortened(found: FileOutline, left: int) -> FileOutline:
     def first(count: int) -> FileOutline:
         return replace(found, signatures=[*every[:count], f"… {len(every) - count} more: give a larger budget"])
 
-    return first(bisect_right(range(1, len(every)), left, key=lambda count: cost(first(count))))
+    return first(most_fitting(len(every) - 1, left, lambda count: cost(first(count))))
 
 
 _LONGEST_LINE = 1000
@@ -260,11 +244,9 @@ _AROUND = 20
 """Lines before and after one that stands in no unit."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class UnitText:
     """Lines of a file."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"use_attribute_docstrings": True}
 
     root: str
     path: str
@@ -281,8 +263,7 @@ class UnitText:
     """False: the budget was not enough; the next line is the one after `end_line`."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineSpan:
+class LineSpan(NamedTuple):
     """Lines that are wanted, and what they are."""
 
     first: int
@@ -302,22 +283,14 @@ def read(  # noqa: PLR0913  a place
         check_file_line(file, path, line)
     inside, every = file.place.inside, lines_of(file.text or "")
     span = span_of(inside, file.text or "", (line, end_line, name), len(every))
-    wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
-    shown = (
-        [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)] if page.is_text else wanted
-    )
-    count = _fitting(shown, page.budget - OVERHEAD)
-    return UnitText(
-        file.place.engine.name,
-        inside,
-        span.first,
-        span.first + count - 1,
-        len(every),
-        "".join(wanted[:count]),
-        span.kind,
-        span.name,
-        complete=count == len(wanted),
-    )
+    shown = wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
+    if page.is_text:
+        shown = [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)]
+    left = page.budget - OVERHEAD
+    count = max(most_fitting(len(shown), left, lambda count: tokens("".join(shown[:count]))), 1)
+    root, last, text = file.place.engine.name, span.first + count - 1, "".join(wanted[:count])
+    complete = count == len(wanted)
+    return UnitText(root, inside, span.first, last, len(every), text, span.kind, span.name, complete=complete)
 
 
 def span_of(path: str, text: str, place: tuple[int, int, str], count: int) -> LineSpan:
@@ -346,9 +319,8 @@ def _span_named(path: str, text: str, name: str) -> LineSpan:
         names = sorted({full for full, _ in every})
         raise InputError(f"'{path}' declares no '{name}'; {nearest(name, names) if names else 'it declares nothing'}")
     if len({full for full, _ in found}) > 1 and name not in {full for full, _ in found}:
-        raise InputError(
-            f"'{name}' is the name of several: {', '.join(f'{full} ({one.line})' for full, one in found[:5])}"
-        )
+        several = ", ".join(f"{full} ({one.line})" for full, one in found[:5])
+        raise InputError(f"'{name}' is the name of several: {several}")
     exact = [each for each in found if each[0] == name] or found
     full, entry = max(exact, key=lambda each: each[1].end_line - each[1].line)  # overloads have no body
     return LineSpan(entry.line, entry.end_line, entry.kind, full)
@@ -369,8 +341,3 @@ def _clip(line: str) -> str:
     end = "\n" * line.endswith("\n")
     more = len(line) - len(end) - _LONGEST_LINE
     return line if more <= 0 else f"{line[:_LONGEST_LINE]}… {more:,} more characters{end}"
-
-
-def _fitting(lines: Sequence[str], budget: int) -> int:
-    """Return how many of some lines a budget holds, one at least."""
-    return max(bisect_right(range(1, len(lines) + 1), budget, key=lambda count: tokens("".join(lines[:count]))), 1)

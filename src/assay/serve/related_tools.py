@@ -5,15 +5,15 @@ A place is one line, so that an answer takes few tokens; a page of it holds as m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, field, replace
+from typing import Literal, TypeVar
 
 from assay.assemble.answer import RelatedAnswer, related_answer
 from assay.errors import InputError
 from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace, place_text
 from assay.serve.engine import WorkspaceView
-from assay.serve.responses import OVERHEAD, cost, offset_of
+from assay.serve.responses import OVERHEAD, answer_type, cost, fitting, offset_of
 from assay.serve.responses import cursor as cursor_of
 from assay.serve.search_tools import DEEPEST, Page
 from assay.serve.session import NotServed, ServedPlace, Session
@@ -23,16 +23,12 @@ from assay.terms import tokens
 _ALIKE_FOR_MODELS = 3
 """Similar units that a model is shown: unlike calls they are a guess."""
 _T = TypeVar("_T")
-_DESCRIBED = {"use_attribute_docstrings": True}
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class RelatedUnit:
     """A unit, and the line that tells what it has to do with the one that was asked about."""
 
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
-
-    group: Literal["callers", "callees", "tests", "alike"]
     path: str
     """Relative to the root."""
     start_line: int
@@ -45,6 +41,7 @@ class RelatedUnit:
     language: str
     text: str
     """That line."""
+    group: Literal["callers", "callees", "tests", "alike"]
     among: int = 1
     """Above 1: the code does not say which definition is meant; this is one of so many of that name."""
     lines: list[int] = field(default_factory=list)
@@ -53,11 +50,9 @@ class RelatedUnit:
     """The cosine, of what is alike."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class RelatedFound:
     """What has to do with a unit, in the groups callers, callees, tests and alike, in this order."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     subject: RelatedUnit
@@ -73,11 +68,9 @@ class RelatedFound:
     """For the next page; empty at the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class PlacesFound:
     """Places of one name: where it is defined, or where it is called."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     hits: list[RelatedUnit]
@@ -128,13 +121,7 @@ def _places(
 ) -> PlacesFound:
     place, view = _open_place(session, path)
     found = _places_found(lambda: find(view.workspace.snapshot, place.inside))
-    shown, left = [], page.budget - OVERHEAD
-    for each in found[: page.k]:
-        unit = related_unit(each, page)
-        left -= cost(unit)
-        if left < 0:
-            break
-        shown.append(unit)
+    shown = fitting([related_unit(each, page) for each in found[: page.k]], page.budget - OVERHEAD)
     return PlacesFound(place.engine.name, shown, len(found), view.stale)
 
 
@@ -161,7 +148,7 @@ def _fitting(answer: RelatedAnswer, start: int, page: Page) -> tuple[list[Relate
     taken: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     for count in range(page.k):
         row = [groups[group][count] for group in GROUPS if count < len(groups[group])]
-        left -= sum(_text_cost(unit) if page.is_text else cost(unit) for unit in row)
+        left -= sum(tokens(place_text(_place(unit))) + 1 if page.is_text else cost(unit) for unit in row)
         if left < 0 and count:
             break
         for unit in row:
@@ -170,45 +157,17 @@ def _fitting(answer: RelatedAnswer, start: int, page: Page) -> tuple[list[Relate
     return shown, max(taken.values())
 
 
-def _text_cost(unit: RelatedUnit) -> int:
-    return tokens(place_text(_place(unit))) + 1
-
-
 def related_code_of(found: RelatedFound) -> RelatedCode:
     """Return what a record says as what it was made of, for whoever writes it as text."""
     groups = {group: tuple(_place(unit) for unit in found.hits if unit.group == group) for group in GROUPS}
-    total = {group: found.total[group] for group in GROUPS}
-    return RelatedCode(_place(found.subject), groups, total, found.note)
+    return RelatedCode(_place(found.subject), groups, {group: found.total[group] for group in GROUPS}, found.note)
 
 
 def _place(unit: RelatedUnit) -> RelatedPlace:
-    return RelatedPlace(
-        unit.path,
-        unit.start_line,
-        unit.end_line,
-        unit.symbol,
-        unit.kind,
-        unit.language,
-        unit.text,
-        unit.group,
-        unit.among,
-        tuple(unit.lines),
-        unit.score,
-    )
+    return RelatedPlace(*astuple(unit))
 
 
 def related_unit(place: RelatedPlace, page: Page) -> RelatedUnit:
     """Return a place as it is answered."""
-    return RelatedUnit(
-        place.group,
-        place.path,
-        place.line,
-        place.end_line,
-        place.name,
-        place.kind,
-        place.language,
-        place.text,
-        place.among,
-        list(place.lines) if page.explain else [],
-        round(place.score, 3),
-    )
+    unit = RelatedUnit(*astuple(place)[:-1])
+    return replace(unit, lines=list(place.lines) if page.explain else [], score=round(place.score, 3))

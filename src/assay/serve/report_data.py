@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.util import find_spec
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar
 from urllib.parse import quote
 
 from assay.bench.bench_report import report_of
@@ -23,21 +22,10 @@ from assay.bench.results import load
 from assay.corpus.ignore import OWN_REPORTS
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError
-from assay.report.document import (
-    Bullets,
-    Column,
-    Entries,
-    Figure,
-    Leaf,
-    Panels,
-    Paragraph,
-    Report,
-    Section,
-    Table,
-    load_report,
-)
+from assay.report.document import Bullets, Entries, Figure, Leaf, Panels, Paragraph, Report, Section, Table, load_report
 from assay.report.plain_text import cell_text
 from assay.report.web_page import alone
+from assay.serve.responses import answer_type
 from assay.serve.session import NotServed
 
 FOLDER = OWN_REPORTS
@@ -49,9 +37,9 @@ _PLOTS = 64
 _LARGEST_BYTES = 100_000_000
 _MOST_CELLS = 500
 """What is larger is read in its own page, which is written once."""
+_NO_PLOTS = "plots need matplotlib, which is not installed where this is served: the extra `bench` brings it"
 _PATIENCE_S = 5.0
 """How long a plot waits for another that is being drawn."""
-_DESCRIBED = {"use_attribute_docstrings": True}
 
 
 class DamagedReport(InputError):
@@ -62,11 +50,9 @@ class StillDrawing(AssayError):
     """Another plot is being drawn."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class ReportSummary:
     """A report."""
-
-    __pydantic_config__: ClassVar = _DESCRIBED
 
     name: str
     folder: str
@@ -103,11 +89,9 @@ class Plot:
     src: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class BenchReport:
     """What was measured."""
-
-    __pydantic_config__: ClassVar = _DESCRIBED
 
     name: str
     verdict: list[str]
@@ -142,18 +126,17 @@ class Reports:
     def report(self, name: str) -> BenchReport:
         """Return one report."""
         found = _report(*self._file(name))
-        shown = [_leaves(section) for section in found.sections if not section.appendix]
-        tables = [_text_table(table, of) for leaves in shown for of, table in leaves if isinstance(table, Table)]
+        shown = _leaves(*(section for section in found.sections if not section.appendix))
+        tables = [_text_table(table, of) for of, table in shown if isinstance(table, Table)]
         places = (f"/api/bench/{quote(name, safe='')}/plots/{number}.svg" for number in count())
-        missing = _missing()
-        drawn = [] if missing else [*_figures(found)]
-        plots = [Plot(each.title, each.caption, src) for each, src in zip(drawn, places, strict=False)]
-        return BenchReport(name, [*_lead_texts(found)], tables, plots, missing if [*_figures(found)] else "")
+        figures, can_draw = _figures(found), find_spec("matplotlib") is not None
+        plots = [Plot(each.title, each.caption, src) for each, src in zip(figures, places, strict=False) if can_draw]
+        return BenchReport(name, [*_lead_texts(found)], tables, plots, "" if can_draw or not figures else _NO_PLOTS)
 
     def plot(self, name: str, number: int) -> str:
         """Return a drawing as a document of its own."""
         file, version = self._file(name)
-        figures = [*_figures(_report(file, version))]
+        figures = _figures(_report(file, version))
         if number >= len(figures):
             raise NotServed(f"the report '{name}' has {len(figures)} plots, counted from 0")
         return _drawn(file, version, number)
@@ -162,12 +145,9 @@ class Reports:
         """Return the results that are there, each by a name that no other has."""
         named: dict[str, ReportSource] = {}
         for source in self.sources:
-            plain = name = re.sub(r"[^\w.+-]", "_", source.name, flags=re.ASCII) or "report"
-            for number in count(2):
-                if name not in named:
-                    break
-                name = f"{plain}-{number}"
-            named[name] = source
+            plain = re.sub(r"[^\w.+-]", "_", source.name, flags=re.ASCII) or "report"
+            names = chain((plain,), (f"{plain}-{number}" for number in count(2)))
+            named[next(name for name in names if name not in named)] = source
         found = {name: next(_files_of(each), None) for name, each in named.items()}
         return {name: file for name, file in found.items() if file}
 
@@ -216,43 +196,37 @@ def _report(file: Path, version: tuple[int, int]) -> Report:
     return report_of(results)
 
 
-def _leaves(section: Section) -> Iterator[tuple[str, Leaf]]:
-    """Yield what stands in a section, each with the name of the panel that it is in."""
-    above = ""
-    for block in section.blocks:
-        if isinstance(block, Panels):
-            for panel in block.panels:
-                above = f"{panel.title} [{panel.subtitle}]" if panel.title else above
-                yield from ((above, leaf) for leaf in panel.blocks)
-        elif not isinstance(block, Entries):
-            yield "", block
+def _leaves(*sections: Section) -> Iterator[tuple[str, Leaf]]:
+    """Yield what stands in sections, each with the name of the panel that it is in."""
+    for section in sections:
+        above = ""
+        for block in section.blocks:
+            if isinstance(block, Panels):
+                for panel in block.panels:
+                    above = f"{panel.title} [{panel.subtitle}]" if panel.title else above
+                    yield from ((above, leaf) for leaf in panel.blocks)
+            elif not isinstance(block, Entries):
+                yield "", block
 
 
-def _figures(report: Report) -> Iterator[Figure]:
-    for section in report.sections:
-        for _, leaf in _leaves(section):
-            if isinstance(leaf, Figure):
-                yield leaf
+def _figures(report: Report) -> list[Figure]:
+    return [leaf for _, leaf in _leaves(*report.sections) if isinstance(leaf, Figure)]
 
 
 def _lead_texts(report: Report) -> Iterator[str]:
     """Yield what came out, and what to know before believing it."""
     yield report.title
-    for section in report.sections:
-        for _, leaf in _leaves(section):
-            if isinstance(leaf, Paragraph) and leaf.role == "lead":
-                yield str(leaf)
-            elif isinstance(leaf, Bullets) and leaf.warning:
-                yield from map(str, leaf.items)
+    for _, leaf in _leaves(*report.sections):
+        if isinstance(leaf, Paragraph) and leaf.role == "lead":
+            yield str(leaf)
+        elif isinstance(leaf, Bullets) and leaf.warning:
+            yield from map(str, leaf.items)
 
 
 def _text_table(table: Table, of: str) -> TextTable:
     rows = [[cell_text(cell) for cell in row] for row in table.rows]
-    return TextTable(": ".join(filter(None, (of, table.title))), [*map(_head, table.columns)], rows)
-
-
-def _head(column: Column) -> str:
-    return ": ".join(filter(None, (column.over, column.title)))
+    columns = [": ".join(filter(None, (column.over, column.title))) for column in table.columns]
+    return TextTable(": ".join(filter(None, (of, table.title))), columns, rows)
 
 
 _drawing = Lock()
@@ -264,12 +238,6 @@ def _drawn(file: Path, version: tuple[int, int], number: int) -> str:
     if not _drawing.acquire(timeout=_PATIENCE_S):
         raise StillDrawing("another plot is being drawn; ask again in a moment")
     try:
-        return alone([*_figures(_report(file, version))][number])
+        return alone(_figures(_report(file, version))[number])
     finally:
         _drawing.release()
-
-
-def _missing() -> str:
-    """Return why nothing can be drawn, empty where it can."""
-    missing = "plots need matplotlib, which is not installed where this is served: the extra `bench` brings it"
-    return "" if find_spec("matplotlib") else missing

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
-from itertools import count
+from itertools import accumulate, count
 from struct import Struct, error
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal, TypeVar, dataclass_transform
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -45,8 +46,6 @@ Detail = Literal["names", "lines", "full"]
 """How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
 _PIECES = frozenset(("function", "method", "constructor", "test"))
 
-_DESCRIBED = {"use_attribute_docstrings": True}
-
 
 @dataclass(frozen=True, slots=True)
 class OtherPlace:
@@ -59,11 +58,19 @@ class OtherPlace:
     root: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+_T = TypeVar("_T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def answer_type(cls: type[_T]) -> type[_T]:
+    """Make a class a frozen, slotted record whose fields' docstrings are in the schemas of MCP and HTTP."""
+    cls.__pydantic_config__ = {"use_attribute_docstrings": True}  # type: ignore[attr-defined]
+    return dataclass(frozen=True, slots=True)(cls)
+
+
+@answer_type
 class FoundUnit:
     """A unit of code or prose that was found."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     path: str
     """Relative to the root."""
@@ -92,11 +99,9 @@ class FoundUnit:
     """The same in words: +3 in Task: retry:40, stop:52, run:61."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FoundAnswer:
     """What was found, best first."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     """Empty if several were searched: then each hit has its own."""
@@ -123,23 +128,18 @@ class FoundAnswer:
     """In how many files."""
 
 
+_OF_CHUNK = ("path", "start_line", "end_line", "symbol", "kind", "language", "text", "root", "parent")
+
+
 def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
     """Return a hit as it is answered."""
     chunk = hit.chunk
     why = {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005} if explain else {}
     others = tuple(each for each in hit.others if not _within(each, chunk))
     return FoundUnit(
-        path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
+        **{name: getattr(chunk, name) for name in _OF_CHUNK},
         score=round(hit.score, 3),
-        symbol=chunk.symbol,
-        kind=chunk.kind,
-        language=chunk.language,
-        text=chunk.text,
         why=why,
-        root=chunk.root,
-        parent=chunk.parent,
         others=[OtherPlace(each.path, each.start_line, each.end_line, each.symbol, each.root) for each in others],
         more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path))),
     )
@@ -186,6 +186,17 @@ def cost(entry: Any) -> int:
     written = json.dumps(held, ensure_ascii=False, default=asdict)
     numbers = len(getattr(entry, "why", ()))
     return tokens(written) + written.count("\\") + written.count('":') + numbers + 1  # JSON makes short tokens
+
+
+def fitting(entries: Sequence[_T], budget: int, cost_of: Callable[[_T], int] = cost) -> list[_T]:
+    """Return as many of some entries as a budget holds, from the first."""
+    spent = accumulate(map(cost_of, entries))
+    return [entry for entry, total in zip(entries, spent, strict=True) if total <= budget]
+
+
+def most_fitting(most: int, budget: int, cost_of: Callable[[int], int]) -> int:
+    """Return how many of `most` a budget holds, by what so many cost."""
+    return bisect_right(range(1, most + 1), budget, key=cost_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +264,7 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
 
 
 def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int) -> FoundUnit | None:
-    """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only what is told of it."""
+    """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only its telling lines."""
     unit = whole(hit.chunk, snapshot)
     if size.detail != "full":
         brief = size.brief(hit, unit, place)
@@ -354,26 +365,28 @@ class NotOfThisList(InputError):
     """A cursor is of another question, or of files as they were before."""
 
 
-_NONE = "this is no cursor of this server; leave it out for the first page"
+_NONE = "invalid cursor; omit it for the first page"
 
 
-def cursor(offset: int, asked: Any, version: str) -> str:
+def cursor(offset: int, question: Any, version: str) -> str:
     """Return the cursor of what comes after `offset` entries."""
-    return urlsafe_b64encode(_PLAIN.pack(offset, _digest(asked), _digest(version))).decode().rstrip("=")
+    return urlsafe_b64encode(_PLAIN.pack(offset, _digest(question), _digest(version))).decode().rstrip("=")
 
 
-def offset_of(text: str, asked: Any, version: str) -> int:
+def offset_of(text: str, question: Any, version: str) -> int:
     """Return how many entries came before; 0 without a cursor."""
     if not text:
         return 0
     try:
-        offset, question, answered = _PLAIN.unpack(urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
+        offset, question_digest, version_digest = _PLAIN.unpack(
+            urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
+        )
     except (ValueError, error):
         raise NotOfThisList(_NONE) from None
-    if question != _digest(asked):
-        what = "this cursor is of another question; repeat the arguments of the first page, or leave it out"
+    if question_digest != _digest(question):
+        what = "the cursor belongs to another question; repeat the arguments of the first page, or omit it"
         raise NotOfThisList(what)
-    if answered != _digest(version):
+    if version_digest != _digest(version):
         raise NotOfThisList("files changed since the first page; ask again without the cursor")
     return int(offset)
 

@@ -1,4 +1,4 @@
-"""Answer questions to a session: search, counts of what is found, examples, status, rank.
+"""Answer questions to a session: search, counts of what is found, status, rank.
 
 MCP and HTTP differ in how they write these down and in nothing else.
 """
@@ -9,9 +9,9 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
-from typing import ClassVar, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -22,16 +22,14 @@ from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.rankers import best_first, ranker_of
 from assay.search.display import grouped
 from assay.search.display import terms_to_mark as terms_asked
-from assay.search.filters import traits_of
 from assay.search.index_changes import Differences
-from assay.serve.engine import WorkspaceView
-from assay.serve.responses import TELLING, Detail, FoundAnswer, Size, cost, offset_of, sized, text_cost
+from assay.serve.responses import TELLING, Detail, FoundAnswer, Size, answer_type, cost, offset_of, sized, text_cost
 from assay.serve.responses import cursor as cursor_of
-from assay.serve.session import ServedPlace, Session, check_globs
+from assay.serve.session import Session, check_globs
 from assay.serve.turns import turn
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.values import KINDS, Chunk, Mode, Program, Query, Ranked, Task
+from assay.values import KINDS, Mode, Problem, Program, Query, Task
 
 LEAST_BUDGET = 500
 USUAL_BUDGET = 4000
@@ -48,24 +46,19 @@ _LIKELY = 0.25
 _LEAST_SHOWN = 3
 _LINES_FOR_MODELS = (4, 2)
 """Telling lines of each hit for a model, which reads the unit next if these say that it is right."""
-_DESCRIBED = {"use_attribute_docstrings": True}
 
 
-def holdings(snapshot: Snapshot) -> tuple[dict[str, int], dict[str, int]]:
+def _holdings(snapshot: Snapshot) -> tuple[dict[str, int], dict[str, int]]:
     """Return how many living chunks there are of each language and each kind, most first, but for those without one."""
-    languages: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
+    counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for part, live in snapshot.parts:
-        file, kind = (part.file, part.kind) if live is None else (part.file[live], part.kind[live])
-        for language, count in zip(part.languages, np.bincount(file, minlength=len(part.languages)), strict=True):
-            languages[language] += int(count)
-        for name, count in zip(KINDS, np.bincount(kind, minlength=len(KINDS)), strict=True):
-            kinds[name] += int(count)
-    return _most_first(languages), _most_first(kinds)
-
-
-def _most_first(counts: Counter[str]) -> dict[str, int]:
-    return {name: count for name, count in counts.most_common() if name and count}
+        rows = slice(None) if live is None else live
+        columns: tuple[Any, Any] = ((part.languages, part.file[rows]), (KINDS, part.kind[rows]))
+        for counted, (names, numbers) in zip(counts, columns, strict=True):
+            for name, count in zip(names, np.bincount(numbers, minlength=len(names)).tolist(), strict=True):
+                counted[name] += count
+    languages, kinds = ({name: n for name, n in each.most_common() if name and n} for each in counts)
+    return languages, kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +96,9 @@ class SearchFilter:
     """Globs of the served folders to search, by name or path; one that starts with `!` leaves out."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class Status:
     """What an index holds and leaves out."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
     indexed: bool
@@ -145,11 +136,9 @@ class Status:
     """Chunks of each kind of unit, likewise."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class PlacedCandidate:
     """A candidate program in its place."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     index: int
     """Which of the programs that were given, from 0."""
@@ -161,76 +150,91 @@ class PlacedCandidate:
     """Where it most likely breaks; -1 where no line is to blame."""
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class Order:
     """Candidate programs, the most likely right one first; none was run."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     ranker: str
     programs: list[PlacedCandidate]
 
 
-@dataclass(frozen=True, slots=True)
-class _PagedQuestion:
-    """A question about some roots, and how much of its answer is wanted."""
+class _Scope(NamedTuple):
+    """What questions are asked of."""
 
     root: str
     """Empty for several."""
+    searches: Sequence[JointSearch]
     snapshots: Mapping[str, Snapshot]
     """By the root that hits have."""
     version: str
-    page: Page
-    question: tuple[object, ...]
-    queries: tuple[Query, ...] = ()
+    queries: Sequence[Query]
+    problems: tuple[Problem, ...] = ()
+    truncated: bool = False
+    stale: bool = False
 
-    @property
-    def start(self) -> int:
-        """How many hits came before this page."""
-        return offset_of(self.page.cursor, self.question, self.version)
 
-    @property
-    def depth(self) -> int:
-        """How many hits to look for: one more than are shown, to know of more."""
-        return min(self.start + self.page.k + 1, DEEPEST)
+def _scope(session: Session, texts: Sequence[str], path: str, keep: SearchFilter) -> _Scope:
+    """Return one place, or every served folder that is kept, with the questions that keep to it."""
+    repositories = keep.repositories + repositories_in(texts)
+    if path and repositories:
+        raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
+    if repositories or (not path and session.are_several):
+        check_globs((*keep.globs, *repositories))
+        queries = _checked_queries(texts, keep.globs, keep)
+        every = session.everything.view(repositories)
+        return _Scope("", every.searches, every.snapshots(), every.version, queries, every.problems, every.truncated)
+    place = session.place(path)
+    queries = _checked_queries(texts, place.globs(keep.globs), keep)
+    view = place.engine.view()
+    searches, snapshots = joint_searches([view.workspace]), {"": view.workspace.snapshot}
+    return _Scope(place.engine.name, searches, snapshots, view.version, queries, stale=view.stale)
 
-    def page_of(self, answer: Answer) -> FoundAnswer:
-        """Return what the page holds of an answer."""
-        start, page = self.start, self.page
-        corrected, notes = list(answer.corrected), list(answer.notes)
-        problems = list(map(str, answer.problems[:_LISTED]))
-        aside = sum(tokens(json.dumps(each)) for each in ([*corrected, answer.language], notes, problems) if each)
-        size = Size(
-            page.budget,
-            terms_asked(answer.corrected or tuple(query.text for query in self.queries)),
-            explain=page.explain,
-            aside=aside,
-            detail=page.detail,
-            queries=self.queries,
-            cost=text_cost if page.is_text else cost,
-            lines=_LINES_FOR_MODELS if page.is_text else TELLING,
-        )
-        wanted = answer.hits[start : start + page.k]
-        if page.is_text and not any(query.reads_text for query in self.queries):  # else each hit holds what is sought
-            wanted = wanted[: worth_showing([hit.score for hit in wanted])]
-        shown, taken = sized(wanted, size, self.snapshots)
-        more = len(answer) > start + taken and start + taken < DEEPEST
-        after = cursor_of(start + taken, self.question, self.version) if more else ""
-        matches = answer.matches
-        return FoundAnswer(
-            self.root,
-            shown,
-            answer.relevant,
-            answer.stale,
-            after,
-            corrected,
-            notes,
-            answer.language,
-            problems,
-            answer.truncated,
-            -1 if matches is None else len(matches),
-            -1 if matches is None else len({place.path for place in matches}),
-        )
+
+def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFilter, page: Page) -> FoundAnswer:
+    """Return the best hits of some questions, united, in one place; of several served folders, in all or some."""
+    if len(texts) > MOST_QUERIES:
+        raise InputError(f"{len(texts)} queries were given; at most {MOST_QUERIES} are asked at once")
+    scope = _scope(session, texts, path, keep)
+    question = ("search", *texts, path, astuple(keep), page.is_grouped)
+    start = offset_of(page.cursor, question, scope.version)
+    with turn(scope.searches, scope.queries):
+        answer = _answer(scope, min(start + page.k + 1, DEEPEST), is_grouped=page.is_grouped)  # one to know of more
+        hits = answer.hits[start : start + page.k]
+        reads_text = any(query.reads_text for query in scope.queries)
+        if page.is_text and not reads_text:  # else each hit holds what is sought
+            hits = hits[: worth_showing([hit.score for hit in hits])]
+        shown, taken = sized(hits, _size(answer, scope.queries, page), scope.snapshots)
+    more = len(answer) > start + taken and start + taken < DEEPEST
+    matches = answer.matches
+    return FoundAnswer(
+        scope.root,
+        shown,
+        **{name: getattr(answer, name) for name in ("relevant", "stale", "language", "truncated")},
+        cursor=cursor_of(start + taken, question, scope.version) if more else "",
+        corrected=list(answer.corrected),
+        notes=list(answer.notes),
+        problems=_named(answer.problems),
+        matches=-1 if matches is None else len(matches),
+        matched_files=-1 if matches is None else len({place.path for place in matches}),
+    )
+
+
+def _size(answer: Answer, queries: Sequence[Query], page: Page) -> Size:
+    beside = ([*answer.corrected, answer.language], answer.notes, _named(answer.problems))
+    return Size(
+        page.budget,
+        terms_asked(answer.corrected or tuple(query.text for query in queries)),
+        explain=page.explain,
+        aside=sum(tokens(json.dumps(each)) for each in beside if each),
+        detail=page.detail,
+        queries=queries,
+        cost=text_cost if page.is_text else cost,
+        lines=_LINES_FOR_MODELS if page.is_text else TELLING,
+    )
+
+
+def _named(problems: Sequence[Problem]) -> list[str]:
+    return list(map(str, problems[:_LISTED]))
 
 
 def worth_showing(scores: Sequence[float]) -> int:
@@ -238,63 +242,21 @@ def worth_showing(scores: Sequence[float]) -> int:
     return max(sum(score >= _LIKELY * scores[0] for score in scores), _LEAST_SHOWN)
 
 
-def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFilter, page: Page) -> FoundAnswer:
-    """Return the best hits of some questions, united, in one place; of several served folders, in all or some."""
-    if len(texts) > MOST_QUERIES:
-        raise InputError(f"{len(texts)} queries were given; at most {MOST_QUERIES} are asked at once")
-    keep = replace(keep, repositories=keep.repositories + repositories_in(texts))
-    if path and keep.repositories:
-        raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
-    question = ("search", *texts, path, astuple(keep), page.is_grouped)
-    if keep.repositories or (not path and session.are_several):
-        return _search_all(session, texts, keep, page, question)
-    place = session.place(path)
-    queries = checked_queries(texts, place.globs(keep.globs), keep)
-    view = place.engine.view()
-    asked = _paged(place, view, page, question, tuple(queries))
-    searches = joint_searches([view.workspace])
-    with turn(searches, queries):
-        answer = _answer(searches, queries, asked)
-        return asked.page_of(replace(answer, stale=answer.stale or view.stale))
-
-
-def _search_all(
-    session: Session, texts: Sequence[str], keep: SearchFilter, page: Page, question: tuple[object, ...]
-) -> FoundAnswer:
-    """Return the best hits of some questions in every served folder that is kept."""
-    check_globs((*keep.globs, *keep.repositories))
-    queries = checked_queries(texts, keep.globs, keep)
-    view = session.everything.view(keep.repositories)
-    asked = _PagedQuestion("", view.snapshots(), view.version, page, question, tuple(queries))
-    with turn(view.searches, queries):
-        answer = _answer(view.searches, queries, asked, rooted=True)
-        return asked.page_of(replace(answer, problems=view.problems + answer.problems, truncated=view.truncated))
-
-
-def _paged(
-    place: ServedPlace, view: WorkspaceView, page: Page, question: tuple[object, ...], queries: tuple[Query, ...] = ()
-) -> _PagedQuestion:
-    return _PagedQuestion(place.engine.name, {"": view.workspace.snapshot}, view.version, page, question, queries)
-
-
 def status(session: Session, path: str) -> Status:
     """Return what the index of a place holds, without changing it; files are listed, and read where they may differ."""
     engine = session.place(path).engine
     held = engine.last_view
     index = engine.index
-    standing, damage, every = None, "", None
+    standing, damage, languages, kinds = None, "", dict[str, int](), dict[str, int]()
     try:
         standing = index.standing()
-        every = index.snapshot() if standing else None
+        if standing and (every := index.snapshot()) is not None:
+            languages, kinds = _holdings(every)
     except DamagedIndex as found:
         damage = str(found)
     report, differing = (standing.report, standing.stale) if standing else (None, Differences())
     skipped = report.skipped if report else ()
-    reasons = Counter(
-        "a copy of another file" if each.reason.startswith("a copy of ") else each.reason for each in skipped
-    )
-    size = index.size_bytes() if report else 0
-    languages, kinds = ({}, {}) if every is None else holdings(every)
+    reasons = Counter(re.sub("^a copy of .*", "a copy of another file", each.reason) for each in skipped)
     return Status(
         root=engine.name,
         indexed=report is not None,
@@ -302,15 +264,15 @@ def status(session: Session, path: str) -> Status:
         chunks=report.chunks if report else 0,
         encoder=index.encoder.name,
         location=index.location,
-        size_mb=round((size or 0) / 1e6, 1),
+        size_mb=round((index.size_bytes() or 0) / 1e6, 1) if report else 0.0,
         checked_s=-1.0 if engine.checked_s is None else round(engine.checked_s, 1),
         left_out=dict(reasons.most_common(_LISTED)),
         examples=[f"{each.path}: {each.reason}" for each in skipped[:_LISTED]],
         notes=len(report.notes) if report else 0,
-        added=len(differing.added),
-        changed=len(differing.changed),
-        removed=len(differing.removed),
-        stale=_differing_names(differing),
+        **{each.name: len(getattr(differing, each.name)) for each in fields(differing)},
+        stale=[f"{each.name}: {path}" for each in fields(differing) for path in getattr(differing, each.name)][
+            :_LISTED
+        ],
         updated_s=round(max(time.time() - standing.updated_s, 0.0), 1) if standing else -1.0,
         damage=damage,
         rebuilt=held.report.rebuilt_because if held else "",
@@ -319,27 +281,21 @@ def status(session: Session, path: str) -> Status:
     )
 
 
-def _differing_names(differing: Differences) -> list[str]:
-    named = [f"{field.name}: {path}" for field in fields(differing) for path in getattr(differing, field.name)]
-    return named[:_LISTED]
-
-
 def rank(programs: Sequence[str], prompt: str = "", entry_point: str = "") -> Order:
     """Return candidate programs for one task, best first, by reading them alone."""
     if not 1 <= len(programs) <= MOST_PROGRAMS:
         raise InputError(f"{len(programs)} programs were given; wanted 1 to {MOST_PROGRAMS}")
     chosen = ranker_of()
     task = Task("task", prompt, entry_point)
-    given = [Program(task.id, source, str(number)) for number, source in enumerate(programs)]
-    return Order(chosen.name, [_placed(each) for each in best_first(chosen.rank(task, given))])
+    candidates = [Program(task.id, source, str(number)) for number, source in enumerate(programs)]
+    placed = [
+        PlacedCandidate(int(each.program.id), round(float(each.score), 4), str(each.fault or ""), each.line)
+        for each in best_first(chosen.rank(task, candidates))
+    ]
+    return Order(chosen.name, placed)
 
 
-def _placed(ranked: Ranked) -> PlacedCandidate:
-    fault = "" if ranked.fault is None else str(ranked.fault)
-    return PlacedCandidate(int(ranked.program.id), round(float(ranked.score), 4), fault, ranked.line)
-
-
-def checked_queries(texts: Sequence[str], paths: Sequence[str], keep: SearchFilter) -> list[Query]:
+def _checked_queries(texts: Sequence[str], paths: Sequence[str], keep: SearchFilter) -> list[Query]:
     """Return questions with what is kept, all of it checked."""
     mode: Mode | None = next((one for one in get_args(Mode) if one == keep.mode), None)
     if keep.mode and mode is None:
@@ -347,27 +303,30 @@ def checked_queries(texts: Sequence[str], paths: Sequence[str], keep: SearchFilt
     return queries_of(texts, mode=mode, languages=keep.languages, paths=paths, kinds=keep.kinds)
 
 
-def _answer(
-    searches: Sequence[JointSearch], queries: Sequence[Query], asked: _PagedQuestion, *, rooted: bool = False
-) -> Answer:
+def _answer(scope: _Scope, depth: int, *, is_grouped: bool) -> Answer:
     """Return hits in an order that every page sees: what only a deeper search finds comes after the first ones."""
-    first = joint_answer(searches, queries, _FIRST, rooted=rooted)
-    hits = grouped(first.hits) if asked.page.is_grouped else list(first.hits)
-    if len(hits) < asked.depth and len(first) >= _FIRST:
+    first = joint_answer(scope.searches, scope.queries, _FIRST, rooted=not scope.root)
+    hits = grouped(first.hits) if is_grouped else list(first.hits)
+    if len(hits) < depth and len(first) >= _FIRST:
         known = {hit.chunk.id for hit in first}
-        deeper = [hit for hit in joint_answer(searches, queries, DEEPEST, rooted=rooted) if hit.chunk.id not in known]
-        hits = grouped(first.hits, deeper) if asked.page.is_grouped else [*hits, *deeper]
-    return replace(first, hits=tuple(hits[: asked.depth]))
+        every = joint_answer(scope.searches, scope.queries, DEEPEST, rooted=not scope.root)
+        deeper = [hit for hit in every if hit.chunk.id not in known]
+        hits = grouped(first.hits, deeper) if is_grouped else [*hits, *deeper]
+    return replace(
+        first,
+        hits=tuple(hits[:depth]),
+        stale=first.stale or scope.stale,
+        problems=scope.problems + first.problems,
+        truncated=scope.truncated,
+    )
 
 
 _MOST_VALUES = 250
 
 
-@dataclass(frozen=True, slots=True)
+@answer_type
 class FacetCounts:
     """How many of the best hits there are of each repository, language and kind, most first."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     counted: int
     """Hits that were counted."""
@@ -379,94 +338,13 @@ class FacetCounts:
 
 def facet_counts(session: Session, texts: Sequence[str], path: str, keep: SearchFilter) -> FacetCounts:
     """Count the best hits of some questions, in one place or in every served folder that is kept."""
-    keep = replace(keep, repositories=keep.repositories + repositories_in(texts))
-    if path and keep.repositories:
-        raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
-    several = bool(keep.repositories) or (not path and session.are_several)
-    if several:
-        check_globs((*keep.globs, *keep.repositories))
-        queries = checked_queries(texts, keep.globs, keep)
-        searches: Sequence[JointSearch] = session.everything.view(keep.repositories).searches
-    else:
-        place = session.place(path)
-        queries = checked_queries(texts, place.globs(keep.globs), keep)
-        searches = joint_searches([place.engine.view().workspace])
-    with turn(searches, queries):
-        chunks = [hit.chunk for hit in joint_answer(searches, queries, DEEPEST, rooted=several)]
-    return FacetCounts(
-        len(chunks),
-        _counts(repository_name(chunk.root) for chunk in chunks) if several else {},
-        _counts(chunk.language for chunk in chunks),
-        _counts(chunk.kind for chunk in chunks),
-    )
+    scope = _scope(session, texts, path, keep)
+    with turn(scope.searches, scope.queries):
+        chunks = [hit.chunk for hit in joint_answer(scope.searches, scope.queries, DEEPEST, rooted=not scope.root)]
+    repositories = {} if scope.root else _counts(repository_name(chunk.root) for chunk in chunks)
+    languages, kinds = _counts(chunk.language for chunk in chunks), _counts(chunk.kind for chunk in chunks)
+    return FacetCounts(len(chunks), repositories, languages, kinds)
 
 
 def _counts(values: Iterable[str]) -> dict[str, int]:
     return {value: count for value, count in Counter(values).most_common(_MOST_VALUES) if value}
-
-
-_WANTED = 5
-_LOOKED_AT = 500
-"""Chunks of an index, or of all together, that are read."""
-_UNITS = frozenset(("function", "method", "class", "constructor", "struct", "interface", "trait"))
-_PHRASE = re.compile(r"[A-Za-z][A-Za-z' ,-]+[a-z]")
-_SENTENCE = re.compile(r"(.+?)[.:;!](?:\s|$)", re.DOTALL)
-_TEST_NAME = re.compile(r"(?:test|it|should)_([a-z][a-z0-9_]+)")
-_VERB = re.compile(r"(?:a|an|the|this|these|if|see|note|todo|deprecated|internal|return|returns)\b", re.IGNORECASE)
-"""Beginnings of a sentence that says less of what the code does."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleQuestions:
-    """Questions that the served code answers."""
-
-    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
-
-    questions: list[str]
-    """A few, from files far apart; none where nothing is described in words."""
-
-
-def example_questions(session: Session, path: str) -> ExampleQuestions:
-    """Return questions about one place, or about every served folder."""
-    if path or not session.are_several:
-        snapshots: Sequence[Snapshot] = [session.place(path).engine.view().workspace.snapshot]
-    else:
-        snapshots = list(session.everything.view().snapshots().values())
-    each = max(_LOOKED_AT // max(len(snapshots), 1), 10)
-    found = [list(_phrases(snapshot, each)) for snapshot in snapshots]
-    return ExampleQuestions(_spread([phrase for phrases in found for phrase in phrases]))
-
-
-def _phrases(snapshot: Snapshot, most: int) -> Iterator[str]:
-    """Yield phrases of chunks from all over an index, at most one of a file."""
-    dead, files = set(snapshot.dead.tolist()), set[str]()
-    for number in np.linspace(0, snapshot.size - 1, min(most, snapshot.size)).astype(int).tolist():
-        if number in dead or (path := snapshot.path(number)) in files:
-            continue
-        phrase = _phrase(snapshot.chunk(number))
-        if phrase:
-            files.add(path)
-            yield phrase
-
-
-def _phrase(chunk: Chunk) -> str:
-    """Return what a chunk says that it does, in four to nine plain words; empty where it says something else."""
-    is_test, is_example, is_aside = traits_of(chunk.path)
-    if is_test or chunk.kind == "test":
-        named = _TEST_NAME.fullmatch(chunk.symbol)
-        text = named[1].replace("_", " ") if named else ""
-    elif is_example or is_aside or chunk.kind not in _UNITS:
-        return ""
-    else:
-        sentence = _SENTENCE.match(chunk.doc)
-        text = " ".join((sentence[1] if sentence else chunk.doc).split())
-    if not 4 <= len(text.split()) <= 9 or not _PHRASE.fullmatch(text) or _VERB.match(text):
-        return ""
-    return text[0].lower() + text[1:]
-
-
-def _spread(phrases: Sequence[str]) -> list[str]:
-    """Return a few phrases from all over a list."""
-    phrases = list(dict.fromkeys(phrases))
-    step = max(len(phrases) / _WANTED, 1)
-    return [phrases[int(at * step)] for at in range(min(_WANTED, len(phrases)))]

@@ -1,4 +1,4 @@
-"""Know which folders are served: fixed ones, and those of a list that a process beside mirrors; hear of pushes.
+"""Know which folders are served: fixed ones, and those of a list that another process mirrors; take notice of pushes.
 
 What the mirroring process did stands in a file of state. A delivery of a code host is taken only where it is signed.
 """
@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -67,6 +67,15 @@ class ListState:
     """When this was written, in seconds since 1970."""
 
 
+def stamp_of(file: Path) -> tuple[int, int, int] | None:
+    """Return what is another one when a file was written again; None where there is none."""
+    try:
+        found = os.stat(file)  # noqa: PTH116  once a question: half the time of Path.stat
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 class StateFile:
     """Where the state of one list lies, in the folder of the mirrors."""
 
@@ -84,22 +93,14 @@ class StateFile:
             why = error.strerror
             raise InputError(f"cannot make '{self.path.parent}': {why}; name another folder with --mirrors") from error
 
-    def stamp(self) -> tuple[int, int, int] | None:
-        """Return what is another one when the state was written again; None where there is none."""
-        try:
-            found = os.stat(self.path)  # noqa: PTH116  once a question: half the time of Path.stat
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
-
     def read(self) -> ListState:
         """Return the state; an empty one where there is none that can be read."""
         try:
             stored = json.loads(self.path.read_text("utf-8"))
             if stored["form"] != _FORM:
                 return ListState()
-            mirrors = tuple(_mirror_in(each) for each in stored["mirrors"])
-            return ListState(mirrors, str(stored["problem"]), float(stored["written"]))
+            mirrors = (MirrorState(**{**each, "changes": tuple(each["changes"])}) for each in stored["mirrors"])
+            return ListState(tuple(mirrors), str(stored["problem"]), float(stored["written"]))
         except (OSError, ValueError, KeyError, TypeError):  # it is made again from the list and the indexes
             return ListState()
 
@@ -126,12 +127,6 @@ class StateFile:
                 (self._wanted / name).unlink(missing_ok=True)
             return wanted
         return []
-
-
-def _mirror_in(stored: Mapping[str, Any]) -> MirrorState:
-    known = {each.name for each in fields(MirrorState)}
-    values = {name: value for name, value in stored.items() if name in known}
-    return MirrorState(**{**values, "changes": tuple(values.get("changes", ()))})
 
 
 def _digest(root: str) -> str:
@@ -198,7 +193,7 @@ class ListedRoots:
         with self._lock:
             if time.monotonic() - self._looked >= _LOOK_S:
                 self._looked = time.monotonic()
-                stamp: object = self.store.stamp()
+                stamp: object = stamp_of(self.store.path)
                 if stamp != self._stamp:
                     self._state = self.store.read()
                     self._take(self._state)
@@ -324,17 +319,17 @@ class Webhook:
         if not payload.get("ref") and not payload.get("push"):
             return HookAnswer([], f"no push, but {printable(event[:60]) or 'something else'}")
         states = {each.root: each for each in self._listed.state.mirrors}
-        said = set(_urls(payload))
-        meant = meant_by({root: each.place for root, each in states.items()}, said)
+        urls = set(_urls(payload))
+        meant = meant_by({root: each.place for root, each in states.items()}, urls)
         if not meant:
-            raise InputError(f"no listed repository is {printable(min(said, default='named')[:200])}")
+            raise InputError(f"no listed repository is {printable(min(urls, default='named')[:200])}")
         branch = str(payload.get("ref") or "").removeprefix("refs/heads/").removeprefix("refs/tags/")
-        usual = str(_first(payload).get("default_branch") or branch)
-        wanted = [root for root in meant if not branch or (states[root].branch or usual) == branch]
-        if not wanted:
+        usual = next((str(each["default_branch"]) for each in _about(payload) if each.get("default_branch")), branch)
+        served = [root for root in meant if not branch or (states[root].branch or usual) == branch]
+        if not served:
             return HookAnswer([], f"the branch {printable(branch[:60])} is not served")
-        self._listed.store.want(wanted)
-        return HookAnswer([states[root].place for root in wanted])
+        self._listed.store.want(served)
+        return HookAnswer([states[root].place for root in served])
 
     def _refuse(self, why: str) -> None:
         """Say what was refused, now and then: whoever sends rubbish is not to fill a log."""
@@ -357,21 +352,15 @@ def _object(body: bytes) -> dict[str, Any]:
     return payload
 
 
-def _first(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+def _about(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what a payload says of its repository: GitLab calls it a project."""
-    found: Mapping[str, Any] = {}
-    for name in ("repository", "project"):
-        found = payload[name] if isinstance(payload.get(name), dict) else found
-    return found
+    return [payload[name] for name in ("project", "repository") if isinstance(payload.get(name), dict)]
 
 
 def _urls(payload: Mapping[str, Any]) -> Iterator[str]:
     """Yield every address that a payload gives its repository."""
-    for name in ("project", "repository"):
-        about = payload.get(name)
-        if isinstance(about, dict):
-            yield from (url for key in _URLS if isinstance(url := about.get(key), str))
-            links = about.get("links")
-            html = links.get("html") if isinstance(links, dict) else None
-            if isinstance(html, dict) and isinstance(html.get("href"), str):
-                yield html["href"]
+    for about in _about(payload):
+        yield from (url for key in _URLS if isinstance(url := about.get(key), str))
+        match about.get("links"):
+            case {"html": {"href": str(url)}}:
+                yield url

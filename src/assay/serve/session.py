@@ -41,20 +41,20 @@ class ServedPlace:
     inside: str = ""
     """A file or folder below the root, or empty for all of it."""
 
-    def globs(self, asked: Collection[str] = ()) -> tuple[str, ...]:
+    def globs(self, within: Collection[str] = ()) -> tuple[str, ...]:
         """Return what keeps to this place and to some globs, which are relative to it."""
-        check_globs(asked)
+        check_globs(within)
         if not self.inside:
-            return tuple(asked)
+            return tuple(within)
         here = "/" + _literal(self.inside)
-        wanted = [f"{here}/{_below(glob)}" for glob in asked if not glob.startswith("!")]
-        return (*(wanted or [here]), *(f"!{here}/{_below(glob[1:])}" for glob in asked if glob.startswith("!")))
+        keeping = [f"{here}/{_below(glob)}" for glob in within if not glob.startswith("!")]
+        return (*(keeping or [here]), *(f"!{here}/{_below(glob[1:])}" for glob in within if glob.startswith("!")))
 
 
-def check_globs(asked: Collection[str]) -> None:
+def check_globs(globs: Collection[str]) -> None:
     """Refuse more or longer globs than anybody needs."""
-    if len(asked) > _MOST_GLOBS or any(len(glob) > _LONGEST_GLOB for glob in asked):
-        raise InputError(f"at most {_MOST_GLOBS} globs of {_LONGEST_GLOB} characters are taken")
+    if len(globs) > _MOST_GLOBS or any(len(glob) > _LONGEST_GLOB for glob in globs):
+        raise InputError(f"at most {_MOST_GLOBS} globs of {_LONGEST_GLOB} characters are allowed")
 
 
 class Session:
@@ -128,7 +128,7 @@ class Session:
             found = self._innermost(own) or self._by_name(asked)
             found = found or self._innermost({path for _, path in pairs})  # by a link into another root
         except (OSError, ValueError, RuntimeError):  # too long, no text, links in a circle, not readable
-            raise NotServed(f"'{asked}' is no path that can be read") from None
+            raise NotServed(f"cannot read the path '{asked}'") from None
         if not own and found is None:
             raise NotServed(f"'{asked}' is outside of what is served: {self._root_names()}")
         if found is None:

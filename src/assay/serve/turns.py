@@ -29,13 +29,9 @@ _turn = Lock()
 
 def turn(searches: Sequence[JointSearch], queries: Sequence[Query]) -> AbstractContextManager[object]:
     """Return what to search in: a turn, or nothing where it would be kept for long."""
-    is_short = all(map(_only_computes, searches)) and not any(query.reads_text for query in queries)
-    return _turn if is_short else nullcontext()
-
-
-def _only_computes(search: JointSearch) -> bool:
-    settings = search.members[0].settings
-    return not settings.search.reranker and is_quick(settings.encoder.spec)
+    settings = [search.members[0].settings for search in searches]
+    only_compute = all(not each.search.reranker and is_quick(each.encoder.spec) for each in settings)
+    return _turn if only_compute and not any(query.reads_text for query in queries) else nullcontext()
 
 
 class Busy(AssayError):

@@ -1,4 +1,4 @@
-"""Keep indexes up to date by looking again or by being told of changes, with a word about each update.
+"""Keep indexes up to date, by events of the file system or by polling, and report each update.
 
 What the system tells of changes only says when to look. Each update lists all files and compares, as any refresh does:
 whatever was told twice, late or never, an update ends equal to a fresh index. All files are looked at now and then
@@ -148,10 +148,8 @@ class Upkeep:
         each.stamp = _stamp(each.root)
         try:
             report = each.index.refresh()
-        except AssayError as error:
-            self._fail(each, str(error))
         except Exception as error:  # noqa: BLE001  the next change may be none that trips it
-            self._fail(each, f"{type(error).__name__}: {error}")
+            self._fail(each, str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}")
         else:
             self._took(each, report)
 
@@ -169,16 +167,12 @@ class Upkeep:
         each.folders = frozenset(f"{root}/{folder}".rstrip("/") for folder in report.folders)
         ignored = (skipped.path for skipped in report.skipped if skipped.reason.startswith(_IGNORED))
         each.ignored = frozenset(f"{root}/{path}".rstrip("/") for path in ignored)
-        each.due = time.monotonic() + self._pause(each)
+        least_s, tenfold = (self._pace.poll_s, 10) if self._polling else (self._pace.look_s, 1)
+        pause_s = max(least_s, each.seconds / self._pace.share / tenfold)
+        # what changed so lately is not trusted yet: see index_changes
+        each.due = time.monotonic() + (_SETTLES_S if news else pause_s)
         if news:
-            each.due = time.monotonic() + _SETTLES_S  # what changed so lately is not trusted yet: see index_changes
             self._tell(each, report)
-
-    def _pause(self, each: WatchedIndex) -> float:
-        """Return how long to wait until all files are looked at again."""
-        if self._polling:
-            return max(self._pace.poll_s, each.seconds / self._pace.share / 10)
-        return max(self._pace.look_s, each.seconds / self._pace.share)
 
     def _wait(self, stop: Stop) -> None:
         """Wait until something is to be done, and note what."""

@@ -29,7 +29,7 @@ from waiting import until
 
 PORT = 7777
 RULES = AccessRules(PORT, frozenset(("127.0.0.1", "localhost")))
-GET = "log roots search definitions references related outline pattern status facets examples file find tree blame"
+GET = "log roots search definitions references related outline pattern status facets file find tree blame"
 ROUTES = {
     **{f"/api/{name}": ["get"] for name in f"{GET} history raw bench".split()},
     "/api/bench/{name}": ["get"],
@@ -177,14 +177,14 @@ REFUSED = [
     ("/api/search?query=a&path=nowhere", 404, "no such file or folder: 'nowhere'"),
     ("/api/search?query=a&path=../..", 404, "is outside of what is served"),
     ("/api/search?query=a&path=https://example.com/a.git", 404, "cloning is off"),
-    ("/api/status?path=%00", 404, "is no path that can be read"),
+    ("/api/status?path=%00", 404, "cannot read the path"),
     ("/api/status?path=%ff%fe", 404, "no such file or folder"),
     ("/api/status?path=" + "a" * 5000, 422, "path: string should have at most 4096"),
     ("/api/roots?a=b", 422, "a: unknown parameter"),
     ("/api/related?path=mail/send.py&line=9999", 404, "the file's last line of text"),
     ("/api/related?path=mail&line=1", 404, "is a folder"),
     ("/api/pattern?pattern=a&language=markdown", 400, "no grammar"),
-    ("/api/pattern?pattern=a%20b%20c&language=python", 400, "no pattern"),
+    ("/api/pattern?pattern=a%20b%20c&language=python", 400, "not a valid python pattern"),
     ("/api/bench/none", 404, "no report 'none'"),
     ("/api/bench/none/plots/x.svg", 422, "number: "),
     ("/api/bench/..%2f..%2fetc", 404, ""),

@@ -1,59 +1,66 @@
-"""Describe coding agents: in which files each keeps its servers and reads instructions, and what an entry looks like.
-
-One row an agent, taken from its own documentation (docs/serving.md has the sources, with their dates); what could not
-be verified there has no row. Paths are templates, so that the table reads the same on every platform.
-"""
+"""Read the table of coding agents, agents.toml, and work out their files, their entries and how they start Assay."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.errors import InputError, nearest
 
 NAME = "assay"
 """What the entry is called in every file."""
 
-THERE = ""
-"""The agent starts servers in the project, so that no path is needed."""
-FOLDER = "${workspaceFolder}"
-"""The agent puts the project in the place of this."""
 ANYWHERE = "/"
 """Nobody says where the agent starts servers: the path is written out."""
 
 Entry = dict[str, Any]
-Shape = Callable[[str, Sequence[str]], Entry]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFiles:
+class AgentFiles(NamedTuple):
     """The files an agent may look in, of which the first that exists is meant, and where it starts a server."""
 
-    files: tuple[str, ...]
+    files: Sequence[str]
     starts: str = ANYWHERE
     remark: str = ""
     """What somebody should know who has written it."""
 
 
-@dataclass(frozen=True, slots=True)
+class InstructionFiles(NamedTuple):
+    """The files of which an agent reads the first that exists, the one to make, and what a new one starts with."""
+
+    files: Sequence[str]
+    new: str = ""
+    """The file to make where none exists; by default the first."""
+    head: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Agent:
-    """Where an agent keeps its servers, and what shows that it is installed."""
+    """Where an agent keeps its servers, and what shows that it is installed; agents.toml explains the fields."""
 
     name: str
     title: str
-    project: AgentFiles | None
-    user: AgentFiles | None
-    signs: tuple[str, ...]
-    """Folders and programs, of which one is enough."""
-    keys: tuple[str, ...] = ("mcpServers",)
-    shape: Shape = lambda command, args: {"command": command, "args": [*args]}
+    signs: Sequence[str] = ()
+    project: AgentFiles | None = None
+    user: AgentFiles | None = None
+    keys: Sequence[str] = ("mcpServers",)
+    first: Mapping[str, Any] = field(default_factory=dict)
+    last: Mapping[str, Any] = field(default_factory=dict)
+    is_joined: bool = False
     searches: bool = True
-    """Whether it finds programs as a shell does; a desktop application may not."""
+    instructions: Mapping[str, InstructionFiles] = field(default_factory=dict)
+
+    def shape(self, command: str, args: Sequence[str]) -> Entry:
+        """Return the entry that starts a command."""
+        words = {"command": [command, *args]} if self.is_joined else {"command": command, "args": [*args]}
+        return {**self.first, **words, **self.last}
 
     def places(self) -> dict[str, AgentFiles]:
         """Return what it has of a file in the project and one of the user, the usual one first."""
@@ -105,8 +112,8 @@ class SettingsPlaces:
 
     def file(self, place: AgentFiles, project: Path) -> Path:
         """Return the file of a place that is there, else the one to make."""
-        files = [project / self.path(file) for file in place.files]
-        return next((file for file in files if file.exists()), files[0])
+        every = [project / self.path(file) for file in place.files]
+        return next((file for file in every if file.exists()), every[0])
 
     def _folder(self, variable: str, default: str) -> Path:
         return Path(self.environment.get(variable) or self.home / default)
@@ -122,178 +129,25 @@ def ours(entry: object) -> bool:
     return "mcp" in words and not names.isdisjoint({"assay", "assay.cli"})
 
 
-def _stdio(**more: Any) -> Shape:
-    """Return the shape of an entry that says its type first."""
-    return lambda command, args: {"type": "stdio", "command": command, "args": [*args], **more}
+def _agent(name: str, row: dict[str, Any]) -> Agent:
+    for scope in {"project", "user"} & row.keys():
+        row[scope] = AgentFiles(**row[scope])
+    lines = {scope: InstructionFiles(**each) for scope, each in row.pop("instructions", {}).items()}
+    return Agent(name, **row, instructions=lines)
 
 
-def _listed(command: str, args: Sequence[str]) -> Entry:
-    return {"type": "local", "command": [command, *args], "enabled": True}
-
-
-def _zed(command: str, args: Sequence[str]) -> Entry:
-    return {"source": "custom", "command": command, "args": [*args], "env": {}}
-
-
-AGENTS = (
-    Agent(
-        "claude-code",
-        "Claude Code",
-        AgentFiles((".mcp.json",), THERE, "it asks once whether it may start the servers of a project"),
-        AgentFiles(("{home}/.claude.json",), THERE),
-        ("claude", "{home}/.claude"),
-        shape=_stdio(),
-    ),
-    Agent(
-        "claude-desktop",
-        "Claude Desktop",
-        None,
-        AgentFiles(("{app}/Claude/claude_desktop_config.json",)),
-        ("{app}/Claude",),
-        searches=False,
-    ),
-    Agent(
-        "cursor",
-        "Cursor",
-        AgentFiles((".cursor/mcp.json",), FOLDER),
-        AgentFiles(("{home}/.cursor/mcp.json",)),
-        ("cursor", "{home}/.cursor"),
-        shape=_stdio(),
-    ),
-    Agent(
-        "vscode",
-        "VS Code",
-        AgentFiles((".vscode/mcp.json",), FOLDER),
-        AgentFiles(("{code}/mcp.json",), FOLDER),
-        ("code", "{code}"),
-        keys=("servers",),
-        shape=_stdio(),
-    ),
-    Agent(
-        "windsurf",
-        "Windsurf (Cascade)",
-        None,
-        AgentFiles(("{home}/.codeium/windsurf/mcp_config.json",)),
-        ("windsurf", "{home}/.codeium/windsurf"),
-    ),
-    Agent(
-        "zed",
-        "Zed",
-        AgentFiles((".zed/settings.json",)),
-        AgentFiles(("{zed}/settings.json",)),
-        ("zed", "zeditor", "{zed}"),
-        keys=("context_servers",),
-        shape=_zed,
-    ),
-    Agent(
-        "codex",
-        "Codex",
-        AgentFiles((".codex/config.toml",), THERE, "it reads the file of a project that is trusted only"),
-        AgentFiles(("{codex}/config.toml",), THERE),
-        ("codex", "{codex}"),
-        keys=("mcp_servers",),
-    ),
-    Agent(
-        "gemini",
-        "Gemini CLI",
-        AgentFiles((".gemini/settings.json",), THERE),
-        AgentFiles(("{home}/.gemini/settings.json",), THERE),
-        ("gemini", "{home}/.gemini/settings.json"),
-    ),
-    Agent(
-        "qwen",
-        "Qwen Code",
-        AgentFiles((".qwen/settings.json",), THERE),
-        AgentFiles(("{home}/.qwen/settings.json",), THERE),
-        ("qwen", "{home}/.qwen"),
-    ),
-    Agent(
-        "opencode",
-        "OpenCode",
-        AgentFiles(("opencode.json", "opencode.jsonc"), THERE),
-        AgentFiles(("{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"), THERE),
-        ("opencode", "{config}/opencode"),
-        keys=("mcp",),
-        shape=_listed,
-    ),
-    Agent(
-        "kilo",
-        "Kilo Code",
-        AgentFiles((".kilo/kilo.jsonc", ".kilo/kilo.json", "kilo.jsonc", "kilo.json")),
-        AgentFiles(("{config}/kilo/kilo.jsonc", "{config}/kilo/kilo.json")),
-        ("kilo", "{config}/kilo"),
-        keys=("mcp",),
-        shape=_listed,
-    ),
-    Agent(
-        "cline",
-        "Cline (command line, and its extension since June 2026)",
-        None,
-        AgentFiles(("{cline}/data/settings/cline_mcp_settings.json",)),
-        ("cline", "{cline}/data"),
-    ),
-    Agent(
-        "cline-vscode",
-        "Cline's extension for VS Code",
-        None,
-        AgentFiles(
-            ("{code}/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",),
-            remark="from June 2026 on the extension reads the file of --agent cline, and takes this one over once",
-        ),
-        ("{code}/globalStorage/saoudrizwan.claude-dev",),
-    ),
-    Agent("continue", "Continue", AgentFiles((".continue/mcpServers/assay.json",)), None, ("cn", "{home}/.continue")),
-    Agent(
-        "amp",
-        "Amp",
-        AgentFiles((".amp/settings.json",), THERE),
-        AgentFiles(("{config}/amp/settings.json",), THERE),
-        ("amp", "{config}/amp"),
-        keys=("amp.mcpServers",),
-    ),
-    Agent(
-        "copilot",
-        "GitHub Copilot CLI",
-        None,
-        AgentFiles(("{copilot}/mcp-config.json",), THERE),
-        ("copilot", "{copilot}"),
-        shape=_stdio(tools=["*"]),
-    ),
-    Agent(
-        "kiro",
-        "Kiro",
-        AgentFiles((".kiro/settings/mcp.json",)),
-        AgentFiles(("{home}/.kiro/settings/mcp.json",)),
-        ("kiro", "kiro-cli", "{home}/.kiro"),
-    ),
-    Agent(
-        "junie",
-        "JetBrains Junie",
-        AgentFiles((".junie/mcp/mcp.json",)),
-        AgentFiles(("{home}/.junie/mcp/mcp.json",)),
-        ("junie", "{home}/.junie"),
-    ),
-    Agent(
-        "warp",
-        "Warp",
-        AgentFiles((".warp/.mcp.json",)),
-        AgentFiles(("{home}/.warp/.mcp.json",)),
-        ("warp-terminal", "{home}/.warp"),
-    ),
-)
-
-OTHER = Agent("", "another agent", None, None, ())
+_TABLE = tomllib.loads(files("assay.serve.agents").joinpath("agents.toml").read_text("utf-8"))
+AGENTS = tuple(_agent(name, row) for name, row in _TABLE.items())
+OTHER = Agent("", "another agent")
 """What most agents that are not in the table take."""
 
 
 def agent_named(name: str) -> Agent:
     """Return the row of a name."""
-    for agent in AGENTS:
-        if agent.name == name:
-            return agent
-    raise InputError(
-        f"unknown agent '{name}'; {nearest(name, [agent.name for agent in AGENTS])}; for others: assay install --print"
-    )
+    if found := next((agent for agent in AGENTS if agent.name == name), None):
+        return found
+    near = nearest(name, list(_TABLE))
+    raise InputError(f"unknown agent '{name}'; {near}; for others: assay install --print")
 
 
 PROGRAM = "assay"

@@ -37,9 +37,8 @@ def resolved(file: Path) -> Path:
 def refuse_leading_out(file: Path, project: Path) -> None:
     """Raise InputError for a file of a project that a symbolic link has outside of it: a stranger may have laid it."""
     if file.is_relative_to(project) and not resolved(file).is_relative_to(resolved(project)):
-        raise InputError(
-            f"{file} leads to {resolved(file)}, outside of the project: remove the link, or use --scope user"
-        )
+        outside = f"{file} leads to {resolved(file)}, outside of the project"
+        raise InputError(f"{outside}: remove the link, or use --scope user")
 
 
 def read(file: Path) -> str | None:
@@ -49,19 +48,14 @@ def read(file: Path) -> str | None:
         about = target.stat()
         if not stat.S_ISREG(about.st_mode):
             kind = "a folder" if stat.S_ISDIR(about.st_mode) else "no ordinary file"
-            raise InputError(f"{file} is {kind}, wanted a file of settings")
+            raise InputError(f"{file} is {kind}, not a settings file")
         if about.st_size > LARGEST_MB * 2**20:
             raise InputError(f"{file} has {about.st_size / 2**20:,.0f} MB, wanted at most {LARGEST_MB}")
         return target.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise InputError(f"{file} is no UTF-8 text (byte {error.start})") from error
-
-
-def missing_folders(file: Path) -> list[Path]:
-    """Return the folders that have to be made for a file, the innermost first."""
-    return [folder for folder in resolved(file).parents if not folder.exists()]
+        raise InputError(f"{file} is not valid UTF-8 (byte {error.start})") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +131,8 @@ def remember(record: EditRecord) -> None:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         files.write(place, json.dumps(asdict(record), ensure_ascii=False))
     except OSError as error:
-        raise StorageError(
-            f"cannot keep in {place.parent} what to undo ({error.strerror}); nothing was changed"
-        ) from error
+        what = f"cannot keep in {place.parent} what to undo ({error.strerror})"
+        raise StorageError(f"{what}; nothing was changed") from error
 
 
 def forget(file: Path) -> None:
@@ -203,7 +196,10 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
         return SettingsEdit(file, text, text)
     files.check_writable(file)
     note = f"an entry '{keys[-1]}' that does not start this program is replaced"
-    record = _recorded(file, text, after, keys)
+    found = _load(file, text or "")
+    last = recall(resolved(file)) if old is not None else None  # of an entry that is still there
+    made = sum(_entry(found, keys[:depth]) is None for depth in range(1, len(keys)))
+    record = recorded(file, text, after, _entry(_load(file, after), keys), last, old, made)
     notes = (note,) if old is not None and not ours(old) else ()
     if ours(old) and foreign:
         notes = (f"{', '.join(sorted(foreign))} of the entry '{keys[-1]}' did not come from an install, and goes",)
@@ -240,7 +236,7 @@ def write(change: SettingsEdit) -> None:
         raise InputError(f"{change.file} was changed in the meantime, and was left alone: run this again")
     record = change.record
     if record and not change.undoes:
-        made = map(str, missing_folders(change.file))
+        made = (str(folder) for folder in resolved(change.file).parents if not folder.exists())
         remember(replace(record, folders=(*made, *record.folders)))
     if change.after is not None:
         files.write(resolved(change.file), change.after)
@@ -264,14 +260,18 @@ def format_of(file: Path) -> ModuleType:
     return tomls
 
 
-def _recorded(file: Path, text: str | None, after: str, keys: Sequence[str]) -> EditRecord:
-    """Return what to know after an edit: on top of what was known, if the entry of then still is there."""
-    found, entry = _load(file, text or ""), _entry(_load(file, after), keys)
-    old = _entry(found, keys)
-    last = recall(resolved(file)) if old is not None else None
+def recorded(  # noqa: PLR0913, PLR0917  what is to be known
+    file: Path,
+    text: str | None,
+    after: str,
+    entry: dict[str, Any],
+    last: EditRecord | None,
+    was: Any = None,
+    made: int = 0,
+) -> EditRecord:
+    """Return what to know after an edit, on top of what was known."""
     if last is None:
-        made = sum(_entry(found, keys[:depth]) is None for depth in range(1, len(keys)))
-        return EditRecord(str(resolved(file)), entry, old, made, text is None, step=step(text or "", after))
+        return EditRecord(str(resolved(file)), entry, was, made, text is None, step=step(text or "", after))
     before = last.undone(text or "")
     return replace(last, entry=entry, step=None if before is None else step(before, after))
 
@@ -280,8 +280,7 @@ def _without(file: Path, text: str, keys: Sequence[str], record: EditRecord) -> 
     """Return a text without the entry, and without what only it was there for."""
     form = format_of(file)
     if record.was is not None:
-        put_back: str = form.put(text, keys, record.was)
-        return put_back
+        return str(form.put(text, keys, record.was))
     left: str = form.drop(text, keys)
     for depth in range(len(keys) - 1, len(keys) - 1 - record.made, -1):
         if _entry(form.load(left), keys[:depth]) == {}:

@@ -1,4 +1,4 @@
-"""Put three lines for agents into a file of instructions, and take them back; the table of these files.
+"""Put three lines for agents into a file of instructions, and take them back.
 
 The lines stand between two marks, which are comments of Markdown, so that a second install finds and updates them. What
 somebody wrote around them is not touched.
@@ -6,7 +6,6 @@ somebody wrote around them is not touched.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.errors import InputError
@@ -27,25 +26,6 @@ LINES = (
 _MARK = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionFiles:
-    """The files of which an agent reads the first that exists, the one to make, and what a new one starts with.
-
-    Lines that an install wrote stay where they are, though a file that is read before it has come since.
-    """
-
-    files: tuple[str, ...]
-    new: str = ""
-    """The file to make where none exists; by default the first."""
-    head: str = ""
-
-    def pick(self, folder: Path) -> Path:
-        """Return the file to write, in a folder unless its path is absolute."""
-        existing = [folder / file for file in self.files if (folder / file).is_file()]
-        marked = filter(has_lines, existing)
-        return next(marked, next(iter(existing), folder / (self.new or self.files[0])))
-
-
 def add_lines(file: Path, head: str) -> SettingsEdit:
     """Return the change that puts the lines into a file, or brings those that are there up to date."""
     text = read(file)
@@ -61,7 +41,8 @@ def add_lines(file: Path, head: str) -> SettingsEdit:
     if after == text:
         return SettingsEdit(file, text, text)
     check_writable(file)
-    return SettingsEdit(file, text, after, _record_of(file, text, after, is_update=place is not None))
+    last = edits.recall(resolved(file)) if place else None
+    return SettingsEdit(file, text, after, edits.recorded(file, text, after, {"lines": [*LINES]}, last))
 
 
 def remove_lines(file: Path, head: str) -> SettingsEdit:
@@ -115,83 +96,14 @@ def _without(text: str, start: int, end: int) -> str:
     return (head.removesuffix(newline) if head.endswith(newline * 2) else head) + tail
 
 
-def _record_of(file: Path, text: str | None, after: str, *, is_update: bool) -> EditRecord:
-    """Return what to know after the change: on top of what was known, if the lines of then are still there."""
-    last = edits.recall(resolved(file)) if is_update else None
-    if last is None:
-        written = EditRecord(str(resolved(file)), {"lines": [*LINES]}, new=text is None)
-        return replace(written, step=edits.step(text or "", after))
-    before = last.undone(text or "")
-    return replace(last, entry={"lines": [*LINES]}, step=None if before is None else edits.step(before, after))
-
-
-_AGENTS_MD = InstructionFiles(("AGENTS.md",))
-_ALWAYS = "---\nalwaysApply: true\n---\n"
-
-INSTRUCTIONS: dict[str, dict[str, InstructionFiles]] = {
-    "claude-code": {
-        "project": InstructionFiles(("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md")),
-        "user": InstructionFiles(("{home}/.claude/CLAUDE.md",)),
-    },
-    "cursor": {"project": InstructionFiles((".cursor/rules/assay.mdc",), head=_ALWAYS)},
-    "vscode": {"project": InstructionFiles((".github/copilot-instructions.md", "AGENTS.md"))},
-    "windsurf": {"user": InstructionFiles(("{home}/.codeium/windsurf/memories/global_rules.md",))},
-    "zed": {
-        "project": InstructionFiles(
-            (
-                ".rules",
-                ".cursorrules",
-                ".windsurfrules",
-                ".clinerules",
-                ".github/copilot-instructions.md",
-                "AGENT.md",
-                "AGENTS.md",
-                "CLAUDE.md",
-                "GEMINI.md",
-            ),
-            new="AGENTS.md",
-        ),
-        "user": InstructionFiles(("{zed}/AGENTS.md",)),
-    },
-    "codex": {
-        "project": InstructionFiles(("AGENTS.override.md", "AGENTS.md"), new="AGENTS.md"),
-        "user": InstructionFiles(("{codex}/AGENTS.override.md", "{codex}/AGENTS.md"), new="{codex}/AGENTS.md"),
-    },
-    "gemini": {
-        "project": InstructionFiles(("GEMINI.md",)),
-        "user": InstructionFiles(("{home}/.gemini/GEMINI.md",)),
-    },
-    "qwen": {
-        "project": InstructionFiles(("QWEN.md", "AGENTS.md")),
-        "user": InstructionFiles(("{home}/.qwen/QWEN.md",)),
-    },
-    "opencode": {
-        "project": InstructionFiles(("AGENTS.md", "CLAUDE.md")),
-        "user": InstructionFiles(("{config}/opencode/AGENTS.md",)),
-    },
-    "kilo": {
-        "project": InstructionFiles(("AGENTS.md", "CLAUDE.md")),
-        "user": InstructionFiles(("{config}/kilo/AGENTS.md",)),
-    },
-    "cline": {"user": InstructionFiles(("{home}/.agents/AGENTS.md",))},
-    "cline-vscode": {"user": InstructionFiles(("{home}/.agents/AGENTS.md",))},
-    "continue": {"project": InstructionFiles((".continue/rules/assay.md",), head=_ALWAYS)},
-    "amp": {"project": _AGENTS_MD, "user": InstructionFiles(("{config}/amp/AGENTS.md",))},
-    "copilot": {"user": InstructionFiles(("{copilot}/copilot-instructions.md",))},
-    "kiro": {
-        "project": InstructionFiles((".kiro/steering/assay.md",)),
-        "user": InstructionFiles(("{home}/.kiro/steering/assay.md",)),
-    },
-    "junie": {"project": InstructionFiles((".junie/guidelines.md", ".junie/AGENTS.md", "AGENTS.md"))},
-    "warp": {"project": InstructionFiles(("WARP.md", "AGENTS.md"), new="AGENTS.md")},
-}
-
-
 def instructions_of(agent: Agent, scope: str, machine: SettingsPlaces, project: Path) -> tuple[Path, str] | None:
-    """Return the file of instructions of an agent and what a new one starts with, or None if it has none there."""
-    known = INSTRUCTIONS.get(agent.name, {}).get(scope)
+    """Return the file of instructions of an agent and what a new one starts with, or None if it has none there.
+
+    Lines that an install wrote stay where they are, though a file that is read before it has come since.
+    """
+    known = agent.instructions.get(scope)
     if known is None:
         return None
-    files = tuple(str(machine.path(file)) for file in known.files)
-    new = str(machine.path(known.new)) if known.new else ""
-    return InstructionFiles(files, new, known.head).pick(project), known.head
+    existing = [file for file in (project / machine.path(each) for each in known.files) if file.is_file()]
+    new = project / machine.path(known.new or known.files[0])
+    return next(filter(has_lines, existing), next(iter(existing), new)), known.head

@@ -13,7 +13,7 @@ import os
 import re
 import socket
 import stat
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
@@ -73,9 +73,8 @@ def public_url(text: str) -> PublicUrl:
     """Return the parts of a public URL; one below a path is refused, for a page would not find its files there."""
     parts = checked_url(text, "--public-url", _URL_FORM)
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise InputError(
-            f"--public-url is {text!r}, with more than a host: give the server a name of its own: {_URL_FORM}"
-        )
+        why = "with more than a host: give the server a name of its own"
+        raise InputError(f"--public-url is {text!r}, {why}: {_URL_FORM}")
     host = (parts.hostname or "").lower()
     name = f"[{host}]" if ":" in host else host
     port = parts.port or _PORTS[parts.scheme]
@@ -91,8 +90,8 @@ class Tokens:
 
     def owner(self, token: str) -> str | None:
         """Return whose token it is; None where it is nobody's."""
-        given = hash_of(token)
-        found = [name for name, known in self.hashes if compare_digest(given, known)]
+        hashed = hash_of(token)
+        found = [name for name, known in self.hashes if compare_digest(hashed, known)]
         return found[0] if found else None
 
     def __bool__(self) -> bool:
@@ -138,16 +137,13 @@ def _entries(file: Path) -> tuple[tuple[tuple[str, str], ...], str]:
         mode = file.stat().st_mode
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(
-            f"cannot read the tokens file '{file}': {why}; assay token NAME --tokens FILE makes one"
-        ) from None
+        why = f"{getattr(error, 'strerror', None) or 'it is not UTF-8 text'}; assay token NAME --tokens FILE makes one"
+        raise InputError(f"cannot read the tokens file '{file}': {why}") from None
     if mode & (stat.S_IRWXO | stat.S_IWGRP):
         others = "may be read by everybody" if mode & stat.S_IROTH else "may be changed by others"
         raise InputError(f"the tokens file '{file}' {others}: chmod 600 '{file}' first")
-    hashes = tuple(
-        _entry(line, f"{file}:{number}") for number, line in enumerate(text.splitlines(), 1) if _is_entry(line)
-    )
+    rows = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    hashes = tuple(_entry(line, f"{file}:{number}") for number, line in rows if line and not line.startswith("#"))
     names = [name for name, _ in hashes]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise InputError(f"the tokens file '{file}' names '{twice}' twice: remove one of the lines")
@@ -171,12 +167,8 @@ def add_token(file: Path, name: str) -> str:
     return token
 
 
-def _is_entry(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
-
-
 def _entry(line: str, place: str) -> tuple[str, str]:
-    name, _, known = line.strip().partition(" ")
+    name, _, known = line.partition(" ")
     if not _NAME.fullmatch(name) or not _HASH.fullmatch(known.strip()):
         raise InputError(f"{place} is not '{_LINE}': assay token NAME prints such a line")
     return name, known.strip()
@@ -239,10 +231,12 @@ class AccessRules:
         """Return whose token a request brings: empty where one is shared or none is wanted, None for a wrong one."""
         if not self.tokens:
             return ""
-        given = [value.partition(" ")[2] for value in headers.get("authorization", ()) if _is_bearer(value)]
-        if not given:  # other schemes are between the client and a proxy
-            given = list(dict.fromkeys(_cookies(headers, self.cookie)))
-        return self.tokens.owner(given[0]) if len(given) == 1 else None
+        bearers = [value for value in headers.get("authorization", ()) if value[:7].lower() == "bearer "]
+        tokens = [value.partition(" ")[2] for value in bearers]
+        if not tokens:  # other schemes are between the client and a proxy, other cookies of the host of other servers
+            pairs = (each.strip().partition("=") for each in ";".join(headers.get("cookie", ())).split(";"))
+            tokens = list(dict.fromkeys(value for name, _, value in pairs if name == self.cookie))
+        return self.tokens.owner(tokens[0]) if len(tokens) == 1 else None
 
     def hand_over_cookie(self, scope: Message, headers: Headers) -> None:
         """Give who brings a token in the address of the page that token as a cookie; a link elsewhere brings none.
@@ -265,9 +259,8 @@ class AccessRules:
             if self.public and (self.public.is_at(host) or path != FIGURES):
                 return self.public.is_at(host)
             if self.loopback:
-                return host in {f"{name}:{self.port}" for name in self.names} or (
-                    self.port == 80 and host in self.names
-                )
+                plain = self.names if self.port == 80 else frozenset[str]()
+                return host in {f"{name}:{self.port}" for name in self.names} | plain
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:  # no host at all
             return False
@@ -280,18 +273,6 @@ def headers_of(scope: Message) -> dict[str, list[str]]:
     for name, value in scope["headers"]:
         found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
     return found
-
-
-def _cookies(headers: Headers, name: str) -> Iterable[str]:
-    """Return the values of a cookie; what other cookies of the host look like is nobody's business."""
-    for each in ";".join(headers.get("cookie", ())).split(";"):
-        known, _, value = each.strip().partition("=")
-        if known == name:
-            yield value
-
-
-def _is_bearer(value: str) -> bool:
-    return value[:7].lower() == "bearer "
 
 
 def _is_address(name: str) -> bool:
@@ -309,8 +290,8 @@ def trusted_proxies(addresses: Sequence[str], *, unix: bool = False) -> tuple[st
         try:
             network = ip_network(text, strict=False)
         except ValueError:
-            wanted = "use an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
-            raise InputError(f"--trusted-proxy {text!r} is not valid: {wanted}") from None
+            usage = "use an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
+            raise InputError(f"--trusted-proxy {text!r} is not valid: {usage}") from None
         mapped = [f"::ffff:{network.network_address}/{96 + network.prefixlen}"] if network.version == 4 else []
         networks += [str(network), *mapped]
     return tuple(networks)
@@ -333,22 +314,22 @@ class AccessOptions:
         return bool(self.public_url or self.tokens) or not is_loopback(listener)
 
 
-def rules_of(listener: socket.socket, given: AccessOptions) -> AccessRules:
+def rules_of(listener: socket.socket, options: AccessOptions) -> AccessRules:
     """Return who may ask a socket that was made for a host; others than this machine need a token."""
     unix = listener.family == socket.AF_UNIX
-    if unix and not given.public_url:
+    if unix and not options.public_url:
         raise InputError("a Unix socket is for a proxy, and needs --public-url: say where people open the server")
-    if given.trusted and not given.public_url:
+    if options.trusted and not options.public_url:
         raise InputError("--trusted-proxy needs --public-url: say where people open the server behind the proxy")
-    names, loopback = {given.host.lower(), "localhost"}, is_loopback(listener)
+    names, loopback = {options.host.lower(), "localhost"}, is_loopback(listener)
     names |= {"127.0.0.1", "[::1]"} if loopback else {socket.gethostname().lower(), socket.getfqdn().lower()}
     return AccessRules(
         0 if unix else listener.getsockname()[1],
         frozenset(names),
-        _tokens(listener, given),
+        _tokens(listener, options),
         loopback=loopback,
-        public=public_url(given.public_url) if given.public_url else None,
-        proxies=trusted_proxies(given.trusted, unix=unix),
+        public=public_url(options.public_url) if options.public_url else None,
+        proxies=trusted_proxies(options.trusted, unix=unix),
     )
 
 
@@ -357,23 +338,23 @@ def is_loopback(listener: socket.socket) -> bool:
     return listener.family == socket.AF_UNIX or ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
-def address_of(listener: socket.socket, given: AccessOptions) -> str:
+def address_of(listener: socket.socket, options: AccessOptions) -> str:
     """Return where a browser finds what listens; for any address of this machine by the machine's name."""
-    if given.public_url:
-        return f"{public_url(given.public_url).origin}/"
+    if options.public_url:
+        return f"{public_url(options.public_url).origin}/"
     address, port = listener.getsockname()[:2]
-    name = socket.gethostname() if ip_address(address.partition("%")[0]).is_unspecified else given.host
+    name = socket.gethostname() if ip_address(address.partition("%")[0]).is_unspecified else options.host
     return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
 
 
-def _tokens(listener: socket.socket, given: AccessOptions) -> Tokens:
-    if not given.wants_token(listener):
+def _tokens(listener: socket.socket, options: AccessOptions) -> Tokens:
+    if not options.wants_token(listener):
         return Tokens()
-    if not given.tokens:
-        return shared_token(given.token)
-    if given.token:
+    if not options.tokens:
+        return shared_token(options.token)
+    if options.token:
         raise InputError(f"--tokens and {VARIABLE} were given: unset {VARIABLE}, or leave the file out")
-    return read_tokens(given.tokens)
+    return read_tokens(options.tokens)
 
 
 _AT_PATH = "unix:"

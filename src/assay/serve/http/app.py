@@ -7,10 +7,9 @@ having them validated again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -25,7 +24,7 @@ from assay.search.history import CommitFilter
 from assay.serve import history_tools, read_tools, related_tools, search_tools
 from assay.serve.history_tools import LogAnswer
 from assay.serve.http import json_response as answers
-from assay.serve.http import params as given
+from assay.serve.http import params as param
 from assay.serve.http.file_routes import FileRoutes, is_same_machine
 from assay.serve.http.params import Candidates
 from assay.serve.http.routes import LabelRoutes, MirrorRoutes, PageRoutes, ReportRoutes, judge_of
@@ -35,16 +34,7 @@ from assay.serve.read_tools import OutlineAnswer, PatternAnswer
 from assay.serve.related_tools import PlacesFound, RelatedFound, RelatedUnit
 from assay.serve.report_data import Reports
 from assay.serve.responses import FoundAnswer, FoundUnit
-from assay.serve.search_tools import (
-    ExampleQuestions,
-    FacetCounts,
-    Order,
-    Page,
-    SearchFilter,
-    Status,
-    example_questions,
-    facet_counts,
-)
+from assay.serve.search_tools import FacetCounts, Order, Page, SearchFilter, Status
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
 from assay.values import KINDS
@@ -56,53 +46,57 @@ DESCRIPTION = (
 
 _LANGUAGES = sorted({*BY_EXTENSION.values(), *BY_NAME.values()})
 _KINDS = [kind for kind in KINDS if kind]
+_USUAL = search_tools.USUAL_BUDGET
+
+
+def _kept(
+    mode: param.Mode = "",
+    languages: param.Languages = [],  # noqa: B006  a schema
+    kinds: param.Kinds = [],  # noqa: B006
+    globs: param.Globs = [],  # noqa: B006
+    repositories: param.Repositories = [],  # noqa: B006
+) -> SearchFilter:
+    return SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
+
+
+def _page_of(k: param.Count = 50, budget: param.Budget = _USUAL, cursor: param.Cursor = "") -> Page:
+    return Page(k, budget, cursor)
+
+
+_Paged = Annotated[Page, Depends(_page_of)]
+
+
+_Styled = list[list[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class StyledFound(FoundUnit):
     """A unit that was found, with its lines for highlighting."""
 
-    styled: list[list[tuple[str, str]]] = field(default_factory=list)
+    styled: _Styled = field(default_factory=list)
     """Each line as pairs of a class, as Pygments shortens them, and a text."""
 
 
 @dataclass(frozen=True, slots=True)
-class StyledAnswer:
+class StyledAnswer(FoundAnswer):
     """What was found, best first, with its lines for highlighting."""
 
-    root: str
-    hits: list[StyledFound]
-    relevant: bool
-    stale: bool
-    cursor: str
-    corrected: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    language: str = ""
-    problems: list[str] = field(default_factory=list)
-    truncated: bool = False
-    matches: int = -1
-    matched_files: int = -1
+    hits: list[StyledFound]  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
 class StyledUnit(RelatedUnit):
     """A unit that is related, with its line for highlighting."""
 
-    styled: list[list[tuple[str, str]]] = field(default_factory=list)
+    styled: _Styled = field(default_factory=list)
     """Its line as pairs of a class, as Pygments shortens them, and a text."""
 
 
 @dataclass(frozen=True, slots=True)
-class StyledRelated:
+class StyledRelated(RelatedFound):
     """What has to do with a unit, with lines for highlighting."""
 
-    root: str
-    subject: RelatedUnit
-    hits: list[StyledUnit]
-    total: dict[str, int]
-    note: str
-    stale: bool
-    cursor: str
+    hits: list[StyledUnit]  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,169 +126,117 @@ class AskingRoutes:
     """The questions that can be asked of a session; each parameter is what a client sees of it."""
 
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
-        self._session, self._workers, self._labeller = session, workers, labeller
+        self._session, self._labeller = session, labeller
+        self._answer = partial(answers.answer, workers)
 
     async def roots(self, request: Request) -> Response:
         """Say which folders are served."""
         served = [Root(as_utf8(str(root)), as_utf8(root.name or str(root))) for root in self._session.roots]
         judge, local = judge_of(request, self._labeller), is_same_machine(request)
-        told = Roots(served, __version__, judge, local=local, languages=_LANGUAGES, kinds=_KINDS)
-        return answers.response_of(answers.as_json(told))
+        found = Roots(served, __version__, judge, local=local, languages=_LANGUAGES, kinds=_KINDS)
+        return answers.response_of(answers.as_json(found))
 
     async def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
-        query: given.Queries,
-        path: given.Path = "",
-        k: given.Count = 8,
-        mode: given.Mode = "",
-        languages: given.Languages = [],  # noqa: B006  a schema
-        kinds: given.Kinds = [],  # noqa: B006
-        globs: given.Globs = [],  # noqa: B006
-        repositories: given.Repositories = [],  # noqa: B006
-        detail: given.DetailOf = "full",
-        budget: given.Budget = search_tools.USUAL_BUDGET,
-        cursor: given.Cursor = "",
-        explain: given.Explain = False,  # noqa: FBT002
-        styled: given.Styled = False,  # noqa: FBT002
-        grouped: given.Grouped = False,  # noqa: FBT002
+        query: param.Queries,
+        keep: Annotated[SearchFilter, Depends(_kept)],
+        path: param.Path = "",
+        k: param.Count = 8,
+        detail: param.DetailOf = "full",
+        budget: param.Budget = _USUAL,
+        cursor: param.Cursor = "",
+        explain: param.Explain = False,  # noqa: FBT002
+        styled: param.Styled = False,  # noqa: FBT002
+        grouped: param.Grouped = False,  # noqa: FBT002
     ) -> Response:
         """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
-        keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
         page = Page(k, budget, cursor, explain=explain, detail=detail, is_grouped=grouped)
         work = partial(search_tools.search, self._session, query, path, keep=keep, page=page)
         return await self._answer(work, _styled if styled else answers.as_json)
 
     async def related(  # noqa: PLR0913, PLR0917
         self,
-        path: given.Path = "",
-        line: given.LineOrNone = 0,
-        name: given.UnitName = "",
-        k: given.Count = 8,
-        budget: given.Budget = search_tools.USUAL_BUDGET,
-        cursor: given.Cursor = "",
-        explain: given.Explain = False,  # noqa: FBT002
-        styled: given.Styled = False,  # noqa: FBT002
+        path: param.Path = "",
+        line: param.LineOrNone = 0,
+        name: param.UnitName = "",
+        k: param.Count = 8,
+        budget: param.Budget = _USUAL,
+        cursor: param.Cursor = "",
+        explain: param.Explain = False,  # noqa: FBT002
+        styled: param.Styled = False,  # noqa: FBT002
     ) -> Response:
         """Find what has to do with the unit at a line or of a name: callers, callees, tests, what is alike."""
         page = Page(k, budget, cursor, explain=explain)
         work = partial(related_tools.related, self._session, path, line, name, page=page)
-        return await self._answer(work, _styled_related if styled else answers.as_json)
+        return await self._answer(work, _styled if styled else answers.as_json)
 
     async def definitions(
-        self,
-        path: given.File,
-        line: given.Line,
-        name: given.Name,
-        k: given.Count = 8,
-        budget: given.Budget = search_tools.USUAL_BUDGET,
+        self, path: param.File, line: param.Line, name: param.Name, k: param.Count = 8, budget: param.Budget = _USUAL
     ) -> Response:
         """Say where a name on a line of a file is defined."""
         page = Page(k, budget)
         return await self._answer(partial(related_tools.definitions, self._session, path, line, name, page=page))
 
     async def references(
-        self,
-        path: given.File,
-        line: given.Line,
-        k: given.Count = 50,
-        budget: given.Budget = search_tools.USUAL_BUDGET,
+        self, path: param.File, line: param.Line, k: param.Count = 50, budget: param.Budget = _USUAL
     ) -> Response:
         """List every place that calls the function, method or type at a line of a file."""
         page = Page(k, budget, explain=True)
         return await self._answer(partial(related_tools.references, self._session, path, line, page=page))
 
-    async def outline(
-        self,
-        path: given.Path = "",
-        globs: given.Globs = [],  # noqa: B006
-        k: given.Count = 50,
-        budget: given.Budget = search_tools.USUAL_BUDGET,
-        cursor: given.Cursor = "",
-    ) -> Response:
+    async def outline(self, page: _Paged, path: param.Path = "", globs: param.Globs = []) -> Response:  # noqa: B006
         """List the signatures of files, with their lines, and the headings of prose."""
-        return await self._answer(
-            partial(read_tools.outlines, self._session, path, globs, page=Page(k, budget, cursor))
-        )
+        return await self._answer(partial(read_tools.outlines, self._session, path, globs, page=page))
 
-    async def pattern(  # noqa: PLR0913, PLR0917
+    async def pattern(
         self,
-        pattern: given.Pattern,
-        language: given.Language,
-        path: given.Path = "",
-        globs: given.Globs = [],  # noqa: B006
-        k: given.Count = 50,
-        budget: given.Budget = search_tools.USUAL_BUDGET,
-        cursor: given.Cursor = "",
+        pattern: param.Pattern,
+        language: param.Language,
+        page: _Paged,
+        path: param.Path = "",
+        globs: param.Globs = [],  # noqa: B006
     ) -> Response:
         """Find every place whose code has a structure (ast-grep), in order of path."""
-        page = Page(k, budget, cursor)
-        return await self._answer(
-            partial(read_tools.patterns, self._session, (pattern, language), path, globs, page=page)
-        )
+        work = partial(read_tools.patterns, self._session, (pattern, language), path, globs, page=page)
+        return await self._answer(work)
 
     async def log(  # noqa: PLR0913, PLR0917
         self,
-        query: given.Past = "",
-        path: given.Path = "",
-        author: given.Author = "",
-        since: given.Date = "",
-        until: given.Date = "",
-        k: given.Count = 8,
-        budget: given.Budget = search_tools.USUAL_BUDGET,
+        query: param.Past = "",
+        path: param.Path = "",
+        author: param.Author = "",
+        since: param.Date = "",
+        until: param.Date = "",
+        k: param.Count = 8,
+        budget: param.Budget = _USUAL,
     ) -> Response:
         """Find commits by meaning of messages and changes, by path, author and date; without a query the newest."""
         keep, page = CommitFilter(author, since, until), Page(k, budget)
         return await self._answer(partial(history_tools.log, self._session, query, path, keep, page=page))
 
-    async def status(self, path: given.Path = "") -> Response:
+    async def status(self, path: param.Path = "") -> Response:
         """Say what the index of a folder holds, what it leaves out and why, and how fresh it is."""
         return await self._answer(partial(search_tools.status, self._session, path))
 
-    async def facets(  # noqa: PLR0913, PLR0917
-        self,
-        query: given.Queries,
-        path: given.Path = "",
-        mode: given.Mode = "",
-        languages: given.Languages = [],  # noqa: B006
-        kinds: given.Kinds = [],  # noqa: B006
-        globs: given.Globs = [],  # noqa: B006
-        repositories: given.Repositories = [],  # noqa: B006
+    async def facets(
+        self, query: param.Queries, keep: Annotated[SearchFilter, Depends(_kept)], path: param.Path = ""
     ) -> Response:
         """Count what a search finds by repository, language and kind, over the best 200 hits."""
-        keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
-        return await self._answer(partial(facet_counts, self._session, query, path, keep))
-
-    async def examples(self, path: given.Path = "") -> Response:
-        """Suggest questions that the served code answers."""
-        return await self._answer(partial(example_questions, self._session, path))
+        return await self._answer(partial(search_tools.facet_counts, self._session, query, path, keep))
 
     async def rank(self, candidates: Candidates) -> Response:
         """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
-        return await self._answer(
-            partial(search_tools.rank, candidates.programs, candidates.prompt, candidates.entry_point)
-        )
-
-    async def _answer(self, work: Callable[[], Any], written: Callable[[Any], bytes] = answers.as_json) -> Response:
-        return answers.response_of(await self._workers.do(lambda: written(work())))
+        work = partial(search_tools.rank, candidates.programs, candidates.prompt, candidates.entry_point)
+        return await self._answer(work)
 
 
-def _styled(answer: FoundAnswer) -> bytes:
-    """Return a `StyledAnswer` as JSON; the lines of each hit are written already."""
-    return _with_lines(answers.as_json(replace(answer, hits=[])), answer.hits)
-
-
-def _styled_related(answer: RelatedFound) -> bytes:
-    """Return a `StyledRelated` as JSON."""
-    return _with_lines(answers.as_json(replace(answer, hits=[])), answer.hits)
-
-
-def _with_lines(bare: bytes, found: Sequence[FoundUnit | RelatedUnit]) -> bytes:
-    hits = (answers.as_json(hit)[:-1] + b',"styled":' + _lines_of(hit) + b"}" for hit in found)
+def _styled(answer: Any) -> bytes:
+    """Return a `StyledAnswer` or `StyledRelated` as JSON; the lines of each hit are written already."""
+    styled = (styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace") for hit in answer.hits)
+    pairs = zip(map(answers.as_json, answer.hits), styled, strict=True)
+    hits = (hit[:-1] + b',"styled":' + lines + b"}" for hit, lines in pairs)
+    bare = answers.as_json(replace(answer, hits=[]))
     return bare.replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
-
-
-def _lines_of(hit: FoundUnit | RelatedUnit) -> bytes:
-    return styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace")
 
 
 def app_of(  # noqa: PLR0913  what it answers from
@@ -315,7 +257,7 @@ def app_of(  # noqa: PLR0913  what it answers from
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(given.exact), *bearer],
+        dependencies=[Depends(param.exact), *bearer],
     )
     _add(app, AskingRoutes(session, labeller, workers))
     FileRoutes(session, workers).add(app)
@@ -347,7 +289,6 @@ def _add(app: FastAPI, routes: AskingRoutes) -> None:
         (routes.log, LogAnswer, (400, 404, 409)),
         (routes.status, Status, (400, 404)),
         (routes.facets, FacetCounts, (400, 404)),
-        (routes.examples, ExampleQuestions, (400, 404)),
     ):
         app.add_api_route(f"/api/{work.__name__}", work, response_model=answer, responses=answers.errors(*more))
     app.add_api_route(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
 from fastapi import FastAPI, Query, Request, Response
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import StringConstraints
 from starlette.responses import FileResponse
 
 from assay.corpus.blocks import lines_of
@@ -18,7 +17,7 @@ from assay.serve import file_views, history_tools
 from assay.serve.file_views import MOST_LINES, FileText, FolderList, FoundLines, StyledFile
 from assay.serve.history_tools import MOST_CHANGES, BlameAnswer, HistoryAnswer
 from assay.serve.http import json_response as answers
-from assay.serve.http import params as given
+from assay.serve.http import params as param
 from assay.serve.page_files import styled_parts_json
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
@@ -51,16 +50,12 @@ _POLICY = "default-src 'none'; sandbox"
 """A raw file is shown as text and does nothing."""
 
 
-def _whole(most: int, what: str, least: int = 1) -> Any:
-    return Field(ge=least, le=most), BeforeValidator(given.whole), Query(description=what)
-
-
-From = Annotated[int, *_whole(given.LAST_LINE, "The first line that is wanted, from 1.")]
-Lines = Annotated[int, *_whole(MOST_LINES, "Lines that are wanted, at most.")]
-FirstLine = Annotated[int, *_whole(given.LAST_LINE, "The first line of the unit; 0: the whole file.", 0)]
-LastLine = Annotated[int, *_whole(given.LAST_LINE, "The last line of the unit; 0: the first one alone.", 0)]
-Entries = Annotated[int, *_whole(_MOST_ENTRIES, "Entries of a page, at most.")]
-Commits = Annotated[int, *_whole(MOST_CHANGES, "Commits, at most.")]
+From = Annotated[int, *param.number(1, param.LAST_LINE, "The first line that is wanted, from 1.")]
+Lines = Annotated[int, *param.number(1, MOST_LINES, "Lines that are wanted, at most.")]
+FirstLine = Annotated[int, *param.number(0, param.LAST_LINE, "The first line of the unit; 0: the whole file.")]
+LastLine = Annotated[int, *param.number(0, param.LAST_LINE, "The last line of the unit; 0: the first one alone.")]
+Entries = Annotated[int, *param.number(1, _MOST_ENTRIES, "Entries of a page, at most.")]
+Commits = Annotated[int, *param.number(1, MOST_CHANGES, "Commits, at most.")]
 Sought = Annotated[
     str,
     StringConstraints(min_length=1, max_length=LONGEST_SOUGHT),
@@ -73,35 +68,36 @@ class FileRoutes:
 
     def __init__(self, session: Session, workers: AnswerThreads) -> None:
         self._session, self._workers = session, workers
+        self._answer = partial(answers.answer, workers)
 
     async def file(
         self,
-        path: given.File,
+        path: param.File,
         line: From = 1,
         count: Lines = MOST_LINES,
-        styled: given.Styled = False,  # noqa: FBT002
+        styled: param.Styled = False,  # noqa: FBT002
     ) -> Response:
         """Read lines of a file; with the first come what it declares and where a code host shows it."""
         work = partial(file_views.file_text, self._session, path, line, count)
         return await self._answer(work, _styled_json if styled else answers.as_json)
 
-    async def find(self, path: given.File, text: Sought) -> Response:
+    async def find(self, path: param.File, text: Sought) -> Response:
         """Find the lines of a file that hold a text."""
         return await self._answer(partial(file_views.found_lines, self._session, path, text))
 
-    async def tree(self, path: given.Path = "", k: Entries = 500, cursor: given.Cursor = "") -> Response:
+    async def tree(self, path: param.Path = "", k: Entries = 500, cursor: param.Cursor = "") -> Response:
         """List what a folder holds by itself."""
         return await self._answer(partial(file_views.folder_list, self._session, path, k, cursor))
 
-    async def blame(self, path: given.File, line: From = 1, count: Lines = MOST_LINES) -> Response:
+    async def blame(self, path: param.File, line: From = 1, count: Lines = MOST_LINES) -> Response:
         """Say which commits wrote lines of a file."""
         return await self._answer(partial(history_tools.blame, self._session, path, line, count))
 
-    async def history(self, path: given.File, line: FirstLine = 0, end_line: LastLine = 0, k: Commits = 20) -> Response:
+    async def history(self, path: param.File, line: FirstLine = 0, end_line: LastLine = 0, k: Commits = 20) -> Response:
         """List the commits that changed lines of a file, or all of it, newest first."""
         return await self._answer(partial(history_tools.history, self._session, path, line, end_line, k))
 
-    async def raw(self, path: given.File) -> Response:
+    async def raw(self, path: param.File) -> Response:
         """Answer with the bytes of a file: text to be read, anything else to be saved."""
         file, place, _ = await self._workers.do(partial(file_views.whole_file, self._session, path))
         with file.open("rb") as opened:
@@ -110,9 +106,6 @@ class FileRoutes:
         how = f"{'inline' if is_text else 'attachment'}; filename*=UTF-8''{name}"
         headers = {"Content-Security-Policy": _POLICY, "Content-Disposition": how}
         return FileResponse(file, headers=headers, media_type="text/plain" if is_text else "application/octet-stream")
-
-    async def _answer(self, work: Callable[[], Any], written: Callable[[Any], bytes] = answers.as_json) -> Response:
-        return answers.response_of(await self._workers.do(lambda: written(work())))
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""

@@ -239,11 +239,7 @@ def error_json(what: str) -> bytes:
 
 async def _refuse(no: Refusal, send: Send) -> None:
     body = error_json(no.what)
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        *no.headers,
-    ]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *no.headers]
     await send({"type": "http.response.start", "status": no.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

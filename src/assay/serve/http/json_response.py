@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from http import HTTPStatus
 from typing import Any
@@ -20,7 +20,7 @@ from assay.serve.report_data import DamagedReport
 from assay.serve.responses import NotOfThisList
 from assay.serve.served_roots import NotSigned, WrongSignature
 from assay.serve.session import NotServed
-from assay.serve.turns import Busy
+from assay.serve.turns import AnswerThreads, Busy
 
 AGAIN_S = "1"
 """Seconds after which a client may ask again, as a header has it."""
@@ -35,9 +35,8 @@ class Error:
 
 def as_json(answer: Any) -> bytes:
     """Return a record as JSON; what is no Unicode, such as half a surrogate pair, is escaped."""
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=_fields_of).encode(
-        "utf-8", "backslashreplace"
-    )
+    written = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=_fields_of)
+    return written.encode("utf-8", "backslashreplace")
 
 
 def _fields_of(record: Any) -> dict[str, Any]:
@@ -48,6 +47,13 @@ def _fields_of(record: Any) -> dict[str, Any]:
 def response_of(body: bytes) -> Response:
     """Return the response of JSON that is written already."""
     return Response(body, media_type="application/json")
+
+
+async def answer(
+    workers: AnswerThreads, work: Callable[[], Any], written: Callable[[Any], bytes] = as_json
+) -> Response:
+    """Return what work answers, which a thread does and writes down."""
+    return response_of(await workers.do(lambda: written(work())))
 
 
 def refusal(status: int, what: str, headers: Mapping[str, str] | None = None) -> Response:

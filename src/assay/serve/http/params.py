@@ -7,7 +7,8 @@ is refused rather than passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, ClassVar, Literal
@@ -37,7 +38,7 @@ _PARSED = sorted({*GRAMMARS, *(ending for ending, language in BY_EXTENSION.items
 _LANGUAGES = sorted({*BY_EXTENSION, *BY_EXTENSION.values(), *BY_NAME.values()})
 
 
-def whole(value: Any) -> Any:
+def _whole(value: Any) -> Any:
     """Return a number that is written as one; anything else is refused."""
     if isinstance(value, str) and not _WHOLE.fullmatch(value):
         raise ValueError(f"wanted a whole number, not '{value[:40]}'")
@@ -50,133 +51,85 @@ def _truth(value: Any) -> Any:
     return _TRUTH.get(value, value) if isinstance(value, str) else value
 
 
-Queries = Annotated[
-    list[Annotated[str, StringConstraints(max_length=LONGEST_QUERY, pattern=r"\w")]],
-    Query(
-        alias="query",
-        min_length=1,
-        max_length=MOST_QUERIES,
-        description="A question, a name in any spelling, an error message; several wordings are united.",
-    ),
-]
-Path = Annotated[
-    str,
-    Query(
-        max_length=LONGEST_PATH,
-        description="A folder or file below what is served, or the https URL of a repository; empty for all in a "
-        "search, for the one served folder elsewhere.",
-    ),
-]
-File = Annotated[str, Query(min_length=1, max_length=LONGEST_PATH, description="A file below what is served.")]
-Name = Annotated[
-    str, Query(min_length=1, max_length=LONGEST_NAME, pattern=r"^[\w$#!?]+$", description="A name on that line, alone.")
-]
-Line = Annotated[int, Field(ge=1, le=LAST_LINE), BeforeValidator(whole), Query(description="A line of it, from 1.")]
-LineOrNone = Annotated[
-    int, Field(ge=0, le=LAST_LINE), BeforeValidator(whole), Query(description="A line of the file, from 1.")
-]
-UnitName = Annotated[
-    str, Query(max_length=LONGEST_NAME, description="Instead of a line: a unit, such as Task.retry, below the path.")
-]
-Count = Annotated[
-    int, Field(ge=1, le=MOST_HITS), BeforeValidator(whole), Query(description="Entries of a page, at most.")
-]
-Budget = Annotated[
-    int,
-    Field(ge=LEAST_BUDGET, le=MOST_BUDGET),
-    BeforeValidator(whole),
-    Query(description="Tokens that the answer may take, about."),
-]
-Cursor = Annotated[
-    str,
-    Query(
-        pattern=r"^([A-Za-z0-9_-]{27})?$",
-        description="The cursor of the page before, all else the same; empty for the first.",
-    ),
-]
+def number(least: int, most: int, description: str) -> Any:
+    """Return what declares a whole number."""
+    return Field(ge=least, le=most), BeforeValidator(_whole), Query(description=description)
+
+
+def _flag(description: str) -> Any:
+    return BeforeValidator(_truth), Query(description=description)
+
+
+def _text(description: str, most: int = LONGEST_PATH, **more: Any) -> Any:
+    return Query(max_length=most, description=description, **more)
+
+
+_Glob = Annotated[str, StringConstraints(max_length=LONGEST_GLOB)]
+_Question = Annotated[str, StringConstraints(max_length=LONGEST_QUERY, pattern=r"\w")]
+_LanguageName = Annotated[str, Field(json_schema_extra={"enum": _LANGUAGES})]
+_Kind = Annotated[str, Field(json_schema_extra={"enum": [kind for kind in KINDS if kind]})]
+_WORDINGS = "A question, a name in any spelling, an error message; several wordings are united."
+_PLACE = (
+    "A folder or file below what is served, or the https URL of a repository; empty for all in a search, for the one "
+    "served folder elsewhere."
+)
+_GLOBS = "Keep files that match one: *.py, src/**; !tests/** leaves out. Relative to the path."
+_REPOSITORIES = "Search the served folders whose name or path matches one: api-*; !*-old leaves out. Without path."
+_NAME_HERE = "Instead of a line: a unit, such as Task.retry, below the path."
+_PAGE_BEFORE = "The cursor of the page before, all else the same; empty for the first."
+_HOLES = "Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number."
+
+Queries = Annotated[list[_Question], _text(_WORDINGS, MOST_QUERIES, alias="query", min_length=1)]
+Path = Annotated[str, _text(_PLACE)]
+File = Annotated[str, _text("A file below what is served.", min_length=1)]
+Name = Annotated[str, _text("A name on that line, alone.", LONGEST_NAME, min_length=1, pattern=r"^[\w$#!?]+$")]
+UnitName = Annotated[str, _text(_NAME_HERE, LONGEST_NAME)]
+Line = Annotated[int, *number(1, LAST_LINE, "A line of it, from 1.")]
+LineOrNone = Annotated[int, *number(0, LAST_LINE, "A line of the file, from 1.")]
+Count = Annotated[int, *number(1, MOST_HITS, "Entries of a page, at most.")]
+Budget = Annotated[int, *number(LEAST_BUDGET, MOST_BUDGET, "Tokens that the answer may take, about.")]
+Cursor = Annotated[str, Query(pattern=r"^([A-Za-z0-9_-]{27})?$", description=_PAGE_BEFORE)]
 Mode = Annotated[
     Literal["", "code", "docs", "all"],
     Query(description="What to find; empty: code, or all where languages, kinds or globs keep."),
 ]
 Languages = Annotated[
-    list[Annotated[str, Field(json_schema_extra={"enum": _LANGUAGES})]],
-    Query(
-        alias="language",
-        max_length=MOST_GLOBS,
-        description="Keep these; a file's ending is a name, too.",
-    ),
+    list[_LanguageName], _text("Keep these; a file's ending is a name, too.", MOST_GLOBS, alias="language")
 ]
 Language = Annotated[
     str, Query(json_schema_extra={"enum": _PARSED}, description="Of the files to look in; one with a grammar.")
 ]
-Kinds = Annotated[
-    list[Annotated[str, Field(json_schema_extra={"enum": [kind for kind in KINDS if kind]})]],
-    Query(alias="kind", max_length=len(KINDS), description="Keep these kinds of unit."),
-]
-Globs = Annotated[
-    list[Annotated[str, StringConstraints(max_length=LONGEST_GLOB)]],
-    Query(
-        alias="glob",
-        max_length=MOST_GLOBS,
-        description="Keep files that match one: *.py, src/**; !tests/** leaves out. Relative to the path.",
-    ),
-]
-Repositories = Annotated[
-    list[Annotated[str, StringConstraints(max_length=LONGEST_GLOB)]],
-    Query(
-        alias="repo",
-        max_length=MOST_GLOBS,
-        description="Search the served folders whose name or path matches one: api-*; !*-old leaves out. Without path.",
-    ),
-]
-Past = Annotated[
-    str,
-    Query(max_length=LONGEST_QUERY, description="What a commit did or why; empty for the newest."),
-]
-Author = Annotated[str, Query(max_length=200, description="A part of the author's name or address.")]
+Kinds = Annotated[list[_Kind], _text("Keep these kinds of unit.", len(KINDS), alias="kind")]
+Globs = Annotated[list[_Glob], _text(_GLOBS, MOST_GLOBS, alias="glob")]
+Repositories = Annotated[list[_Glob], _text(_REPOSITORIES, MOST_GLOBS, alias="repo")]
+Past = Annotated[str, _text("What a commit did or why; empty for the newest.", LONGEST_QUERY)]
+Author = Annotated[str, _text("A part of the author's name or address.", 200)]
 Date = Annotated[
     str, Query(pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$", description="A day, month or year, which is included.")
 ]
 DetailOf = Annotated[Detail, Query(description="Of each hit its place and name, its telling lines too, or all of it.")]
-Explain = Annotated[bool, BeforeValidator(_truth), Query(description="Add what each score is made of.")]
-Styled = Annotated[
-    bool, BeforeValidator(_truth), Query(description="Add each line as pairs of a class and a text, for highlighting.")
-]
-Grouped = Annotated[
-    bool,
-    BeforeValidator(_truth),
-    Query(description="One hit for several members of a type, the best one, which names the others."),
-]
-Pattern = Annotated[
-    str,
-    Query(
-        pattern=r"\S",
-        max_length=LONGEST_PATTERN,
-        description="Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number.",
-    ),
-]
+Explain = Annotated[bool, *_flag("Add what each score is made of.")]
+Styled = Annotated[bool, *_flag("Add each line as pairs of a class and a text, for highlighting.")]
+Grouped = Annotated[bool, *_flag("One hit for several members of a type, the best one, which names the others.")]
+Pattern = Annotated[str, _text(_HOLES, LONGEST_PATTERN, pattern=r"\S")]
 
 
 async def exact(request: Request) -> None:
     """Refuse parameters that the route does not know, one given twice that is no list, and a body that is no JSON."""
-    given, route = request.query_params, request.scope["route"]
+    query, route = request.query_params, request.scope["route"]
     if request.method == "POST" and request.headers.get("Content-Type", "").partition(";")[0].strip() != _JSON:
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is to be {_JSON}")
-    if not given or not route.include_in_schema:  # the page's own parameters are its own
+    if not query or not route.include_in_schema:  # the page's own parameters are its own
         return
-    known = {field.alias: field for field in route.dependant.query_params}
-    problems = [*_unknown(given, known), *_repeated(given.multi_items(), known)]
+    places = (route.dependant, *route.dependant.dependencies)
+    known = {field.alias: field for each in places for field in each.query_params}
+    problems = [
+        _problem(name, f"unknown parameter; {nearest(name, sorted(known))}") for name in query if name not in known
+    ]
+    times = Counter(name for name, _ in query.multi_items() if name in known and not _is_list(known[name]))
+    problems += [_problem(name, "given more than once") for name in sorted(times) if times[name] > 1]
     if problems:
         raise RequestValidationError(problems)
-
-
-def _unknown(given: Iterable[str], known: dict[str, Any]) -> list[dict[str, Any]]:
-    return [_problem(name, f"unknown parameter; {nearest(name, sorted(known))}") for name in given if name not in known]
-
-
-def _repeated(given: Iterable[tuple[str, str]], known: dict[str, Any]) -> list[dict[str, Any]]:
-    names = [name for name, _ in given if name in known and not _is_list(known[name])]
-    return [_problem(name, "given more than once") for name in sorted(set(names)) if names.count(name) > 1]
 
 
 def _is_list(field: Any) -> bool:

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request, Response
 
 from assay.serve.http import json_response as answers
-from assay.serve.http import params as given
+from assay.serve.http import params as param
 from assay.serve.http.guard import PERSON, WEBHOOK
 from assay.serve.http.json_response import refusal
 from assay.serve.http.params import Label
-from assay.serve.labels import LabeledQuestion, Labeller, NewJudgment, RootLabels
+from assay.serve.labels import LabeledQuestion, Labeller, RootLabels
 from assay.serve.page_files import page_file
 from assay.serve.report_data import BenchReport, ReportList, Reports
 from assay.serve.served_roots import HookAnswer, ListedRoots, MirrorState, Webhook
@@ -64,28 +64,22 @@ class LabelRoutes:
     def __init__(self, labeller: Labeller, workers: AnswerThreads) -> None:
         self._labeller, self._workers = labeller, workers
 
-    async def read(self, path: given.Path = "") -> Response:
+    async def read(self, path: param.Path = "") -> Response:
         """Say what was judged of a root."""
-        work = partial(self._labeller.read, path)
-        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
+        return await answers.answer(self._workers, partial(self._labeller.read, path))
 
     async def say(self, label: Label, request: Request) -> Response:
         """Mark an answer right or wrong, or take that back; it becomes a judgment of the root's ground truth."""
         labeller = replace(self._labeller, judge=judge_of(request, self._labeller))
-        work = partial(labeller.say, label.path, NewJudgment(label.query, label.target, label.grade))
-        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
+        work = partial(labeller.say, label.path, label.query, label.target, label.grade)
+        return await answers.answer(self._workers, work)
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
         path = "/api/labels"
         app.add_api_route(path, self.read, response_model=RootLabels, responses=answers.errors(400, 404, 409))
-        app.add_api_route(
-            path,
-            self.say,
-            methods=["POST"],
-            response_model=LabeledQuestion,
-            responses=answers.errors(400, 404, 409, *answers.POSTED),
-        )
+        more = answers.errors(400, 404, 409, *answers.POSTED)
+        app.add_api_route(path, self.say, methods=["POST"], response_model=LabeledQuestion, responses=more)
 
 
 SVG = "image/svg+xml"
@@ -105,12 +99,11 @@ class ReportRoutes:
 
     async def list(self) -> Response:
         """List the reports, newest first."""
-        return answers.response_of(await self._workers.do(lambda: answers.as_json(self._reports.listed())))
+        return await answers.answer(self._workers, self._reports.listed)
 
     async def read(self, name: Name) -> Response:
         """Answer with a report: what came out, every table, and where its plots are."""
-        work = partial(self._reports.report, name)
-        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
+        return await answers.answer(self._workers, partial(self._reports.report, name))
 
     async def plot(self, name: Name, number: Number) -> Response:
         """Answer with a plot, drawn for light and dark."""
@@ -120,16 +113,11 @@ class ReportRoutes:
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
         app.add_api_route("/api/bench", self.list, response_model=ReportList, responses=answers.errors())
-        app.add_api_route(
-            "/api/bench/{name}", self.read, response_model=BenchReport, responses=answers.errors(404, 409)
-        )
-        drawn: dict[int | str, dict[str, Any]] = {200: {"content": {SVG: {"schema": {"type": "string"}}}}}
-        app.add_api_route(
-            "/api/bench/{name}/plots/{number}.svg",
-            self.plot,
-            response_class=Response,
-            responses={**drawn, **answers.errors(404, 409)},
-        )
+        more = answers.errors(404, 409)
+        app.add_api_route("/api/bench/{name}", self.read, response_model=BenchReport, responses=more)
+        drawn = {200: {"content": {SVG: {"schema": {"type": "string"}}}}, **more}
+        place = "/api/bench/{name}/plots/{number}.svg"
+        app.add_api_route(place, self.plot, response_class=Response, responses=drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +159,12 @@ class MirrorRoutes:
 
     async def repositories(self) -> Response:
         """Say how each repository of the list stands, those with problems first."""
-        return answers.response_of(await self._workers.do(lambda: answers.as_json(self._status())))
+        return await answers.answer(self._workers, self._status)
 
     async def webhook(self, request: Request) -> Response:
         """Fetch the repositories that a push on a code host is about, if the delivery is signed."""
         body, headers = await request.body(), {name.lower(): value for name, value in request.headers.items()}
-        work = partial(self._webhook.deliver, headers, body)
-        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
+        return await answers.answer(self._workers, partial(self._webhook.deliver, headers, body))
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""

@@ -384,6 +384,5 @@ listen({
 opening.ready({ go, state: () => state });
 compare.onChange(results.mark);
 filters.ready(go);
-start.ready((q) => (go({ q }), of("query").focus()));
 wire();
 trying(serving).then(() => render());

@@ -1,35 +1,15 @@
-// The page before a question: what may be asked, and what is indexed here.
+// The page before a question: what is indexed here.
 
 import { ask } from "./api.js";
-import { button, el, number, of, plain, plural } from "./dom.js";
+import { number, of, plain, plural } from "./dom.js";
 
 let asked = null;
 let known = null;
-
-let go = () => {};
-let exemplified = null;
-
-export const ready = (changed) => (go = changed);
-
-/** Show questions that a root, or all of them, would answer: its own code says what it does. */
-async function examples(root) {
-  if (exemplified === root) return;
-  exemplified = root;
-  of("examples").replaceChildren();
-  try {
-    const { questions } = await ask("/api/examples", { path: root });
-    if (exemplified !== root) return;
-    of("examples").replaceChildren(...questions.map((text) => el("li", {}, button(plain(text), () => go(text)))));
-  } catch {
-    exemplified = null; // there is no index yet
-  }
-}
 
 /** Say how many repositories are asked together. */
 export function several(count, heard) {
   asked = known = null;
   heard();
-  examples("");
   of("facts").replaceChildren(...plain(plural(count, "repository", "repositories")));
 }
 
@@ -37,7 +17,6 @@ export function several(count, heard) {
 export async function facts(root, heard) {
   if (asked === root) return;
   asked = root;
-  examples(root);
   if (known !== root) heard({});
   known = root;
   try {
