@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.assemble.indexes import is_quick, location_of, remembered
-from assay.assemble.workspace import NamedRoot, Workspace, named_roots, open_workspace
+from assay.assemble.many_roots import NamedRoot, RootOpening, named_roots, open_many
+from assay.assemble.workspace import Workspace, open_workspace
 from assay.encode.encoder_member import PoolEncoder, encoder_work
 from assay.errors import AssayError, InputError
 from assay.protocols import Progress
@@ -143,10 +144,9 @@ def open_member(folder: str) -> RepositoryMember:
 
 
 def _indexed(repository: Repository) -> IndexEnd:
-    from assay.assemble.workspace import open_workspaces
-
+    how = RootOpening(lambda _: repository.settings, check_all=True, strict=True)
     try:
-        return open_workspaces([repository.path], lambda _: repository.settings, check_all=True)[0].report
+        return open_many([repository.path], how).workspaces[0].report
     except (AssayError, OSError) as error:
         return str(error)
 
@@ -169,7 +169,7 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
     progress: Progress | None = None,
 ) -> tuple[list[Workspace], list[Problem]]:
     """Bring indexes up to date on a cluster; return them, and what could not be indexed."""
-    roots = named_roots(paths, settings_of)
+    roots = named_roots(paths, RootOpening(settings_of, strict=True))
     if len(roots) == 1:
         return [_encoded_there(roots[0], cluster, say, gpus, progress)], []
     crew = open_crew(cluster, repository_work(), {}, say, memory_mb=_MEMORY_MB, gpus=gpus)

@@ -1,4 +1,4 @@
-"""`assay.search` and `assay.Index`: a question and a folder in, an answer out, for programs that import Assay."""
+"""Offer `assay.search` and `assay.Index` to programs that import Assay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from assay.assemble.answer import Answer, RelatedAnswer, answer, queries_of, related_answer
 from assay.assemble.many_roots import RootOpening, open_many
 from assay.assemble.root_settings import UserSettings, root_settings
-from assay.assemble.workspace import open_workspaces
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
@@ -72,7 +71,8 @@ class Index:
         self, path: Place = ".", *, settings: Mapping[str, object] | None = None, progress: Progress | None = None
     ) -> None:
         """Open the index, making it where there is none; `progress` hears of a stage, how much is done, and of what."""
-        (self._workspace,) = open_workspaces([str(path)], lambda root: _settings(root, settings), progress=progress)
+        how = RootOpening(lambda root: _settings(root, settings), progress=progress, strict=True)
+        (self._workspace,) = open_many([str(path)], how).workspaces
         self.report: IndexReport = self._workspace.report
         """What the index holds and leaves out, and what the last refresh changed."""
 

@@ -11,15 +11,13 @@ as in web search; a valid word that the corpus lacks is left alone, for its mean
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from assay.protocols import Searcher
 from assay.search.declared_names import QueryNames, typed_names
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, WORD, exact, parts, stem
-from assay.values import Hit, Query
 
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
 _TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))
@@ -256,15 +254,3 @@ class Speller:
 def _terms_of(word: str) -> tuple[str, str]:
     """Return the terms that an index may hold a word as: its stem, and an identifier that it is."""
     return stem(word), "=" + word
-
-
-@dataclass(frozen=True, slots=True)
-class SpellCorrected:
-    """Search with `inner` for what was meant."""
-
-    inner: Searcher
-    speller: Speller
-
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return what `inner` does for the queries with their spelling corrected."""
-        return self.inner.search([replace(query, text=self.speller.corrected(query.text)) for query in queries], k)

@@ -20,9 +20,9 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -30,9 +30,7 @@ from threading import Lock
 
 import Stemmer
 
-from assay.protocols import Searcher
 from assay.terms import STOP_WORDS
-from assay.values import Hit, Query
 
 FOLDER = Path(__file__).parent / "data" / "lexicons"
 LANGUAGES = ("zh", "de", "es", "fr", "it", "ja", "pt", "ru")
@@ -359,18 +357,6 @@ class Translator:
 
         english = in_english(text, load_lexicon(language))
         return Reading(english or text, NAMES[language], is_read=bool(english))
-
-
-@dataclass(frozen=True, slots=True)
-class TranslatedSearcher:
-    """Search with `inner` for what was asked, in English words."""
-
-    inner: Searcher
-    translator: Translator
-
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return what `inner` does for the queries as they are read."""
-        return self.inner.search([replace(query, text=self.translator.read(query.text).text) for query in queries], k)
 
 
 def unread_note(language: str) -> str:
