@@ -258,10 +258,7 @@ def _query(number: str, text: str | Query, mode: Mode | None, added: Query) -> Q
         return _query_of_text(number, text, mode, added)
     _check(text.text)
     return replace(
-        text,
-        languages=text.languages + added.languages,
-        paths=text.paths + added.paths,
-        kinds=text.kinds + added.kinds,
+        text, languages=text.languages + added.languages, paths=text.paths + added.paths, kinds=text.kinds + added.kinds
     )
 
 

@@ -218,12 +218,7 @@ def _opened(root: Path, settings: Settings, how: RootOpening, ends: float) -> tu
 def _open(root: Path, settings: Settings, how: RootOpening, progress: Progress | None) -> Workspace:
     try:
         return open_workspace(
-            root,
-            settings,
-            refresh=how.refresh,
-            progress=progress,
-            patience_s=how.patience_s,
-            check_all=how.check_all,
+            root, settings, refresh=how.refresh, progress=progress, patience_s=how.patience_s, check_all=how.check_all
         )
     except DamagedIndex as damage:
         rebuild = rebuild_command(str(root), settings.index.location)

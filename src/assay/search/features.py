@@ -259,15 +259,7 @@ def _nothing(numbers: Numbers) -> NDArray[np.uint8]:
     return np.zeros((len(numbers), len(FIELDS)), dtype=np.uint8)
 
 
-KIND_FEATURES = (
-    "type",
-    "type_asked",
-    "kind_asked",
-    "constant",
-    "constant_asked",
-    "block_asked",
-    "type_not_callable",
-)
+KIND_FEATURES = ("type", "type_asked", "kind_asked", "constant", "constant_asked", "block_asked", "type_not_callable")
 
 _RECORDS = frozenset(("struct", "class", "type"))
 _CONTRACTS = frozenset(("interface", "trait", "type", "class"))

@@ -160,14 +160,7 @@ UNSPACED_LANGUAGES = ("zh", "ja")
 UNSPACED = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff々〆ー]+")
 """Runs of Han characters and of both kana."""
 
-_STEMMERS = {
-    "de": "german",
-    "es": "spanish",
-    "ru": "russian",
-    "fr": "french",
-    "pt": "portuguese",
-    "it": "italian",
-}
+_STEMMERS = {"de": "german", "es": "spanish", "ru": "russian", "fr": "french", "pt": "portuguese", "it": "italian"}
 _LONGEST_PIECE = 10
 _SHORTEST_HALF = 4  # letters of a word that is run together with another
 _LINKS = ("s", "n", "en", "es")  # what may stand between them
