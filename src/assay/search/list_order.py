@@ -25,17 +25,11 @@ from assay.search.question import Question
 from assay.terms import parts, stem, words
 from assay.values import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
-EVIDENCE = (
-    "typed",
-    "typed_type",
-    "member_of_typed",
-    "uses_typed",
-    "parent_words",
-    "file_words",
-    "file_words_short",
-    "file_whole_short",
-    "file_of_unit_short",
-    "test_asked",
+EVIDENCE = tuple(
+    (
+        "typed typed_type member_of_typed uses_typed parent_words file_words file_words_short file_whole_short "
+        "file_of_unit_short test_asked"
+    ).split()
 )
 """Of one candidate; what ends in `_short` counts the less the longer a question is."""
 _OF_FILES = ("file_words", "file_words_short", "file_whole_short")
