@@ -30,14 +30,12 @@ def search(  # noqa: PLR0913  what may be asked
     paths: Sequence[str] = (),
     kinds: Sequence[str] = (),
     settings: Mapping[str, object] | None = None,
-    deadline_s: float = 0.0,
 ) -> Answer:
     """Return the best `k` hits of a query in a folder, or in several; the index is made or brought up to date first.
 
     `path` is a folder or the URL of a git repository. `settings` are those of `assay.toml`, by dotted name. The hits of
     several folders are ranked together and have the folder before their path; `problems` of the answer names folders
-    that cannot be searched, and `assay.InputError` is raised where none can. After `deadline_s` seconds, unless that is
-    0, folders are searched as they were last indexed, and the answer is `truncated`.
+    that cannot be searched, and `assay.InputError` is raised where none can.
 
     >>> import assay
     >>> answer = assay.search("where is mail sent", ".")
@@ -48,10 +46,10 @@ def search(  # noqa: PLR0913  what may be asked
     """
     places = [path] if isinstance(path, str | PathLike) else path
     queries = _queries(query, mode, languages, paths, kinds)
-    how = RootOpening(lambda root: _settings(root, settings), deadline_s=deadline_s)
+    how = RootOpening(lambda root: _settings(root, settings))
     opened = open_many([str(place) for place in places], how)
     found = answer(opened.workspaces, queries, k or opened.workspaces[0].settings.search.limit, named=len(places) > 1)
-    return replace(found, problems=opened.problems + found.problems, truncated=opened.truncated)
+    return replace(found, problems=opened.problems + found.problems)
 
 
 class Index:

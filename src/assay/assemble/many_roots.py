@@ -1,14 +1,12 @@
 """Open many roots, and say what is wrong with those that cannot be searched.
 
-One root that is missing, damaged or unreadable costs its own answers and not those of the rest. With a deadline, what
-cannot be brought up to date by then is searched as it was last indexed, and what has no index yet is left out.
+One root that is missing, damaged or unreadable costs its own answers and not those of the rest.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import glob
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.assemble.indexes import root_of
-from assay.assemble.workspace import Workspace, check, last_workspace, open_workspace
+from assay.assemble.workspace import Workspace, check, open_workspace
 from assay.corpus.addresses import is_url
 from assay.errors import AssayError, DamagedIndex, InputError
 from assay.protocols import Progress
@@ -29,18 +27,11 @@ _NAMED = 3
 """Roots that are named in an error as examples."""
 
 
-class DeadlinePassed(AssayError):
-    """The time to open roots is over."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedRoots:
+class OpenedRoots(NamedTuple):
     """The roots that can be searched, and why others cannot."""
 
     workspaces: tuple[Workspace, ...]
-    problems: tuple[Problem, ...] = ()
-    truncated: bool = False
-    """Whether the deadline left out roots, or what changed in them."""
+    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +44,6 @@ class RootOpening:
     patience_s: float | None = None
     hint: bool = False
     """Whether paths stood after a question, so that a missing one may be a word of it."""
-    deadline_s: float = 0.0
-    """Seconds to open all of them; 0 is no limit."""
     check_all: bool = False
     """Whether every byte of an index is read before, and what is damaged rebuilt."""
     strict: bool = False
@@ -90,19 +79,13 @@ def _roots_at(place: str) -> list[str]:
 
 def kept_repositories(roots: Sequence[str], globs: Sequence[str]) -> list[str]:
     """Return the roots whose name or whole path matches a glob, or all; one that starts with `!` leaves out."""
+
+    def is_called(root: str, names: Sequence[str]) -> bool:
+        return any(fnmatchcase(repository_name(root), one) or fnmatchcase(root, one) for one in names)
+
     wanted = [one for one in globs if not one.startswith("!")]
     unwanted = [one[1:] for one in globs if one.startswith("!")]
-    return [
-        root
-        for root in roots
-        if (not wanted or any(is_called(root, one) for one in wanted))
-        and not any(is_called(root, one) for one in unwanted)
-    ]
-
-
-def is_called(root: str, pattern: str) -> bool:
-    """Say whether a glob matches the name of a root, or all of its path or URL."""
-    return fnmatchcase(repository_name(root), pattern) or fnmatchcase(root, pattern)
+    return [root for root in roots if (not wanted or is_called(root, wanted)) and not is_called(root, unwanted)]
 
 
 def repository_name(root: str) -> str:
@@ -118,28 +101,19 @@ def open_many(paths: Sequence[str], how: RootOpening) -> OpenedRoots:
     Each path is a folder, the URL of a git repository, or a place in a bucket, whose repositories are read as they are
     and come last. All that can be is checked before any index is made.
     """
-    ends = time.monotonic() + how.deadline_s if how.deadline_s else float("inf")
     opened: list[Workspace] = []
     errors: dict[str, AssayError] = {}
-    late = 0  # roots that were not looked at for changes, though they should have been
     places = [] if how.check_all else [path for path in paths if is_bucket(path)]
     folders = [path for path in paths if path not in places]
-    for each in named_roots(kept_repositories(folders, how.repositories), how, ends, errors):
+    for each in named_roots(kept_repositories(folders, how.repositories), how, errors):
         with _noting(each.name, how, errors):
-            workspace, fresh = _opened(each.root, each.settings, how, ends)
-            opened.append(replace(workspace, name=each.name))
-            late += not fresh
+            opened.append(_opened(each, how))
     for place in places:
         with _noting(place, how, errors):
-            opened += _published(place, how, ends, errors)
+            opened += _published(place, how, errors)
     if not opened:
         raise next(iter(errors.values()), None) or _none_kept(folders, how.repositories)
-    problems = [Problem(name, str(error)) for name, error in errors.items()]
-    if late:
-        behind = f"{late} of {len(opened)} roots are searched as they were last indexed"
-        problems.append(Problem(f"the deadline of {how.deadline_s:g} s has passed", behind))
-    truncated = late > 0 or any(isinstance(error, DeadlinePassed) for error in errors.values())
-    return OpenedRoots(tuple(opened), tuple(problems), truncated)
+    return OpenedRoots(tuple(opened), tuple(Problem(name, str(error)) for name, error in errors.items()))
 
 
 def _none_kept(folders: Sequence[str], globs: Sequence[str]) -> InputError:
@@ -168,9 +142,7 @@ class NamedRoot(NamedTuple):
     settings: Settings
 
 
-def named_roots(
-    paths: Sequence[str], how: RootOpening, ends: float = float("inf"), errors: dict[str, AssayError] | None = None
-) -> list[NamedRoot]:
+def named_roots(paths: Sequence[str], how: RootOpening, errors: dict[str, AssayError] | None = None) -> list[NamedRoot]:
     """Return every folder and clone, each once; what is wrong with some is added to the errors."""
     roots: dict[Path, str] = {}
     found, errors = [], {} if errors is None else errors
@@ -178,8 +150,7 @@ def named_roots(
         with _noting(path, how, errors):
             if not path:
                 raise InputError("a PATH is empty: name a folder, or . for the current one")
-            refresh = how.refresh and time.monotonic() < ends
-            roots.setdefault(root_of(path, refresh=refresh, hint=how.hint), path)
+            roots.setdefault(root_of(path, refresh=how.refresh, hint=how.hint), path)
     for root, path in roots.items():
         with _noting(path, how, errors):
             found.append(NamedRoot(root, str(root) if is_url(path) else path, how.settings_of(root)))
@@ -190,7 +161,7 @@ def named_roots(
     return found
 
 
-def _published(place: str, how: RootOpening, ends: float, errors: dict[str, AssayError]) -> Iterator[Workspace]:
+def _published(place: str, how: RootOpening, errors: dict[str, AssayError]) -> Iterator[Workspace]:
     """Open the repositories of a place in a bucket, or the one that it names, as they are there."""
     from assay.assemble.published import fetched_ahead, published  # not for a search in a folder
 
@@ -199,41 +170,20 @@ def _published(place: str, how: RootOpening, ends: float, errors: dict[str, Assa
     found = published(place, settings, lambda names: kept_repositories(names, how.repositories))
     for name, index in fetched_ahead(found):
         with _noting(name, how, errors):
-            if time.monotonic() >= ends:
-                raise DeadlinePassed(f"{how.deadline_s:g} s were over before it was opened")
             yield Workspace(index, index.refresh(), settings, name=name)
 
 
-def _opened(root: Path, settings: Settings, how: RootOpening, ends: float) -> tuple[Workspace, bool]:
-    """Return a root, and whether there was time to look at its files."""
-    if time.monotonic() < ends:
-        with suppress(DeadlinePassed):
-            return _open(root, settings, how, _until(ends, how.progress)), True
-    workspace = last_workspace(root, settings)
-    if workspace is None:
-        raise DeadlinePassed(f"it has no index yet, and {how.deadline_s:g} s are over: run assay index {root}")
-    return workspace, not how.refresh
-
-
-def _open(root: Path, settings: Settings, how: RootOpening, progress: Progress | None) -> Workspace:
+def _opened(each: NamedRoot, how: RootOpening) -> Workspace:
     try:
-        return open_workspace(
-            root, settings, refresh=how.refresh, progress=progress, patience_s=how.patience_s, check_all=how.check_all
+        workspace = open_workspace(
+            each.root,
+            each.settings,
+            refresh=how.refresh,
+            progress=how.progress,
+            patience_s=how.patience_s,
+            check_all=how.check_all,
         )
     except DamagedIndex as damage:
-        rebuild = rebuild_command(str(root), settings.index.location)
+        rebuild = rebuild_command(str(each.root), each.settings.index.location)
         raise DamagedIndex(f"{damage}; {rebuild} rebuilds it") from damage
-
-
-def _until(ends: float, progress: Progress | None) -> Progress | None:
-    """Return what hears of progress, and stops the work when the time is over."""
-    if ends == float("inf"):
-        return progress
-
-    def report(stage: str, done: int, total: int) -> None:
-        if time.monotonic() >= ends:
-            raise DeadlinePassed("the deadline has passed")
-        if progress:
-            progress(stage, done, total)
-
-    return report
+    return replace(workspace, name=each.name)

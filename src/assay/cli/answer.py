@@ -64,7 +64,6 @@ class AnswerOutput:
             "language": self.answer.language,
             "notes": self.answer.notes,
             "problems": [{"root": each.where, "problem": each.what} for each in self.answer.problems],
-            "truncated": self.answer.truncated,
         }
         first |= {name: value for name, value in notes.items() if value}
         rest = {"index": about(self.opened, brief=self.given.budget is not None), **self._matches()}

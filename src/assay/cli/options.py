@@ -70,7 +70,7 @@ class SettingsOptions:
 
 @dataclass(frozen=True, slots=True)
 class RootsOptions:
-    """What the options say about which roots are searched, and for how long they are opened."""
+    """Options that select roots."""
 
     places: tuple[str, ...] = option(
         "--roots",
@@ -83,13 +83,6 @@ class RootsOptions:
         multiple=True,
         metavar="GLOB",
         help="Search only repositories whose name or path matches; !GLOB excludes. Repeatable.",
-    )
-    deadline_s: float = option(
-        "--deadline",
-        type=click.FloatRange(min=0),
-        default=0.0,
-        metavar="S",
-        help="After S seconds, search the other roots as they were last indexed; 0: no limit.",
     )
 
     def roots(self, paths: Sequence[str]) -> list[str]:

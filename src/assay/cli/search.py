@@ -71,7 +71,7 @@ def search(given: SearchOptions) -> int:
     named = given.form in {"text", "vimgrep"} or many.are_several(given.roots)
     ask = partial(answer_of, opened, queries, literal=given.all_matches, named=named)
     answer = listed(given, ask, opened[0].settings.search.limit)
-    answer = replace(answer, problems=found.problems + answer.problems, truncated=found.truncated)
+    answer = replace(answer, problems=found.problems + answer.problems)
     output = AnswerOutput(answer, tuple(query.text for query in queries), opened, given)
     click.echo(output.written(), nl=False, color=True)
     hidden = given.form == "jsonl" and not given.nearest

@@ -53,7 +53,6 @@ def open_many_roots(
         refresh=refresh,
         patience_s=PATIENCE_S,
         hint=True,
-        deadline_s=many.deadline_s,
         repositories=many.repositories,
     )
     return _open(many.roots(paths), chosen, how)
