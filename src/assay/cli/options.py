@@ -11,6 +11,7 @@ import click
 
 from assay.cli.command import COUNT, FILE, PATH, flag, option, verbose
 from assay.cli.completions import complete_kinds, complete_languages
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.runs.draw_sample import SampleDraw
@@ -194,7 +195,6 @@ class ClusterOptions:
     @property
     def cluster(self) -> ClusterSettings | None:
         """Return which cluster is meant, None for this machine."""
-        from assay.errors import InputError
         from assay.settings import PATIENCE_S, ClusterSettings
 
         kind, _, address = self.place.partition(":")

@@ -14,6 +14,8 @@ import click
 
 from assay.cli.command import argument, command, flag, form, option
 from assay.cli.completions import complete_languages
+from assay.errors import InputError, counted, printable
+from assay.io.terminal import dumps, harmless, printable_line, say
 
 if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern, Rewriting
@@ -55,7 +57,6 @@ def pattern(given: PatternOptions) -> int:
     from assay.assemble.answer import language_named
     from assay.cli.listed_files import listed_files
     from assay.corpus.code_pattern import Pattern, Rewriting
-    from assay.errors import InputError
     from assay.serve.read_tools import may_be
 
     if given.writes and given.rewrite is None:
@@ -73,8 +74,6 @@ def pattern(given: PatternOptions) -> int:
 
 
 def _print_matches(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) -> int:
-    from assay.errors import printable
-    from assay.io.terminal import dumps, printable_line
     from assay.serve.read_tools import pattern_matches
 
     count = 0
@@ -117,8 +116,6 @@ def _rewrite_file(path: str, file: ServedFile, change: Rewriting) -> int:
 
 def _print_diff(diff: str) -> None:
     """Print a diff: exactly where a program reads it, and on a terminal so that nothing in it draws there."""
-    from assay.io.terminal import harmless
-
     if sys.stdout.isatty():
         diff = harmless(diff.replace("\r\n", "\n"))
     click.echo(diff, nl=False, color=True)
@@ -138,7 +135,6 @@ def _write_all(files: Sequence[tuple[str, ServedFile]], change: Rewriting) -> in
 def _place(path: str, file: ServedFile, text: str) -> Path:
     """Return where a file lies that may be written; one that is protected or in another encoding is refused."""
     from assay.corpus.walked_files import from_utf8
-    from assay.errors import InputError
     from assay.io.files import check_writable
 
     place = from_utf8(file.place.engine.root, file.entry.path)
@@ -151,8 +147,6 @@ def _place(path: str, file: ServedFile, text: str) -> Path:
 
 
 def _explain(sought: Pattern, count: int, files: int, given: PatternOptions) -> None:
-    from assay.errors import counted
-    from assay.io.terminal import say
     from assay.serve.read_tools import DOUBT
 
     if not count and not sought.parses:

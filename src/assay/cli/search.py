@@ -11,6 +11,7 @@ import click
 from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
 from assay.cli.options import FilterOptions, RootsOptions, SettingsOptions
+from assay.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,6 @@ def search(given: SearchOptions) -> int:
     from assay.assemble.answer import repositories_in
     from assay.cli.answer import AnswerOutput, explain, listed
     from assay.cli.workspaces import open_many_roots
-    from assay.errors import InputError
 
     if given.by == "file" and given.form not in {"text", "jsonl"}:
         raise InputError(f"--by file has no --format {given.form}: take text or jsonl")
