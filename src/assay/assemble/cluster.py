@@ -9,33 +9,34 @@ less time than carrying it to another machine, so that is refused and not ignore
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
-
-from assay.errors import MissingExtra
-from assay.protocols import Say
-from assay.runs.worker_pool import MOST_ITEMS, PoolRunner, SharedPoolRunner, WorkerPool, code_identity
-
-if TYPE_CHECKING:
-    from assay.cage.job import Ended, Job, Limits
-    from assay.runs.worker_pool import About, NamedWork
-    from assay.settings import ClusterSettings
 import os
 import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from assay.assemble.indexes import is_quick, location_of, remembered
 from assay.assemble.many_roots import NamedRoot, RootOpening, named_roots, open_many
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.encode.encoder_member import PoolEncoder, encoder_work
-from assay.errors import AssayError, InputError
-from assay.protocols import Progress
-from assay.runs.worker_pool import About, NamedWork
+from assay.errors import AssayError, InputError, MissingExtra
+from assay.protocols import Progress, Say
+from assay.runs.worker_pool import (
+    MOST_ITEMS,
+    About,
+    NamedWork,
+    PoolRunner,
+    SharedPoolRunner,
+    WorkerPool,
+    code_identity,
+)
 from assay.search.folder_index import IndexReport
 from assay.settings import ClusterSettings, Settings
 from assay.values import Problem
+
+if TYPE_CHECKING:
+    from assay.cage.job import Ended, Job, Limits
 
 Work = TypeVar("Work")
 End = TypeVar("End")
@@ -103,8 +104,7 @@ def _program_crew(  # noqa: PLR0913  each is one thing
     return name, crew, guarantees
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """One to index."""
 
     path: str
@@ -119,7 +119,8 @@ IndexEnd = IndexReport | str
 def repository_work() -> NamedWork[Repository, IndexEnd]:
     """Return what makes the workers of a crew index repositories."""
     settings = {"folder": str(Path.cwd())}
-    return NamedWork("assay.assemble.cluster:open_member", settings, pickle.dumps, pickle.loads, _broken)
+    opener = "assay.assemble.cluster:open_member"
+    return NamedWork(opener, settings, pickle.dumps, pickle.loads, lambda _, detail: detail)
 
 
 class RepositoryMember:
@@ -151,10 +152,6 @@ def _indexed(repository: Repository) -> IndexEnd:
         return str(error)
 
 
-def _broken(repository: Repository, detail: str) -> IndexEnd:  # noqa: ARG001  whoever asked knows which
-    return detail
-
-
 _MEMORY_MB = 1_500
 """What a worker reserves of its machine's memory: a repository in batches, or a model of the usual size."""
 
@@ -179,8 +176,7 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
         jobs = (Repository(str(each.root), _placed(each)) for each in roots)
         for number, (each, end) in enumerate(zip(roots, runner.run(jobs), strict=True), 1):
             found = _as_seen_here(each, end)
-            opened += [found] if isinstance(found, Workspace) else []
-            problems += [found] if isinstance(found, Problem) else []
+            (opened if isinstance(found, Workspace) else problems).append(found)  # type: ignore[arg-type]
             if progress:
                 progress("repositories", number, len(roots))
     return opened, problems

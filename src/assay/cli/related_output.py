@@ -36,7 +36,7 @@ def _written(code: RelatedCode, place: str, opened: Sequence[Workspace], given: 
     if given.form == "text":
         return related_text(code, explain=given.explained)
     if given.form == "json":
-        groups = {group: list(map(_as_dict, code.groups[group])) for group in GROUPS}
+        groups = {str(group): list(map(_as_dict, code.groups[group])) for group in GROUPS}
         first: dict[str, Any] = {"place": place, "subject": _as_dict(code.subject), **groups, "total": code.total}
         note = {"note": code.note} if code.note else {}
         return dumps({**first, **note, "index": about(opened, brief=given.budget is not None)}) + "\n"
