@@ -19,6 +19,7 @@ from assay.corpus.addresses import is_url
 from assay.errors import AssayError, DamagedIndex, InputError
 from assay.protocols import Progress
 from assay.search.combine import rebuild_command
+from assay.search.filters import kept_and_left_out
 from assay.settings import Settings
 from assay.store.place import holds_many, is_bucket, located
 from assay.values import Problem
@@ -83,8 +84,7 @@ def kept_repositories(roots: Sequence[str], globs: Sequence[str]) -> list[str]:
     def is_called(root: str, names: Sequence[str]) -> bool:
         return any(fnmatchcase(repository_name(root), one) or fnmatchcase(root, one) for one in names)
 
-    wanted = [one for one in globs if not one.startswith("!")]
-    unwanted = [one[1:] for one in globs if one.startswith("!")]
+    wanted, unwanted = kept_and_left_out(globs)
     return [root for root in roots if (not wanted or is_called(root, wanted)) and not is_called(root, unwanted)]
 
 

@@ -1,4 +1,4 @@
-"""Queries in, ranked chunks out: words and meaning gather candidates, one learned ranking orders them.
+"""Rank chunks for queries: words and meaning gather candidates, one learned ranking orders them.
 
 The default searcher. It works on arrays from the postings to the final order and only makes `Hit`s of what it
 returns. `Searcher`s that rerank or expand go around it. Code and documentation are ranked by weights of their
