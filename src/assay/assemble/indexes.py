@@ -1,4 +1,4 @@
-"""Paths and settings to roots, encoders and indexes, as yet neither opened nor refreshed."""
+"""Find the root of a path, and make its encoder and index, as yet neither opened nor refreshed."""
 
 from __future__ import annotations
 

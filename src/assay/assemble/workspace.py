@@ -188,18 +188,14 @@ class Workspace:
         try:
             report = self.index.refresh(progress, replaces=False)
         except StorageError as refusal:
-            if is_bucket(self.index.location):
-                return self._out_of_reach(refusal)
+            if is_bucket(self.index.location):  # what was read of it is here, and from before
+                report = replace(self.report, unwritten=str(refusal))
+                before = replace(self, report=report)
+                vars(before)["snapshot"] = self.snapshot
+                return before, report
             report = _as_before(self.index, refusal)
         same = self.index.snapshot() is self.snapshot and report.stale == self.report.stale
         return (self if same else replace(self, report=report)), report
-
-    def _out_of_reach(self, refusal: StorageError) -> tuple[Workspace, IndexReport]:
-        """Return the same, which says that it is from before: what was read of a bucket is here."""
-        report = replace(self.report, unwritten=str(refusal))
-        same = replace(self, report=report)
-        vars(same)["snapshot"] = self.snapshot
-        return same, report
 
 
 def open_workspace(  # noqa: PLR0913  how it is brought up to date

@@ -160,19 +160,18 @@ class FolderIndex:
         if last is None:
             raise StorageError(f"the index in {self.location} was removed while it was written; try again")
         self._use(last)
-        report = replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy)
-        return replace(report, seconds=time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        return replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy, seconds=seconds)
 
     def describe(self, progress: Progress | None = None) -> IndexReport:
         """Index the files again whose units have descriptions now and had none; return what the index holds then."""
         with self.folder.writing():
             last, _ = self._usable()
-            if last is None:
-                raise StorageError(f"the index in {self.location} was removed while it was described; try again")
-            if again := _to_describe(last.snapshot(), self._describe):
+            if last is not None and (again := _to_describe(last.snapshot(), self._describe)):
                 self._update(last, self._list(last), progress, again=again)
                 last, _ = self._usable()
-        assert last is not None
+        if last is None:
+            raise StorageError(f"the index in {self.location} was removed while it was described; try again")
         self._use(last)
         return _report(last, None)
 
@@ -227,14 +226,13 @@ class FolderIndex:
 
         version = self._as_seen_here(version)
         manifest, found = version.manifest, self._list(version).walk
-        checked_ns, differing = manifest.checked_ns, Differences()
-        if not unchanged(found, version.catalog, checked_ns):
-            before = {record.path: record for record in version.catalog.records()}
-            differing = stale(self.root, found, before, checked_ns)
+        differing = Differences()
+        if not unchanged(found, version.catalog, manifest.checked_ns):
+            differing = stale(self.root, found, _records(version), manifest.checked_ns)
         return Freshness(
             report=_report(version, found),
             stale=differing,
-            updated_s=checked_ns / 1e9,
+            updated_s=manifest.checked_ns / 1e9,
             encoder=manifest.identity.encoder,
             form=self.form,
             rebuild_because=mismatch(manifest.identity, self.identity),
@@ -287,7 +285,7 @@ class FolderIndex:
         checked_ns = version.manifest.checked_ns
         if unchanged(found, version.catalog, checked_ns):
             return False
-        return is_stale(self.root, found, {record.path: record for record in version.catalog.records()}, checked_ns)
+        return is_stale(self.root, found, _records(version), checked_ns)
 
     def _update(
         self, last: Version | None, listed: WalkListing, progress: Progress | None, *, again: Collection[str] = ()
@@ -295,7 +293,7 @@ class FolderIndex:
         """Write the next version, of which some unchanged files are new; the caller is the one writer."""
         from assay.search.index_build import Update  # and the parser's tables: only where something changed
 
-        found, before = listed.walk, {record.path: record for record in last.catalog.records()} if last else {}
+        found, before = listed.walk, _records(last) if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
         describe = self._describe if again or self._is_described(last) else list
         update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress, describe)
@@ -379,6 +377,10 @@ def _is_same(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) 
         (old.digest, old.chunks, old.skipped, old.note) == (new.digest, new.chunks, new.skipped, new.note)
         for old, new in ((record, after[path]) for path, record in before.items())
     )
+
+
+def _records(version: Version) -> dict[str, FileRecord]:
+    return {record.path: record for record in version.catalog.records()}
 
 
 def _name(version: Version | None) -> str:

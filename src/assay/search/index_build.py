@@ -140,8 +140,7 @@ def stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns:
 
 def is_stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> bool:
     """Say whether any file that was found differs from what is recorded, reading no further than the first."""
-    gone = before.keys() - {file.path for file in found.files}
-    if any(before[path].digest != NO_DIGEST for path in gone):
+    if any(before[path].digest != NO_DIGEST for path in before.keys() - {file.path for file in found.files}):
         return True
     sifted = sift(found, before, checked_ns)
     known = {path: record.digest for path, record in sifted.known.items()}
