@@ -2,9 +2,6 @@
 
 Nothing of an index travels: it is written where the settings say by the machine that made it, so all machines have to
 see the same files. The machine that started the run looks whether it sees what was written.
-
-A single root is read, cut and written here, and only its encoder is elsewhere. What a table of words encodes takes
-less time than carrying it to another machine, so that is refused and not ignored.
 """
 
 from __future__ import annotations
@@ -16,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from assay.assemble.indexes import is_quick, location_of, remembered
+from assay.assemble.indexes import location_of
 from assay.assemble.many_roots import NamedRoot, RootOpening, named_roots, open_many
 from assay.assemble.workspace import Workspace, open_workspace
-from assay.encode.encoder_member import PoolEncoder, encoder_work
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.protocols import Progress, Say
 from assay.runs.worker_pool import (
@@ -168,7 +164,7 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
     """Bring indexes up to date on a cluster; return them, and what could not be indexed."""
     roots = named_roots(paths, RootOpening(settings_of, strict=True))
     if len(roots) == 1:
-        return [_encoded_there(roots[0], cluster, say, gpus, progress)], []
+        raise InputError("--on ray has nothing to do for one repository: leave it out, or name several repositories")
     crew = open_crew(cluster, repository_work(), {}, say, memory_mb=_MEMORY_MB, gpus=gpus)
     opened: list[Workspace] = []
     problems: list[Problem] = []
@@ -180,24 +176,6 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
             if progress:
                 progress("repositories", number, len(roots))
     return opened, problems
-
-
-def _encoded_there(
-    named: NamedRoot, cluster: ClusterSettings, say: Say, gpus: float, progress: Progress | None
-) -> Workspace:
-    """Index one root here, with its texts encoded on the cluster."""
-    spec = named.settings.encoder.spec
-    if is_quick(spec) or spec.startswith("api:"):
-        why = "asks a server" if spec.startswith("api:") else "takes seconds on one machine"
-        raise InputError(
-            f"--on ray has nothing to do for one repository and the encoder '{spec}', which {why}: leave it out, or "
-            "name several repositories"
-        )
-    crew = open_crew(cluster, encoder_work(spec), None, say, memory_mb=_MEMORY_MB, gpus=gpus)
-    with PoolRunner("ray", crew) as runner:
-        encoder = remembered(PoolEncoder(runner, crew.assemble()))
-        opened = open_workspace(named.root, named.settings, progress=progress, check_all=True, encoder=encoder)
-    return replace(opened, name=named.name)
 
 
 def _placed(named: NamedRoot) -> Settings:

@@ -74,7 +74,11 @@ def location_of(root: Path, settings: Settings) -> Path:
 def encoder_of(settings: Settings) -> Encoder:
     """Return the encoder that the settings name; one that is slower than a look-up is given a memory."""
     encoder: Encoder = plugins.make("encoder", settings.encoder.spec)
-    return encoder if is_quick(settings.encoder.spec) else remembered(encoder)
+    if is_quick(settings.encoder.spec):
+        return encoder
+    from assay.encode.cached_encoder import CachedEncoder
+
+    return CachedEncoder(encoder, platformdirs.user_cache_path("assay") / "vectors.sqlite")
 
 
 def is_quick(spec: str) -> bool:
@@ -82,16 +86,9 @@ def is_quick(spec: str) -> bool:
     return spec.partition(":")[0] in QUICK
 
 
-def remembered(encoder: Encoder) -> Encoder:
-    """Return an encoder that encodes each text once."""
-    from assay.encode.cached_encoder import CachedEncoder
-
-    return CachedEncoder(encoder, platformdirs.user_cache_path("assay") / "vectors.sqlite")
-
-
-def index_of(root: Path, settings: Settings, encoder: Encoder | None = None) -> AnyIndex:
+def index_of(root: Path, settings: Settings) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
-    folder, encoder = _folder_of(root, settings), encoder or encoder_of(settings)
+    folder, encoder = _folder_of(root, settings), encoder_of(settings)
     if settings.index.refresh:
         return FolderIndex(root, folder, encoder, build_of(settings), _described)
     return PublishedIndex(root, folder, encoder)

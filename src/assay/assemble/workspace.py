@@ -206,19 +206,18 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
     progress: Progress | None = None,
     patience_s: float | None = None,
     check_all: bool = False,
-    encoder: Encoder | None = None,
 ) -> Workspace:
     """Return a root with its index up to date, or as it is when not to be refreshed.
 
     With a patience, it is as it was where another process is still bringing it up to date after that. With
     `check_all`, every byte of it is read before, and a refresh rebuilds what is damaged. Otherwise, where nothing can
     be written, it is as it was, too, and its report says so; where there is none in the user's cache, it is built in
-    memory, and the workspace's note says so. An `encoder` stands for the one that the settings name.
+    memory, and the workspace's note says so.
     """
     check(settings.search)
     if check_all and not settings.index.refresh:
         raise InputError("index.refresh is false, and nothing is indexed then: leave that setting out")
-    index = index_of(root, settings, encoder)
+    index = index_of(root, settings)
     if check_all:
         index.check()
     if not refresh:

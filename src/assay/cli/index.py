@@ -59,7 +59,7 @@ def index(given: IndexOptions) -> int:
     the code. No unit is described twice; an interrupted run continues where it was.
 
     With --on ray, several repositories are indexed by the machines of a cluster, one each at a time; all of them need
-    the same file system. One repository is encoded there, if its encoder is a transformer (hf:, onnx:).
+    the same file system.
 
     Exits 0 if there is something to search, 1 if there is nothing or --describe stopped early, 2 on an error, 3 if no
     machine of the cluster is left.
