@@ -43,6 +43,11 @@ def _keeps_any(search: JointSearch, query: Query) -> bool:
     return mask is None or bool(mask.any())
 
 
+def _asks_something(query: Query) -> bool:
+    """Say whether a query asks for more than texts in quotes that nothing holds."""
+    return query.reads_text or not query.text or query_words(query.text).by_meaning
+
+
 def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> tuple[TextMatch, ...]:
     """Return where texts and expressions stand, for a reader; paths begin with their root if there are several."""
     found: set[TextMatch] = set()
@@ -134,8 +139,7 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
     asked: list[JointSearch] = []
     sure = False
     queries, notes = without_missing(searches, queries)
-    # more than texts in quotes that nothing holds
-    asks_more = not notes or any(one.reads_text or not one.text or query_words(one.text).by_meaning for one in queries)
+    asks_more = not notes or any(map(_asks_something, queries))
     for each in searches:
         found, note, search = _found(each, queries, k)
         asked.append(search)

@@ -66,13 +66,7 @@ def index(given: IndexOptions) -> int:
     """
     from assay.cli.workspaces import about, open_roots, summary
 
-    cluster = given.where.cluster
-    if given.gpus and not cluster:
-        raise InputError("--gpus is for --on ray: give that, too")
-    if given.describe and cluster:
-        raise InputError("--describe waits for its model, which no cluster helps: describe without --on")
-    if not given.describe and (given.budget or given.rate or given.dry_run):
-        raise InputError("--budget, --rate and --dry-run are for --describe CHAT: give that, too")
+    cluster = _checked_cluster(given)
     if cluster:
         opened = _indexed_there(given, cluster)
     else:
@@ -93,6 +87,18 @@ def index(given: IndexOptions) -> int:
             click.echo(f"{one.name}: {', '.join(_text(report))}")
     is_whole = all(one.report.files for one in opened) and not any(report.stopped for report in reports)
     return 0 if is_whole else 1
+
+
+def _checked_cluster(given: IndexOptions) -> ClusterSettings | None:
+    """Return where to index, None for here; refuse options that need another one."""
+    cluster = given.where.cluster
+    if given.gpus and not cluster:
+        raise InputError("--gpus is for --on ray: give that, too")
+    if given.describe and cluster:
+        raise InputError("--describe waits for its model, which no cluster helps: describe without --on")
+    if not given.describe and (given.budget or given.rate or given.dry_run):
+        raise InputError("--budget, --rate and --dry-run are for --describe CHAT: give that, too")
+    return cluster
 
 
 def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Workspace]:

@@ -244,7 +244,7 @@ def load_ranking(name: RankingName, encoder: str, folder: Path = SHIPPED) -> Ran
         names = [str(name) for name in stored["features"]]
         first = [name for name in names if name in FEATURES]
         stages = _weights(stored["first"], first, FEATURES), _weights(stored["second"], names, ALL_FEATURES)
-        relevance = _weights(stored["relevance"], list(stored["relevance"]["features"]), RELEVANCE_FEATURES)
+        relevance = _relevance(stored.get("relevance"))
         order = ListOrder.of(stored["order"]) if "order" in stored else None
         scale, offset, floor = (float(stored[name]) for name in ("scale", "offset", "floor"))
         ranking = Ranking(*stages, relevance, scale, offset, floor, order)
@@ -263,6 +263,13 @@ _AGAIN = "train them again with assay train ranking"
 def weights_file(name: RankingName, encoder: str) -> str:
     """Return the name of a file of weights; a cosine of word bags and one of a transformer differ in worth."""
     return f"{name}.json" if is_word_bag(encoder) else f"{name}-contextual.json"
+
+
+def _relevance(stored: Mapping[str, Any] | None) -> RankingWeights:
+    """Return the weights over `RELEVANCE_FEATURES`; files of contextual encoders have none."""
+    if stored is None:
+        return no_weights(len(RELEVANCE_FEATURES))
+    return _weights(stored, [str(name) for name in stored["features"]], RELEVANCE_FEATURES)
 
 
 def no_weights(features: int) -> RankingWeights:
