@@ -48,7 +48,7 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.assemble.describe_index import DescribeOptions, describe_indexes
+from assay.assemble.describe_index import describe_indexes
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.bench.scores import score
 from assay.bench.system import SystemCorpus
@@ -300,7 +300,7 @@ def run_described() -> None:
         settings = load(options={"index.location": f"{folder}/index", "encoder.spec": given.encoder})
         plain = open_workspace(given.checkout.resolve(), settings)
         values = {"without": values_of(plain, truth)}
-        ((described, report),) = describe_indexes([plain], DescribeOptions(f"vllm:replayed@{address}"))
+        ((described, report),) = describe_indexes([plain], f"vllm:replayed@{address}")
         print(f"{described.report.described} of {described.report.chunks} chunks, {len(report.refused)} units declined")
         values["with"] = values_of(described, truth)
     tell(values, truth)

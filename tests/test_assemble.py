@@ -10,9 +10,8 @@ from assay.assemble.workspace import open_workspace
 from assay.encode.cached_encoder import CachedEncoder
 from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Searcher
-from assay.search.combine import FusedSearcher
+from assay.search.combine import FusedSearcher, RewrittenSearcher
 from assay.search.issues import IssueSearcher
-from assay.search.question import SpellCorrected
 from assay.search.retrievers import KeywordSearcher, VectorSearcher
 from assay.settings import load
 
@@ -75,7 +74,7 @@ def test_a_ranking_is_a_setting(project: Path):
     ):
         workspace = open_workspace(project, load(changes=[f"search.ranking={ranking}"] if ranking != "learned" else []))
         searcher = workspace.searcher.inner.inner  # what checks the index, what reads other languages
-        assert isinstance(searcher.inner if isinstance(searcher, SpellCorrected) else searcher, wanted)
+        assert isinstance(searcher.inner if isinstance(searcher, RewrittenSearcher) else searcher, wanted)
         (hits,) = searcher.search(queries_of(["mesages"]), 5)
         assert hits[0].chunk.symbol == "send_mail"
         assert workspace.is_relevant(hits)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from assay.assemble import many_roots
 from assay.assemble.answer import Answer, answer, queries_of
 from assay.assemble.many_roots import RootOpening, kept_repositories, open_many, repository_name, roots_in
 from assay.assemble.workspace import joint_searches
 from assay.errors import InputError
 from assay.settings import Settings, load
-from endpoint_server import Play, Question, serving
 
 THINGS = ("invoice", "planet", "recipe", "ticket", "sensor", "ledger", "parcel", "violin", "orchard", "harbor")
 DEEDS = ("load", "store", "merge", "count", "print", "check", "split", "close", "rename", "sort")
@@ -111,41 +108,6 @@ def test_a_damaged_root_is_left_out_and_named(assay, project: Path, others: list
 
 def indexes(assay, roots: list[object]) -> list[dict]:
     return json.loads(assay("search", "mail", *roots, "--format", "json").out)["index"]["roots"]
-
-
-def test_after_the_deadline_roots_are_searched_as_they_were(assay, project: Path, others: list[str]):
-    assert assay("index", project, others[0]).status == 0
-    (project / "new.py").write_text("def brand_new():\n    return 1\n")
-    ran = assay("search", "where is mail sent", project, *others[:2], "--deadline", "0.000001", "--format", "json")
-    found = json.loads(ran.out)
-    assert ran.status == 0
-    assert found["truncated"] is True
-    assert found["hits"][0]["root"] == str(project)
-    assert found["index"]["files"] == sum(each["files"] for each in found["index"]["roots"]) == 8
-    problems = {each["root"]: each["problem"] for each in found["problems"]}
-    assert problems["the deadline of 1e-06 s has passed"] == "2 of 2 roots are searched as they were last indexed"
-    assert problems[others[1]].startswith("it has no index yet")
-
-
-def test_a_deadline_stops_the_first_index_of_a_root(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """The time is over once the encoder, which is a server here, has seen a unit of the root that has no index yet."""
-    pytest.importorskip("httpx", reason="the api extra is not installed")
-    large, now = tmp_path / "large", [0.0]
-    large.mkdir()
-    (large / "late.py").write_text("def too_late():\n    return 1\n")
-
-    def say(question: Question) -> Play:
-        now[0] = 9.0 if "too_late" in str(question) else now[0]
-        return Play({})
-
-    monkeypatch.setattr(many_roots, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    with serving(say) as server:
-        settings = load(options={"encoder.spec": f"api:m@{server.base}"})
-        open_many([str(project)], RootOpening(lambda _: settings))
-        opened = open_many([str(project), str(large)], RootOpening(lambda _: settings, deadline_s=5))
-    assert now == [9.0]
-    assert opened.truncated
-    assert [workspace.name for workspace in opened.workspaces] == [str(project)]
 
 
 def test_roots_with_other_settings_are_searched_by_themselves(project: Path, others: list[str]):

@@ -279,7 +279,7 @@ def test_a_server_goes_on_with_what_it_has_while_a_bucket_is_out_of_reach(projec
     assert engine.view().report.unwritten == ""
     indexed.proxy.before = lambda _method, _path: 403
     index = engine.view().workspace.index
-    (index.folder if refresh else index._folder)._forget()  # as after three seconds
+    index.folder._forget()  # as after three seconds
     view = engine.view()
     assert "may not read or list here" in view.report.unwritten
     assert view.workspace.searcher.search([Query("1", "send mail")], 1)[0][0].chunk.path == "mail/send.py"

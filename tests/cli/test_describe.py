@@ -211,7 +211,7 @@ def test_what_is_no_description_is_refused_for_its_unit_and_named(
         return play
 
     server.say = spoiled
-    ran = describe()
+    ran = describe("-v")
     assert ran.status == 0
     assert f"{UNITS} units described now, {len(BAD)} refused, " in ran.out
     for name, (_, message) in BAD.items():

@@ -20,7 +20,7 @@ def test_a_place_that_makes_no_sense_is_one_line(refuses, tmp_path: Path, monkey
     for name, row in ROWS.items():
         Path(name).write_text(json.dumps(row))
     run, order = "exec tasks.jsonl --reference --on", "rank order samples.jsonl --tasks tasks.jsonl --on ray"
-    nothing = "--on ray has nothing to do for one repository and the encoder 'static:default'"
+    nothing = "--on ray has nothing to do for one repository: leave it out"
     refuses([
         (f"{run} dask", "--on dask: wanted ray, or ray:HOST:PORT"),
         (f"{run} ray://head:10001", "Ray Client is not supported"),

@@ -20,7 +20,7 @@ HIT = Hit(
 
 
 def test_a_hit_is_its_place_what_it_is_and_its_lines():
-    shown = text.plain(HIT, lines(HIT.chunk), frozenset(), explain=True, clip=True)
+    shown = text.hit_text(HIT, lines(HIT.chunk), frozenset(), explain=True, clip=True)
     assert shown == (
         "a.py:3  function Mail.send\n"
         "    score 1.500 name +1.000 words +0.500\n"
@@ -41,8 +41,8 @@ def test_colour_changes_no_character():
     for language in ("python", "no-such-language", ""):
         chunk = Chunk("1", 'x = """a\n\n\tsend [red]b[/red]\n', language, "a.py", 1, 3)
         hit = Hit(chunk, 1.0)
-        plain = text.plain(hit, lines(chunk), frozenset(), explain=True, clip=True)
-        colored = text.colored(hit, lines(chunk), terms_to_mark(["send"]), explain=True, clip=True)
+        plain = text.hit_text(hit, lines(chunk), frozenset(), explain=True, clip=True)
+        colored = text.hit_text(hit, lines(chunk), terms_to_mark(["send"]), explain=True, clip=True, color=True)
         assert "\x1b[" in colored
         bare = re.sub(r"\x1b\[[\d;]*m", "", colored)
         assert [line.split() for line in bare.splitlines()] == [line.split() for line in plain.splitlines()]
@@ -54,11 +54,11 @@ def test_lines_left_out_are_seen():
 
 def test_no_line_moves_the_cursor_or_fills_the_screen():
     chunk = Chunk("1", "\x1b[31mred\x07\r" + "x" * 500, "", "a.py", 1, 1)
-    shown = text.plain(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=True)
+    shown = text.hit_text(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=True)
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert max(map(len, shown.splitlines())) <= WIDEST + 8
-    assert "x" * 500 in text.plain(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=False)
+    assert "x" * 500 in text.hit_text(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=False)
 
 
 def test_the_place_is_where_the_unit_is_declared():
@@ -89,6 +89,6 @@ def test_an_explanation_is_short_and_adds_up(monkeypatch: pytest.MonkeyPatch):
 
 
 def headline(chunk: Chunk, question: str = "") -> str:
-    return text.plain(Hit(chunk, 1.0), lines(chunk), terms_to_mark([question]), explain=False, clip=True).split(
+    return text.hit_text(Hit(chunk, 1.0), lines(chunk), terms_to_mark([question]), explain=False, clip=True).split(
         "\n", 1
     )[0]

@@ -11,11 +11,11 @@ import pytest
 from assay.encode.vectors import HashedEncoder
 from assay.encode.view import view
 from assay.protocols import Searcher
-from assay.search.combine import FusedSearcher, Member, RerankedSearcher
+from assay.search.combine import FusedSearcher, Member, RerankedSearcher, RewrittenSearcher
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.issues import IssueSearcher
-from assay.search.question import SpellCorrected, Speller
+from assay.search.question import Speller
 from assay.search.retrievers import KeywordSearcher, VectorSearcher
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot
@@ -70,7 +70,7 @@ def fused(snapshot, encoder, fusion: str) -> FusedSearcher:
 
 def pipeline(snapshot, encoder) -> Searcher:
     return RerankedSearcher(
-        SpellCorrected(fused(snapshot, encoder, "rrf"), Speller(snapshot, frozenset)), Longest(), 12
+        RewrittenSearcher(fused(snapshot, encoder, "rrf"), Speller(snapshot, frozenset).corrected), Longest(), 12
     )
 
 
@@ -79,7 +79,9 @@ SEARCHERS: dict[str, Callable[..., Searcher]] = {
     "issues": lambda snapshot, encoder: IssueSearcher(LearnedSearcher(snapshot, encoder), snapshot),
     "vectors": VectorSearcher,
     "keywords": lambda snapshot, _: KeywordSearcher(snapshot),
-    "mended": lambda snapshot, encoder: SpellCorrected(VectorSearcher(snapshot, encoder), Speller(snapshot, frozenset)),
+    "mended": lambda snapshot, encoder: RewrittenSearcher(
+        VectorSearcher(snapshot, encoder), Speller(snapshot, frozenset).corrected
+    ),
     "rrf": lambda snapshot, encoder: fused(snapshot, encoder, "rrf"),
     "linear": lambda snapshot, encoder: fused(snapshot, encoder, "linear"),
     "reranked": lambda snapshot, _: RerankedSearcher(KeywordSearcher(snapshot), Longest(), 10),

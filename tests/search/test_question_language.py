@@ -6,12 +6,12 @@ import csv
 from pathlib import Path
 
 from assay.assemble.workspace import dictionary
+from assay.search.combine import RewrittenSearcher
 from assay.search.translation import (
     LANGUAGES,
     NAMES,
     Lexicon,
     LexiconEntry,
-    TranslatedSearcher,
     Translator,
     in_english,
     key_of,
@@ -143,5 +143,5 @@ def test_a_question_is_read_in_its_language_which_is_named_and_english_as_it_was
     assert unread_note("Korean").startswith("questions in Korean are not read: ask in English, Chinese, French")
     assert read("齉") == ("齉", "Chinese", False)
     queries = [Query("1", "ошибка файла"), Query("2", "send mail")]
-    found = TranslatedSearcher(Echo(), translator).search(queries, 3)
+    found = RewrittenSearcher(Echo(), lambda text: translator.read(text).text).search(queries, 3)
     assert [hits[0].chunk.text for hits in found] == ["error file", "send mail"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -74,18 +73,6 @@ def test_why_names_what_counted_strongest_first_and_levels_of_one_feature_as_one
     assert several["alike_text"] == pytest.approx(float(ranking.second.linear[levels].sum()), abs=1e-3)
     (full,) = ranking.explain(np.ones((1, len(ALL_FEATURES)), dtype=np.float32))
     assert [abs(value) for value in full.values()] == sorted((abs(value) for value in full.values()), reverse=True)
-
-
-def test_explanations_that_are_computed_when_they_are_read_are_those_of_explain_and_travel_as_dicts():
-    ranking = load_ranking("code", "static:default")
-    rows = np.random.default_rng(1).random((3, len(ALL_FEATURES)), dtype=np.float32)
-    beside = {"message": np.zeros(3, np.float32), "answerable": np.ones(3, np.float32)}
-    eager, lazy = ranking.explain(rows, beside), ranking.explanations(rows, beside)
-    assert lazy == eager
-    assert [[*each.items()] for each in lazy] == [[*each.items()] for each in eager]
-    assert (len(lazy[0]), repr(lazy[0]), lazy[0]["answerable"]) == (len(eager[0]), repr(eager[0]), 1.0)
-    assert type(pickle.loads(pickle.dumps(lazy[1]))) is dict
-    assert pickle.loads(pickle.dumps(lazy[1])) == eager[1]
 
 
 @MODES

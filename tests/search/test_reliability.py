@@ -17,7 +17,7 @@ import pytest
 from assay.encode.vectors import HashedEncoder
 from assay.errors import AssayError, StorageError
 from assay.search.folder_index import FolderIndex
-from assay.search.index_build import ChunkWorkers
+from assay.search.index_build import run_forked
 from assay.store import folder as index_folder
 from waiting import until
 
@@ -301,12 +301,10 @@ def test_a_full_disk_is_one_clear_line_and_the_index_as_before(root, index, tmp_
 
 
 def test_every_task_is_done_once_by_other_processes_whatever_its_size():
-    with ChunkWorkers(lambda number: (number, os.getpid()), 2) as workers:
-        done = list(workers.map(range(50)))
+    done = list(run_forked(lambda number: (number, os.getpid()), range(50), 2))
     assert sorted(number for number, _ in done) == list(range(50))
     assert os.getpid() not in {process for _, process in done}
-    with ChunkWorkers(lambda text: text * 2, 2) as workers:
-        assert [len(text) for text in workers.map(["x" * 3_000_000] * 3)] == [6_000_000] * 3
+    assert [len(text) for text in run_forked(lambda text: text * 2, ["x" * 3_000_000] * 3, 2)] == [6_000_000] * 3
 
 
 def test_the_error_of_a_worker_is_raised_here_and_one_that_is_killed_is_one_clear_line():
@@ -315,11 +313,8 @@ def test_the_error_of_a_worker_is_raised_here_and_one_that_is_killed_is_one_clea
             raise StorageError("no room")
         return number
 
-    with pytest.raises(StorageError, match="no room") as caught, ChunkWorkers(work, 2) as workers:
-        list(workers.map(range(6)))
-    assert "in work" in caught.value.__notes__[0]
-    with (
-        pytest.raises(AssayError, match="ended from outside"),
-        ChunkWorkers(lambda _: os.kill(os.getpid(), signal.SIGKILL), 2) as workers,
-    ):
-        list(workers.map(range(4)))
+    with pytest.raises(StorageError, match="no room") as caught:
+        list(run_forked(work, range(6), 2))
+    assert "in work" in str(caught.value.__cause__)
+    with pytest.raises(AssayError, match="ended from outside"):
+        list(run_forked(lambda _: os.kill(os.getpid(), signal.SIGKILL), range(4), 2))

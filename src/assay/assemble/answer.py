@@ -8,12 +8,12 @@ The one way from a question to an answer, for the command line, the servers and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
 
-from assay.assemble.workspace import CorpusSearch, JointSearch, Workspace, joint_searches, translator
+from assay.assemble.workspace import JointSearch, Workspace, joint_searches, translator
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
 from assay.search.filters import filter_mask
@@ -43,7 +43,7 @@ def _keeps_any(search: JointSearch, query: Query) -> bool:
     return mask is None or bool(mask.any())
 
 
-def asks_something(query: Query) -> bool:
+def _asks_something(query: Query) -> bool:
     """Say whether a query asks for more than texts in quotes that nothing holds."""
     return query.reads_text or not query.text or query_words(query.text).by_meaning
 
@@ -58,14 +58,6 @@ def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, roo
             places = (place for query in queries for place in text_matches(search.snapshot, query, MOST_MATCHES))
             found.update(replace(place, path=Path(name, place.path).as_posix()) if name else place for place in places)
     return tuple(sorted(found, key=reading_order)[:MOST_MATCHES])
-
-
-def counted_matches(
-    searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool
-) -> tuple[TextMatch, ...] | None:
-    """Return the matches of the queries that have quoted texts or expressions; None where none has."""
-    reading = [query for query in queries if query.reads_text]
-    return matches_of(searches, reading, rooted=rooted) if reading else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +123,7 @@ def answer(
     searches = joint_searches(workspaces)
     found = joint_answer(searches, queries, k, rooted=named)
     if named:
-        found = replace(found, hits=tuple(map(_with_root_before_path, found.hits)))
+        found = replace(found, hits=tuple(_with_chunks(hit, _with_root_before_path) for hit in found.hits))
     if not literal or found.matches is not None:
         return found
     every = matches_of(searches, queries, rooted=named)
@@ -147,7 +139,7 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
     asked: list[JointSearch] = []
     sure = False
     queries, notes = without_missing(searches, queries)
-    asks_more = not notes or any(map(asks_something, queries))
+    asks_more = not notes or any(map(_asks_something, queries))
     for each in searches:
         found, note, search = _found(each, queries, k)
         asked.append(search)
@@ -157,6 +149,7 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
     if len(searches) > 1:
         hits.sort(key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
     readings = [translator().read(query.text) for query in queries]
+    quoting = [query for query in queries if query.reads_text]
     notes += [unread_note(one.language) for one in readings if not one.is_read]
     return Answer(
         hits=tuple(hits[:k]),
@@ -165,7 +158,7 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(member.report.stale for each in asked for member in each.members),
         notes=tuple(dict.fromkeys(notes)),
-        matches=counted_matches(asked, queries, rooted=rooted),
+        matches=matches_of(asked, quoting, rooted=rooted) if quoting else None,
         problems=tuple(problem for each in asked for problem in each.problems),
     )
 
@@ -175,23 +168,17 @@ def _found(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[list[H
 
     What is damaged is left out where it is not all there is.
     """
+    search = joint.corpus_search
     try:
-        return *_reranked(joint.corpus_search, queries, k), joint
+        return search.search(queries, k), "", joint
+    except (ModelUnavailable, MissingExtra) as error:
+        if not (reranker := search.settings.reranker):
+            raise
+        return search.search(queries, k, reranked=False), f"not reranked by '{reranker}': {error}", joint
     except DamagedIndex:
         if len(joint.members) == 1:
             raise
     return _found(joint.without_damaged(), queries, k)
-
-
-def _reranked(search: CorpusSearch, queries: Sequence[Query], k: int) -> tuple[list[Hit], str]:
-    settings = search.settings
-    try:
-        return search.search(queries, k), ""
-    except (ModelUnavailable, MissingExtra) as error:
-        if not settings.reranker:
-            raise
-        without = f"not reranked by '{settings.reranker}': {error}"
-        return search.search(queries, k, reranked=False), without
 
 
 def _corrected(searches: Sequence[JointSearch], queries: Sequence[Query], read: tuple[str, ...]) -> tuple[str, ...]:
@@ -212,16 +199,12 @@ def _of_root(hit: Hit, name: str) -> Hit:
     return hit if hit.chunk.root else _with_chunks(hit, lambda chunk: replace(chunk, root=name))
 
 
-def _with_root_before_path(hit: Hit) -> Hit:
-    return _with_chunks(hit, lambda chunk: replace(chunk, path=_path(chunk.root, chunk.path)))
-
-
 def _with_chunks(hit: Hit, changed: Callable[[Chunk], Chunk]) -> Hit:
     return replace(hit, chunk=changed(hit.chunk), others=tuple(map(changed, hit.others)))
 
 
-def _path(root: str, path: str) -> str:
-    return Path(root, path).as_posix()
+def _with_root_before_path(chunk: Chunk) -> Chunk:
+    return replace(chunk, path=Path(chunk.root, chunk.path).as_posix())
 
 
 LONGEST_QUERY = 20_000
@@ -258,10 +241,7 @@ def _query(number: str, text: str | Query, mode: Mode | None, added: Query) -> Q
         return _query_of_text(number, text, mode, added)
     _check(text.text)
     return replace(
-        text,
-        languages=text.languages + added.languages,
-        paths=text.paths + added.paths,
-        kinds=text.kinds + added.kinds,
+        text, languages=text.languages + added.languages, paths=text.paths + added.paths, kinds=text.kinds + added.kinds
     )
 
 
@@ -300,24 +280,22 @@ def _check(text: str) -> None:
 
 def language_named(name: str) -> str:
     """Return the language that a name or a file extension says: `python` and `py` are one; `!` before it stays."""
-    if name.startswith("!"):
-        return f"!{language_named(name[1:])}"
     known = {*BY_EXTENSION.values(), *BY_NAME.values()}
-    wanted = name.lower().lstrip(".")
-    if wanted in known:
-        return wanted
-    if wanted in BY_EXTENSION:
-        return BY_EXTENSION[wanted]
-    raise InputError(f"unknown language '{name}'; {nearest(wanted, sorted(known))}")
+    return _known("language", name, {**BY_EXTENSION, **dict(zip(known, known, strict=True))}, known)
 
 
 def _kind(name: str) -> str:
+    kinds = {kind: kind for kind in KINDS if kind}
+    return _known("kind", name, kinds, kinds)
+
+
+def _known(what: str, name: str, values: Mapping[str, str], near: Iterable[str]) -> str:
     if name.startswith("!"):
-        return f"!{_kind(name[1:])}"
-    known = [kind for kind in KINDS if kind]
-    if name.lower() in known:
-        return name.lower()
-    raise InputError(f"unknown kind '{name}'; {nearest(name.lower(), known)}")
+        return f"!{_known(what, name[1:], values, near)}"
+    plain = name.lower().lstrip(".")
+    if plain not in values:
+        raise InputError(f"unknown {what} '{name}'; {nearest(plain, sorted(near))}")
+    return values[plain]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,39 +2,37 @@
 
 Nothing of an index travels: it is written where the settings say by the machine that made it, so all machines have to
 see the same files. The machine that started the run looks whether it sees what was written.
-
-A single root is read, cut and written here, and only its encoder is elsewhere. What a table of words encodes takes
-less time than carrying it to another machine, so that is refused and not ignored.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
-
-from assay.errors import MissingExtra
-from assay.protocols import Say
-from assay.runs.worker_pool import MOST_ITEMS, PoolRunner, SharedPoolRunner, WorkerPool, code_identity
-
-if TYPE_CHECKING:
-    from assay.cage.job import Ended, Job, Limits
-    from assay.runs.worker_pool import About, NamedWork
-    from assay.settings import ClusterSettings
 import os
 import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from assay.assemble.indexes import is_quick, location_of, remembered
-from assay.assemble.workspace import NamedRoot, Workspace, named_roots, open_workspace
-from assay.encode.encoder_member import PoolEncoder, encoder_work
-from assay.errors import AssayError, InputError
-from assay.protocols import Progress
-from assay.runs.worker_pool import About, NamedWork
+from assay.assemble.indexes import location_of
+from assay.assemble.many_roots import NamedRoot, RootOpening, named_roots, open_many
+from assay.assemble.workspace import Workspace, open_workspace
+from assay.errors import AssayError, InputError, MissingExtra
+from assay.protocols import Progress, Say
+from assay.runs.worker_pool import (
+    MOST_ITEMS,
+    About,
+    NamedWork,
+    PoolRunner,
+    SharedPoolRunner,
+    WorkerPool,
+    code_identity,
+)
 from assay.search.folder_index import IndexReport
 from assay.settings import ClusterSettings, Settings
 from assay.values import Problem
+
+if TYPE_CHECKING:
+    from assay.cage.job import Ended, Job, Limits
 
 Work = TypeVar("Work")
 End = TypeVar("End")
@@ -102,8 +100,7 @@ def _program_crew(  # noqa: PLR0913  each is one thing
     return name, crew, guarantees
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """One to index."""
 
     path: str
@@ -118,7 +115,8 @@ IndexEnd = IndexReport | str
 def repository_work() -> NamedWork[Repository, IndexEnd]:
     """Return what makes the workers of a crew index repositories."""
     settings = {"folder": str(Path.cwd())}
-    return NamedWork("assay.assemble.cluster:open_member", settings, pickle.dumps, pickle.loads, _broken)
+    opener = "assay.assemble.cluster:open_member"
+    return NamedWork(opener, settings, pickle.dumps, pickle.loads, lambda _, detail: detail)
 
 
 class RepositoryMember:
@@ -143,16 +141,11 @@ def open_member(folder: str) -> RepositoryMember:
 
 
 def _indexed(repository: Repository) -> IndexEnd:
-    from assay.assemble.workspace import open_workspaces
-
+    how = RootOpening(lambda _: repository.settings, check_all=True, strict=True)
     try:
-        return open_workspaces([repository.path], lambda _: repository.settings, check_all=True)[0].report
+        return open_many([repository.path], how).workspaces[0].report
     except (AssayError, OSError) as error:
         return str(error)
-
-
-def _broken(repository: Repository, detail: str) -> IndexEnd:  # noqa: ARG001  whoever asked knows which
-    return detail
 
 
 _MEMORY_MB = 1_500
@@ -169,9 +162,9 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
     progress: Progress | None = None,
 ) -> tuple[list[Workspace], list[Problem]]:
     """Bring indexes up to date on a cluster; return them, and what could not be indexed."""
-    roots = named_roots(paths, settings_of)
+    roots = named_roots(paths, RootOpening(settings_of, strict=True))
     if len(roots) == 1:
-        return [_encoded_there(roots[0], cluster, say, gpus, progress)], []
+        raise InputError("--on ray has nothing to do for one repository: leave it out, or name several repositories")
     crew = open_crew(cluster, repository_work(), {}, say, memory_mb=_MEMORY_MB, gpus=gpus)
     opened: list[Workspace] = []
     problems: list[Problem] = []
@@ -179,29 +172,10 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
         jobs = (Repository(str(each.root), _placed(each)) for each in roots)
         for number, (each, end) in enumerate(zip(roots, runner.run(jobs), strict=True), 1):
             found = _as_seen_here(each, end)
-            opened += [found] if isinstance(found, Workspace) else []
-            problems += [found] if isinstance(found, Problem) else []
+            (opened if isinstance(found, Workspace) else problems).append(found)  # type: ignore[arg-type]
             if progress:
                 progress("repositories", number, len(roots))
     return opened, problems
-
-
-def _encoded_there(
-    named: NamedRoot, cluster: ClusterSettings, say: Say, gpus: float, progress: Progress | None
-) -> Workspace:
-    """Index one root here, with its texts encoded on the cluster."""
-    spec = named.settings.encoder.spec
-    if is_quick(spec) or spec.startswith("api:"):
-        why = "asks a server" if spec.startswith("api:") else "takes seconds on one machine"
-        raise InputError(
-            f"--on ray has nothing to do for one repository and the encoder '{spec}', which {why}: leave it out, or "
-            "name several repositories"
-        )
-    crew = open_crew(cluster, encoder_work(spec), None, say, memory_mb=_MEMORY_MB, gpus=gpus)
-    with PoolRunner("ray", crew) as runner:
-        encoder = remembered(PoolEncoder(runner, crew.assemble()))
-        opened = open_workspace(named.root, named.settings, progress=progress, check_all=True, encoder=encoder)
-    return replace(opened, name=named.name)
 
 
 def _placed(named: NamedRoot) -> Settings:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 
@@ -77,16 +76,11 @@ class FoundCommits:
     """Commits that are indexed, of which a filter kept some."""
 
 
-@dataclass(frozen=True)
 class _IndexedCommits:
     """Everything that is indexed, and where the message of each commit is."""
 
-    snapshot: Snapshot
-
-    @cached_property
-    def messages(self) -> dict[str, int]:
-        """Return the number of each message, by the commit's id."""
-        return _messages(self.snapshot)
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot, self.messages = snapshot, _messages(snapshot)
 
     def commit_of(self, hit: Hit, wanted: frozenset[str]) -> FoundCommit:
         """Return the commit of a hit, with the lines of its changes that show that it is one."""
@@ -123,8 +117,11 @@ class _IndexedCommits:
     def commits_of_id(self, id_: str) -> tuple[FoundCommit, ...]:
         """Return the commits whose id begins so."""
         found = [each for each in self.messages if each.startswith(id_)]
-        hits = (Hit(self.snapshot.chunk(self.messages[each]), 1.0) for each in found)
-        return tuple(self._with_first_change(self.commit_of(hit, frozenset())) for hit in hits)
+        return tuple(self._with_first_change(self.of_message(self.messages[each])) for each in found)
+
+    def of_message(self, number: int) -> FoundCommit:
+        """Return the commit of a message that no question found."""
+        return self.commit_of(Hit(self.snapshot.chunk(number), 1.0), frozenset())
 
     def _with_first_change(self, commit: FoundCommit) -> FoundCommit:
         """Return a commit with the beginning of what it changed, for nothing says which part is meant."""
@@ -214,7 +211,7 @@ def _newest(root: Path, commits: _IndexedCommits, snapshot: Snapshot, k: int) ->
     """Return the first commits that are alive in git's own order, the newest first."""
     alive = _messages(snapshot)
     ids = [id_ for id_ in commit_ids(root, MOST_COMMITS) if id_ in alive][:k]
-    return tuple(commits.commit_of(Hit(snapshot.chunk(alive[id_]), 1.0), frozenset()) for id_ in ids)
+    return tuple(commits.of_message(alive[id_]) for id_ in ids)
 
 
 _NAMED = 4
@@ -236,9 +233,9 @@ def commit_text(commit: FoundCommit, *, whole: bool = False) -> str:
     author = commit.author.partition(" <")[0]
     first = f"{root}{commit.id[:10]} {commit.date[:10]} {author}: {commit.subject}"
     body = [line for line in commit.body.splitlines() if line.strip()]
-    told = body if whole else commit.reason
-    more = (f"… {len(body) - len(told)} more lines",) if len(body) > len(told) else ()
-    reason = (f"    {printable(row)[:_WIDEST_REASON]}\n" for row in (*told, *more))
+    shown = body if whole else commit.reason
+    more = (f"… {len(body) - len(shown)} more lines",) if len(body) > len(shown) else ()
+    reason = (f"    {printable(row)[:_WIDEST_REASON]}\n" for row in (*shown, *more))
     rest = (f"    {printable(row)[:_WIDEST]}\n" for row in (_files(commit), *commit.lines))
     return "".join((f"{printable(first)}\n", *reason, *rest))
 

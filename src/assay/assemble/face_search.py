@@ -1,4 +1,4 @@
-"""`assay.search` and `assay.Index`: a question and a folder in, an answer out, for programs that import Assay."""
+"""Offer `assay.search` and `assay.Index` to programs that import Assay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from assay.assemble.answer import Answer, RelatedAnswer, answer, queries_of, related_answer
 from assay.assemble.many_roots import RootOpening, open_many
 from assay.assemble.root_settings import UserSettings, root_settings
-from assay.assemble.workspace import open_workspaces
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
@@ -31,14 +30,12 @@ def search(  # noqa: PLR0913  what may be asked
     paths: Sequence[str] = (),
     kinds: Sequence[str] = (),
     settings: Mapping[str, object] | None = None,
-    deadline_s: float = 0.0,
 ) -> Answer:
     """Return the best `k` hits of a query in a folder, or in several; the index is made or brought up to date first.
 
     `path` is a folder or the URL of a git repository. `settings` are those of `assay.toml`, by dotted name. The hits of
     several folders are ranked together and have the folder before their path; `problems` of the answer names folders
-    that cannot be searched, and `assay.InputError` is raised where none can. After `deadline_s` seconds, unless that is
-    0, folders are searched as they were last indexed, and the answer is `truncated`.
+    that cannot be searched, and `assay.InputError` is raised where none can.
 
     >>> import assay
     >>> answer = assay.search("where is mail sent", ".")
@@ -49,10 +46,10 @@ def search(  # noqa: PLR0913  what may be asked
     """
     places = [path] if isinstance(path, str | PathLike) else path
     queries = _queries(query, mode, languages, paths, kinds)
-    how = RootOpening(lambda root: _settings(root, settings), deadline_s=deadline_s)
+    how = RootOpening(lambda root: _settings(root, settings))
     opened = open_many([str(place) for place in places], how)
     found = answer(opened.workspaces, queries, k or opened.workspaces[0].settings.search.limit, named=len(places) > 1)
-    return replace(found, problems=opened.problems + found.problems, truncated=opened.truncated)
+    return replace(found, problems=opened.problems + found.problems)
 
 
 class Index:
@@ -72,7 +69,8 @@ class Index:
         self, path: Place = ".", *, settings: Mapping[str, object] | None = None, progress: Progress | None = None
     ) -> None:
         """Open the index, making it where there is none; `progress` hears of a stage, how much is done, and of what."""
-        (self._workspace,) = open_workspaces([str(path)], lambda root: _settings(root, settings), progress=progress)
+        how = RootOpening(lambda root: _settings(root, settings), progress=progress, strict=True)
+        (self._workspace,) = open_many([str(path)], how).workspaces
         self.report: IndexReport = self._workspace.report
         """What the index holds and leaves out, and what the last refresh changed."""
 

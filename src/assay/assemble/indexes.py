@@ -1,4 +1,4 @@
-"""Paths and settings to roots, encoders and indexes, as yet neither opened nor refreshed."""
+"""Find the root of a path, and make its encoder and index, as yet neither opened nor refreshed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 import platformdirs
 
@@ -19,13 +18,12 @@ from assay.corpus.addresses import is_url
 from assay.corpus.remotes import clone
 from assay.encode.view import Reads
 from assay.errors import InputError, UnwritableIndex
-from assay.protocols import Encoder, Progress
-from assay.search.folder_index import FolderIndex, Freshness, IndexReport
+from assay.protocols import Encoder
+from assay.search.folder_index import FolderIndex, PublishedIndex
 from assay.search.index_changes import Build
 from assay.settings import Settings
 from assay.store.folder import IndexFolder
 from assay.store.place import bucket_place, default_location, is_bucket, located
-from assay.store.snapshot import Snapshot
 from assay.values import Chunk
 
 DESCRIPTIONS = "descriptions.sqlite"
@@ -37,57 +35,8 @@ QUICK = ("static", "hash")
 MEMORY = Path("/dev/shm")  # noqa: S108  the system's folder of files in memory
 
 
-class AnyIndex(Protocol):
-    """An index of one root, wherever it lies."""
-
-    root: Path
-    encoder: Encoder
-
-    @property
-    def location(self) -> str:
-        """Where it lies, as `--index` takes it."""
-
-    def refresh(
-        self, progress: Progress | None = None, *, patience_s: float | None = None, replaces: bool = True
-    ) -> IndexReport:
-        """Bring it up to date with the files and say what changed; wait so long for another writer, None for any.
-
-        Unless it `replaces`, one that several machines share is not rebuilt.
-        """
-
-    def status(self) -> IndexReport | None:
-        """Say what it holds; None where there is none."""
-
-    def last(self) -> IndexReport | None:
-        """Open what a refresh would build upon, and say what it holds; None where that is nothing."""
-
-    def standing(self) -> Freshness | None:
-        """Say how it stands against the files, which are listed; None where there is none."""
-
-    def describe(self, progress: Progress | None = None) -> IndexReport:
-        """Index again what has descriptions now and had none; return what it holds then."""
-
-    def check(self) -> str:
-        """Read every byte; return what is damaged, or nothing."""
-
-    @property
-    def verified(self) -> str:
-        """What `check` reads, in words."""
-
-    def keeping(self) -> AbstractContextManager[None]:
-        """Return what makes this the one that writes, as long as it is held."""
-
-    def torn(self) -> bool:
-        """Say whether a file in use was cut off, so that nothing more may be read from it."""
-
-    def size_bytes(self) -> int | None:
-        """Return what it takes up; None where counting that would cost requests."""
-
-    def generation(self) -> str:
-        """Return what names the version that was written last, as no other; empty without an index."""
-
-    def snapshot(self) -> Snapshot:
-        """Return what is searched."""
+AnyIndex = FolderIndex
+"""An index of one root, wherever it lies."""
 
 
 def clone_of(url: str, *, refresh: bool = True, options: Sequence[str] = ()) -> Path:
@@ -125,7 +74,11 @@ def location_of(root: Path, settings: Settings) -> Path:
 def encoder_of(settings: Settings) -> Encoder:
     """Return the encoder that the settings name; one that is slower than a look-up is given a memory."""
     encoder: Encoder = plugins.make("encoder", settings.encoder.spec)
-    return encoder if is_quick(settings.encoder.spec) else remembered(encoder)
+    if is_quick(settings.encoder.spec):
+        return encoder
+    from assay.encode.cached_encoder import CachedEncoder
+
+    return CachedEncoder(encoder, platformdirs.user_cache_path("assay") / "vectors.sqlite")
 
 
 def is_quick(spec: str) -> bool:
@@ -133,20 +86,11 @@ def is_quick(spec: str) -> bool:
     return spec.partition(":")[0] in QUICK
 
 
-def remembered(encoder: Encoder) -> Encoder:
-    """Return an encoder that encodes each text once."""
-    from assay.encode.cached_encoder import CachedEncoder
-
-    return CachedEncoder(encoder, platformdirs.user_cache_path("assay") / "vectors.sqlite")
-
-
-def index_of(root: Path, settings: Settings, encoder: Encoder | None = None) -> AnyIndex:
+def index_of(root: Path, settings: Settings) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
-    folder, encoder = _folder_of(root, settings), encoder or encoder_of(settings)
+    folder, encoder = _folder_of(root, settings), encoder_of(settings)
     if settings.index.refresh:
         return FolderIndex(root, folder, encoder, build_of(settings), _described)
-    from assay.search.folder_index import PublishedIndex
-
     return PublishedIndex(root, folder, encoder)
 
 

@@ -1,44 +1,38 @@
-"""Names of many roots in, those that can be searched out, with what is wrong with the others beside them.
+"""Open many roots, and say what is wrong with those that cannot be searched.
 
-One root that is missing, damaged or unreadable costs its own answers and not those of the rest. With a deadline, what
-cannot be brought up to date by then is searched as it was last indexed, and what has no index yet is left out.
+One root that is missing, damaged or unreadable costs its own answers and not those of the rest.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import glob
 from pathlib import Path
+from typing import NamedTuple
 
-from assay.assemble.indexes import AnyIndex, root_of
-from assay.assemble.workspace import Workspace, check, last_workspace, open_workspace, refuse_one_place_for_many
+from assay.assemble.indexes import root_of
+from assay.assemble.workspace import Workspace, check, open_workspace
 from assay.corpus.addresses import is_url
 from assay.errors import AssayError, DamagedIndex, InputError
 from assay.protocols import Progress
 from assay.search.combine import rebuild_command
+from assay.search.filters import kept_and_left_out
 from assay.settings import Settings
-from assay.store.place import is_bucket
+from assay.store.place import holds_many, is_bucket, located
 from assay.values import Problem
 
 _NAMED = 3
 """Roots that are named in an error as examples."""
 
 
-class DeadlinePassed(AssayError):
-    """The time to open roots is over."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedRoots:
+class OpenedRoots(NamedTuple):
     """The roots that can be searched, and why others cannot."""
 
     workspaces: tuple[Workspace, ...]
-    problems: tuple[Problem, ...] = ()
-    truncated: bool = False
-    """Whether the deadline left out roots, or what changed in them."""
+    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +45,10 @@ class RootOpening:
     patience_s: float | None = None
     hint: bool = False
     """Whether paths stood after a question, so that a missing one may be a word of it."""
-    deadline_s: float = 0.0
-    """Seconds to open all of them; 0 is no limit."""
+    check_all: bool = False
+    """Whether every byte of an index is read before, and what is damaged rebuilt."""
+    strict: bool = False
+    """Whether the first root that cannot be opened is an error."""
     repositories: tuple[str, ...] = ()
     """Globs of the names or paths of those to open, as `kept_repositories` takes them."""
 
@@ -84,19 +80,12 @@ def _roots_at(place: str) -> list[str]:
 
 def kept_repositories(roots: Sequence[str], globs: Sequence[str]) -> list[str]:
     """Return the roots whose name or whole path matches a glob, or all; one that starts with `!` leaves out."""
-    wanted = [one for one in globs if not one.startswith("!")]
-    unwanted = [one[1:] for one in globs if one.startswith("!")]
-    return [
-        root
-        for root in roots
-        if (not wanted or any(is_called(root, one) for one in wanted))
-        and not any(is_called(root, one) for one in unwanted)
-    ]
 
+    def is_called(root: str, names: Sequence[str]) -> bool:
+        return any(fnmatchcase(repository_name(root), one) or fnmatchcase(root, one) for one in names)
 
-def is_called(root: str, pattern: str) -> bool:
-    """Say whether a glob matches the name of a root, or all of its path or URL."""
-    return fnmatchcase(repository_name(root), pattern) or fnmatchcase(root, pattern)
+    wanted, unwanted = kept_and_left_out(globs)
+    return [root for root in roots if (not wanted or is_called(root, wanted)) and not is_called(root, unwanted)]
 
 
 def repository_name(root: str) -> str:
@@ -109,16 +98,22 @@ def repository_name(root: str) -> str:
 def open_many(paths: Sequence[str], how: RootOpening) -> OpenedRoots:
     """Open every root that can be opened, each once; raise what is wrong with the first where none can.
 
-    Each path is a folder, the URL of a git repository, or a place in a bucket, whose repositories are read as they are.
+    Each path is a folder, the URL of a git repository, or a place in a bucket, whose repositories are read as they are
+    and come last. All that can be is checked before any index is made.
     """
-    opening = _Opening(how, time.monotonic() + how.deadline_s if how.deadline_s else float("inf"))
-    folders = [path for path in paths if not is_bucket(path)]
-    opening.open_folders(kept_repositories(folders, how.repositories))
-    for place in (path for path in paths if is_bucket(path)):
-        opening.open_bucket(place)
-    if not opening.opened:
-        raise next(iter(opening.errors.values()), None) or _none_kept(folders, how.repositories)
-    return opening.result()
+    opened: list[Workspace] = []
+    errors: dict[str, AssayError] = {}
+    places = [] if how.check_all else [path for path in paths if is_bucket(path)]
+    folders = [path for path in paths if path not in places]
+    for each in named_roots(kept_repositories(folders, how.repositories), how, errors):
+        with _noting(each.name, how, errors):
+            opened.append(_opened(each, how))
+    for place in places:
+        with _noting(place, how, errors):
+            opened += _published(place, how, errors)
+    if not opened:
+        raise next(iter(errors.values()), None) or _none_kept(folders, how.repositories)
+    return OpenedRoots(tuple(opened), tuple(Problem(name, str(error)) for name, error in errors.items()))
 
 
 def _none_kept(folders: Sequence[str], globs: Sequence[str]) -> InputError:
@@ -128,119 +123,67 @@ def _none_kept(folders: Sequence[str], globs: Sequence[str]) -> InputError:
     return InputError(f"no repository is left by --repo {' '.join(globs)}{there}")
 
 
-@dataclass(slots=True)
-class _Opening:
-    """What was opened so far."""
-
-    how: RootOpening
-    ends: float
-    """When the time is over, by the monotonic clock."""
-    opened: list[Workspace] = field(default_factory=list)
-    errors: dict[str, AssayError] = field(default_factory=dict)
-    late: int = 0
-    """Roots that were not looked at for changes, though they should have been."""
-
-    def open_folders(self, paths: Sequence[str]) -> None:
-        """Open folders and clones."""
-        roots: dict[Path, str] = {}
-        for path in paths:
-            try:
-                roots.setdefault(_root(path, self.how, refresh=self.how.refresh and time.monotonic() < self.ends), path)
-            except AssayError as error:
-                self.errors[path] = error
-        for root, settings in _settings(roots, self.how, self.errors).items():
-            name = str(root) if is_url(roots[root]) else roots[root]
-            try:
-                workspace, fresh = _opened(root, settings, self.how, self.ends)
-            except AssayError as error:
-                self.errors[name] = error
-            else:
-                self.opened.append(replace(workspace, name=name))
-                self.late += not fresh
-
-    def open_bucket(self, place: str) -> None:
-        """Open the repositories of a place in a bucket, as they are."""
-        from assay.assemble.published import (
-            fetched_ahead,
-            published,  # not for a search in a folder
-        )
-
-        try:
-            settings = self.how.settings_of(Path(place))
-            check(settings.search)
-            found = published(place, settings, lambda names: kept_repositories(names, self.how.repositories))
-        except AssayError as error:
-            self.errors[place] = error
-            return
-        for name, index in fetched_ahead(found):
-            self._open_published(name, index, settings)
-
-    def _open_published(self, name: str, index: AnyIndex, settings: Settings) -> None:
-        try:
-            if time.monotonic() >= self.ends:
-                raise DeadlinePassed(f"{self.how.deadline_s:g} s were over before it was opened")
-            self.opened.append(Workspace(index, index.refresh(), settings, name=name))
-        except AssayError as error:
-            self.errors[name] = error
-
-    def result(self) -> OpenedRoots:
-        """Return what was opened, and what is wrong with the rest."""
-        problems = [Problem(name, str(error)) for name, error in self.errors.items()]
-        if self.late:
-            behind = f"{self.late} of {len(self.opened)} roots are searched as they were last indexed"
-            problems.append(Problem(f"the deadline of {self.how.deadline_s:g} s has passed", behind))
-        truncated = self.late > 0 or any(isinstance(error, DeadlinePassed) for error in self.errors.values())
-        return OpenedRoots(tuple(self.opened), tuple(problems), truncated)
-
-
-def _root(path: str, how: RootOpening, *, refresh: bool) -> Path:
-    if not path:
-        raise InputError("a PATH is empty: name a folder, or . for the current one")
-    return root_of(path, refresh=refresh, hint=how.hint)
-
-
-def _settings(roots: dict[Path, str], how: RootOpening, errors: dict[str, AssayError]) -> dict[Path, Settings]:
-    """Return the settings of each root; what is wrong with some is added to the errors."""
-    settings: dict[Path, Settings] = {}
-    for root, path in roots.items():
-        try:
-            settings[root] = how.settings_of(root)
-        except AssayError as error:
-            errors[path] = error
-    refuse_one_place_for_many(settings)
-    return settings
-
-
-def _opened(root: Path, settings: Settings, how: RootOpening, ends: float) -> tuple[Workspace, bool]:
-    """Return a root, and whether there was time to look at its files."""
-    if time.monotonic() < ends:
-        try:
-            return _open(root, settings, how, _until(ends, how.progress)), True
-        except DeadlinePassed:
-            pass
-    workspace = last_workspace(root, settings)
-    if workspace is None:
-        raise DeadlinePassed(f"it has no index yet, and {how.deadline_s:g} s are over: run assay index {root}")
-    return workspace, not how.refresh
-
-
-def _open(root: Path, settings: Settings, how: RootOpening, progress: Progress | None) -> Workspace:
+@contextmanager
+def _noting(name: str, how: RootOpening, errors: dict[str, AssayError]) -> Iterator[None]:
+    """Keep what goes wrong with a root, unless every root has to be opened."""
     try:
-        return open_workspace(root, settings, refresh=how.refresh, progress=progress, patience_s=how.patience_s)
+        yield
+    except AssayError as error:
+        if how.strict:
+            raise
+        errors[name] = error
+
+
+class NamedRoot(NamedTuple):
+    """A root, what it was called by whoever named it, and its settings."""
+
+    root: Path
+    name: str
+    settings: Settings
+
+
+def named_roots(paths: Sequence[str], how: RootOpening, errors: dict[str, AssayError] | None = None) -> list[NamedRoot]:
+    """Return every folder and clone, each once; what is wrong with some is added to the errors."""
+    roots: dict[Path, str] = {}
+    found, errors = [], {} if errors is None else errors
+    for path in paths:
+        with _noting(path, how, errors):
+            if not path:
+                raise InputError("a PATH is empty: name a folder, or . for the current one")
+            roots.setdefault(root_of(path, refresh=how.refresh, hint=how.hint), path)
+    for root, path in roots.items():
+        with _noting(path, how, errors):
+            found.append(NamedRoot(root, str(root) if is_url(path) else path, how.settings_of(root)))
+    locations = [(each.settings.index.location, each.root) for each in found if each.settings.index.location]
+    single = [located(location, root) for location, root in locations if not holds_many(location)]
+    if len(set(single)) < len(single):
+        raise InputError("--index names one index, and several paths were given: take them one by one")
+    return found
+
+
+def _published(place: str, how: RootOpening, errors: dict[str, AssayError]) -> Iterator[Workspace]:
+    """Open the repositories of a place in a bucket, or the one that it names, as they are there."""
+    from assay.assemble.published import fetched_ahead, published  # not for a search in a folder
+
+    settings = how.settings_of(Path(place))
+    check(settings.search)
+    found = published(place, settings, lambda names: kept_repositories(names, how.repositories))
+    for name, index in fetched_ahead(found):
+        with _noting(name, how, errors):
+            yield Workspace(index, index.refresh(), settings, name=name)
+
+
+def _opened(each: NamedRoot, how: RootOpening) -> Workspace:
+    try:
+        workspace = open_workspace(
+            each.root,
+            each.settings,
+            refresh=how.refresh,
+            progress=how.progress,
+            patience_s=how.patience_s,
+            check_all=how.check_all,
+        )
     except DamagedIndex as damage:
-        where = settings.index.location
-        raise DamagedIndex(f"{damage}; {rebuild_command(str(root), where)} rebuilds it") from damage
-
-
-def _until(ends: float, progress: Progress | None) -> Progress | None:
-    """Return what hears of progress, and stops the work when the time is over."""
-    if ends == float("inf"):
-        return progress
-
-    def report(stage: str, done: int, total: int) -> None:
-        if time.monotonic() >= ends:
-            raise DeadlinePassed("the deadline has passed")
-        if progress:
-            progress(stage, done, total)
-
-    return report
+        rebuild = rebuild_command(str(each.root), each.settings.index.location)
+        raise DamagedIndex(f"{damage}; {rebuild} rebuilds it") from damage
+    return replace(workspace, name=each.name)

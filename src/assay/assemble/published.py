@@ -49,13 +49,16 @@ def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> Inde
     return IndexFolder(folder, SharedPlace(str(place), BucketBlobs(place), copies, origin))
 
 
-def repositories_in(place: BucketPlace) -> list[str]:
+def _repositories_in(place: BucketPlace) -> list[str]:
     """Return the names of the repositories in a place, sorted; a place that names one holds that one."""
     try:
         from assay.store.bucket import names_in
     except ModuleNotFoundError as error:
         raise MissingExtra(f"'{place}'", str(error.name), "bucket") from error
-    return [place.name] if place.name else names_in(place, MANIFEST)
+    names = [place.name] if place.name else names_in(place, MANIFEST)
+    if not names:
+        raise InputError(f"there is no index in {place}: assay index PATH --index {place} makes one")
+    return names
 
 
 _AT_ONCE = 16
@@ -69,13 +72,8 @@ def published(
     They are read as they are: there need be no files here, and nothing is refreshed. A place may name one of them,
     `s3://BUCKET/PREFIX#NAME`; else those that `keep` leaves are meant. Raises InputError where a place holds none.
     """
-    # and git: not for folders
-
-    place = bucket_place(location)
-    encoder, names = encoder_of(settings), repositories_in(place)
-    if not names:
-        raise InputError(f"there is no index in {place}: assay index PATH --index {place} makes one")
-    folders = [(name, shared_folder(place.of(name), settings.index.cache_gb)) for name in keep(names)]
+    place, encoder = bucket_place(location), encoder_of(settings)
+    folders = [(name, shared_folder(place.of(name), settings.index.cache_gb)) for name in keep(_repositories_in(place))]
     return [(name, PublishedIndex(Path(name), folder, encoder)) for name, folder in folders]
 
 
@@ -110,11 +108,9 @@ def published_roots(location: str, settings: Settings) -> dict[Path, Settings]:
     """
     place, shelf = bucket_place(location), platformdirs.user_cache_path("assay") / "published"
     roots = {}
-    for name in repositories_in(place):
+    for name in _repositories_in(place):
         each = str(place.of(name))
         root = shelf / blake2b(each.encode(), digest_size=8).hexdigest() / name.rpartition("/")[2]
         root.mkdir(parents=True, exist_ok=True)
         roots[root.resolve()] = replace(settings, index=replace(settings.index, location=each, refresh=False))
-    if not roots:
-        raise InputError(f"there is no index in {place}: assay index PATH --index {place} makes one")
     return roots

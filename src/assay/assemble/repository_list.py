@@ -1,4 +1,4 @@
-"""A file with one repository a line in, the repositories that it lists out, or every line that cannot be used.
+"""Read a list of repositories from a file, one a line, or name every line that cannot be used.
 
 A line is a folder or a URL, and behind it, if wanted, `branch=NAME`, `every=30m` and settings such as
 `search.excerpt_lines=5`. A list of addresses that another program wrote is a list already, and a place with blanks in
@@ -76,10 +76,9 @@ def usable_lines(file: Path, mirrors: Path) -> tuple[list[ListedRepository], lis
         try:
             each = _parse_line(text, number, file.absolute().parent)
             each.root(mirrors)
+            found.append(each)
         except AssayError as error:
             problems.append(f"{file}:{number}: {error}")
-        else:
-            found.append(each)
     return found, problems
 
 

@@ -9,6 +9,7 @@ fetched from a URL no settings are read at all.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shlex
 import warnings
@@ -21,7 +22,7 @@ from typing import Any
 import platformdirs
 
 from assay.errors import InputError, SettingsNotUsed
-from assay.io.files import read_regular
+from assay.io.files import alone, read_regular, write_json
 from assay.settings import (
     FILE,
     USER_ONLY,
@@ -87,22 +88,16 @@ def read_root_file(root: Path) -> RootFile | None:
     if not os.path.lexists(file) or root.resolve().is_relative_to(platformdirs.user_cache_path("assay").resolve()):
         return None
     try:
-        data = _read(file)
-    except OSError as error:
-        why = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
+        data = read_regular(file, _LARGEST)
+        data.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            why: str | None = f"not valid UTF-8: {error.reason} at byte {error.start}"
+        else:
+            why = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
         warnings.warn(f"cannot read {_called(file)}: {why}; the defaults are used", SettingsNotUsed, stacklevel=2)
         return None
     return RootFile(file, parse_table(data, file), sha256(data).hexdigest())
-
-
-def _read(file: Path) -> bytes:
-    """Return the bytes of a settings file, which are UTF-8."""
-    data = read_regular(file, _LARGEST)
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise OSError(errno.EINVAL, f"not valid UTF-8: {error.reason} at byte {error.start}") from error
-    return data
 
 
 def _with_root_file(settings: Settings, file: RootFile, given: UserSettings) -> Settings:
@@ -134,8 +129,6 @@ def _called(file: Path) -> str:
 
 def trusted_files() -> dict[str, str]:
     """Return the paths of the files that the user trusts, each with the hash of what was in it then."""
-    import json
-
     store = trust_store()
     try:
         kept = json.loads(store.read_bytes())
@@ -177,9 +170,6 @@ def _key(file: Path) -> str:
 
 
 def _keep(more: Mapping[str, str], without: str = "") -> None:
-    from assay.io import files
-    from assay.io.files import alone
-
     store = trust_store()
     try:
         store.parent.mkdir(parents=True, exist_ok=True)
@@ -187,4 +177,4 @@ def _keep(more: Mapping[str, str], without: str = "") -> None:
         raise InputError(f"cannot write {store}: {error.strerror}") from error
     with alone(store.with_name(f"{store.name}.lock")):
         kept = {path: digest for path, digest in trusted_files().items() if path != without}
-        files.write_json(store, kept | dict(more))
+        write_json(store, kept | dict(more))

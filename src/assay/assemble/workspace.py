@@ -9,26 +9,32 @@ One that is damaged is found out when the pass breaks over it; the others are as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from assay import plugins
-from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root_of
-from assay.corpus.addresses import is_url
+from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory
 from assay.errors import DamagedIndex, InputError, StorageError, UnwritableIndex
 from assay.protocols import Encoder, Progress, Searcher
-from assay.search.combine import CheckedSearcher, IndexGuard, RerankedSearcher, rebuild_command, union
+from assay.search.combine import (
+    CheckedSearcher,
+    IndexGuard,
+    RerankedSearcher,
+    RewrittenSearcher,
+    rebuild_command,
+    union,
+)
 from assay.search.folder_index import IndexReport
 from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
-from assay.search.question import SpellCorrected, Speller
+from assay.search.question import Speller
 from assay.search.ranking import SHIPPED
 from assay.search.retrievers import listing
-from assay.search.translation import TranslatedSearcher, Translator
+from assay.search.translation import Translator
 from assay.settings import SearchSettings, Settings
-from assay.store.place import holds_many, is_bucket, located
+from assay.store.place import is_bucket
 from assay.store.snapshot import Snapshot
 from assay.values import Hit, Problem, Query
 
@@ -53,11 +59,11 @@ def searcher_of(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings, 
     if settings.ranking == "learned":
         searcher = IssueSearcher(LearnedSearcher(snapshot, encoder, speller, weights_folder(settings)), snapshot)
     else:
-        searcher = SpellCorrected(_unlearned(snapshot, encoder, settings), speller)
+        searcher = RewrittenSearcher(_unlearned(snapshot, encoder, settings), speller.corrected)
     if settings.reranker:
         scorer = plugins.make("scorer", settings.reranker)
         searcher = RerankedSearcher(searcher, scorer, settings.rerank_depth)
-    return TranslatedSearcher(searcher, translator())
+    return RewrittenSearcher(searcher, lambda text: translator().read(text).text)
 
 
 def check(settings: SearchSettings) -> None:
@@ -114,20 +120,13 @@ class CorpusSearch:
     @cached_property
     def searcher(self) -> Searcher:
         """Return the searcher that the settings ask for."""
-        return self._searcher_by(self.settings)
-
-    @cached_property
-    def unreranked(self) -> Searcher:
-        """Return the same without its reranker, for where that is not to be had."""
-        return self._searcher_by(replace(self.settings, reranker=""))
-
-    def _searcher_by(self, settings: SearchSettings) -> Searcher:
-        return CheckedSearcher(searcher_of(self.snapshot, self.encoder, settings, self.speller), self.guard)
+        return CheckedSearcher(searcher_of(self.snapshot, self.encoder, self.settings, self.speller), self.guard)
 
     def search(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> list[Hit]:
         """Return the best hits of some queries, united."""
-        asked = [query for query in queries if query.text]
-        found = (self.searcher if reranked else self.unreranked).search(asked, k) if asked else []
+        by_meaning = [query for query in queries if query.text]
+        search = self if reranked else replace(self, settings=replace(self.settings, reranker=""))
+        found = search.searcher.search(by_meaning, k) if by_meaning else []
         with self.guard.reading():
             found += [listing(self.snapshot, query, k) for query in queries if not query.text]
         return union(found, k)
@@ -189,18 +188,14 @@ class Workspace:
         try:
             report = self.index.refresh(progress, replaces=False)
         except StorageError as refusal:
-            if is_bucket(self.index.location):
-                return self._out_of_reach(refusal)
+            if is_bucket(self.index.location):  # what was read of it is here, and from before
+                report = replace(self.report, unwritten=str(refusal))
+                before = replace(self, report=report)
+                vars(before)["snapshot"] = self.snapshot
+                return before, report
             report = _as_before(self.index, refusal)
         same = self.index.snapshot() is self.snapshot and report.stale == self.report.stale
         return (self if same else replace(self, report=report)), report
-
-    def _out_of_reach(self, refusal: StorageError) -> tuple[Workspace, IndexReport]:
-        """Return the same, which says that it is from before: what was read of a bucket is here."""
-        report = replace(self.report, unwritten=str(refusal))
-        same = replace(self, report=report)
-        vars(same)["snapshot"] = self.snapshot
-        return same, report
 
 
 def open_workspace(  # noqa: PLR0913  how it is brought up to date
@@ -211,19 +206,18 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
     progress: Progress | None = None,
     patience_s: float | None = None,
     check_all: bool = False,
-    encoder: Encoder | None = None,
 ) -> Workspace:
     """Return a root with its index up to date, or as it is when not to be refreshed.
 
     With a patience, it is as it was where another process is still bringing it up to date after that. With
     `check_all`, every byte of it is read before, and a refresh rebuilds what is damaged. Otherwise, where nothing can
     be written, it is as it was, too, and its report says so; where there is none in the user's cache, it is built in
-    memory, and the workspace's note says so. An `encoder` stands for the one that the settings name.
+    memory, and the workspace's note says so.
     """
     check(settings.search)
     if check_all and not settings.index.refresh:
         raise InputError("index.refresh is false, and nothing is indexed then: leave that setting out")
-    index = index_of(root, settings, encoder)
+    index = index_of(root, settings)
     if check_all:
         index.check()
     if not refresh:
@@ -252,85 +246,6 @@ def _as_before(index: AnyIndex, refusal: StorageError) -> IndexReport:
     if standing is None or standing.rebuild_because:
         raise refusal
     return replace(standing.report, unwritten=str(refusal) if standing.stale else "")
-
-
-def open_workspaces(  # noqa: PLR0913  how they are brought up to date
-    paths: Sequence[str],
-    settings_of: Callable[[Path], Settings],
-    *,
-    refresh: bool = True,
-    progress: Progress | None = None,
-    patience_s: float | None = None,
-    check_all: bool = False,
-    hint: bool = False,
-) -> list[Workspace]:
-    """Open every root, each once; all is checked before any index is made.
-
-    Each path is a folder, the URL of a git repository, or a place in a bucket, whose repositories are read as they are
-    and come last. `hint` is for paths that stood after a question: the error
-    about one that is missing says that a question of several words goes in quotes.
-    """
-    places = [] if check_all else [path for path in paths if is_bucket(path)]
-    folders = [path for path in paths if path not in places]
-    opened = [
-        replace(
-            open_workspace(
-                each.root,
-                each.settings,
-                refresh=refresh,
-                progress=progress,
-                patience_s=patience_s,
-                check_all=check_all,
-            ),
-            name=each.name,
-        )
-        for each in named_roots(folders, settings_of, refresh=refresh, hint=hint)
-    ]
-    return [*opened, *(each for place in places for each in published_workspaces(place, settings_of))]
-
-
-@dataclass(frozen=True, slots=True)
-class NamedRoot:
-    """A root, what it was called by whoever named it, and its settings."""
-
-    root: Path
-    name: str
-    settings: Settings
-
-
-def named_roots(
-    paths: Sequence[str], settings_of: Callable[[Path], Settings], *, refresh: bool = True, hint: bool = False
-) -> list[NamedRoot]:
-    """Return every root, each once, after all is checked that can be before any index is made."""
-    if "" in paths:
-        raise InputError("a PATH is empty: name a folder, or . for the current one")
-    roots: dict[Path, str] = {}
-    for path in paths:
-        roots.setdefault(root_of(path, refresh=refresh, hint=hint), path)
-    settings = {root: settings_of(root) for root in roots}
-    refuse_one_place_for_many(settings)
-    return [NamedRoot(root, str(root) if is_url(path) else path, settings[root]) for root, path in roots.items()]
-
-
-def refuse_one_place_for_many(settings: Mapping[Path, Settings]) -> None:
-    """Raise InputError where several roots would have one index."""
-    given = [(each.index.location, root) for root, each in settings.items() if each.index.location]
-    single = [located(location, root) for location, root in given if not holds_many(location)]
-    if len(set(single)) < len(single):
-        raise InputError("--index names one index, and several paths were given: take them one by one")
-
-
-def published_workspaces(location: str, settings_of: Callable[[Path], Settings]) -> list[Workspace]:
-    """Open every repository in a place such as `s3://BUCKET/PREFIX`, or the one that it names, as they are there."""
-    from assay.assemble.published import (
-        fetched_ahead,
-        published,  # not for a search in a folder
-    )
-
-    settings = settings_of(Path(location))
-    check(settings.search)
-    found = published(location, settings)
-    return [Workspace(index, index.refresh(), settings, name=name) for name, index in fetched_ahead(found)]
 
 
 def last_workspace(root: Path, settings: Settings) -> Workspace | None:

@@ -1,4 +1,4 @@
-"""An answer to what is printed: text, JSON, JSON lines, or places for editors.
+"""Write an answer as text, JSON, JSON lines, or places for editors.
 
 Paths are relative to the searched root in JSON; text, places, and JSON of several roots, put the root before them as
 it was typed, so that they can be opened from where one stands.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.assemble.answer import Answer
 from assay.assemble.workspace import Workspace
@@ -23,48 +23,24 @@ from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
 from assay.values import Chunk, Hit
 
+if TYPE_CHECKING:
+    from assay.cli.search import SearchOptions
+
 _MOST_PROBLEMS = 5
 """Roots that standard error names one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How an answer is to look."""
-
-    form: str
-    budget: int | None = None
-    full: bool = False
-    explain: bool = False
-    nearest: bool = False
-    """Whether JSON lines have hits that are only the nearest, too."""
-    places: bool = False
-    """Whether the places of matches are listed, not only counted."""
-    by_file: bool = False
-    """Whether files are listed, each with its best places."""
-    expanded: bool = False
-    """Whether text has every hit, rather than one a group."""
-
-    @property
-    def is_grouped(self) -> bool:
-        """Whether one hit stands for several places."""
-        return self.by_file or (self.form == "text" and not self.expanded)
-
-    def listed(self, ask: Callable[[int], Answer], limit: int) -> Answer:
-        """Return an answer with what is listed; `ask` returns one of so many hits."""
-        if not self.is_grouped:
-            return ask(limit)
-        for depth in hits_to_group(limit):
-            answer = ask(depth)
-            groups = grouped(answer.hits)
-            entries = by_file(groups) if self.by_file else [[hit] for hit in groups]
-            if len(entries) >= limit or len(answer) < depth:
-                break
-        return replace(answer, hits=tuple(hit for entry in entries[:limit] for hit in entry))
-
-    @property
-    def names_root(self) -> bool:
-        """Whether paths have the root before them, though there is only one."""
-        return self.form in {"text", "vimgrep"}
+def listed(given: SearchOptions, ask: Callable[[int], Answer], limit: int) -> Answer:
+    """Return an answer with what is listed: hits, groups of them or files; `ask` returns one of so many hits."""
+    if given.by != "file" and (given.form != "text" or given.expanded):
+        return ask(limit)
+    for depth in hits_to_group(limit):
+        answer = ask(depth)
+        groups = grouped(answer.hits)
+        entries = by_file(groups) if given.by == "file" else [[hit] for hit in groups]
+        if len(entries) >= limit or len(answer) < depth:
+            break
+    return replace(answer, hits=tuple(hit for entry in entries[:limit] for hit in entry))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,35 +50,32 @@ class AnswerOutput:
     answer: Answer
     queries: tuple[str, ...]
     opened: Sequence[Workspace]
-    look: Look
+    given: SearchOptions
 
     def written(self) -> str:
         """Return what to print; with a budget, as much of it as that holds."""
         forms = {"text": self._text, "json": self._json, "jsonl": self._json_lines, "vimgrep": self._places}
-        return forms[self.look.form]()
+        return forms[self.given.form]()
 
     def _json(self) -> str:
         first: dict[str, Any] = {"query": "\n".join(self.queries), "relevant": self.answer.relevant}
-        if self.answer.corrected:
-            first["corrected"] = "\n".join(self.answer.corrected)
-        if self.answer.language:
-            first["language"] = self.answer.language
-        if self.answer.notes:
-            first["notes"] = list(self.answer.notes)
-        if self.answer.problems:
-            first["problems"] = [{"root": each.where, "problem": each.what} for each in self.answer.problems]
-        if self.answer.truncated:
-            first["truncated"] = True
-        rest = {"index": about(self.opened, brief=self.look.budget is not None), **self._matches()}
+        notes = {
+            "corrected": "\n".join(self.answer.corrected),
+            "language": self.answer.language,
+            "notes": self.answer.notes,
+            "problems": [{"root": each.where, "problem": each.what} for each in self.answer.problems],
+        }
+        first |= {name: value for name, value in notes.items() if value}
+        rest = {"index": about(self.opened, brief=self.given.budget is not None), **self._matches()}
         hits = self._fitting(dumps(first | rest | {"hits": []}), lambda hit: dumps(as_dict(hit)) + ", ")
         return dumps(first | {"hits": list(map(as_dict, hits))} | rest) + "\n"
 
     def _json_lines(self) -> str:
         matches = self._matches()
         rest = dumps(matches) + "\n" if matches else ""
-        if not (self.answer.relevant or self.look.nearest):
+        if not (self.answer.relevant or self.given.nearest):
             return rest
-        if self.look.by_file:
+        if self.given.by == "file":
             return "".join(map(self._file_line, self._files(rest, self._file_line))) + rest
         return "".join(map(self._json_line, self._fitting(rest, self._json_line))) + rest
 
@@ -127,17 +100,18 @@ class AnswerOutput:
 
     def _text(self) -> str:
         matches = self._matches()
-        rest = _matches_text(matches["matches"]) if matches and self.look.places else ""
-        if self.look.by_file:
+        rest = _matches_text(matches["matches"]) if matches and self.given.all_matches else ""
+        if self.given.by == "file":
             shown = partial(text.file_text, wanted=terms_to_mark(self._asked))
             return "".join(shown(file, color=wants_color()) for file in self._files(rest, shown)) + rest
-        show = text.colored if wants_color() else text.plain
-        return "".join(self._hit_text(hit, show) for hit in self._fitting(rest, self._hit_text)) + rest
+        color = wants_color()
+        return "".join(self._hit_text(hit, color=color) for hit in self._fitting(rest, self._hit_text)) + rest
 
-    def _hit_text(self, hit: Hit, show: text.Show = text.plain) -> str:
-        explain, clip, wanted = self.look.explain, not self._whole, terms_to_mark(self._asked)
-        more = [f"also {text.place(one, wanted)}" for one in hit.others] if self.look.expanded else [*others_text(hit)]
-        return show(hit, self._lines(hit), wanted, more, explain=explain, clip=clip) + "\n"
+    def _hit_text(self, hit: Hit, *, color: bool = False) -> str:
+        explain, clip, wanted = self.given.explained, not self._whole, terms_to_mark(self._asked)
+        more = [f"also {text.place(one, wanted)}" for one in hit.others] if self.given.expanded else [*others_text(hit)]
+        shown = text.hit_text(hit, self._lines(hit), wanted, more, explain=explain, clip=clip, color=color)
+        return f"{shown}\n"
 
     @property
     def _asked(self) -> tuple[str, ...]:
@@ -146,7 +120,7 @@ class AnswerOutput:
 
     @property
     def _whole(self) -> bool:
-        return self.look.full or self.look.budget is not None
+        return self.given.full or self.given.budget is not None
 
     def _lines(self, hit: Hit) -> list[Line]:
         """Return the lines of a hit that text shows; places are those of the same lines."""
@@ -155,7 +129,7 @@ class AnswerOutput:
 
     def _fitting(self, rest: str, write: Callable[[Hit], str]) -> Sequence[Hit]:
         """Return the hits that the budget holds beside the rest of the output."""
-        hits, budget = self.answer.hits, self.look.budget
+        hits, budget = self.answer.hits, self.given.budget
         if budget is None:
             return hits
         fitting = fit(hits, terms_to_mark(self._asked), budget - tokens(rest), lambda hit: tokens(write(hit)))
@@ -165,7 +139,7 @@ class AnswerOutput:
 
     def _files(self, rest: str, write: Callable[[Sequence[Hit]], str]) -> Sequence[Sequence[Hit]]:
         """Return the hits of each file, of as many files as the budget holds beside the rest of the output."""
-        files, budget = by_file(self.answer.hits), self.look.budget
+        files, budget = by_file(self.answer.hits), self.given.budget
         if budget is None:
             return files
         taken = accumulate((tokens(write(file)) for file in files), initial=tokens(rest))
@@ -178,9 +152,9 @@ class AnswerOutput:
         """Return the matches as JSON has them; places that would take over half of the budget are left out."""
         if self.answer.matches is None:
             return {}
-        places, budget = self.answer.matches, self.look.budget
+        places, budget = self.answer.matches, self.given.budget
         counts = {"count": len(places), "files": len({place.path for place in places})}
-        if not self.look.places:
+        if not self.given.all_matches:
             return {"matches": counts}
         matches = {**counts, "places": list(map(asdict, places))}
         if budget is not None and tokens(dumps(matches)) > budget // 2:

@@ -1,11 +1,8 @@
-"""The beginning of a value on the command line to the values that a shell offers for it.
-
-A value that people look up is completed from the table that checks it. That is read only when a shell asks.
-"""
+"""Complete values on the command line from the tables that check them, which are read only when a shell asks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -13,29 +10,34 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
-def complete_languages(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer the languages that files can be written in."""
+
+def _completing(values: Callable[[], Iterable[str]]) -> Complete:
+    def complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(value) for value in sorted(values()) if value.startswith(incomplete)]
+
+    return complete
+
+
+def _languages() -> Iterable[str]:
     from assay.corpus.languages import BY_EXTENSION, BY_NAME
 
-    return _starting({*BY_EXTENSION.values(), *BY_NAME.values()}, incomplete)
+    return {*BY_EXTENSION.values(), *BY_NAME.values()}
 
 
-def complete_kinds(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer the kinds of units."""
+def _kinds() -> Iterable[str]:
     from assay.values import KINDS
 
-    return _starting(filter(None, KINDS), incomplete)
+    return filter(None, KINDS)
 
 
-def complete_agents(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer the coding agents that can be configured."""
+def _agents() -> Iterable[str]:
     from assay.serve.agents.agents import AGENTS
 
-    return _starting((agent.name for agent in AGENTS), incomplete)
+    return (agent.name for agent in AGENTS)
 
 
-def _starting(values: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(value) for value in sorted(values) if value.startswith(incomplete)]
+complete_languages, complete_kinds, complete_agents = map(_completing, (_languages, _kinds, _agents))

@@ -1,4 +1,4 @@
-"""`assay doctor`: this installation in, what works and what is missing out."""
+"""`assay doctor`: check what works here and what is missing."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from assay import __version__
 from assay.cli.command import argument, command, shared
 from assay.cli.options import SettingsOptions
-from assay.errors import AssayError
+from assay.errors import AssayError, DamagedIndex, counted
 
 if TYPE_CHECKING:
     from assay.assemble.indexes import AnyIndex
 
 _NOT_PARTS = ("all", "dev")
-
-_CONTAINER = ("In a container, docs/howto/pod.md says what each kind needs.",)
 
 Finding = tuple[bool, str]
 """Whether all is well, and what was found."""
@@ -43,8 +42,21 @@ def doctor(given: DoctorOptions) -> int:
     Tries each part on its own, then a search in a folder made for it, and reads all of the index of PATH, where there
     is one. Exits 0 if all is well, 1 otherwise.
     """
+    chosen = given.chosen
+    checks: dict[str, Callable[[], Finding]] = {
+        "assay": lambda: (True, f"{__version__}, Python {platform.python_version()}, {Path(sys.executable)}"),
+        "machine": lambda: (True, f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
+        "git": lambda: (True, shutil.which("git") or "not found; it is not needed to search"),
+        "cache": _cache,
+        "encoder": lambda: _encoder(chosen),
+        "search": _search,
+        "index": lambda: _index(given.path, chosen),
+        "sandbox": _sandbox,
+        "chat": _chat,
+        "extras": _extras,
+    }
     well = True
-    for name, check in _checks(given.path, given.chosen):
+    for name, check in checks.items():
         try:
             good, found = check()
         except AssayError as error:
@@ -54,34 +66,6 @@ def doctor(given: DoctorOptions) -> int:
         well = well and good
         click.echo(f"{'ok ' if good else 'BAD'}  {name:<10}{found}")
     return 0 if well else 1
-
-
-def _checks(path: str, chosen: SettingsOptions) -> Iterator[tuple[str, Callable[[], Finding]]]:
-    yield "assay", _assay
-    yield "machine", _machine
-    yield "git", _git
-    yield "cache", _cache
-    yield "encoder", lambda: _encoder(chosen)
-    yield "search", _search
-    yield "index", lambda: _index(path, chosen)
-    yield "sandbox", _sandbox
-    yield "chat", _chat
-    yield "extras", _extras
-
-
-def _assay() -> Finding:
-    from assay import __version__
-
-    return True, f"{__version__}, Python {platform.python_version()}, {Path(sys.executable)}"
-
-
-def _machine() -> Finding:
-    return True, f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-
-
-def _git() -> Finding:
-    found = shutil.which("git")
-    return True, found or "not found; it is not needed to search"
 
 
 def _cache() -> Finding:
@@ -131,11 +115,10 @@ def _index(path: str, chosen: SettingsOptions) -> Finding:
     from assay.assemble.published import indexes_at
 
     found = [_one_index(path, index, chosen) for _, index in indexes_at(path, chosen.settings)]
-    return all(good for good, _ in found), "; ".join(said for _, said in found)
+    return all(good for good, _ in found), "; ".join(text for _, text in found)
 
 
 def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
-    from assay.errors import DamagedIndex, counted
     from assay.search.combine import rebuild_command
 
     root = index.root
@@ -149,9 +132,8 @@ def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
     if standing is None:
         return True, f"none of {root} yet; the first search makes it"
     behind = f"{counted(len(standing.stale), 'file')} stale, which the next search sees to"
-    now = "up to date" if standing.is_compared else "read as it is"
-    said = behind if standing.stale else now
-    return True, f"of {root}: {counted(standing.report.files, 'file')}, whole, {standing.rebuild_because or said}"
+    state = behind if standing.stale else "up to date" if standing.is_compared else "read as it is"
+    return True, f"of {root}: {counted(standing.report.files, 'file')}, whole, {standing.rebuild_because or state}"
 
 
 def _sandbox() -> Finding:
@@ -165,9 +147,11 @@ def _sandbox() -> Finding:
         finding = probe(kind, fresh=True)
         if finding.holds:
             lines = [str(finding), *(f"  {each}" for each in (*kind.guarantees, describe())), *refused]
-            return True, f"\n{'':<15}".join(lines)
+            break
         refused.append(f"not {finding}")
-    lines = ["none holds here, so no program is run", *refused, *_CONTAINER]
+    else:
+        container = "In a container, docs/howto/pod.md says what each kind needs."
+        lines = ["none holds here, so no program is run", *refused, container]
     return True, f"\n{'':<15}".join(lines)
 
 

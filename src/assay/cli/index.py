@@ -1,19 +1,21 @@
-"""`assay index`: folders in, their indexes made or brought up to date, and described if that is asked for."""
+"""`assay index`: build, update and describe indexes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from math import isnan
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
 from assay.cli.options import ClusterOptions, SettingsOptions
+from assay.errors import InputError, counted
+from assay.io.terminal import dumps, say, say_problems
 
 if TYPE_CHECKING:
-    from assay.assemble.describe_index import DescribeOptions
     from assay.assemble.workspace import Workspace
     from assay.search.descriptions import DescribeReport
     from assay.settings import ClusterSettings
@@ -57,26 +59,24 @@ def index(given: IndexOptions) -> int:
     the code. No unit is described twice; an interrupted run continues where it was.
 
     With --on ray, several repositories are indexed by the machines of a cluster, one each at a time; all of them need
-    the same file system. One repository is encoded there, if its encoder is a transformer (hf:, onnx:).
+    the same file system.
 
     Exits 0 if there is something to search, 1 if there is nothing or --describe stopped early, 2 on an error, 3 if no
     machine of the cluster is left.
     """
     from assay.cli.workspaces import about, open_roots, summary
-    from assay.io.terminal import dumps
 
-    chosen = _describe_options(given)
-    cluster = _cluster(given)
+    cluster = _checked_cluster(given)
     if cluster:
         opened = _indexed_there(given, cluster)
     else:
         opened = open_roots(given.roots or (".",), given.chosen, check_all=True)
-    if chosen and given.dry_run:
-        _echo_forecast(opened, chosen, given.form)
+    if given.describe and given.dry_run:
+        _echo_forecast(opened, given)
         return 0
     reports: list[DescribeReport] = []
-    if chosen:
-        opened, reports = _described(opened, chosen, verbose=given.chosen.verbose)
+    if given.describe:
+        opened, reports = _described(opened, given)
     if given.form == "json":
         rows = [asdict(report) | {"refused": len(report.refused)} for report in reports]
         click.echo(dumps(about(opened) | ({"descriptions": rows} if rows else {})))
@@ -89,15 +89,15 @@ def index(given: IndexOptions) -> int:
     return 0 if is_whole else 1
 
 
-def _cluster(given: IndexOptions) -> ClusterSettings | None:
-    """Return where to index, None for here."""
-    from assay.errors import InputError
-
+def _checked_cluster(given: IndexOptions) -> ClusterSettings | None:
+    """Return where to index, None for here; refuse options that need another one."""
     cluster = given.where.cluster
     if given.gpus and not cluster:
         raise InputError("--gpus is for --on ray: give that, too")
     if given.describe and cluster:
         raise InputError("--describe waits for its model, which no cluster helps: describe without --on")
+    if not given.describe and (given.budget or given.rate or given.dry_run):
+        raise InputError("--budget, --rate and --dry-run are for --describe CHAT: give that, too")
     return cluster
 
 
@@ -105,8 +105,6 @@ def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Worksp
     """Have a cluster index; what it could not is named, and then there is no success."""
     from assay.assemble.cluster import index_on_cluster
     from assay.cli.progress import progress
-    from assay.errors import InputError, counted
-    from assay.io.terminal import say
 
     with progress() as watch:
         opened, problems = index_on_cluster(
@@ -114,8 +112,7 @@ def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Worksp
         )
     for one in opened if problems else ():
         say(f"{one.name}: {counted(one.report.chunks, 'chunk')}")
-    for problem in problems:
-        say(str(problem))
+    say_problems(problems, every=True)
     if problems:
         raise InputError(
             f"{len(problems):,} of {len(problems) + len(opened):,} repositories were not indexed, as named above"
@@ -123,40 +120,20 @@ def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Worksp
     return opened
 
 
-def _describe_options(given: IndexOptions) -> DescribeOptions | None:
-    from assay.errors import InputError
-
-    if not given.describe:
-        if given.budget or given.rate or given.dry_run:
-            raise InputError("--budget, --rate and --dry-run are for --describe CHAT: give that, too")
-        return None
-    from assay.assemble.describe_index import DescribeOptions
-
-    return DescribeOptions(given.describe, given.budget, given.rate, given.workers)
-
-
-def _described(
-    opened: list[Workspace], chosen: DescribeOptions, *, verbose: bool
-) -> tuple[list[Workspace], list[DescribeReport]]:
+def _described(opened: list[Workspace], given: IndexOptions) -> tuple[list[Workspace], list[DescribeReport]]:
     """Have indexes described, and name what was refused."""
     from assay.assemble.describe_index import describe_indexes
     from assay.cli.progress import progress
-    from assay.io.terminal import say
 
     with progress() as watch:
-        made = describe_indexes(opened, chosen, watch)
-    refused = [problem for _, report in made for problem in report.refused]
-    shown = refused if verbose else refused[:10]
-    for problem in shown:
-        say(str(problem))
-    if len(refused) > len(shown):
-        say(f"{len(refused) - len(shown):,} more refused descriptions; -v names them")
-    return [one for one, _ in made], [report for _, report in made]
+        described = describe_indexes(
+            opened, given.describe, budget=given.budget, rate=given.rate, workers=given.workers, progress=watch
+        )
+    say_problems([problem for _, report in described for problem in report.refused], every=given.chosen.verbose)
+    return [one for one, _ in described], [report for _, report in described]
 
 
 def _text(report: DescribeReport) -> Iterator[str]:
-    from assay.errors import counted
-
     yield f"{counted(report.described, 'unit')} described now"
     if report.refused:
         yield f"{len(report.refused):,} refused"
@@ -168,20 +145,17 @@ def _text(report: DescribeReport) -> Iterator[str]:
 
 
 def _usd(cost: float) -> str:
-    return "cost unknown" if cost != cost else f"${cost:.4f}"  # noqa: PLR0124  not a number
+    return "cost unknown" if isnan(cost) else f"${cost:.4f}"
 
 
-def _echo_forecast(opened: list[Workspace], chosen: DescribeOptions, form: str) -> None:
+def _echo_forecast(opened: list[Workspace], given: IndexOptions) -> None:
     from assay.assemble.describe_index import describe_forecast
-    from assay.errors import counted
-    from assay.io.terminal import dumps
 
-    plans, usd = describe_forecast(opened, chosen)
-    if form == "json":
-        rows: list[dict[str, Any]] = [asdict(plan) for plan in plans]
-        click.echo(dumps({"forecasts": rows, "usd": None if usd != usd else round(usd, 4)}))  # noqa: PLR0124
+    plans, usd = describe_forecast(opened, given.describe)
+    if given.form == "json":
+        click.echo(dumps({"forecasts": list(map(asdict, plans)), "usd": None if isnan(usd) else round(usd, 4)}))
         return
     for one, plan in zip(opened, plans, strict=True):
-        asked = f"{counted(plan.units, 'unit')} to describe in {counted(plan.prompts, 'prompt')}"
-        click.echo(f"{one.name}: {asked}, about {plan.tokens_in:,} tokens in and {plan.tokens_out:,} out")
-    click.echo(f"{_usd(usd)} by the listed price of {chosen.chat}")
+        work = f"{counted(plan.units, 'unit')} to describe in {counted(plan.prompts, 'prompt')}"
+        click.echo(f"{one.name}: {work}, about {plan.tokens_in:,} tokens in and {plan.tokens_out:,} out")
+    click.echo(f"{_usd(usd)} by the listed price of {given.describe}")

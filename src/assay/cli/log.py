@@ -11,6 +11,8 @@ import click
 from assay.cli import options
 from assay.cli.command import argument, command, form, option, shared
 from assay.cli.options import SettingsOptions
+from assay.errors import InputError
+from assay.io.terminal import dumps, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +59,6 @@ def log(given: LogOptions) -> int:
     from assay.assemble.commits import History
     from assay.assemble.indexes import root_of
     from assay.cli.progress import progress
-    from assay.io.terminal import say
     from assay.search.history import CommitFilter
 
     keep = CommitFilter(given.author, given.since, given.until, given.paths)
@@ -86,7 +87,6 @@ def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCo
     from assay.assemble.commits import FoundCommits
     from assay.assemble.indexes import root_of
     from assay.cli.file_line import parsed_place, path_below
-    from assay.errors import InputError
     from assay.serve.history_tools import unit_log
     from assay.serve.search_tools import Page
     from assay.serve.session import Session
@@ -112,7 +112,6 @@ def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool)
 
 def _commits_text(found: list[FoundCommit], form: str) -> str:
     from assay.assemble.commits import commits_text
-    from assay.io.terminal import dumps
 
     if form == "json":
         return dumps({"commits": list(map(asdict, found))}) + "\n"

@@ -11,6 +11,7 @@ import click
 
 from assay.cli.command import COUNT, FILE, PATH, flag, option, verbose
 from assay.cli.completions import complete_kinds, complete_languages
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.runs.draw_sample import SampleDraw
@@ -70,7 +71,7 @@ class SettingsOptions:
 
 @dataclass(frozen=True, slots=True)
 class RootsOptions:
-    """What the options say about which roots are searched, and for how long they are opened."""
+    """Options that select roots."""
 
     places: tuple[str, ...] = option(
         "--roots",
@@ -83,13 +84,6 @@ class RootsOptions:
         multiple=True,
         metavar="GLOB",
         help="Search only repositories whose name or path matches; !GLOB excludes. Repeatable.",
-    )
-    deadline_s: float = option(
-        "--deadline",
-        type=click.FloatRange(min=0),
-        default=0.0,
-        metavar="S",
-        help="After S seconds, search the other roots as they were last indexed; 0: no limit.",
     )
 
     def roots(self, paths: Sequence[str]) -> list[str]:
@@ -201,7 +195,6 @@ class ClusterOptions:
     @property
     def cluster(self) -> ClusterSettings | None:
         """Return which cluster is meant, None for this machine."""
-        from assay.errors import InputError
         from assay.settings import PATIENCE_S, ClusterSettings
 
         kind, _, address = self.place.partition(":")

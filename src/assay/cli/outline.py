@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 import click
 
 from assay.cli.command import argument, command, form, option
+from assay.errors import printable
+from assay.io.terminal import dumps, printable_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +31,6 @@ def outline(given: OutlineOptions) -> int:
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
     from assay.cli.listed_files import listed_files
-    from assay.errors import printable
-    from assay.io.terminal import dumps, printable_line
     from assay.serve.read_tools import outline_of
 
     found = False

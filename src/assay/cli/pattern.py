@@ -9,6 +9,8 @@ import click
 
 from assay.cli.command import argument, command, form, option
 from assay.cli.completions import complete_languages
+from assay.errors import counted, printable
+from assay.io.terminal import dumps, printable_line, say
 
 if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern
@@ -46,8 +48,6 @@ def pattern(given: PatternOptions) -> int:
     from assay.assemble.answer import language_named
     from assay.cli.listed_files import listed_files
     from assay.corpus.code_pattern import Pattern
-    from assay.errors import counted
-    from assay.io.terminal import say
     from assay.serve.read_tools import DOUBT, may_be
 
     language = language_named(given.language)
@@ -61,8 +61,6 @@ def pattern(given: PatternOptions) -> int:
 
 
 def _print_matches(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) -> int:
-    from assay.errors import printable
-    from assay.io.terminal import dumps, printable_line
     from assay.serve.read_tools import pattern_matches
 
     count = 0

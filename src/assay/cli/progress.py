@@ -1,4 +1,4 @@
-"""What a long step has done, to standard error: a bar on a terminal, elsewhere a line every ten seconds.
+"""Report what a long step has done on standard error: a bar on a terminal, elsewhere a line every ten seconds.
 
 Both appear only when the work takes a while. The lines are also written while nothing is reported (a model that loads,
 a question that waits): by a timer of the system, for a thread of its own would keep the work from forking.
@@ -136,7 +136,14 @@ class _Bar:
             return
         self._drawn, self._wait_s = time.monotonic(), _REDRAW_S
         if self._shown is None:
-            self._shown = _opened()
+            from rich import progress as rich
+            from rich.console import Console
+
+            name = rich.TextColumn("{task.description}", markup=False)
+            columns = (name, rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeElapsedColumn())
+            console = Console(stderr=True)
+            self._shown = rich.Progress(*columns, console=console, transient=True, auto_refresh=False)
+            self._shown.start()
         if stage not in self._stages:
             self._stages[stage] = self._shown.add_task(stage, total=total)
         self._shown.update(self._stages[stage], completed=done, total=total, refresh=True)
@@ -144,13 +151,3 @@ class _Bar:
     def close(self) -> None:
         if self._shown is not None:
             self._shown.stop()
-
-
-def _opened() -> Drawn:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    shown = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
-    shown.start()
-    return shown

@@ -11,6 +11,7 @@ import click
 from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
 from assay.cli.options import SettingsOptions
+from assay.io.terminal import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,8 @@ def related(given: RelatedOptions) -> int:
     """
     from assay.assemble.answer import related_answer
     from assay.cli.file_line import parsed_place, path_below
-    from assay.cli.related_output import RelatedOutput
+    from assay.cli.related_output import related_output
     from assay.cli.workspaces import PATIENCE_S, open_roots
-    from assay.io.terminal import say
     from assay.search.declared_names import typed_names
 
     is_name = typed_names(given.place).asked and not re.search(r":\d", given.place) and not Path(given.place).is_file()
@@ -55,8 +55,7 @@ def related(given: RelatedOptions) -> int:
     name, path = (given.place, "") if is_name else ("", path_below(opened[0].index.root, file, given.root))
     named = given.form in {"text", "vimgrep"}
     answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, name, named=named)
-    output = RelatedOutput(answer, name or f"{path}:{line}", opened, given.budget, explain=given.explained)
-    click.echo(output.written(given.form), nl=False)
+    click.echo(related_output(answer, name or f"{path}:{line}", opened, given), nl=False)
     if not answer:
         say("nothing found")
     return 0 if answer else 1

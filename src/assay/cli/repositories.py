@@ -13,11 +13,13 @@ import click
 
 from assay.cli.command import FILE, PATH, option
 from assay.cli.options import SettingsOptions
+from assay.errors import AssayError, InputError
+from assay.io.terminal import say
 
 if TYPE_CHECKING:
     from assay.assemble.repository_list import ListedRepository
     from assay.protocols import Say
-    from assay.serve.mirror_loop import MirrorLoop, MirrorProcess
+    from assay.serve.mirror_loop import MirrorLoop
     from assay.serve.served_roots import ListedRoots
     from assay.settings import Settings
 
@@ -54,8 +56,6 @@ class RepositoriesOptions:
 
     def check(self) -> None:
         """Refuse options that are of no use without a list."""
-        from assay.errors import InputError
-
         if self.listed is None and (self.mirrors or self.every_s):
             raise InputError("--mirrors and --every are for --repos FILE: give that, too")
 
@@ -64,16 +64,12 @@ class RepositoriesOptions:
 
         Where a list was in use before, or some of its lines can be used, what is wrong is said, and the rest served.
         """
-        from assay.assemble.workspace import check
-        from assay.errors import InputError
-        from assay.io.terminal import say
         from assay.serve.served_roots import StateFile
 
         assert self.listed is not None
-        settings = chosen.settings(None)
-        check(settings.search)
-        if settings.index.location:
-            raise InputError("--repos keeps each index in the user's cache: leave out --index and index.location")
+        _check(
+            chosen.settings(None), "--repos keeps each index in the user's cache: leave out --index and index.location"
+        )
         store = StateFile(self.folder(), self.listed)
         store.make_folder()
         problems, usable = self._problems(chosen)
@@ -85,8 +81,6 @@ class RepositoriesOptions:
     def _problems(self, chosen: SettingsOptions) -> tuple[list[str], int]:
         """Return what is wrong with the list or the settings of its lines, and how many lines can be used."""
         from assay.assemble.repository_list import read_repositories
-        from assay.assemble.workspace import check
-        from assay.errors import AssayError, InputError
 
         assert self.listed is not None
         try:
@@ -96,10 +90,7 @@ class RepositoriesOptions:
         problems = []
         for each in listed:
             try:
-                settings = settings_of(chosen, each)
-                check(settings.search)
-                if settings.index.location:
-                    raise InputError("index.location cannot be set for one folder of a list")
+                _check(settings_of(chosen, each), "index.location cannot be set for one folder of a list")
             except AssayError as error:
                 problems.append(f"{self.listed}:{each.line}: {error}")
         return problems, len(listed) - len(problems)
@@ -115,37 +106,23 @@ class RepositoriesOptions:
     @contextmanager
     def mirroring(self, chosen: SettingsOptions) -> Iterator[None]:
         """Have a process beside this one keep the repositories up to date, where there is a list."""
-        from assay.io.terminal import say
-
         if self.listed is None:
             yield
             return
-        process = self._process(chosen, say)
+        from assay.serve.mirror_loop import MirrorProcess
+
+        command = [sys.executable, *"-P -m assay watch --repos".split(), str(self.listed)]
+        command += ["--mirrors", str(self.folder())]
+        command += ["--every", str(self.every_s)] if self.every_s else []
+        command += ["--config", str(chosen.config)] if chosen.config else []
+        command += ["--encoder", chosen.encoder] if chosen.encoder else []
+        command += [part for change in chosen.changes for part in ("--set", change)]
+        process = MirrorProcess(command, say)
         process.start()
         try:
             yield
         finally:
             process.stop()
-
-    def _process(self, chosen: SettingsOptions, say: Say) -> MirrorProcess:
-        from assay.serve.mirror_loop import MirrorProcess
-
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "assay",
-            "watch",
-            "--repos",
-            str(self.listed),
-            "--mirrors",
-            str(self.folder()),
-        ]
-        command += ["--every", str(self.every_s)] if self.every_s else []
-        command += ["--config", str(chosen.config)] if chosen.config else []
-        command += ["--encoder", chosen.encoder] if chosen.encoder else []
-        command += [part for change in chosen.changes for part in ("--set", change)]
-        return MirrorProcess(command, say)
 
     def fixed_roots(self, paths: Sequence[str], chosen: SettingsOptions) -> dict[Path, Settings]:
         """Return the folders that stay the same, by default the current one, or none where a list is served.
@@ -175,10 +152,17 @@ class RepositoriesOptions:
             return None
 
         def settings(state: MirrorState) -> Settings:
-            own = None if is_url(state.place) else Path(state.root)
-            return _settings(chosen, own, state.changes)
+            return _settings(chosen, None if is_url(state.place) else Path(state.root), state.changes)
 
         return ListedRoots(fixed, StateFile(self.folder(), self.listed), settings)
+
+
+def _check(settings: Settings, refusal: str) -> None:
+    from assay.assemble.workspace import check
+
+    check(settings.search)
+    if settings.index.location:
+        raise InputError(refusal)
 
 
 def settings_of(chosen: SettingsOptions, each: ListedRepository) -> Settings:

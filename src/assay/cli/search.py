@@ -1,4 +1,4 @@
-"""`assay search`: questions and folders in, the best hits out."""
+"""`assay search`: find code by meaning."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
 from assay.cli.options import FilterOptions, RootsOptions, SettingsOptions
+from assay.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,8 @@ def search(given: SearchOptions) -> int:
     """
     from assay.assemble.answer import answer as answer_of
     from assay.assemble.answer import repositories_in
-    from assay.cli.answer import AnswerOutput, Look, explain
+    from assay.cli.answer import AnswerOutput, explain, listed
     from assay.cli.workspaces import open_many_roots
-    from assay.errors import InputError
 
     if given.by == "file" and given.form not in {"text", "jsonl"}:
         raise InputError(f"--by file has no --format {given.form}: take text or jsonl")
@@ -68,22 +68,11 @@ def search(given: SearchOptions) -> int:
     many = replace(given.many, repositories=given.many.repositories + repositories_in(texts))
     found = open_many_roots(given.roots, given.chosen, many, limit=given.limit, refresh=not given.no_refresh)
     opened = found.workspaces
-    look = Look(
-        given.form,
-        given.budget,
-        full=given.full,
-        explain=given.explained,
-        nearest=given.nearest,
-        places=given.all_matches,
-        by_file=given.by == "file",
-        expanded=given.expanded,
-    )
-    limit = opened[0].settings.search.limit
-    named = look.names_root or many.are_several(given.roots)
+    named = given.form in {"text", "vimgrep"} or many.are_several(given.roots)
     ask = partial(answer_of, opened, queries, literal=given.all_matches, named=named)
-    answer = look.listed(ask, limit)
-    answer = replace(answer, problems=found.problems + answer.problems, truncated=found.truncated)
-    output = AnswerOutput(answer, tuple(query.text for query in queries), opened, look)
+    answer = listed(given, ask, opened[0].settings.search.limit)
+    answer = replace(answer, problems=found.problems + answer.problems)
+    output = AnswerOutput(answer, tuple(query.text for query in queries), opened, given)
     click.echo(output.written(), nl=False, color=True)
     hidden = given.form == "jsonl" and not given.nearest
     explain(answer, opened, hidden=hidden, counts=not given.all_matches and given.form in {"text", "vimgrep"})

@@ -16,6 +16,8 @@ import click
 
 from assay.cli.command import argument, command, form, shared
 from assay.cli.options import SettingsOptions
+from assay.errors import DamagedIndex, counted
+from assay.io.terminal import dumps, say
 
 if TYPE_CHECKING:
     from assay.assemble.indexes import AnyIndex
@@ -41,7 +43,6 @@ def status(given: StatusOptions) -> int:
     Exits 0 if there is an index and it is intact, 1 if there is none, 2 if it is corrupt or cannot be read.
     """
     from assay.assemble.published import indexes_at
-    from assay.io.terminal import dumps
     from assay.store.place import holds_many
 
     found = [(name, index, *_looked_at(index)) for name, index in indexes_at(given.path, given.chosen.settings)]
@@ -60,8 +61,6 @@ def status(given: StatusOptions) -> int:
 
 def _looked_at(index: AnyIndex) -> tuple[Freshness | None, str]:
     """Return how an index stands against the files, and what is damaged."""
-    from assay.errors import DamagedIndex
-
     try:
         standing = index.standing()
         return standing, index.check() if standing else ""
@@ -71,7 +70,6 @@ def _looked_at(index: AnyIndex) -> tuple[Freshness | None, str]:
 
 def _explained(name: str, index: AnyIndex, standing: Freshness | None, damage: str, given: StatusOptions) -> int:
     """Say what is wrong with an index, and what to do; return the exit status that says so."""
-    from assay.io.terminal import say
     from assay.search.combine import rebuild_command
     from assay.store.place import is_bucket
 
@@ -114,7 +112,6 @@ def _about(index: AnyIndex, standing: Freshness | None, damage: str) -> dict[str
 
 
 def _text(index: AnyIndex, standing: Freshness, *, verbose: bool) -> str:
-    from assay.errors import counted
 
     facts = {**_facts(index, standing), "whole": f"yes, {index.verified}"}
     rows = [f"{name.replace('_', ' '):<10}{value}" for name, value in facts.items()]
@@ -133,8 +130,6 @@ def _text(index: AnyIndex, standing: Freshness, *, verbose: bool) -> str:
 
 def _group(title: str, said: Mapping[str, str], *, verbose: bool) -> list[str]:
     """Return how many files each thing was said of, the most frequent first, and their names if asked for."""
-    from assay.errors import counted
-
     rows = []
     for kind, count in Counter(map(_kind, said.values())).most_common():
         rows.append(f"{title:<10}{counted(count, 'file')}: {kind}")

@@ -1,18 +1,18 @@
-"""Hits to text for people: where it is, what it is, the lines worth reading.
+"""Write hits for people: where each is, what it is, and the lines worth reading.
 
-Plain when piped, coloured on a terminal (`NO_COLOR` and `FORCE_COLOR` are honoured), and rich is loaded only for
-colour. A terminal breaks lines where words end, below where their text begins; a pipe gets them whole.
+Plain when piped, colored on a terminal (`NO_COLOR` and `FORCE_COLOR` are honored), and rich is loaded only for
+color. A terminal breaks lines where words end, below where their text begins; a pipe gets them whole.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import printable
 from assay.io.terminal import printable_line, terminal_width
@@ -33,55 +33,49 @@ _LEAST_ROOM = 20
 MOST_PLACES = 3
 """Places of a file that are shown."""
 _HARD_SPACE = "\N{NO-BREAK SPACE}"
+_Row = list[Any]
+"""Pieces of a line: rich texts, or pairs of a text and its style."""
 
 
-Show = Callable[..., str]
-
-
-def plain(
-    hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], more: Sequence[str] = (), *, explain: bool, clip: bool
+def hit_text(
+    hit: Hit,
+    lines: Sequence[Line],
+    wanted: AbstractSet[str],
+    more: Sequence[str] = (),
+    *,
+    explain: bool,
+    clip: bool,
+    color: bool = False,
 ) -> str:
-    """Return one hit as text: a line that names it, then the lines of it, then what more it stands for."""
-    rows = [f"{_escaped(hit.chunk.path)}:{_line(hit.chunk, lines)}  {_what(hit.chunk, wanted)}".rstrip()]
+    """Return one hit as text: a line that names it, then the lines of it, then what more it stands for.
+
+    In color, its syntax is highlighted, line numbers are dimmed, and the words of the question marked.
+    """
+    chunk = hit.chunk
+    shown = [(number, printable_line(line, clip=clip)) for number, line in lines]
+    rows: list[_Row] = [
+        [(_escaped(chunk.path), "bold magenta"), (f":{_line(chunk, lines)}  ", ""), (_what(chunk, wanted), "bold")]
+    ]
     if explain:
-        rows += _explained(hit)
-    for number, line in with_gaps([(number, printable_line(line, clip=clip)) for number, line in lines]):
-        first, *rest = _pieces(line)
-        rows.append(f"{number:6d}  {first}".rstrip() if number else "     …")
-        rows += (f"{_under(line)}{piece}".rstrip() for piece in rest)
-    return "\n".join([*rows, *(_MARGIN + printable(row) for row in more)]) + "\n"
-
-
-def _explained(hit: Hit) -> list[str]:
-    """Return how the score of a hit is computed, and what it was described as."""
-    described = [f"    described: {printable(hit.chunk.description)}"] if hit.chunk.description else []
-    return [f"    {score(hit)}", *described]
-
-
-def colored(
-    hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], more: Sequence[str] = (), *, explain: bool, clip: bool
-) -> str:
-    """Return the same with colours: syntax, line numbers dimmed, the words asked for marked."""
+        rows.append([(f"    {score(hit)}", "dim")])
+        rows += [[(f"    described: {printable(chunk.description)}", "dim")]] * bool(chunk.description)
+    highlighted = iter(_highlighted(chunk.language, [line for _, line in shown], wanted) if color else ())
+    for number, line in with_gaps(shown):
+        pieces = _pieces(line) if number else [""]
+        parts = next(highlighted).divide(accumulate(map(len, pieces[:-1]))) if color and number else pieces
+        margins = [(f"{number:6d}  ", "dim") if number else ("     …", "dim"), *[(_under(line), "")] * (len(parts) - 1)]
+        rows += (
+            [margin, part if color and number else (part, "")] for margin, part in zip(margins, parts, strict=True)
+        )
+    rows += ([(_MARGIN + printable(row), "dim")] for row in more)
+    if not color:
+        return "".join("".join(text for text, _ in row).rstrip() + "\n" for row in rows)
     from rich.console import Console
     from rich.text import Text
 
-    chunk = hit.chunk
-    line = f":{_line(chunk, lines)}  "
-    text = Text.assemble((_escaped(chunk.path), "bold magenta"), line, (_what(chunk, wanted), "bold"), "\n")
-    for row_of_score in _explained(hit) if explain else ():
-        text.append(f"{row_of_score}\n", "dim")
-    code = _highlighted(chunk.language, [printable_line(line, clip=clip) for _, line in lines], wanted)
-    rows = dict(zip((number for number, _ in lines), code, strict=True))
-    for number, _ in with_gaps(lines):
-        text.append(f"{number:6d}  " if number else "     …", "dim")
-        row = rows.get(number, Text())
-        pieces = row.divide(accumulate(map(len, _pieces(row.plain)[:-1])))
-        text.append_text(Text(f"\n{_under(row.plain)}").join(pieces)).append("\n")
-    for row_of_more in more:
-        text.append(f"{_MARGIN}{printable(row_of_more)}\n", "dim")
     console = Console(force_terminal=True, color_system="standard", highlight=False)
     with console.capture() as written:
-        console.print(text, soft_wrap=True, end="")
+        console.print(Text("\n").join(Text.assemble(*row) for row in rows), soft_wrap=True)
     return written.get()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import click
 
 from assay.cli.command import argument, command, flag
+from assay.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,6 @@ def trust(given: TrustOptions) -> int:
     from assay.assemble.root_settings import UserSettings, is_trusted, read_root_file, revoke, root_settings, shown
     from assay.assemble.root_settings import trust as keep_trust
     from assay.corpus.addresses import is_url
-    from assay.errors import InputError
     from assay.settings import FILE, USER_ONLY
 
     if given.listed:

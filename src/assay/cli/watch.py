@@ -12,6 +12,8 @@ import click
 from assay.cli.command import argument, command, shared
 from assay.cli.options import SettingsOptions
 from assay.cli.repositories import RepositoriesOptions
+from assay.errors import InputError, MissingExtra, counted, printable
+from assay.io.terminal import say
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -47,8 +49,6 @@ def watch(given: WatchOptions) -> None:
     """
     from assay.assemble.indexes import index_of
     from assay.cli.workspaces import folders_of
-    from assay.errors import MissingExtra, counted
-    from assay.io.terminal import say
 
     if _watches_list(given):
         return
@@ -71,8 +71,6 @@ def _watches_list(given: WatchOptions) -> bool:
     from functools import partial
 
     from assay.cli.repositories import stopping
-    from assay.errors import InputError
-    from assay.io.terminal import say
 
     given.repositories.check()
     if given.repositories.listed is None:
@@ -90,8 +88,6 @@ def _watches_list(given: WatchOptions) -> bool:
 
 def _step_back() -> None:
     """Let whoever searches go first, where the system allows it."""
-    from assay.io.terminal import say
-
     try:
         os.nice(_NICER)
     except OSError as error:
@@ -128,7 +124,5 @@ def _tell(kept: WatchedIndex, report: IndexReport) -> None:
 
 def _print(line: str) -> None:
     from datetime import datetime
-
-    from assay.errors import printable
 
     click.echo(printable(f"{datetime.now().astimezone():%H:%M:%S} {line}"))

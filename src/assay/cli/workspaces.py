@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.assemble.indexes import AnyIndex, root_of
 from assay.assemble.many_roots import OpenedRoots, RootOpening, open_many
-from assay.assemble.workspace import Workspace, open_workspaces
+from assay.assemble.workspace import Workspace
 from assay.cli.options import RootsOptions, SettingsOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
@@ -31,41 +32,35 @@ def open_roots(
     refresh: bool = True,
     patience_s: float | None = None,
     check_all: bool = False,
-    hint: bool = False,
 ) -> list[Workspace]:
     """Open every root with the settings that the options ask for, and say what is odd about its index."""
-    with progress() as watch:
-        opened = open_workspaces(
-            paths,
-            lambda root: chosen.settings(root, limit=limit),
-            refresh=refresh,
-            progress=watch,
-            patience_s=patience_s,
-            check_all=check_all,
-            hint=hint,
-        )
-    for workspace in opened:
-        _explain(workspace)
-        if chosen.verbose:
-            say(summary(workspace.report))
-    return opened
+    how = RootOpening(
+        lambda root: chosen.settings(root, limit=limit),
+        refresh=refresh,
+        patience_s=patience_s,
+        check_all=check_all,
+        strict=True,
+    )
+    return list(_open(paths, chosen, how).workspaces)
 
 
 def open_many_roots(
     paths: Sequence[str], chosen: SettingsOptions, many: RootsOptions, *, limit: int | None, refresh: bool
 ) -> OpenedRoots:
     """Open every root that can be searched, as `open_roots` does; the others are named in the answer."""
+    how = RootOpening(
+        lambda root: chosen.settings(root, limit=limit),
+        refresh=refresh,
+        patience_s=PATIENCE_S,
+        hint=True,
+        repositories=many.repositories,
+    )
+    return _open(many.roots(paths), chosen, how)
+
+
+def _open(paths: Sequence[str], chosen: SettingsOptions, how: RootOpening) -> OpenedRoots:
     with progress() as watch:
-        how = RootOpening(
-            lambda root: chosen.settings(root, limit=limit),
-            refresh=refresh,
-            progress=watch,
-            patience_s=PATIENCE_S,
-            hint=True,
-            deadline_s=many.deadline_s,
-            repositories=many.repositories,
-        )
-        opened = open_many(many.roots(paths), how)
+        opened = open_many(paths, replace(how, progress=watch))
     for workspace in opened.workspaces:
         _explain(workspace)
         if chosen.verbose:

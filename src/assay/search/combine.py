@@ -13,7 +13,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,7 @@ DEPTH = 200
 _RRF_K = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A searcher, what it is called in `why`, and how much it counts."""
 
     name: str
@@ -46,19 +46,20 @@ class FusedSearcher:
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first; the parts in `why` add up to the score."""
         counting = [member for member in self.members if member.weight]
-        answers = [member.searcher.search(queries, max(k, self.depth)) for member in counting]
         if not counting:
             return [[] for _ in queries]
+        answers = [member.searcher.search(queries, max(k, self.depth)) for member in counting]
         return [self._fused(counting, answer)[:k] for answer in zip(*answers, strict=True)]
 
     def _fused(self, members: Sequence[Member], answers: Sequence[Sequence[Hit]]) -> list[Hit]:
-        told: dict[str, dict[str, float]] = {}
+        parts: dict[str, dict[str, float]] = {}
         chunks = {hit.chunk.id: hit.chunk for hits in answers for hit in hits}
         for member, hits in zip(members, answers, strict=True):
             for hit, worth in zip(hits, FUSIONS[self.fusion](hits), strict=True):
-                told.setdefault(hit.chunk.id, {})[member.name] = member.weight * worth
-        fused = [Hit(chunks[name], sum(why.values()), why) for name, why in told.items()]
-        return sorted(fused, key=lambda hit: -hit.score)
+                parts.setdefault(hit.chunk.id, {})[member.name] = member.weight * worth
+        return sorted(
+            (Hit(chunks[id_], sum(why.values()), why) for id_, why in parts.items()), key=lambda hit: -hit.score
+        )
 
 
 def by_rank(hits: Sequence[Hit]) -> list[float]:
@@ -106,6 +107,18 @@ class RerankedSearcher:
         scores = map(float, self.scorer.score(query, [hit.chunk for hit in hits]))
         scored = [Hit(hit.chunk, score, {"reranker": score}) for hit, score in zip(hits, scores, strict=True)]
         return sorted(scored, key=lambda hit: -hit.score)
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenSearcher:
+    """Search with `inner` for queries whose text is rewritten: corrected, or translated."""
+
+    inner: Searcher
+    rewrite: Callable[[str], str]
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return what `inner` does for the rewritten queries."""
+        return self.inner.search([replace(query, text=self.rewrite(query.text)) for query in queries], k)
 
 
 def rebuild_command(path: str, location: str | None) -> str:

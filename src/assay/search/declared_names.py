@@ -117,20 +117,18 @@ def _declaring(
     pieces = parts(name.name)
     if not pieces:
         return np.zeros(0, np.int64)
+    whole, first = exact(name.name), stem(pieces[0])
     inside = snapshot.postings(f":{name.name}")[0]  # of a small type, which is one chunk with its members
-    found = [_named(snapshot, exact(name.name), name, allowed)]
-    if len(pieces) == 1:
-        found.append(_named(snapshot, stem(pieces[0]), name, allowed))
+    found = [_named(snapshot, term, name, allowed) for term in ((whole, first) if len(pieces) == 1 else (whole,))]
     if with_constructors:
-        found += [_constructors(snapshot, term, allowed) for term in (exact(name.name), stem(pieces[0]))]
+        found += [_constructors(snapshot, term, allowed) for term in (whole, first)]
     found.append(inside if allowed is None else inside[allowed[inside]])
     return np.array(list(dict.fromkeys(np.concatenate([each[:_MOST] for each in found]).tolist())), np.int64)
 
 
 def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None) -> NDArray[np.int64]:
     """Return the chunks that are called so among those in whose names a term stands; few symbols are read."""
-    numbers, counts = snapshot.postings(term)
-    numbers = numbers[(counts[:, _NAME] > 0) & (True if allowed is None else allowed[numbers])]
+    numbers = _holding(snapshot, term, _NAME, allowed)
     if not len(numbers):
         return np.zeros(0, np.int64)
     kinds = snapshot.rows("kind", numbers)
@@ -140,9 +138,15 @@ def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None)
     return np.array([at for at in likely.tolist() if _is_called(snapshot.symbol(at), name)], np.int64)
 
 
-def _constructors(snapshot: Snapshot, term: str, allowed: Mask | None) -> NDArray[np.int64]:
+def _holding(snapshot: Snapshot, term: str, field: int, allowed: Mask | None) -> NDArray[np.int64]:
+    """Return the chunks in one of whose fields a term stands."""
     numbers, counts = snapshot.postings(term)
-    numbers = numbers[(counts[:, _PARENT] > 0) & (True if allowed is None else allowed[numbers])]
+    found: NDArray[np.int64] = numbers[(counts[:, field] > 0) & (True if allowed is None else allowed[numbers])]
+    return found
+
+
+def _constructors(snapshot: Snapshot, term: str, allowed: Mask | None) -> NDArray[np.int64]:
+    numbers = _holding(snapshot, term, _PARENT, allowed)
     built = snapshot.rows("kind", numbers) == KINDS.index("constructor") if len(numbers) else np.zeros(0, bool)
     found: NDArray[np.int64] = numbers[built]
     return found

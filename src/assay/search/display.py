@@ -179,7 +179,11 @@ def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
             if of_type is None or not (of_type in groups or sizes[of_type] >= _LEAST):
                 key = (root, *unit_of(chunk)) if is_unit else (root, chunk.id)
             groups.setdefault(key, []).append(hit)
-    return [_united(group) for group in groups.values()]
+    united = []
+    for group in groups.values():
+        every = {(one.root, one.id): one for hit in group for one in (hit.chunk, *hit.others)}
+        united.append(replace(group[0], others=tuple(every.values())[1:]))
+    return united
 
 
 def by_file(hits: Sequence[Hit]) -> list[list[Hit]]:
@@ -207,11 +211,6 @@ def others_text(hit: Hit, path_of: Callable[[Chunk], str] = lambda chunk: chunk.
         yield f"+{len(lines)} more of {name} at line{'s'[: len(lines) > 1]} {', '.join(map(str, lines))}"
     if copies := dict.fromkeys(path_of(chunk) for chunk in hit.others if chunk.root != best.root):
         yield f"also in {', '.join(copies)}"
-
-
-def _united(group: Sequence[Hit]) -> Hit:
-    chunks = {(chunk.root, chunk.id): chunk for hit in group for chunk in (hit.chunk, *hit.others)}
-    return replace(group[0], others=tuple(chunks.values())[1:])
 
 
 def _type_of(hit: Hit) -> tuple[str, str, str] | None:

@@ -36,28 +36,11 @@ from assay.values import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
 
 NAME, PARENT, PATH, DOC, BODY = range(len(FIELDS))
 
-FEATURES = (
-    "lexical",
-    "lexical_share",
-    "dense",
-    "dense_share",
-    "covered",
-    "covered_name",
-    "covered_body",
-    "name_whole",
-    "rare_missing",
-    "file_dense",
-    "has_doc",
-    "callable",
-    "block",
-    "test",
-    "example",
-    "aside",
-    "log_lines",
-    "lexical_place",
-    "dense_place",
-    "file_lexical",
-    "meaning_known",
+FEATURES = tuple(
+    (
+        "lexical lexical_share dense dense_share covered covered_name covered_body name_whole rare_missing file_dense "
+        "has_doc callable block test example aside log_lines lexical_place dense_place file_lexical meaning_known"
+    ).split()
 )
 """In the order of their columns."""
 
@@ -154,8 +137,7 @@ def candidates_of(numbers: Numbers, query: QueryInCorpus, declared: Numbers = _N
     columns = {
         **_of_terms(numbers, query),
         **_of_scores(numbers, query, file),
-        **_of_unit(numbers, query.snapshot),
-        **_of_file(numbers, query, _traits(query.snapshot, files)[file]),
+        **_of_unit(numbers, query, _traits(query.snapshot, files)[file]),
     }
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
@@ -198,8 +180,9 @@ def _of_scores(numbers: Numbers, query: QueryInCorpus, file: NDArray[np.intp]) -
     }
 
 
-def _of_unit(numbers: Numbers, snapshot: Snapshot) -> Mapping[str, Column]:
-    """Say what a candidate is."""
+def _of_unit(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) -> Mapping[str, Column]:
+    """Say what a candidate is, and what sort of file it stands in, unless the query is about that sort."""
+    question, snapshot, (test, example, aside) = query.question, query.snapshot, traits.T
     kinds = snapshot.rows("kind", numbers)
     lines = snapshot.rows("lines", numbers).astype(np.float32)
     return {
@@ -207,15 +190,7 @@ def _of_unit(numbers: Numbers, snapshot: Snapshot) -> Mapping[str, Column]:
         "block": _BLOCK[kinds],
         "has_doc": snapshot.rows("lengths", numbers)[:, DOC] > 0,
         "log_lines": np.log1p(lines[:, 1] - lines[:, 0] + 1) / 5.0,
-    }
-
-
-def _of_file(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) -> Mapping[str, Column]:
-    """Say what sort of file a candidate stands in, unless the query is about that sort."""
-    question, (test, example, aside) = query.question, traits.T
-    test = test | (query.snapshot.rows("kind", numbers) == _TEST)
-    return {
-        "test": test & (not question.about_tests),
+        "test": (test | (kinds == _TEST)) & (not question.about_tests),
         "example": example & (not question.about_examples),
         "aside": aside & (not question.about_asides),
     }
@@ -259,33 +234,17 @@ def _nothing(numbers: Numbers) -> NDArray[np.uint8]:
     return np.zeros((len(numbers), len(FIELDS)), dtype=np.uint8)
 
 
-KIND_FEATURES = (
-    "type",
-    "type_asked",
-    "kind_asked",
-    "constant",
-    "constant_asked",
-    "block_asked",
-    "type_not_callable",
-)
+KIND_FEATURES = ("type", "type_asked", "kind_asked", "constant", "constant_asked", "block_asked", "type_not_callable")
 
 _RECORDS = frozenset(("struct", "class", "type"))
 _CONTRACTS = frozenset(("interface", "trait", "type", "class"))
 _NAMED: Mapping[str, frozenset[str]] = {
-    "struct": _RECORDS,
-    "structur": _RECORDS,
-    "record": _RECORDS,
-    "object": _RECORDS,
+    **dict.fromkeys(("struct", "structur", "record", "object"), _RECORDS),
     "class": frozenset(("class", "struct")),
-    "interfac": _CONTRACTS,
-    "protocol": _CONTRACTS,
-    "trait": _CONTRACTS,
-    "enum": frozenset(("enum",)),
-    "enumer": frozenset(("enum",)),
-    "variant": frozenset(("enum",)),
+    **dict.fromkeys(("interfac", "protocol", "trait"), _CONTRACTS),
+    **dict.fromkeys(("enum", "enumer", "variant"), frozenset(("enum",))),
     "union": frozenset(("type", "enum", "struct")),
-    "alias": frozenset(("type",)),
-    "alia": frozenset(("type",)),
+    **dict.fromkeys(("alias", "alia"), frozenset(("type",))),
     "typedef": frozenset(("type", "struct")),
     "type": _RECORDS | _CONTRACTS | {"enum"},
 }

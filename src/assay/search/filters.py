@@ -46,12 +46,12 @@ def filter_mask(snapshot: Snapshot, query: Query) -> Mask | None:
     filters = (query.languages, query.paths, query.kinds, query.symbols, query.exact, query.patterns)
     if query.mode == "all" and not any(filters) and not len(snapshot.dead):
         return None
-    asked = (query.mode, *filters)
-    known = snapshot.masks.get(asked)
+    key = (query.mode, *filters)
+    known = snapshot.masks.get(key)
     if known is None:
         if len(snapshot.masks) >= _MOST_KNOWN:
             snapshot.masks.clear()
-        known = snapshot.masks[asked] = _chunks_mask(snapshot, query)
+        known = snapshot.masks[key] = _chunks_mask(snapshot, query)
     return known
 
 
@@ -66,10 +66,9 @@ def _chunks_mask(snapshot: Snapshot, query: Query) -> Mask:
             mask &= _symbols_mask(segment, query.symbols)
         masks.append(mask if live is None else mask & live)
     if query.reads_text:
-        from assay.search.text_matches import exact, holding, pattern
+        from assay.search.text_matches import finders, holding
 
-        wanted = [*map(exact, query.exact), *map(pattern, query.patterns)]
-        masks = holding([segment for segment, _ in snapshot.parts], masks, wanted)
+        masks = holding([segment for segment, _ in snapshot.parts], masks, finders(query))
     return np.concatenate([np.zeros(0, dtype=bool), *masks])
 
 
@@ -88,17 +87,20 @@ def _files_mask(segment: Segment, query: Query) -> NDArray[np.bool_]:
     return keep
 
 
+def kept_and_left_out(values: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part the values of a filter from those that start with `!`, which it is without then."""
+    return [one for one in values if one[:1] != "!"], [one[1:] for one in values if one[:1] == "!"]
+
+
 def _naming(names: Sequence[str]) -> Callable[[str], bool]:
     """Return what says whether some names, of which those that start with `!` leave out, keep one."""
-    wanted = {name for name in names if not name.startswith("!")}
-    unwanted = {name[1:] for name in names if name.startswith("!")}
+    wanted, unwanted = kept_and_left_out(names)
     return lambda name: (not wanted or name in wanted) and name not in unwanted
 
 
 def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]:
     """Decide by the names of each chunk, of which a run of small declarations has several, and by what is around it."""
-    wanted = _qualified_names([glob for glob in symbols if not glob.startswith("!")])
-    unwanted = _qualified_names([glob[1:] for glob in symbols if glob.startswith("!")])
+    wanted, unwanted = map(_qualified_names, kept_and_left_out(symbols))
     keep = np.zeros(len(segment), dtype=bool)
     for number, (parent, names) in enumerate(zip(segment.parents.all(), segment.symbols.all(), strict=True)):
         full = [f"{parent}.{name}" for name in names.split(", ")]
@@ -116,8 +118,7 @@ def _qualified_names(globs: Sequence[str]) -> re.Pattern[str] | None:
 
 def keeping(paths: Sequence[str]) -> Callable[[str], bool]:
     """Return what says whether globs, of which those that start with `!` leave out, keep a path; none keep all."""
-    wanted = globs([glob for glob in paths if not glob.startswith("!")])
-    unwanted = globs([glob[1:] for glob in paths if glob.startswith("!")])
+    wanted, unwanted = map(globs, kept_and_left_out(paths))
     return lambda path: (wanted is None or bool(wanted.match(path))) and not (unwanted and unwanted.match(path))
 
 

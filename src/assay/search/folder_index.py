@@ -14,24 +14,20 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from assay.corpus.walk import walk
 from assay.corpus.walked_files import Skipped, Walk
-from assay.errors import DamagedIndex, StorageError
+from assay.errors import DamagedIndex, InputError, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Build, Differences, differences, identity, mismatch, unchanged
 from assay.store.blobs import Overtaken
-from assay.store.catalog import FORMAT, Catalog, FileRecord, keep_seen, read_seen, seen_file
+from assay.store.catalog import FORMAT, Catalog, FileRecord, Identity, keep_seen, read_seen, seen_file
 from assay.store.folder import IndexFolder, Version
 from assay.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from assay.search.index_build import Describe
-from collections.abc import Sequence
-
-from assay.corpus.walk import walk
-from assay.errors import InputError
-from assay.store.catalog import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +160,18 @@ class FolderIndex:
         if last is None:
             raise StorageError(f"the index in {self.location} was removed while it was written; try again")
         self._use(last)
-        report = replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy)
-        return replace(report, seconds=time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        return replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy, seconds=seconds)
 
     def describe(self, progress: Progress | None = None) -> IndexReport:
         """Index the files again whose units have descriptions now and had none; return what the index holds then."""
         with self.folder.writing():
             last, _ = self._usable()
-            if last is None:
-                raise StorageError(f"the index in {self.location} was removed while it was described; try again")
-            if again := _to_describe(last.snapshot(), self._describe):
+            if last is not None and (again := _to_describe(last.snapshot(), self._describe)):
                 self._update(last, self._list(last), progress, again=again)
                 last, _ = self._usable()
-        assert last is not None
+        if last is None:
+            raise StorageError(f"the index in {self.location} was removed while it was described; try again")
         self._use(last)
         return _report(last, None)
 
@@ -231,14 +226,13 @@ class FolderIndex:
 
         version = self._as_seen_here(version)
         manifest, found = version.manifest, self._list(version).walk
-        checked_ns, differing = manifest.checked_ns, Differences()
-        if not unchanged(found, version.catalog, checked_ns):
-            before = {record.path: record for record in version.catalog.records()}
-            differing = stale(self.root, found, before, checked_ns)
+        differing = Differences()
+        if not unchanged(found, version.catalog, manifest.checked_ns):
+            differing = stale(self.root, found, _records(version), manifest.checked_ns)
         return Freshness(
             report=_report(version, found),
             stale=differing,
-            updated_s=checked_ns / 1e9,
+            updated_s=manifest.checked_ns / 1e9,
             encoder=manifest.identity.encoder,
             form=self.form,
             rebuild_because=mismatch(manifest.identity, self.identity),
@@ -291,7 +285,7 @@ class FolderIndex:
         checked_ns = version.manifest.checked_ns
         if unchanged(found, version.catalog, checked_ns):
             return False
-        return is_stale(self.root, found, {record.path: record for record in version.catalog.records()}, checked_ns)
+        return is_stale(self.root, found, _records(version), checked_ns)
 
     def _update(
         self, last: Version | None, listed: WalkListing, progress: Progress | None, *, again: Collection[str] = ()
@@ -299,7 +293,7 @@ class FolderIndex:
         """Write the next version, of which some unchanged files are new; the caller is the one writer."""
         from assay.search.index_build import Update  # and the parser's tables: only where something changed
 
-        found, before = listed.walk, {record.path: record for record in last.catalog.records()} if last else {}
+        found, before = listed.walk, _records(last) if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
         describe = self._describe if again or self._is_described(last) else list
         update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress, describe)
@@ -322,11 +316,11 @@ class FolderIndex:
         return version is not None and version.described > 0
 
     def _list(self, last: Version | None) -> WalkListing:
-        # and the patterns of ignore files: not for an index taken as it is
-
+        """List the files of the root but for those of the index."""
+        at_ns = time.time_ns()
         known, rules = (last.catalog.paths, last.manifest.rules) if last else ((), "")
-        opened = self.build.open_ignored
-        return listed(self.root, self.folder.location, known=known, rules=rules, open_ignored=opened)
+        found = walk(self.root, known=known, rules=rules, open_ignored=self.build.open_ignored)
+        return WalkListing(_outside(found, self.root, self.folder.location), at_ns)
 
     def _usable(self) -> tuple[Version | None, str]:
         """Return the current version if it can be built upon, and else why it cannot (empty: there is none)."""
@@ -384,6 +378,10 @@ def _is_same(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) 
     )
 
 
+def _records(version: Version) -> dict[str, FileRecord]:
+    return {record.path: record for record in version.catalog.records()}
+
+
 def _name(version: Version | None) -> str:
     return version.manifest.catalog if version else ""
 
@@ -404,26 +402,11 @@ def _report(version: Version, found: Walk | None) -> IndexReport:
     )
 
 
-class PublishedIndex:
-    """The index of one root, of which no file need be here."""
+class PublishedIndex(FolderIndex):
+    """The index of one root, of which no file need be here: it is read as it is."""
 
-    def __init__(self, root: Path, folder: IndexFolder, encoder: Encoder) -> None:
-        self.root = root
-        self.encoder = encoder
-        self._folder = folder
-        self._index = FolderIndex(self.root, folder, encoder)
-        self._read: tuple[str, IndexReport] | None = None
-        """A version's catalog, and what the version holds."""
-
-    @property
-    def location(self) -> str:
-        """Where it lies."""
-        return self._index.location
-
-    @property
-    def verified(self) -> str:
-        """Say what `check` reads."""
-        return self._index.verified
+    _read: tuple[str, IndexReport] | None = None
+    """A version's catalog, and what the version holds."""
 
     def refresh(
         self,
@@ -439,88 +422,61 @@ class PublishedIndex:
         assert report is not None  # it is searched
         return replace(report, seconds=time.perf_counter() - started)
 
-    def generation(self) -> str:
-        """Return what names the version that was written last, as no other; empty without an index."""
-        return self._index.generation()
-
     def snapshot(self) -> Snapshot:
         """Return what is searched: what was written last, by the encoder that is asked."""
-        manifest = self._folder.manifest()
+        manifest = self.folder.manifest()
         if manifest is None:
             raise InputError(f"there is no index in {self.location}: assay index PATH --index {self.location} makes it")
-        self._refuse_another(manifest.identity)
-        return self._index.snapshot()
+        if not self._is_by_this_encoder(manifest.identity):
+            made = f"{manifest.identity.encoder} ({manifest.identity.dimension} dimensions)"
+            raise InputError(f"{self.location} was made with {made}, and this is {self.encoder.name}: give --encoder")
+        return super().snapshot()
 
     def status(self) -> IndexReport | None:
         """Say what it holds; None where there is none."""
-        catalog = self._folder.catalog()
+        catalog = self.folder.catalog()
         if self._read is None or self._read[0] != catalog:
-            report = self._index.status()
+            report = super().status()
             self._read = None if report is None else (catalog, report)
         return self._read and self._read[1]
 
     def last(self) -> IndexReport | None:
         """Say what it holds; None where there is none that was made by this encoder and can be read."""
         try:
-            manifest = self._folder.manifest()
-            made_by = manifest and (manifest.identity.encoder, manifest.identity.dimension)
-            return self.status() if made_by == (self.encoder.name, self.encoder.dimension) else None
+            manifest = self.folder.manifest()
+            return self.status() if manifest and self._is_by_this_encoder(manifest.identity) else None
         except DamagedIndex:  # or of an older form: who writes it makes another one
             return None
 
     def standing(self) -> Freshness | None:
         """Say what it holds and how old it is; there are no files here to compare it with."""
-        manifest, report = self._folder.manifest(), self.status()
+        manifest, report = self.folder.manifest(), self.status()
         if manifest is None or report is None:
             return None
-        updated_s = manifest.checked_ns / 1e9
-        made_by = manifest.identity.encoder
-        return Freshness(report, Differences(), updated_s, made_by, self._index.form, is_compared=False)
+        updated_s, made_by = manifest.checked_ns / 1e9, manifest.identity.encoder
+        return Freshness(report, Differences(), updated_s, made_by, self.form, is_compared=False)
 
     def describe(self, progress: Progress | None = None) -> IndexReport:  # noqa: ARG002
         """Refuse: descriptions are of files, which are not here."""
-        raise InputError(
-            f"{self.location} is read as it is: describe it where its files are, and without index.refresh=false"
-        )
-
-    def check(self) -> str:
-        """Read every byte; return what is damaged, or nothing."""
-        return self._index.check()
+        raise self._is_read_only("describe it")
 
     def keeping(self) -> AbstractContextManager[None]:
         """Refuse: nothing here could change it."""
-        raise InputError(
-            f"{self.location} is read as it is: keep it up to date where its files are, and without index.refresh=false"
-        )
+        raise self._is_read_only("keep it up to date")
 
-    def torn(self) -> bool:
-        """Say whether a file in use was written to or cut off."""
-        return self._index.torn()
+    def _is_by_this_encoder(self, made_by: Identity) -> bool:
+        return (made_by.encoder, made_by.dimension) == (self.encoder.name, self.encoder.dimension)
 
-    def size_bytes(self) -> int:
-        """Return what it takes up where it lies."""
-        return self._index.size_bytes()
-
-    def _refuse_another(self, made_by: Identity) -> None:
-        if (made_by.encoder, made_by.dimension) != (self.encoder.name, self.encoder.dimension):
-            made = f"{made_by.encoder} ({made_by.dimension} dimensions)"
-            raise InputError(f"{self.location} was made with {made}, and this is {self.encoder.name}: give --encoder")
+    def _is_read_only(self, wanted: str) -> InputError:
+        where = "where its files are, and without index.refresh=false"
+        return InputError(f"{self.location} is read as it is: {wanted} {where}")
 
 
-@dataclass(frozen=True, slots=True)
-class WalkListing:
+class WalkListing(NamedTuple):
     """What a walk found, and when it began."""
 
     walk: Walk
     at_ns: int
-
-
-def listed(
-    root: Path, location: Path, *, known: Sequence[str] = (), rules: str = "", open_ignored: bool = False
-) -> WalkListing:
-    """List the files of a root but for those of its index; see `walk`."""
-    at_ns = time.time_ns()
-    return WalkListing(_outside(walk(root, known=known, rules=rules, open_ignored=open_ignored), root, location), at_ns)
 
 
 def _outside(found: Walk, root: Path, location: Path) -> Walk:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -221,26 +221,19 @@ class HistoryIndex:
         records, dead, rootless = list(kept.values()), set(known) - set(kept), cut_off(self.root)
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)] or [[]]
         for number, batch in enumerate(batches, 1):
-            path = self.folder.new_path()
-            chunks = (
-                [chunk for commit in commits_of(self.root, batch) for chunk in _chunks(commit, rootless)]
-                if batch
-                else []
-            )
+            commits = commits_of(self.root, batch) if batch else ()
+            shown = (replace(each, changes=()) if each.id in rootless else each for each in commits)
+            chunks, fresh = [chunk for each in shown for chunk in commit_chunks(each)], list[Path]()
             if chunks:
+                fresh.append(self.folder.new_path())
                 vectors = chunk_vectors(self.encoder, chunks, self._how.reads)
-                write_segment(path, build(chunks, quantised(vectors, self._how.quantisation)))
+                write_segment(fresh[0], build(chunks, quantised(vectors, self._how.quantisation)))
             records += map(_record, chunks)
             state = _state(ids) if number == len(batches) else ""
-            fresh = [path] if chunks else []
             self.folder.save(last, self._identity, state, time.time_ns(), records, dead=dead, fresh=fresh)
             last, dead = self.folder.open(), set()
             if progress:
                 progress("commits", min(number * _BATCH, len(missing)), len(missing))
-
-
-def _chunks(commit: Commit, rootless: Collection[str]) -> Iterator[Chunk]:
-    return commit_chunks(replace(commit, changes=()) if commit.id in rootless else commit)
 
 
 def _id(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Queries in, ranked chunks out: words and meaning gather candidates, one learned ranking orders them.
+"""Rank chunks for queries: words and meaning gather candidates, one learned ranking orders them.
 
 The default searcher. It works on arrays from the postings to the final order and only makes `Hit`s of what it
 returns. `Searcher`s that rerank or expand go around it. Code and documentation are ranked by weights of their
@@ -81,13 +81,12 @@ class LearnedSearcher:
         """Return every chunk worth ranking with its features."""
         allowed = filter_mask(found.snapshot, query)
         outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
-        strongest = found.strongest
-        order = found.snapshot.order
+        strongest, order = found.strongest, found.snapshot.order
         declared = declarations(found.snapshot, found.question.typed, allowed)
         numbers = [
             _top(found.lexical, allowed, (strongest / 2, strongest / 4), order),
             _top(found.cosines, allowed, outstanding, order),
-            *(_first(name.chunks[name.counts[:, NAME] > 0], order) for name in found.names),
+            *(order.ordered(name.chunks[name.counts[:, NAME] > 0])[:_DEPTH] for name in found.names),
             declared,
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
@@ -119,28 +118,23 @@ class LearnedSearcher:
         answerable = ranking.answerable(query_features(found), rows, scores)
         odds = ranking.scale * scores + ranking.offset + answerable
         declaring = np.isin(candidates.numbers[first], candidates.declared)
-        beside = _beside(
-            ranking, found, _SecondStage(chunks, rows, declaring, candidates.files[first], support[first]), odds
-        )
+        files = candidates.files[first], support[first]
+        beside = _beside(ranking, found, chunks, rows, odds, declaring, *files)
         places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
         best = [leader for leader, _ in places]
-        side = _RankedSide(ranking, chunks, rows, scores, beside, answerable)
-        return side.only(best, [tuple(chunks[at] for at in others) for _, others in places])
+        return _RankedSide(
+            ranking,
+            [chunks[at] for at in best],
+            rows[best],
+            scores[best],
+            {part: added[best] for part, added in beside.items()},
+            answerable,
+            [tuple(chunks[at] for at in others) for _, others in places],
+        )
 
 
-class _SecondStage(NamedTuple):
-    """Candidates that were read, and which of them declare a typed name."""
-
-    chunks: Sequence[Chunk]
-    rows: Array
-    declaring: Mask
-    files: NDArray[np.intp]
-    support: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class _RankedSide:
-    """Candidates of the code or of the documentation."""
+class _RankedSide(NamedTuple):
+    """The best candidates of the code or of the documentation, best first."""
 
     ranking: Ranking
     chunks: Sequence[Chunk]
@@ -150,23 +144,15 @@ class _RankedSide:
     """What is added to each score, by its part."""
     answerable: float
     """How likely this side answers the query at all, in log odds."""
-    others: Sequence[tuple[Chunk, ...]] = ()
+    others: Sequence[tuple[Chunk, ...]]
     """What each of the best stands for."""
-
-    def only(self, best: Sequence[int], others: Sequence[tuple[Chunk, ...]]) -> _RankedSide:
-        """Return the best, best first."""
-        chunks = [self.chunks[at] for at in best]
-        beside = {part: added[best] for part, added in self.beside.items()}
-        return replace(
-            self, chunks=chunks, rows=self.rows[best], scores=self.scores[best], beside=beside, others=others
-        )
 
     def hits(self, answerable: float) -> list[Hit]:
         """Return the hits, with probabilities for a query that is so likely answerable."""
         everywhere = np.full(len(self.chunks), answerable / self.ranking.scale, dtype=np.float32)
         total = self.scores + sum(self.beside.values())
         probabilities = self.ranking.probabilities(total, answerable).tolist()
-        explained = self.ranking.explanations(self.rows, {**self.beside, "answerable": everywhere})
+        explained = self.ranking.explain(self.rows, {**self.beside, "answerable": everywhere})
         return list(map(Hit, self.chunks, probabilities, explained, self.others))
 
 
@@ -208,15 +194,24 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
     )
 
 
-def _beside(ranking: Ranking, found: QueryInCorpus, one: _SecondStage, odds: Array) -> dict[str, Array]:
+def _beside(  # noqa: PLR0913, PLR0917  candidates that were read, and what is known of them
+    ranking: Ranking,
+    found: QueryInCorpus,
+    chunks: Sequence[Chunk],
+    rows: Array,
+    odds: Array,
+    declaring: Mask,
+    files: NDArray[np.intp],
+    support: NDArray[np.float64],
+) -> dict[str, Array]:
     """Return what is added to the score of each candidate beside what was learned of it alone."""
-    question, chunks = found.question, one.chunks
-    added: dict[str, NDArray[np.floating]] = {"message": _message_lifts(question, chunks, one.rows)}
+    question = found.question
+    added: dict[str, NDArray[np.floating]] = {"message": _message_lifts(question, chunks, rows)}
     if ranking.order is not None:
         before = (odds + added["message"]).astype(np.float64)
-        evidence = ListEvidence(evidence_of(question, found.term_weights, chunks), one.files, one.support)
+        evidence = ListEvidence(evidence_of(question, found.term_weights, chunks), files, support)
         added["list"] = ranking.order.scores(question, before, evidence) - before
-    worth = declared_places(question.typed, chunks, one.declaring)
+    worth = declared_places(question.typed, chunks, declaring)
     added["name"] = _name_lifts(worth, odds + sum(added.values()))
     return {part: (values / ranking.scale).astype(np.float32) for part, values in added.items()}
 
@@ -280,7 +275,3 @@ def _is_one_place(best: Chunk, other: Chunk) -> bool:
         return best.text == other.text
     lines = max(best.end_line, other.end_line) - min(best.start_line, other.start_line)
     return best.signature != other.signature or lines < _ONE_PLACE
-
-
-def _first(numbers: NDArray[np.int64], order: ChunkOrder) -> NDArray[np.int64]:
-    return order.ordered(numbers)[:_DEPTH] if len(numbers) > _DEPTH else numbers

@@ -21,15 +21,15 @@ import ctypes
 import gc
 import hashlib
 import os
+import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
-from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from assay.corpus.call_facts import names_in
 from assay.corpus.chunk import parse
@@ -54,20 +54,10 @@ Describe = Callable[[Sequence[Chunk]], list[Chunk]]
 """Chunks in, the same out with the descriptions that are known; called in the process that encodes them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A file that was read."""
-
-    path: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentBatch:
-    """Files that become one segment, and the new file that it is written to."""
-
-    texts: tuple[Text, ...]
-    target: Path
+Text = tuple[str, str]
+"""The path of a file that was read, and its text."""
+SegmentBatch = tuple[Sequence[Text], Path]
+"""Files that become one segment, and the new file that it is written to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +80,13 @@ def build_all(  # noqa: PLR0913  what is indexed, how, and where to
     describe: Describe = list,
 ) -> Iterator[Built]:
     """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for."""
-    limit = how.batch_bytes
-
-    def work(batch: SegmentBatch) -> Built:
-        return _built(batch, encoder, how, describe)
-
-    # not for a search that finds nothing changed: 10 ms
-
+    limit, work = how.batch_bytes, partial(_built, encoder=encoder, how=how, describe=describe)
     cores = os.cpu_count() or 1
     if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not encoder.name.startswith(_ENCODERS_TO_FORK):
         yield from map(work, _batches(texts, limit, new_path))
         return
     size = min(limit, max(_SMALLEST_BATCH_BYTES, total // cores + 1))
-    with ChunkWorkers(work, cores) as workers:
-        yield from workers.map(_batches(texts, size, new_path))
+    yield from run_forked(work, _batches(texts, size, new_path), cores)
 
 
 def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> Iterator[SegmentBatch]:
@@ -111,31 +94,32 @@ def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> 
     held = 0
     for text in texts:
         batch.append(text)
-        held += len(text.text) + FILE_BYTES
+        held += len(text[1]) + FILE_BYTES
         if held >= size:
-            yield SegmentBatch(tuple(batch), new_path())
+            yield batch, new_path()
             batch, held = [], 0
     if batch:
-        yield SegmentBatch(tuple(batch), new_path())
+        yield batch, new_path()
 
 
 def _built(batch: SegmentBatch, encoder: Encoder, how: Build, describe: Describe) -> Built:
     chunks: list[Chunk] = []
     facts: list[str] = []
     counts, notes = {}, {}
-    for text in batch.texts:
-        parsed = parse(text.path, text.text, how.sizes, linked=True)
-        counts[text.path] = len(parsed.chunks)
+    texts, target = batch
+    for path, text in texts:
+        parsed = parse(path, text, how.sizes, linked=True)
+        counts[path] = len(parsed.chunks)
         if parsed.note:
-            notes[text.path] = parsed.note
+            notes[path] = parsed.note
         chunks.extend(parsed.chunks)
         facts.extend(parsed.facts or [""] * len(parsed.chunks))
     chunks = describe(chunks)
     if chunks:
         vectors = chunk_vectors(encoder, chunks, how.reads)
         links = [list(names_in(each)) if each else [] for each in facts]
-        write_segment(batch.target, build(chunks, quantised(vectors, how.quantisation), facts, links))
-    return Built(batch.target, counts, notes)
+        write_segment(target, build(chunks, quantised(vectors, how.quantisation), facts, links))
+    return Built(target, counts, notes)
 
 
 def read_file(root: Path, file: FileEntry) -> tuple[str | None, FileRecord]:
@@ -156,8 +140,7 @@ def stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns:
 
 def is_stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> bool:
     """Say whether any file that was found differs from what is recorded, reading no further than the first."""
-    gone = before.keys() - {file.path for file in found.files}
-    if any(before[path].digest != NO_DIGEST for path in gone):
+    if any(before[path].digest != NO_DIGEST for path in before.keys() - {file.path for file in found.files}):
         return True
     sifted = sift(found, before, checked_ns)
     known = {path: record.digest for path, record in sifted.known.items()}
@@ -229,7 +212,7 @@ class Update:
                 self.records[file.path] = replace(record, chunks=known.chunks, note=known.note)
                 self.indexed.add(file.path)
             elif not _may_repeat(record) or file.path <= first.get(record.digest, file.path):
-                yield Text(file.path, text)
+                yield file.path, text
             _claim(first, record)
 
     def _promoted(self) -> Iterator[Text]:
@@ -239,7 +222,7 @@ class Update:
             entry = FileEntry(path, old.size, old.mtime_ns, old.ctime_ns, old.inode)
             text, self.records[path] = read_file(self.root, entry)
             if text is not None:
-                yield Text(path, text)
+                yield path, text
 
     def _settle(self) -> None:
         """Record every later path of a text as a copy of the first."""
@@ -285,104 +268,52 @@ def _claim(first: dict[bytes, str], record: FileRecord) -> None:
 
 _UNSAFE = ("onnxruntime", "torch")  # have threads of their own that a copy would lack
 
-_ENDED = "an indexing process was ended from outside, perhaps for want of memory"
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
 def can_fork() -> bool:
     """Say whether this process may be copied safely."""
-    return sys.platform == "linux" and threading.active_count() == 1 and sys.modules.keys().isdisjoint(_UNSAFE)
+    alone = threading.active_count() == 1 and sys.modules.keys().isdisjoint(_UNSAFE)
+    return sys.platform == "linux" and alone and os.access("/dev/shm", os.W_OK)  # noqa: S108  where semaphores are
 
 
-@dataclass(frozen=True, slots=True)
-class _Worker:
-    process: int
-    pipe: Connection
+def run_forked(work: Callable[[Task], Result], tasks: Iterable[Task], count: int) -> Iterator[Result]:
+    """Yield what copies of this process make of tasks, in any order; no more tasks than copies are held at a time.
+
+    The first error of a copy is raised here.
+    """
+    from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    running = set[Future[Result]]()
+    try:
+        with ProcessPoolExecutor(count, get_context("fork"), _start_worker, (work, os.getpid())) as pool:
+            for task in tasks:
+                if len(running) == count:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    yield from (each.result() for each in done)
+                running.add(pool.submit(_do, task))
+            yield from (each.result() for each in as_completed(running))
+    except BrokenProcessPool as gone:
+        raise AssayError("an indexing process was ended from outside, perhaps for want of memory") from gone
 
 
-class ChunkWorkers(Generic[Task, Result]):
-    """Processes that live as long as the `with`; they see the world as it was when they were made."""
-
-    def __init__(self, work: Callable[[Task], Result], count: int) -> None:
-        self._workers: list[_Worker] = []
-        for _ in range(count):
-            self._workers.append(_fork(work))
-
-    def __enter__(self) -> ChunkWorkers[Task, Result]:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for worker in self._workers:
-            worker.pipe.close()
-        for worker in self._workers:
-            os.waitpid(worker.process, 0)
-
-    def map(self, tasks: Iterable[Task]) -> Iterator[Result]:
-        """Yield results as they come, in any order; the first error of a worker is raised here."""
-        waiting = iter(tasks)
-        idle = {worker.pipe for worker in self._workers}
-        busy: set[Connection] = set()
-        for task in waiting:
-            if not idle:
-                yield from _results(busy, idle)
-            pipe = idle.pop()
-            try:
-                pipe.send(task)
-            except BrokenPipeError as gone:
-                raise AssayError(_ENDED) from gone
-            busy.add(pipe)
-        while busy:
-            yield from _results(busy, idle)
+_works = list[Callable[[Any], Any]]()
+"""What a worker does: a fork has it without its being pickled."""
 
 
-def _results(busy: set[Connection], idle: set[Connection]) -> Iterator[Result]:
-    """Wait for some workers and yield what they made."""
-    for pipe in wait(list(busy)):
-        assert isinstance(pipe, Connection)
-        try:
-            result, error = pipe.recv()
-        except EOFError as gone:
-            raise AssayError(_ENDED) from gone
-        busy.remove(pipe)
-        idle.add(pipe)
-        if error is not None:
-            raise error
-        yield result
-
-
-def _fork(work: Callable[[Task], Result]) -> _Worker:
-    ours, theirs = Pipe()
-    parent = os.getpid()
-    process = os.fork()
-    if not process:
-        try:
-            end_with(parent)
-            _serve(work, theirs)
-        finally:
-            os._exit(0)
-    theirs.close()
-    return _Worker(process, ours)
-
-
-def _serve(work: Callable[[Task], Result], pipe: Connection) -> None:
-    """Answer tasks until the parent is gone; the pipe is all that is kept of the parent's open files."""
+def _start_worker(work: Callable[[Any], Any], parent: int) -> None:
+    end_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's matter
     _keep_to_one_core()
     gc.disable()  # nearly nothing here is a cycle, and looking for some took a twentieth of the time
-    own = os.dup2(pipe.fileno(), 3) if pipe.fileno() != 3 else 3
-    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
-    pipe = Connection(own)
-    while True:
-        try:
-            task = pipe.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            pipe.send((work(task), None))
-        except Exception as error:  # noqa: BLE001  the parent raises it
-            error.add_note("in an indexing process:\n" + "".join(traceback.format_tb(error.__traceback__)))
-            pipe.send((None, error))
+    _works.append(work)
+
+
+def _do(task: Any) -> Any:
+    return _works[-1](task)
 
 
 def _keep_to_one_core() -> None:

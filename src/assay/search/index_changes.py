@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,13 +52,8 @@ def identity(encoder: Encoder, build: Build) -> Identity:
 
 def mismatch(made_by: Identity, wanted: Identity) -> str:
     """Return why nothing can be built upon an index that was made under another identity; empty for the same one."""
-    return (
-        "" if made_by == wanted else f"it was made with {_identity_text(made_by)}, and this is {_identity_text(wanted)}"
-    )
-
-
-def _identity_text(identity: Identity) -> str:
-    return f"{identity.encoder} ({identity.dimension} dimensions), {identity.settings}"
+    made, needed = (f"{each.encoder} ({each.dimension} dimensions), {each.settings}" for each in (made_by, wanted))
+    return "" if made_by == wanted else f"it was made with {made}, and this is {needed}"
 
 
 UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
@@ -67,8 +63,7 @@ _TIMES = ("mtime_ns", "ctime_ns")
 _stat = attrgetter(*STAT)
 
 
-@dataclass(frozen=True, slots=True)
-class Sifted:
+class Sifted(NamedTuple):
     """What of a walk stands as recorded, and what may have changed."""
 
     same: tuple[FileRecord, ...]
@@ -122,8 +117,8 @@ class Differences:
 
 def differences(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) -> Differences:
     """Compare the files with text, before and after."""
-    old = {path: record.digest for path, record in before.items() if record.digest != NO_DIGEST}
-    new = {path: record.digest for path, record in after.items() if record.digest != NO_DIGEST}
-    both = old.keys() & new.keys()
-    changed = (path for path in both if old[path] != new[path])
-    return Differences(tuple(sorted(new.keys() - both)), tuple(sorted(changed)), tuple(sorted(old.keys() - both)))
+    old, new = (
+        {path: record.digest for path, record in each.items() if record.digest != NO_DIGEST} for each in (before, after)
+    )
+    changed = (path for path in old.keys() & new.keys() if old[path] != new[path])
+    return Differences(*(tuple(sorted(each)) for each in (new.keys() - old.keys(), changed, old.keys() - new.keys())))

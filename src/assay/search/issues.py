@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from assay.search.filters import keeping, traits_of
 from assay.search.question import LONG
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
-from assay.values import Chunk, Hit, Query
+from assay.values import Hit, Query
 
 WEIGHTS: Mapping[str, float] = {"title": 1.0, "text": 0.5, "named": 0.5}
 """What each part counts; between 0.3 and 1 for the later ones nothing moves by more than one question in a hundred."""
@@ -50,8 +51,6 @@ class IssueSearcher:
         """Return at most `k` hits a query, best first."""
         if all(len(query.text) < LONG for query in queries):
             return self.inner.search(queries, k)
-        # its patterns are compiled when it is loaded
-
         issues = [issue_of(query.text) for query in queries]
         return [
             self._answer(query, issue, k) if issue else self.inner.search([query], k)[0]
@@ -72,14 +71,9 @@ class IssueSearcher:
 
         A test or an example that is named shows the fault; it is not where the fault is.
         """
-        if not places:
-            return {}
-
-        passes = keeping(query.paths)
-        files = dict.fromkeys(
-            path for path in named_files(self.snapshot, places) if passes(path) and not any(traits_of(path))
-        )
-        return {path: 1 / at for at, path in enumerate(files, 2)}
+        passes, files = keeping(query.paths), dict.fromkeys(named_files(self.snapshot, places))
+        meant = [path for path in files if passes(path) and not any(traits_of(path))]
+        return {path: 1 / at for at, path in enumerate(meant, 2)}
 
 
 def pooled(answers: Mapping[str, Sequence[Hit]], named: Mapping[str, float]) -> list[Hit]:
@@ -95,13 +89,11 @@ def pooled(answers: Mapping[str, Sequence[Hit]], named: Mapping[str, float]) -> 
             file = files[_file_of(hit)]
             if part != "named":
                 file[f"file_{part}"] = max(file.get(f"file_{part}", 0.0), added)
-    found = [_hit(hit.chunk, own[id_] | files[_file_of(hit)]) for id_, hit in hits.items()]
+    found = []
+    for id_, hit in hits.items():
+        parts = own[id_] | files[_file_of(hit)]
+        found.append(Hit(hit.chunk, sum(parts.values()), dict(sorted(parts.items(), key=lambda part: -part[1]))))
     return _spread(sorted(found, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path, hit.chunk.start_line)))
-
-
-def _hit(chunk: Chunk, parts: _Parts) -> Hit:
-    strongest_first = sorted(parts.items(), key=lambda part: -part[1])
-    return Hit(chunk, sum(parts.values()), dict(strongest_first))
 
 
 def _file_of(hit: Hit) -> tuple[str, str]:
@@ -225,8 +217,7 @@ _CODE = ("    ", "\t", ">>>", "$ ")
 _LABEL = re.compile(r"^(?:#+\s+|\[[\w ]{1,20}\]:?\s*|(?:bug|feature|feature request|question)\s*:\s*)+", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class IssueText:
+class IssueText(NamedTuple):
     """An issue taken apart."""
 
     title: str

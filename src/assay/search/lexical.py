@@ -1,4 +1,4 @@
-"""Terms in, BM25 over fields out: every chunk that shares a word, scored in one pass over the postings.
+"""Score every chunk that shares a word with a query by BM25 over fields, in one pass over the postings.
 
 BM25F as Robertson and Zaragoza define it (2009, section 3.5): a term's counts are weighted by field and divided
 by the field's length against a typical one, and only their sum saturates. Typical lengths are constants and not
@@ -48,11 +48,8 @@ class TermMatch:
 
 def match(snapshot: Snapshot, terms: Sequence[str]) -> list[TermMatch]:
     """Look terms up; one that no chunk holds has an empty match and the highest idf."""
-    found, size = [], len(snapshot)
-    for term in terms:
-        chunks, counts = snapshot.postings(term)
-        found.append(TermMatch(idf(size, len(chunks)), chunks, counts, term))
-    return found
+    found = [(term, *snapshot.postings(term)) for term in terms]
+    return [TermMatch(idf(len(snapshot), len(chunks)), chunks, counts, term) for term, chunks, counts in found]
 
 
 def idf(chunks: int, holding: int) -> float:

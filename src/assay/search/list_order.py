@@ -25,17 +25,11 @@ from assay.search.question import Question
 from assay.terms import parts, stem, words
 from assay.values import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
-EVIDENCE = (
-    "typed",
-    "typed_type",
-    "member_of_typed",
-    "uses_typed",
-    "parent_words",
-    "file_words",
-    "file_words_short",
-    "file_whole_short",
-    "file_of_unit_short",
-    "test_asked",
+EVIDENCE = tuple(
+    (
+        "typed typed_type member_of_typed uses_typed parent_words file_words file_words_short file_whole_short "
+        "file_of_unit_short test_asked"
+    ).split()
 )
 """Of one candidate; what ends in `_short` counts the less the longer a question is."""
 _OF_FILES = ("file_words", "file_words_short", "file_whole_short")
@@ -152,9 +146,11 @@ class ListOrder:
 
         The best of the list is worth what the best was before: the order changes, not how sure it is.
         """
-        form, short = form_of(question.text, question.typed), shortness(question)
-        evidence, support, again = self._parts(form, short if FORMS[form] in ("how", "topic") else 1.0)
-        own = scores + listed.rows @ evidence
+        form, first = form_of(question.text, question.typed), len(EVIDENCE)
+        factor = shortness(question) if FORMS[form] in ("how", "topic") else 1.0
+        support = float(self.weights[first + form - 1] if form else 0.0) * factor
+        again = float(self.weights[first + len(FORMS) - 1 + form]) * factor
+        own = scores + listed.rows @ self.weights[:first]
         order = np.argsort(-own, kind="stable")
         further = np.empty(len(order), np.intp)
         further[order] = _places_in_file(listed.files[order])
@@ -166,15 +162,6 @@ class ListOrder:
         rows = list(map(_Asked(question, weights).file_evidence, paths))
         worth: Scores = np.array(rows).reshape(len(paths), len(_OF_FILES)) @ self.weights[_FILE_COLUMNS]
         return worth
-
-    def _parts(self, form: int, factor: float) -> tuple[Scores, float, float]:
-        first = len(EVIDENCE)
-        support = self.weights[first + form - 1] if form else 0.0
-        return (
-            self.weights[:first],
-            float(support) * factor,
-            float(self.weights[first + len(FORMS) - 1 + form]) * factor,
-        )
 
 
 def _places_in_file(files: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -11,15 +11,13 @@ as in web search; a valid word that the corpus lacks is left alone, for its mean
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from assay.protocols import Searcher
 from assay.search.declared_names import QueryNames, typed_names
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, WORD, exact, parts, stem
-from assay.values import Hit, Query
 
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
 _TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))
@@ -66,17 +64,13 @@ def understand(text: str) -> Question:
         text=text,
         terms=terms,
         words=tuple(word_of[term] for term in terms),
-        names=tuple(dict.fromkeys((*_typed_names(words), *_joined(plain)))),
+        names=tuple(dict.fromkeys((*(exact(word) for word in words if len(word) > 1), *_joined(plain)))),
         typed=typed_names(text),
         phrases=tuple(first or second for first, second in _QUOTED.findall(text)),
         about_tests=not _TEST_WORDS.isdisjoint(terms),
         about_examples=not _EXAMPLE_WORDS.isdisjoint(terms),
         about_asides=not _ASIDE_WORDS.isdisjoint(terms),
     )
-
-
-def _typed_names(words: list[str]) -> list[str]:
-    return [exact(word) for word in words if len(word) > 1]
 
 
 def _joined(plain: list[str]) -> list[str]:
@@ -210,12 +204,12 @@ class Speller:
         return self._nearest(plain) or self._split(plain) or word
 
     def _is_held(self, word: str) -> bool:
-        """Say whether any chunk holds a word."""
-        return any(map(self.snapshot.holds, _terms_of(word)))
+        """Say whether any chunk holds a word, by its stem or as an identifier."""
+        return any(map(self.snapshot.holds, (stem(word), f"={word}")))
 
     def _count_chunks_with(self, word: str) -> int:
         """Return how many chunks hold a word."""
-        return max(len(self.snapshot.postings(term)[0]) for term in _terms_of(word))
+        return max(len(self.snapshot.postings(term)[0]) for term in (stem(word), f"={word}"))
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -245,26 +239,5 @@ class Speller:
     def _split(self, word: str) -> str | None:
         """Return two words run together, both held, as two."""
         halves = ((word[:i], word[i:]) for i in range(3, len(word) - 2))
-        return next(
-            (f"{left} {right}" for left, right in halves if self._is_right(left) and self._is_right(right)), None
-        )
-
-    def _is_right(self, word: str) -> bool:
-        return word in self._known and self._is_held(word)
-
-
-def _terms_of(word: str) -> tuple[str, str]:
-    """Return the terms that an index may hold a word as: its stem, and an identifier that it is."""
-    return stem(word), "=" + word
-
-
-@dataclass(frozen=True, slots=True)
-class SpellCorrected:
-    """Search with `inner` for what was meant."""
-
-    inner: Searcher
-    speller: Speller
-
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return what `inner` does for the queries with their spelling corrected."""
-        return self.inner.search([replace(query, text=self.speller.corrected(query.text)) for query in queries], k)
+        both = (pair for pair in halves if self._known.issuperset(pair) and all(map(self._is_held, pair)))
+        return next(map(" ".join, both), None)

@@ -17,7 +17,7 @@ asked for). `assay train ranking` learns the weights on judged queries of many r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -72,17 +72,8 @@ def _callables(segment: Segment, live: Mask | None) -> NDArray[np.int64]:
     return functions
 
 
-QUERY_FEATURES = (
-    "unknown",
-    "terms",
-    "strongest",
-    "closest",
-    "closest_share",
-    "corpus",
-    "cosine_mean",
-    "cosine_deviation",
-    "rarity",
-    "always",
+QUERY_FEATURES = tuple(
+    "unknown terms strongest closest closest_share corpus cosine_mean cosine_deviation rarity always".split()
 )
 """Of the query in the whole corpus; the last is 1, for the constant of a sum."""
 RELEVANCE_FEATURES = (
@@ -199,11 +190,6 @@ class Ranking:
         """Return, in log odds, how likely the corpus answers a query with these candidates."""
         return float(self.relevance.scores(relevance_row(query, rows, scores)[None, :])[0])
 
-    def explanations(self, rows: Array, beside: Mapping[str, Array]) -> list[Mapping[str, float]]:
-        """Return what `explain` does, as mappings that are filled when the first of them is read: few ever are."""
-        once = _Once(lambda: self.explain(rows, beside))
-        return [LazyExplanation(once, at) for at in range(len(rows))]
-
     def explain(self, rows: Array, beside: Mapping[str, Array] | None = None) -> list[Mapping[str, float]]:
         """Return for each row what its features add to the linear part, strongest first; `together` is the rest.
 
@@ -222,45 +208,6 @@ class Ranking:
             {PARTS[at]: values[at] for at in strongest if values[at] or at == len(PARTS) - 1}
             for values, strongest in zip(parts.tolist(), order, strict=True)
         ]
-
-
-class _Once:
-    """Explanations that are made when they are first needed."""
-
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, make: Callable[[], list[Mapping[str, float]]]) -> None:
-        self._make: Callable[[], list[Mapping[str, float]]] | None = make
-        self._made: list[Mapping[str, float]] = []
-
-    def __getitem__(self, at: int) -> Mapping[str, float]:
-        if (make := self._make) is not None:
-            self._made, self._make = make(), None
-        return self._made[at]
-
-
-class LazyExplanation(Mapping[str, float]):
-    """The parts of one score, strongest first; equal to a dict of them, and pickled as one."""
-
-    __slots__ = ("_at", "_once")
-
-    def __init__(self, once: _Once, at: int) -> None:
-        self._once, self._at = once, at
-
-    def __getitem__(self, part: str) -> float:
-        return self._once[self._at][part]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._once[self._at])
-
-    def __len__(self) -> int:
-        return len(self._once[self._at])
-
-    def __repr__(self) -> str:
-        return repr(self._once[self._at])
-
-    def __reduce__(self) -> tuple[type[dict[str, float]], tuple[dict[str, float]]]:
-        return dict, (dict(self),)
 
 
 def as_json(ranking: Ranking) -> str:
@@ -319,7 +266,7 @@ def weights_file(name: RankingName, encoder: str) -> str:
 
 
 def _relevance(stored: Mapping[str, Any] | None) -> RankingWeights:
-    """Return the weights over `RELEVANCE_FEATURES`; files of earlier versions have none."""
+    """Return the weights over `RELEVANCE_FEATURES`; files of contextual encoders have none."""
     if stored is None:
         return no_weights(len(RELEVANCE_FEATURES))
     return _weights(stored, [str(name) for name in stored["features"]], RELEVANCE_FEATURES)

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from posixpath import dirname
 from weakref import WeakKeyDictionary
 
@@ -24,12 +23,9 @@ from assay.corpus.call_facts import CodeCall, Definition, FieldType, calls_of, d
 from assay.store.snapshot import Snapshot
 
 _FAMILIES = {
-    "typescript": "javascript",
-    "tsx": "javascript",
-    "vue": "javascript",
+    **dict.fromkeys(("typescript", "tsx", "vue"), "javascript"),
+    **dict.fromkeys(("kotlin", "scala"), "java"),
     "cpp": "c",
-    "kotlin": "java",
-    "scala": "java",
 }
 """Languages that call one another."""
 
@@ -78,22 +74,15 @@ class ReferenceTable:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._definitions: dict[str, tuple[PlacedDefinition, ...]] = {}
-        self._files: dict[str, FileReferences] = {}
+        self.definitions = cache(self._definitions)
+        """Returns every definition of a name, in the order of paths."""
+        self.file = cache(self._file)
+        """Returns what a file defines and calls, in order."""
 
-    def definitions(self, name: str) -> tuple[PlacedDefinition, ...]:
-        """Return every definition of a name, in the order of paths."""
-        found = self._definitions.get(name)
-        if found is None:
-            numbers, _ = self.snapshot.postings(f":{name}")
-            placed = [
-                each
-                for number in self.snapshot.order.ordered(numbers).tolist()
-                for each in self._definitions_of(number)
-                if each.at.name == name or name in each.at.name.split(", ")
-            ]
-            found = self._definitions[name] = tuple(placed)
-        return found
+    def _definitions(self, name: str) -> tuple[PlacedDefinition, ...]:
+        numbers = self.snapshot.order.ordered(self.snapshot.postings(f":{name}")[0]).tolist()
+        placed = (each for number in numbers for each in self._definitions_of(number))
+        return tuple(each for each in placed if each.at.name == name or name in each.at.name.split(", "))
 
     def calls(self, name: str) -> list[PlacedCall]:
         """Return every call of a name, in the order of paths."""
@@ -101,27 +90,24 @@ class ReferenceTable:
         ordered = self.snapshot.order.ordered(numbers).tolist()
         return [each for number in ordered for each in self._calls_of(number, name)]
 
-    def file(self, path: str) -> FileReferences:
-        """Return what a file defines and calls, in order."""
-        found = self._files.get(path)
-        if found is None:
-            numbers = numbers_in(self.snapshot, path).tolist()
-            found = self._files[path] = FileReferences(
-                tuple(each for number in numbers for each in self._definitions_of(number)),
-                tuple(each for number in numbers for each in self._calls_of(number)),
-                tuple(each for number in numbers for each in fields_of(self.snapshot.facts(number))),
-            )
-        return found
+    def _file(self, path: str) -> FileReferences:
+        numbers = numbers_in(self.snapshot, path).tolist()
+        return FileReferences(
+            tuple(each for number in numbers for each in self._definitions_of(number)),
+            tuple(each for number in numbers for each in self._calls_of(number)),
+            tuple(each for number in numbers for each in fields_of(self.snapshot.facts(number))),
+        )
 
     def _definitions_of(self, number: int) -> list[PlacedDefinition]:
-        facts = self.snapshot.facts(number)
-        path, family = self.snapshot.path(number), family_of(self.snapshot.language(number))
-        return [PlacedDefinition(path, family, number, each) for each in definitions_of(facts)]
+        facts, place = self.snapshot.facts(number), self._place_of(number)
+        return [PlacedDefinition(*place, each) for each in definitions_of(facts)]
 
     def _calls_of(self, number: int, name: str = "") -> list[PlacedCall]:
-        facts = self.snapshot.facts(number)
-        path, family = self.snapshot.path(number), family_of(self.snapshot.language(number))
-        return [PlacedCall(path, family, number, each) for each in calls_of(facts, name)]
+        facts, place = self.snapshot.facts(number), self._place_of(number)
+        return [PlacedCall(*place, each) for each in calls_of(facts, name)]
+
+    def _place_of(self, number: int) -> tuple[str, str, int]:
+        return self.snapshot.path(number), family_of(self.snapshot.language(number)), number
 
     @cached_property
     def paths(self) -> dict[str, str]:
@@ -132,11 +118,6 @@ class ReferenceTable:
             paths, languages = segment.paths.all(), segment.languages.all()
             found.update((paths[file], family_of(languages[file])) for file in used)
         return found
-
-    @cached_property
-    def folders(self) -> set[tuple[str, str]]:
-        """Return every folder that directly holds code, with the family of that."""
-        return {(dirname(path), family) for path, family in self.paths.items()}
 
     def text(self, path: str) -> str:
         """Return the text of a file as its chunks hold it."""
@@ -153,10 +134,7 @@ _tables: WeakKeyDictionary[Snapshot, ReferenceTable] = WeakKeyDictionary()
 
 def table_of(snapshot: Snapshot) -> ReferenceTable:
     """Return the table of a snapshot, the same one each time."""
-    found = _tables.get(snapshot)
-    if found is None:
-        found = _tables[snapshot] = ReferenceTable(snapshot)
-    return found
+    return _tables.setdefault(snapshot, ReferenceTable(snapshot))
 
 
 def numbers_in(snapshot: Snapshot, path: str) -> NDArray[np.int64]:
@@ -223,7 +201,7 @@ class ModulePaths:
         """Return modules, and the folders that hold some, by family and last step."""
         found: dict[tuple[str, str], list[Module]] = {}
         for family, modules in self.files.items():
-            for module in {part for whole in modules for part in _parts(whole)}:
+            for module in {whole[:end] for whole in modules for end in range(1, len(whole) + 1)}:
                 found.setdefault((family, module[-1]), []).append(module)
         return found
 
@@ -233,9 +211,9 @@ class ModulePaths:
         found: dict[str, list[tuple[Module, Module]]] = {}
         for path in self._table.paths:
             name = path.rpartition("/")[2]
-            said = _NAMED[name].search(self._table.text(path)) if name in _NAMED else None
-            if said:
-                found.setdefault(_FAMILY[name], []).append((_steps(said[1]), _steps(dirname(path))))
+            package = _NAMED[name].search(self._table.text(path)) if name in _NAMED else None
+            if package:
+                found.setdefault(_FAMILY[name], []).append((_steps(package[1]), _steps(dirname(path))))
         return {family: sorted(each, key=lambda pair: -len(pair[0])) for family, each in found.items()}
 
     def locate(self, origin: str, path: str, family: str) -> list[Module]:
@@ -256,24 +234,15 @@ class ModulePaths:
         found = []
         for module in self._by_last.get((family, steps[0]), ()):
             top = module[:-1]
-            if not top or top == here or family == "java" or not self._holds_code(top, family):
+            if not top or top == here or family == "java" or (family, top) not in self._code_folders:
                 found.append((*top, *steps))
         return found
 
-    def _holds_code(self, folder: Module, family: str) -> bool:
-        return folder in self._code_folders.get(family, ())
-
     @cached_property
-    def _code_folders(self) -> dict[str, set[Module]]:
-        found: dict[str, set[Module]] = {}
-        for folder, family in self._table.folders:
-            found.setdefault(family, set()).add(_steps(folder))
-        return found
+    def _code_folders(self) -> set[tuple[str, Module]]:
+        folders = {(family, dirname(path)) for path, family in self._table.paths.items()}
+        return {(family, _steps(folder)) for family, folder in folders}
 
     def is_module(self, module: Module, family: str) -> bool:
         """Say whether there is a file or a folder of code for a module."""
         return bool(module) and module in self._by_last.get((family, module[-1]), ())
-
-
-def _parts(whole: Module) -> Sequence[Module]:
-    return [whole[:end] for end in range(1, len(whole) + 1)]

@@ -90,15 +90,15 @@ def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCod
     groups = (found["callers"], found["callees"], found["tests"], [subject])
     known = {(each.path, each.name) for places in groups for each in places}
     found["alike"] = list(_alike(snapshot, number, (path, *around), known, k))
-    grammar = GRAMMARS.get(chunk.language)
-    note = "" if grammar and grammar.calls else f"{_what(chunk)} calls nothing: only what is alike is shown"
+    grammar, what = GRAMMARS.get(chunk.language), f" is {chunk.language}, which" if chunk.language else ""
+    note = "" if grammar and grammar.calls else f"{chunk.path}{what} calls nothing: only what is alike is shown"
     shown = {group: tuple(places[:k]) for group, places in found.items()}
     return RelatedCode(subject, shown, {group: len(places) for group, places in found.items()}, note)
 
 
 def unit_at(snapshot: Snapshot, path: str, line: int) -> PlacedDefinition | None:
     """Return the innermost function, method or type around a line, or what else is declared there."""
-    units = [each for each in table_of(snapshot).file(path).definitions if each.at.start <= line <= each.at.end]
+    units = [each for each in table_of(snapshot).file(path).definitions if each.holds(path, line)]
     named = [each for each in units if each.at.kind in TYPES | CALLABLES] or units
     return min(named, key=lambda each: each.at.end - each.at.start, default=None)
 
@@ -263,10 +263,6 @@ def _line(snapshot: Snapshot, number: int, line: int) -> str:
     lines = chunk.text.splitlines()
     at = line - chunk.start_line
     return lines[at].strip()[:_LONGEST] if 0 <= at < len(lines) else ""
-
-
-def _what(chunk: Chunk) -> str:
-    return f"{chunk.path} is {chunk.language}, which" if chunk.language else f"{chunk.path}"
 
 
 _WIDEST = 100

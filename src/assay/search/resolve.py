@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from posixpath import dirname
 from weakref import WeakKeyDictionary
 
@@ -324,12 +325,8 @@ def nearest_to(found: Sequence[PlacedDefinition], path: str) -> list[PlacedDefin
 def _shared_parts(one: str, other: str) -> int:
     if one == other:
         return 1000
-    count = 0
-    for a, b in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
+    folders = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], folders))
 
 
 def unique(things: Iterable[Thing]) -> list[Thing]:
@@ -466,7 +463,4 @@ _resolvers: WeakKeyDictionary[Snapshot, Resolver] = WeakKeyDictionary()
 
 def resolver_of(snapshot: Snapshot) -> Resolver:
     """Return the resolver of a snapshot, the same one each time."""
-    found = _resolvers.get(snapshot)
-    if found is None:
-        found = _resolvers[snapshot] = Resolver(table_of(snapshot))
-    return found
+    return _resolvers.setdefault(snapshot, Resolver(table_of(snapshot)))

@@ -19,14 +19,16 @@ from assay.search.filters import Mask, filter_mask
 from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.question import understand
 from assay.search.text_matches import TextMatch, reading_order
-from assay.store.snapshot import ChunkOrder, Snapshot
+from assay.store.snapshot import Snapshot
 from assay.values import Hit, Query
 
 
-def best(scores: Array, allowed: Mask | None, k: int, order: ChunkOrder) -> NDArray[np.int64]:
-    """Return the numbers of the `k` highest scores above 0, best first, equal ones in the order of the corpus."""
+def best_hits(snapshot: Snapshot, scores: Array, allowed: Mask | None, k: int, part: str) -> list[Hit]:
+    """Return hits of the `k` highest scores above 0, best first, equal ones in the order of the corpus."""
     found = np.flatnonzero(scores > 0.0 if allowed is None else (scores > 0.0) & allowed)
-    return order.ranked(scores, found, k)
+    numbers = snapshot.order.ranked(scores, found, k)
+    ranked = zip(numbers.tolist(), scores[numbers].tolist(), strict=True)
+    return [Hit(snapshot.chunk(number), score, {part: score}) for number, score in ranked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,8 @@ class KeywordSearcher:
         return [self._answer(query, k) for query in queries]
 
     def _answer(self, query: Query, k: int) -> list[Hit]:
-        snapshot = self.snapshot
-        scores = bm25(snapshot, match(snapshot, understand(query.text).terms), self.weights)
-        numbers = best(scores, filter_mask(snapshot, query), k, snapshot.order)
-        found = zip(numbers.tolist(), scores[numbers].tolist(), strict=True)
-        return [Hit(snapshot.chunk(number), score, {"lexical": score}) for number, score in found]
+        scores = bm25(self.snapshot, match(self.snapshot, understand(query.text).terms), self.weights)
+        return best_hits(self.snapshot, scores, filter_mask(self.snapshot, query), k, "lexical")
 
 
 Numbers = NDArray[np.int64]
@@ -71,12 +70,8 @@ class VectorSearcher:
         return [self._answer(query, vector, k) for query, vector in zip(queries, vectors, strict=True)]
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
-        snapshot = self.snapshot
-        allowed = filter_mask(snapshot, query)
-        cosines = snapshot.near(vector, [allowed])
-        numbers = best(cosines, allowed, k, snapshot.order)
-        found = zip(numbers.tolist(), cosines[numbers].tolist(), strict=True)
-        return [Hit(snapshot.chunk(number), cosine, {"dense": cosine}) for number, cosine in found]
+        allowed = filter_mask(self.snapshot, query)
+        return best_hits(self.snapshot, self.snapshot.near(vector, [allowed]), allowed, k, "dense")
 
 
 def exhaustive(queries: Vectors, codes: Vectors, k: int, *, block: tuple[int, int] = BLOCK) -> tuple[Numbers, Vectors]:
@@ -155,11 +150,7 @@ def _exact(queries: Vectors, codes: Vectors, found: Numbers, k: int) -> tuple[Nu
 def listing(snapshot: Snapshot, query: Query, k: int) -> list[Hit]:
     """Return the first `k` chunks that a query keeps; each is what was asked for, and has the score 1."""
     allowed = filter_mask(snapshot, query)
-    numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
-    lines = snapshot.rows("lines", numbers)[:, 0].tolist()
-    places = (
-        (TextMatch(snapshot.path(number), line, 0), number)
-        for number, line in zip(numbers.tolist(), lines, strict=True)
-    )
-    first = sorted(places, key=lambda place: (reading_order(place[0]), place[1]))[:k]
-    return [Hit(snapshot.chunk(number), 1.0) for _, number in first]
+    numbers = (np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)).tolist()
+    lines = snapshot.rows("lines", np.array(numbers, np.int64))[:, 0].tolist()
+    places = ((reading_order(TextMatch(snapshot.path(n), line, 0)), n) for n, line in zip(numbers, lines, strict=True))
+    return [Hit(snapshot.chunk(number), 1.0) for _, number in sorted(places)[:k]]

@@ -1,4 +1,4 @@
-"""Quoted texts and regular expressions in, the chunks that hold them and every place where they stand out.
+"""Find quoted texts and regular expressions: the chunks that hold them, and every place where they stand.
 
 Expressions are those of RE2, whose time is linear in the text whatever they are: no stranger's expression holds a
 server up. Letter case counts where a quoted text has a capital, as people expect from search tools; an expression is
@@ -75,16 +75,17 @@ def _compile(expression: str, *, lines: bool) -> Any:
     typed = expression.removeprefix("(?m)")
     try:
         return re2.compile(expression, options)
-    except UnicodeEncodeError as error:
-        raise InputError(
-            "the query has bytes that are not UTF-8 in quotes or between slashes: leave them out"
-        ) from error
     except re2.error as error:
         what = str(error.args[0], "utf-8", "replace")
         raise InputError(
             f"/{typed}/ is not a regular expression that can be searched: {what}; look-around "
             "and back-references are not supported, and / is written \\/"
         ) from error
+
+
+def finders(query: Query) -> list[Any]:
+    """Return what finds each text that a query quotes, and each of its expressions."""
+    return [*map(exact, query.exact), *map(pattern, query.patterns)]
 
 
 def holding(
@@ -108,7 +109,7 @@ def text_matches(snapshot: Snapshot, query: Query, most: int = MOST_MATCHES) -> 
 
     Of more than `most`, those of the first chunks are returned. Paths begin with the root if there are several.
     """
-    wanted = [*map(exact, query.exact), *map(pattern, query.patterns)] or [exact(_without_quotes(query.text.strip()))]
+    wanted = finders(query) or [exact(_without_quotes(query.text.strip()))]
     allowed = filter_mask(snapshot, query)
     numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
     until, found = time.monotonic() + DEADLINE_S, set[TextMatch]()
@@ -133,8 +134,7 @@ def _without_quotes(text: str) -> str:
 
 def lines_matching(chunk: Chunk, query: Query) -> list[int]:
     """Return the lines of a chunk that hold what a query quotes or one of its expressions, ascending."""
-    wanted = [*map(exact, query.exact), *map(pattern, query.patterns)]
-    return sorted({place.line for place in _places(chunk, wanted)})
+    return sorted({place.line for place in _places(chunk, finders(query))})
 
 
 def reading_order(place: TextMatch) -> tuple[bool, bool, TextMatch]:

@@ -20,9 +20,9 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -30,45 +30,20 @@ from threading import Lock
 
 import Stemmer
 
-from assay.protocols import Searcher
 from assay.terms import STOP_WORDS
-from assay.values import Hit, Query
 
 FOLDER = Path(__file__).parent / "data" / "lexicons"
 LANGUAGES = ("zh", "de", "es", "fr", "it", "ja", "pt", "ru")
 """The languages that have a lexicon."""
-NAMES = {
-    "ar": "Arabic",
-    "bn": "Bengali",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "fi": "Finnish",
-    "fr": "French",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "hu": "Hungarian",
-    "hy": "Armenian",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ka": "Georgian",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sv": "Swedish",
-    "ta": "Tamil",
-    "th": "Thai",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
-}
+NAMES = dict(
+    pair.split(":")
+    for pair in (
+        "ar:Arabic bn:Bengali cs:Czech da:Danish de:German el:Greek en:English es:Spanish fi:Finnish fr:French "
+        "he:Hebrew hi:Hindi hu:Hungarian hy:Armenian it:Italian ja:Japanese ka:Georgian ko:Korean nl:Dutch pl:Polish "
+        "pt:Portuguese ro:Romanian ru:Russian sv:Swedish ta:Tamil th:Thai tr:Turkish uk:Ukrainian vi:Vietnamese "
+        "zh:Chinese"
+    ).split()
+)
 """The languages that are recognized, by their code (ISO 639-1)."""
 
 _SCRIPTS = (
@@ -162,14 +137,7 @@ UNSPACED_LANGUAGES = ("zh", "ja")
 UNSPACED = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff々〆ー]+")
 """Runs of Han characters and of both kana."""
 
-_STEMMERS = {
-    "de": "german",
-    "es": "spanish",
-    "ru": "russian",
-    "fr": "french",
-    "pt": "portuguese",
-    "it": "italian",
-}
+_STEMMERS = {"de": "german", "es": "spanish", "ru": "russian", "fr": "french", "pt": "portuguese", "it": "italian"}
 _LONGEST_PIECE = 10
 _SHORTEST_HALF = 4  # letters of a word that is run together with another
 _LINKS = ("s", "n", "en", "es")  # what may stand between them
@@ -228,7 +196,8 @@ class Lexicon:
         """Return the best English word of each of two words that are run together, the longest first one wins."""
         for at in range(len(word) - _SHORTEST_HALF, _SHORTEST_HALF - 1, -1):
             right = self._telling(word[at:])
-            left = right and next(filter(None, map(self._telling, _unlinked(word[:at]))), None)
+            firsts = [word[:at], *(word[:at].removesuffix(link) for link in _LINKS if word[:at].endswith(link))]
+            left = right and next(filter(None, map(self._telling, firsts)), None)
             if left and right:
                 return (left.english[0], right.english[0])
         return None
@@ -236,12 +205,6 @@ class Lexicon:
     def _telling(self, word: str) -> LexiconEntry | None:
         found = self.entries.get(key_of(word, self.language))
         return found if found and found.english else None
-
-
-def _unlinked(word: str) -> Iterator[str]:
-    """Yield a first word as it stands, then without what links it to the next."""
-    yield word
-    yield from (word.removesuffix(link) for link in _LINKS if word.endswith(link))
 
 
 @lru_cache
@@ -283,16 +246,9 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 
 def in_english(text: str, lexicon: Lexicon) -> str:
     """Replace the words of a language by English ones; lines stay lines, as an issue has them."""
-    return "\n".join(" ".join(line.split()) for line in "".join(_replaced(text, lexicon)).splitlines()).strip()
-
-
-def _replaced(text: str, lexicon: Lexicon) -> Iterator[str]:
-    start = 0
-    for quoted in QUOTED.finditer(text):
-        yield _words_replaced(text[start : quoted.start()], lexicon)
-        yield quoted.group()
-        start = quoted.end()
-    yield _words_replaced(text[start:], lexicon)
+    pieces = re.split(f"({QUOTED.pattern})", text)  # every second one stands in quotes
+    pieces[::2] = (_words_replaced(piece, lexicon) for piece in pieces[::2])
+    return "\n".join(" ".join(line.split()) for line in "".join(pieces).splitlines()).strip()
 
 
 def _words_replaced(text: str, lexicon: Lexicon) -> str:
@@ -355,22 +311,8 @@ class Translator:
             return Reading(text)
         if language not in LANGUAGES:
             return Reading(text, NAMES[language], is_read=False)
-        # and what replaces words: not for a question in English
-
         english = in_english(text, load_lexicon(language))
         return Reading(english or text, NAMES[language], is_read=bool(english))
-
-
-@dataclass(frozen=True, slots=True)
-class TranslatedSearcher:
-    """Search with `inner` for what was asked, in English words."""
-
-    inner: Searcher
-    translator: Translator
-
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return what `inner` does for the queries as they are read."""
-        return self.inner.search([replace(query, text=self.translator.read(query.text).text) for query in queries], k)
 
 
 def unread_note(language: str) -> str:
