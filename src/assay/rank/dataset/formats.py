@@ -101,10 +101,15 @@ def stream(path: Path, problems: list[Problem]) -> Iterator[Example]:
         raise InputError(f"'{path}' holds no row that can be used{first}; 'assay rank data' writes such rows")
 
 
-def write(path: Path, examples: Sequence[Example]) -> None:
-    """Write a data set; a file that is there is replaced at once or not at all."""
+def check_place(path: Path) -> None:
+    """Refuse a place that no dataset can be written to."""
     if path.is_dir() or not path.suffix:
         raise InputError(f"cannot write a dataset to '{path}': give a file that ends in .jsonl or {PARQUET}")
+
+
+def write(path: Path, examples: Sequence[Example]) -> None:
+    """Write a data set; a file that is there is replaced at once or not at all."""
+    check_place(path)
     if path.suffix == PARQUET:
         with files.replacing(path) as beside:
             rows.parquet(path).write(beside, _even([each.record() for each in examples]))
