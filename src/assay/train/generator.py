@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.encode.models import split_model
 from assay.errors import InputError
@@ -28,9 +28,6 @@ from assay.settings import above_zero, at_least
 from assay.train.card import about_base, base_of, page, tuned_head
 from assay.train.settings import FineTuneSettings, extra_of
 from assay.values import Problem, Task
-
-if TYPE_CHECKING:
-    from assay.train.generator_loop import TunedGenerator
 
 BASE_OPTIONS = ("length",)
 """The options of a base; what else there is to choose are settings of the training."""
@@ -228,16 +225,10 @@ def train_generator(  # noqa: PLR0913  what is learned from, how, where to, and 
             **about_base(base),
         }
         facts |= manifest(settings, seed=settings.seed, corpus=map(repr, (*solved.learned, *solved.valid)))
-        record = {**facts, "template": settings.template, **_facts_of(tuned)}
+        record = {**facts, "template": settings.template, **tuned}
         title = "A generator of programs, fine-tuned by `assay train generator`"
         head = tuned_head(record, "transformers", "text-generation")
         files.write(folder / CARD, page(title, _OPENING.format_map(record), {"Limits": _LIMITS}, head))
         files.write_json(folder / RECORD, record)
         run.remove_checkpoints(folder)
     return record
-
-
-def _facts_of(tuned: TunedGenerator) -> dict[str, Any]:
-    facts = {name: getattr(tuned, name) for name in ("programs", "valid", "left_out")}
-    facts |= {"step": tuned.best.step, "loss": tuned.best.valid_loss, "before": tuned.looks[0].valid_loss}
-    return {**facts, "looks": [asdict(look) for look in tuned.looks]}

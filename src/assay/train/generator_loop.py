@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, Trainer, TrainingArguments
+from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments
 from transformers.utils import logging as transformers_logging
 
 from assay.encode.hub import hub_options, is_local, opening
@@ -25,22 +25,8 @@ from assay.encode.models import split_model
 from assay.errors import InputError
 from assay.protocols import Say
 from assay.runs import record
+from assay.train import run
 from assay.train.generator import BASE_OPTIONS, GeneratorSettings, SolvedTask, SolvedTasks
-from assay.train.run import (
-    RUN,
-    Look,
-    LookCallback,
-    is_main_process,
-    last_whole,
-    look_arguments,
-    looks_in,
-    looks_of,
-    merged,
-    process_count,
-    say_of_main,
-    training_device,
-    with_low_rank,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,40 +38,24 @@ class GeneratorRun(GeneratorSettings):
     """A hash of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class TunedGenerator:
-    """What came of a run."""
-
-    looks: list[GeneratorLook]
-    programs: int
-    valid: int
-    left_out: int
-    """Programs that are longer than what is read."""
-
-    @property
-    def best(self) -> GeneratorLook:
-        """The look whose model is kept."""
-        return min(self.looks[1:], key=lambda look: look.valid_loss)
-
-
 def begin_run(solved: SolvedTasks, base: str, folder: Path, settings: GeneratorSettings) -> None:
     """Write what decides about a run into its folder, or refuse a folder in which a run of something else began."""
     texts = sorted(map(repr, (*solved.learned, *solved.valid)))
-    run = GeneratorRun(**asdict(settings), base=base, programs=record.hash_of("\n".join(texts)))
-    record.begin(looks_of(folder), run, "looks at a training", seed=settings.seed)
+    decides = GeneratorRun(**asdict(settings), base=base, programs=record.hash_of("\n".join(texts)))
+    record.begin(run.looks_of(folder), decides, "looks at a training", seed=settings.seed)
 
 
 def tune_generator(
     solved: SolvedTasks, base: str, folder: Path, settings: GeneratorSettings, say: Say
-) -> TunedGenerator:
-    """Fine-tune a base on programs into a folder; `base` is a spec without `hf:`."""
-    say, settings = say_of_main(say), fitting(settings)
+) -> dict[str, Any]:
+    """Fine-tune a base on programs into a folder and return its figures; `base` is a spec without `hf:`."""
+    say, settings = run.say_of_main(say), fitting(settings)
     torch.manual_seed(settings.seed)
     logging.getLogger("transformers").setLevel(logging.ERROR)
 
     # --- base
     model, options = split_model(base, BASE_OPTIONS)
-    causal = CausalModel(model, options.length, str(training_device()))
+    causal = CausalModel(model, options.length, str(run.training_device()))
     causal.network.config.use_cache = False
 
     # --- texts: whole tasks are held out
@@ -97,18 +67,29 @@ def tune_generator(
     say(f"{len(learned):,} programs of {tokens:,} tokens to learn, {len(valid):,} to choose by, {left_out:,} too long")
 
     # --- training
-    network = with_low_rank(causal.network, settings.lora, "CAUSAL_LM")
-    texts = GeneratorTexts(learned, valid, partial(collated, causal))
-    looks = train(network, texts, folder, settings, say)
+    network = run.with_low_rank(causal.network, settings.lora, "CAUSAL_LM")
+    steps = settings.epochs * _steps_per_epoch(len(learned), settings)
+    trainer = _GeneratorTrainer(
+        model=network,
+        args=_arguments(folder / run.RUN, settings, steps),
+        train_dataset=learned,
+        eval_dataset=valid,
+        data_collator=partial(collated, causal),
+    )
+    looks = run.train_to_the_best_look(
+        trainer, trainer.loss_of_token, folder, say, steps, name="validation loss", key="valid_loss", patience=0
+    )
 
     # --- saving
-    if is_main_process():
-        record.rewrite(looks_of(folder), map(asdict, looks))
-        network = merged(network)
+    if run.is_main_process():
+        record.rewrite(run.looks_of(folder), looks)
+        network = run.merged(network)
         network.config.use_cache = True
         network.save_pretrained(str(folder))
         causal.tokenizer.save_pretrained(str(folder))
-    return TunedGenerator(looks, len(learned), len(valid), left_out)
+    best = min(looks[1:], key=lambda look: float(look["valid_loss"]))
+    about = {"programs": len(learned), "valid": len(valid), "left_out": left_out, "step": best["step"]}
+    return {**about, "loss": best["valid_loss"], "before": looks[0]["valid_loss"], "looks": looks}
 
 
 def rows_of(causal: CausalModel, solved: Sequence[SolvedTask], settings: GeneratorSettings) -> list[Row]:
@@ -130,71 +111,8 @@ IGNORED = -100
 Row = dict[str, list[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratorLook:
-    """How a model does after a step: mean loss since the look before, loss of a token on the validation part."""
-
-    step: int
-    loss: float | None
-    valid_loss: float
-
-
-@dataclass(frozen=True, slots=True)
-class GeneratorTexts:
-    """What is learned, what chooses the model, and how rows become a batch."""
-
-    learned: Sequence[Row]
-    valid: Sequence[Row]
-    collate: Callable[[Sequence[Row]], dict[str, torch.Tensor]]
-
-
-def train(
-    network: Any, texts: GeneratorTexts, folder: Path, settings: GeneratorSettings, say: Say
-) -> list[GeneratorLook]:
-    """Train a network to its best look and return all looks; what a run before left in the folder goes on."""
-    steps = settings.epochs * _steps_per_epoch(len(texts.learned), settings)
-
-    def keep(look: GeneratorLook) -> None:
-        if is_main_process():
-            record.append_lines(looks_of(folder), [asdict(look)])
-
-    def hear(look: Look, best: float | None) -> None:
-        step, loss, found = look
-        beside = "lowest so far" if best is None or found < best else f"lowest {best:.4f}"
-        learned = "" if loss is None else f"loss {loss:.4f}, "
-        say(f"step {step:,} of {steps:,}: {learned}validation {found:.4f} ({beside})")
-        keep(GeneratorLook(*look))
-
-    trainer = _GeneratorTrainer(
-        model=network,
-        args=_arguments(folder / RUN, settings, steps),
-        train_dataset=texts.learned,
-        eval_dataset=texts.valid,
-        data_collator=texts.collate,
-        callbacks=[LookCallback(_MEASURE, hear)],
-    )
-    start = GeneratorLook(0, None, trainer.loss_of_token())
-    say(f"step 0 of {steps:,}: loss {start.valid_loss:.4f} on the validation part")
-    checkpoint = last_whole(folder / RUN, say)
-    if checkpoint is None:
-        keep(start)
-    trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=checkpoint)
-    return [start, *(GeneratorLook(*look) for look in looks_in(trainer.state.log_history, _MEASURE))]
-
-
-class _GeneratorTrainer(Trainer):
+class _GeneratorTrainer(run.LookingTrainer, Trainer):
     """The library's trainer, which looks at the loss of a token, whatever batches the validation part falls into."""
-
-    args: Any
-    control: Any
-
-    def evaluate(self, *_: object, **__: object) -> dict[str, float]:
-        """Return the loss of a token on the validation part."""
-        metrics = {_MEASURE: self.loss_of_token()}
-        self.log(metrics)
-        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
-        return metrics
 
     def loss_of_token(self) -> float:
         """Return the loss of a token on the validation part."""
@@ -217,7 +135,7 @@ class _GeneratorTrainer(Trainer):
 
 def _arguments(folder: Path, settings: GeneratorSettings, steps: int) -> TrainingArguments:
     return TrainingArguments(
-        **look_arguments(folder, settings, steps, _MEASURE, higher_is_better=False),
+        **run.look_arguments(folder, settings, steps, _MEASURE, higher_is_better=False),
         per_device_train_batch_size=settings.at_once,
         gradient_accumulation_steps=_accumulated(settings),
         max_grad_norm=settings.clip,
@@ -228,7 +146,7 @@ def _arguments(folder: Path, settings: GeneratorSettings, steps: int) -> Trainin
 
 def fitting(settings: GeneratorSettings) -> GeneratorSettings:
     """Return settings whose `at_once` is no more than a device has of a step; refuse a step that is no whole parts."""
-    processes = process_count()
+    processes = run.process_count()
     of_device = settings.batch // processes
     at_once = min(settings.at_once, of_device)
     if not at_once or settings.batch % (at_once * processes):
@@ -243,11 +161,11 @@ def fitting(settings: GeneratorSettings) -> GeneratorSettings:
 
 def _accumulated(settings: GeneratorSettings) -> int:
     """Return how many parts a step has on each device."""
-    return settings.batch // (settings.at_once * process_count())
+    return settings.batch // (settings.at_once * run.process_count())
 
 
 def _steps_per_epoch(programs: int, settings: GeneratorSettings) -> int:
-    parts = math.ceil(programs / (settings.at_once * process_count()))
+    parts = math.ceil(programs / (settings.at_once * run.process_count()))
     return max(math.ceil(parts / _accumulated(settings)), 1)
 
 

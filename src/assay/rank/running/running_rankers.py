@@ -1,7 +1,7 @@
 """The rankers that run programs in a sandbox: on the examples of a task's text, and on inputs that have no answer.
 
 `examples` scores a program by the fraction of its task's examples that it passes. `agreement` scores it by how many
-others answer as it does to inputs made up from the task's text. Each text runs once for all inputs. Values cross as
+others answer as it does to inputs like those of the examples. Each text runs once for all inputs. Values cross as
 plain data and are compared here, so a program can only agree by answering alike.
 """
 
@@ -75,7 +75,7 @@ class AgreementRanker:
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return how well each program agrees with the others."""
         distinct, counts = _distinct(programs)
-        made = made_inputs(task, examples_in(task), distinct, most=self._inputs, seed=self._seed)
+        made = made_inputs(task, examples_in(task), most=self._inputs, seed=self._seed)
         inputs = [each for each in made if askable(each)]
         rows = list(answers(task.entry_point, distinct, inputs, self._runner, self._limits))
         fair = _fair(rows)
