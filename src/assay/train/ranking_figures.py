@@ -60,8 +60,6 @@ class TrainedRanking:
     foreign_rejected: float | None
     """The same of queries that no repository answers."""
     ranking: Ranking
-    ablations: tuple[SystemFigures, ...] = ()
-    """By how much each figure changes without a group of features, query by query."""
     lists: tuple[SystemFigures, ...] = ()
     """How lists do by score alone and in the learned order, for each manner of truth."""
 
@@ -255,10 +253,6 @@ def _results(trained: TrainedRanking) -> str:
         for each in trained.lists
         for one in each.figures
     )
-    changes = (
-        (one.system, *(f"{each.value:+.3f} [{each.low:+.3f}, {each.high:+.3f}]" for each in one.figures))
-        for one in trained.ablations
-    )
     parts = [
         f"### {trained.name}: {trained.queries:,} queries of {len(trained.repositories)} repositories",
         f"{', '.join(trained.repositories)}.",
@@ -266,8 +260,6 @@ def _results(trained: TrainedRanking) -> str:
     ]
     if trained.lists:
         parts.append(rows_of("truth names | queries | list | measure | mean | interval", lists))
-    if trained.ablations:
-        parts.append(rows_of(" | ".join(("without", *(one.name for one in trained.figures))), changes))
     return "\n\n".join(parts)
 
 
