@@ -226,8 +226,7 @@ def calibrated(
         scale,
         height - scale * middle + usual,
         _probability(floor),
-        _fraction(low[~of_none]),
-        _fraction(low[of_none]),
+        *(float(low[these].mean()) if these.any() else None for these in (~of_none, of_none)),
     )
 
 
@@ -276,10 +275,6 @@ def _best(scored: Sequence[ScoredExample]) -> Values:
 
 def _probability(odds: float) -> float:
     return float(1 / (1 + np.exp(-odds)))
-
-
-def _fraction(low: NDArray[np.bool_]) -> float | None:
-    return float(low.mean()) if len(low) else None
 
 
 def logistic(columns: Values, right: Values, counted: Values | None = None) -> tuple[float, ...]:

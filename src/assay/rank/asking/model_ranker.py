@@ -72,7 +72,7 @@ def _value(spec: str, option: Field[Any], text: str) -> str | int | float:
         return text
     least = option.metadata["least"]
     try:
-        value: int | float = type(option.default)(text)
+        value: int | float = (int if isinstance(option.default, int) else float)(text)
     except ValueError as error:
         raise InputError(f"option '{option.name}' in '{spec}' is '{text}'; wanted a number") from error
     if not (isfinite(value) and value >= least):
