@@ -1,7 +1,7 @@
 """Train a causal language model on programs by the trainer of transformers, with looks that choose the best.
 
 Reads top to bottom: base, texts, training, saving. The tokens of the task are read and not learned. The model with the
-lowest loss of a token on the validation part is kept, since more training than that costs variety (section 3.1).
+lowest loss on the validation part is kept, since more training than that costs variety (section 3.1).
 The trainer's checkpoints hold weights, optimizer, schedule and every random state, so that a run that was killed goes
 on as if it had not been.
 """
@@ -12,12 +12,11 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments
+from transformers import AutoModelForCausalLM, AutoTokenizer, DataCollatorForSeq2Seq, Trainer, TrainingArguments
 from transformers.utils import logging as transformers_logging
 
 from assay.encode.hub import hub_options, is_local, opening
@@ -55,11 +54,12 @@ def tune_generator(
 
     # --- base
     model, options = split_model(base, BASE_OPTIONS)
-    causal = CausalModel(model, options.length, str(run.training_device()))
-    causal.network.config.use_cache = False
+    network, tokenizer = open_causal(model, run.training_device())
+    known = int(getattr(network.config, "max_position_embeddings", None) or _WINDOW)
+    window = min(settings.length, known, options.length or known)
 
     # --- texts: whole tasks are held out
-    learned, valid = (rows_of(causal, each, settings) for each in (solved.learned, solved.valid))
+    learned, valid = (rows_of(network, tokenizer, each, window) for each in (solved.learned, solved.valid))
     left_out = len(solved.learned) + len(solved.valid) - len(learned) - len(valid)
     if not (learned and valid):
         raise InputError(f"no program of a part fits {settings.length} tokens: raise --set length")
@@ -67,17 +67,18 @@ def tune_generator(
     say(f"{len(learned):,} programs of {tokens:,} tokens to learn, {len(valid):,} to choose by, {left_out:,} too long")
 
     # --- training
-    network = run.with_low_rank(causal.network, settings.lora, "CAUSAL_LM")
+    network = run.with_low_rank(network, settings.lora, "CAUSAL_LM")
     steps = settings.epochs * _steps_per_epoch(len(learned), settings)
-    trainer = _GeneratorTrainer(
+    trainer = Trainer(
         model=network,
         args=_arguments(folder / run.RUN, settings, steps),
         train_dataset=learned,
         eval_dataset=valid,
-        data_collator=partial(collated, causal),
+        data_collator=DataCollatorForSeq2Seq(tokenizer, label_pad_token_id=IGNORED),
     )
+    look = lambda: float(trainer.evaluate()[_MEASURE])  # noqa: E731
     looks = run.train_to_the_best_look(
-        trainer, trainer.loss_of_token, folder, say, steps, name="validation loss", key="valid_loss", patience=0
+        trainer, look, folder, say, steps, name="validation loss", key="valid_loss", patience=0
     )
 
     # --- saving
@@ -86,23 +87,14 @@ def tune_generator(
         network = run.merged(network)
         network.config.use_cache = True
         network.save_pretrained(str(folder))
-        causal.tokenizer.save_pretrained(str(folder))
+        tokenizer.save_pretrained(str(folder))
     best = min(looks[1:], key=lambda look: float(look["valid_loss"]))
     about = {"programs": len(learned), "valid": len(valid), "left_out": left_out, "step": best["step"]}
     return {**about, "loss": best["valid_loss"], "before": looks[0]["valid_loss"], "looks": looks}
 
 
-def rows_of(causal: CausalModel, solved: Sequence[SolvedTask], settings: GeneratorSettings) -> list[Row]:
-    """Return tokens and labels; the end of a program is learned, too."""
-    most, rows = min(settings.length, causal.window), list[Row]()
-    for each in solved:
-        program = causal.tokens_of(each.program) + sorted(causal.ends)[:1]
-        if len(program) < most:
-            prompt = causal.opening_tokens(each.prompt)[-(most - len(program)) :]
-            rows.append({"input_ids": prompt + program, "labels": [IGNORED] * len(prompt) + program})
-    return rows
-
-
+_WINDOW = 2048
+"""Tokens, of a model that does not say how many it reads."""
 _CHECKPOINTING = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
 """Without reentering, which matrices of a low rank on a frozen base have no gradients with."""
 _MEASURE = "eval_loss"
@@ -111,36 +103,46 @@ IGNORED = -100
 Row = dict[str, list[int]]
 
 
-class _GeneratorTrainer(run.LookingTrainer, Trainer):
-    """The library's trainer, which looks at the loss of a token, whatever batches the validation part falls into."""
+def open_causal(model: str, device: torch.device | str = "cpu") -> tuple[Any, Any]:
+    """Return a causal language model in float32 and its tokenizer, which fills rows up on the right."""
+    plain = str(Path(model).expanduser()) if is_local(model) else model
+    transformers_logging.disable_progress_bar()
+    with opening(plain):
+        tokenizer: Any = AutoTokenizer.from_pretrained(plain, padding_side="right", **hub_options(plain))
+        network: Any = AutoModelForCausalLM.from_pretrained(plain, **hub_options(plain)).eval()
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.bos_token
+    network.config.use_cache = False
+    return network.to(device=device, dtype=torch.float32), tokenizer
 
-    def loss_of_token(self) -> float:
-        """Return the loss of a token on the validation part."""
-        network, total, count = self.model, 0.0, 0
-        was_training = network.training
-        network.eval()
-        for start in range(0, len(self.eval_dataset), self.args.per_device_train_batch_size):
-            batch = self.data_collator(self.eval_dataset[start : start + self.args.per_device_train_batch_size])
-            batch = {name: values.to(self.args.device) for name, values in batch.items()}
-            with torch.inference_mode(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
-                logits = network(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
-            labels = batch["labels"][:, 1:].reshape(-1)
-            losses = torch.nn.functional.cross_entropy(
-                logits[:, :-1].float().reshape(len(labels), -1), labels, ignore_index=IGNORED, reduction="sum"
-            )
-            total, count = total + float(losses), count + int((labels != IGNORED).sum())
-        network.train(was_training)
-        return total / count
+
+def rows_of(network: Any, tokenizer: Any, solved: Sequence[SolvedTask], window: int) -> list[Row]:
+    """Return tokens and labels of programs that are shorter than the window; their end is learned, too."""
+    configured, end = getattr(network.generation_config, "eos_token_id", None), tokenizer.eos_token_id
+    ends = {*(configured if isinstance(configured, list) else [configured]), end} - {None}
+    rows = []
+    for each in solved:
+        program = tokenizer(each.program, add_special_tokens=False)["input_ids"] + sorted(ends)[:1]
+        prompt = tokenizer(each.prompt)["input_ids"]
+        if len(prompt) > 1 and prompt[-1] == end:
+            prompt = prompt[:-1]  # some end a text by themselves: nothing goes on behind that
+        if len(program) < window:
+            prompt = (prompt or [tokenizer.pad_token_id])[-(window - len(program)) :]
+            mask = [1] * (len(prompt) + len(program))
+            labels = [IGNORED] * len(prompt) + program
+            rows.append({"input_ids": prompt + program, "attention_mask": mask, "labels": labels})
+    return rows
 
 
 def _arguments(folder: Path, settings: GeneratorSettings, steps: int) -> TrainingArguments:
     return TrainingArguments(
         **run.look_arguments(folder, settings, steps, _MEASURE, higher_is_better=False),
         per_device_train_batch_size=settings.at_once,
+        per_device_eval_batch_size=settings.at_once,
         gradient_accumulation_steps=_accumulated(settings),
         max_grad_norm=settings.clip,
-        **(_CHECKPOINTING if settings.checkpointing else {}),
         remove_unused_columns=False,
+        **(_CHECKPOINTING if settings.checkpointing else {}),
     )
 
 
@@ -167,68 +169,3 @@ def _accumulated(settings: GeneratorSettings) -> int:
 def _steps_per_epoch(programs: int, settings: GeneratorSettings) -> int:
     parts = math.ceil(programs / (settings.at_once * run.process_count()))
     return max(math.ceil(parts / _accumulated(settings)), 1)
-
-
-def collated(causal: CausalModel, rows: Sequence[Row]) -> dict[str, torch.Tensor]:
-    """Return a batch, filled up on the right."""
-    ids, mask = causal.padded([row["input_ids"] for row in rows])
-    labels = torch.full_like(ids, IGNORED)
-    for at, row in enumerate(rows):
-        labels[at, : len(row["labels"])] = torch.tensor(row["labels"])
-    return {"input_ids": ids, "attention_mask": mask, "labels": labels}
-
-
-_WINDOW = 2048
-"""Tokens, of a model that does not say how many it reads."""
-
-
-class CausalModel:
-    """A causal language model of transformers with its tokenizer, in float32."""
-
-    def __init__(self, model: str, length: int = 0, device: str = "cpu") -> None:
-        plain = str(Path(model).expanduser()) if is_local(model) else model
-        transformers_logging.disable_progress_bar()
-        with opening(plain):
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(plain, **hub_options(plain))
-            network: Any = AutoModelForCausalLM.from_pretrained(plain, **hub_options(plain)).eval()
-        self.network: Any = network.to(device=device, dtype=torch.float32)
-        known = int(getattr(network.config, "max_position_embeddings", None) or _WINDOW)
-        self.window = min(known, length or known)
-
-    def tokens_of(self, text: str) -> list[int]:
-        """Return the tokens of a text, without those that a tokenizer puts around it."""
-        ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return ids
-
-    def opening_tokens(self, text: str) -> list[int]:
-        """Return the tokens of what a model reads first: at least one, to predict the next from."""
-        ids: list[int] = self.tokenizer(text)["input_ids"]
-        if ids and ids[-1] == self.tokenizer.eos_token_id and len(ids) > 1:
-            ids = ids[:-1]  # some end a text by themselves: nothing goes on behind that
-        return ids or [self.padding]
-
-    def text_of(self, ids: Sequence[int]) -> str:
-        """Return the text of tokens."""
-        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return text
-
-    @property
-    def ends(self) -> frozenset[int]:
-        """Return the tokens that end a text."""
-        configured = getattr(self.network.generation_config, "eos_token_id", None)
-        listed = configured if isinstance(configured, list) else [configured]
-        return frozenset(each for each in (*listed, self.tokenizer.eos_token_id) if each is not None)
-
-    @property
-    def padding(self) -> int:
-        """Return a token that fills a row up."""
-        known = (self.tokenizer.pad_token_id, self.tokenizer.eos_token_id, self.tokenizer.bos_token_id)
-        return next((token for token in known if token is not None), 0)
-
-    def padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return tokens and mask of rows, filled up on the right."""
-        width = max(map(len, rows))
-        ids, mask = torch.full((len(rows), width), self.padding), torch.zeros((len(rows), width), dtype=torch.long)
-        for at, row in enumerate(rows):
-            ids[at, : len(row)], mask[at, : len(row)] = torch.tensor(row), 1
-        return ids, mask

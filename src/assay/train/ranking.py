@@ -18,16 +18,8 @@ from assay.runs.record import write_manifest
 from assay.search.list_order import ListOrder
 from assay.search.ranking import RANKING_NAMES, SHIPPED, Ranking, RankingName, as_json, weights_file
 from assay.settings import EncoderSettings, Settings
+from assay.train import ranking_figures
 from assay.train.ranking_examples import RankingExample, RankingExamples, foreign_queries, gather, judged_queries
-from assay.train.ranking_figures import (
-    ScoredExample,
-    SystemFigures,
-    TrainedRanking,
-    compared,
-    figures_of,
-    measured,
-    ranking_card,
-)
 from assay.train.ranking_fit import Stages, calibrated, fit_stages, second_stage, use_one_thread
 from assay.train.ranking_order import FILES, fit_order, list_example, order_figures
 from assay.train.settings import RankingSettings
@@ -41,7 +33,7 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
     say: Say,
     *,
     foreign: Sequence[Path] = (),
-) -> tuple[list[TrainedRanking], list[SystemFigures]]:
+) -> tuple[list[ranking_figures.TrainedRanking], list[ranking_figures.SystemFigures]]:
     """Train the rankings that some ground truths have queries for into a folder; return how well each does."""
     queries = judged_queries(truths, checkouts)
     encoder = encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
@@ -51,7 +43,7 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
 
 def train_all(
     examples: RankingExamples, folder: Path, settings: RankingSettings, say: Say
-) -> tuple[list[TrainedRanking], list[SystemFigures]]:
+) -> tuple[list[ranking_figures.TrainedRanking], list[ranking_figures.SystemFigures]]:
     """Train a ranking of each name that has queries and write a folder that `search.weights` can name.
 
     A name without queries keeps the weights that ship, so that the folder serves every search. The second value is how
@@ -67,13 +59,13 @@ def train_all(
             trained.append(one)
             tested += scores
     full = [one for name in RANKING_NAMES for one in _learned_from(examples.of(name).own)]
-    table = compared(tested, full, {one.name: one.ranking.probabilities for one in trained})
+    table = ranking_figures.compared(tested, full, {one.name: one.ranking.probabilities for one in trained})
     folder.mkdir(parents=True, exist_ok=True)
     texts = {one.name: as_json(one.ranking) for one in trained}
     for name in RANKING_NAMES:
         file = weights_file(name, settings.encoder)
         files.write(folder / file, texts.get(name) or (SHIPPED / file).read_text("utf-8"))
-    files.write(folder / "README.md", ranking_card(trained, table, settings))
+    files.write(folder / "README.md", ranking_figures.ranking_card(trained, table, settings))
     asked = ((one.judged.repository, one.judged.query.text, one.judged.entries) for one in examples.own)
     write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=asked)
     return trained, table
@@ -81,7 +73,7 @@ def train_all(
 
 def train_ranking_of(
     examples: RankingExamples, name: RankingName, settings: RankingSettings
-) -> tuple[TrainedRanking, list[ScoredExample]]:
+) -> tuple[ranking_figures.TrainedRanking, list[ranking_figures.ScoredExample]]:
     """Learn from everything.
 
     The second value is every example with the scores of the cross-validation. The figures are of the queries that ask
@@ -94,11 +86,13 @@ def train_ranking_of(
     alone = [one.example.judged.query.mode != "all" for one in tested]
     order, lists = _order(every, calibration.scale, settings)
     curve = calibration.scale, calibration.offset, calibration.floor
-    one = TrainedRanking(
+    one = ranking_figures.TrainedRanking(
         name,
         len(examples.own),
         tuple(sorted({one.judged.repository for one in examples.own})),
-        figures_of(measured([one for one, own in zip(tested, alone, strict=True) if own or not any(alone)])),
+        ranking_figures.figures_of(
+            ranking_figures.measured([one for one, own in zip(tested, alone, strict=True) if own or not any(alone)])
+        ),
         calibration.rejected,
         calibration.foreign_rejected,
         Ranking(*stages, calibration.relevance, *curve, order),
@@ -113,8 +107,8 @@ def _learned_from(examples: Sequence[RankingExample]) -> list[RankingExample]:
 
 
 def _order(
-    every: Sequence[ScoredExample], scale: float, settings: RankingSettings
-) -> tuple[ListOrder | None, list[SystemFigures]]:
+    every: Sequence[ranking_figures.ScoredExample], scale: float, settings: RankingSettings
+) -> tuple[ListOrder | None, list[ranking_figures.SystemFigures]]:
     """Return an order of the list with its figures, where some truth names files."""
     lists = [list_example(one.example, scale * one.scores) for one in every]
     if not any(one.manner == FILES for one in lists):
@@ -127,13 +121,13 @@ def _order(
 
 def cross_validated(
     examples: Sequence[RankingExample], name: RankingName, settings: RankingSettings
-) -> list[ScoredExample]:
+) -> list[ranking_figures.ScoredExample]:
     """Return every example scored by weights that were learned on other repositories and writers."""
     names = sorted({one.judged.group for one in examples})
     if len(names) < 2:
         alone = f"the {name} queries are all of '{names[0]}'"
         raise InputError(f"{alone}: give those of a second repository, or leave them out")
-    results: dict[int, ScoredExample] = {}
+    results: dict[int, ranking_figures.ScoredExample] = {}
     for fold in range(min(settings.folds, len(names))):
         held_out = set(names[fold :: settings.folds])
         known = [one for one in _learned_from(examples) if one.judged.group not in held_out]
@@ -142,8 +136,8 @@ def cross_validated(
     return [results[at] for at in range(len(examples))]
 
 
-def scored(example: RankingExample, stages: Stages) -> ScoredExample:
+def scored(example: RankingExample, stages: Stages) -> ranking_figures.ScoredExample:
     """Return the candidates that reach the second stage with their scores."""
     first, second = stages
     passed = second_stage(example, first)
-    return ScoredExample(passed, second.scores(passed.rows))
+    return ranking_figures.ScoredExample(passed, second.scores(passed.rows))

@@ -225,6 +225,7 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, what it is called, who 
     `name` is what a look finds, and `key` its field in the lines of the looks.
     """
     trainer.look = look
+    trainer.remove_callback(PrinterCallback)
 
     def line_of(look: Look) -> dict[str, Any]:
         return dict(zip(("step", "loss", key), look, strict=True))
@@ -245,7 +246,6 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, what it is called, who 
     trainer.add_callback(_LookCallback(hear))
     if patience:
         trainer.add_callback(EarlyStoppingCallback(patience))
-    trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=checkpoint)
     history, measure = trainer.state.log_history, trainer.args.metric_for_best_model
     losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}

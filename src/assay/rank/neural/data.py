@@ -6,7 +6,6 @@ by one newline token: the tokenizer's own where a lone line break is one token, 
 that drop blanks, `[INDENT]` stands for each four columns of indentation. One more newline stands before the first line
 (the program does not break) and one after the last (it breaks beyond what is seen), as in Inala et al. 2022, 3.3.
 The prompt is kept and the code cut; only a prompt that leaves the code less than `code_least` tokens is cut as well.
-A docstring that only repeats the prompt is left empty: its lines still count, and leave their room to the code.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from assay.rank.dataset.rows import Example
 
 Ints = NDArray[np.int64]
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_QUOTES = ('"""', "'''")
 NEWLINE, INDENT = "[NEWLINE]", "[INDENT]"
 COLUMNS = 4
 """How deep one indentation is."""
@@ -98,8 +96,7 @@ class Reader:
         asked = self._ids(prompt)[: max(layout.window - around - layout.code_least, 0)]
         before = [*layout.opening, *asked, layout.separator]
         room = layout.window - around - len(asked)
-        said = " ".join(prompt.split())
-        lines = [_without_repeated(lines_of(source), said) for source in sources]
+        lines = [lines_of(source) for source in sources]
         self._learn({line for each in lines for line in each[:room]})
         return [self._row(before, each[:room], room) for each in lines]
 
@@ -118,8 +115,8 @@ class Reader:
         if len(self._lines) > 200_000:
             self._lines.clear()
         new = [line for line in lines if line not in self._lines]
-        told = self.tokenizer.encode_batch(list(map(_encodable, new)), add_special_tokens=False)
-        for line, encoded in zip(new, told, strict=True):
+        found = self.tokenizer.encode_batch(list(map(_encodable, new)), add_special_tokens=False)
+        for line, encoded in zip(new, found, strict=True):
             self._lines[line] = [*self._indents(line), *encoded.ids]
 
     def _indents(self, line: str) -> list[int]:
@@ -175,21 +172,6 @@ def lines_of(source: str) -> list[str]:
 def _encodable(text: str) -> str:
     """Return a text without lone surrogates, which tokenizers refuse."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _without_repeated(lines: list[str], said: str) -> list[str]:
-    """Return lines with those empty that make up a docstring which the prompt has too."""
-    kept, opened, mark = list(lines), -1, ""
-    for at, line in enumerate(lines):
-        text = line.strip()
-        if opened < 0 and text.startswith(_QUOTES):
-            opened, mark, text = at, text[:3], text[3:]
-        if opened >= 0 and mark in text:
-            words = " ".join(lines[opened : at + 1]).replace(mark, " ").split()
-            if " ".join(words) in said:
-                kept[opened : at + 1] = [""] * (at + 1 - opened)
-            opened = -1
-    return kept
 
 
 def padded(rows: Sequence[TokenRow], padding: int) -> TokenBatch:
