@@ -196,7 +196,7 @@ def test_a_judge_is_trained_and_judges_with_its_weights(assay, tmp_path: Path):
         sources.append(f"{name}={tmp_path / name}.jsonl")
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = tmp_path / "weights"
-    ran = assay("train", "judge", *sources, "--out", out, "--set", "steps=20", "--encoder", "hash:16")
+    ran = assay("train", "judge", *sources, "--out", out, "--set", "penalty=0.2", "--encoder", "hash:16")
     assert ran.status == 0, ran.err
     assert ran.out.startswith("held out    pairs  AUC")
     assert ran.out.endswith(f"use it with --judge signals:{out} --encoder hash:16\n")
