@@ -1,9 +1,9 @@
-"""Texts encoded by a crew: some texts and their role in, their vectors out; each worker has the model."""
+"""Encode texts on the workers of a pool, each of which has the model."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,8 @@ class PoolEncoder:
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Return one unit-length row a text, in their order."""
-        return np.vstack([np.zeros((0, self.dimension), np.float32), *self._runner.run(_items(texts, role))])
+        items = [(tuple(texts[start : start + TEXTS]), role) for start in range(0, len(texts), TEXTS)]
+        return np.vstack([np.zeros((0, self.dimension), np.float32), *self._runner.run(items)])
 
 
 class EncoderMember:
@@ -63,11 +64,6 @@ def open_member(spec: str, folder: str) -> EncoderMember:
     if Path(folder).is_dir():
         os.chdir(folder)
     return EncoderMember(plugins.make("encoder", spec))
-
-
-def _items(texts: Sequence[str], role: Role) -> Iterator[Texts]:
-    for start in range(0, len(texts), TEXTS):
-        yield tuple(texts[start : start + TEXTS]), role
 
 
 def _vectors(values: tuple[int, bytes]) -> Vectors:

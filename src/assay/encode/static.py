@@ -38,11 +38,6 @@ class Vocabulary:
         self._longest = max(map(len, entries), default=0)
         self._met = _Met(self._rows_of_identifier)
 
-    @classmethod
-    def read(cls, path: Path) -> Vocabulary:
-        """Read the entries of a file."""
-        return cls(entries_in(path))
-
     def __len__(self) -> int:
         return len(self.entries)
 
@@ -127,7 +122,7 @@ class StaticEncoder:
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             batch = texts[start : start + _BATCH]
-            vectors[start : start + _BATCH] = self._encode_batch([self.vocabulary.rows(text) for text in batch])
+            vectors[start : start + _BATCH] = unit(self._sums([self.vocabulary.rows(text) for text in batch]))
         return vectors
 
     def rows(self, words: Sequence[str]) -> Vectors:
@@ -148,10 +143,6 @@ class StaticEncoder:
     def vectors_of(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the unit-length vectors of rows of the table, shape `(len(rows), dimension)`."""
         return unit(np.multiply(self._table[rows], self._scales[rows, None], dtype=np.float32))
-
-    def _encode_batch(self, bags: Sequence[Sequence[int]]) -> Vectors:
-        """Return the unit-length sum of each bag's rows."""
-        return unit(self._sums(bags))
 
     def _sums(self, bags: Sequence[Sequence[int]]) -> Vectors:
         """Return the sum of each bag's rows.
@@ -215,7 +206,7 @@ def _read(folder: Path, label: str) -> StaticEncoder:
     """Read a folder that `save_static` wrote."""
     try:
         about = json.loads((folder / CARD).read_text("utf-8"))
-        vocabulary = Vocabulary.read(folder / VOCABULARY)
+        vocabulary = Vocabulary(entries_in(folder / VOCABULARY))
         table = np.load(folder / TABLE, mmap_mode="r")
         scales = np.load(folder / SCALES)
     except (OSError, ValueError) as error:
