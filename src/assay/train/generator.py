@@ -21,7 +21,7 @@ from assay.programs.tasks import task_file
 from assay.programs.tasks.task_file import function_of
 from assay.protocols import Say
 from assay.rank.dataset import formats
-from assay.rank.dataset.rows import Example, leaks, split
+from assay.rank.dataset.rows import Dataset, Example, leaks, split
 from assay.rank.sampling.prompts import PromptTemplate, load_template, plain_lines, render
 from assay.runs.record import manifest
 from assay.settings import above_zero, at_least
@@ -95,16 +95,13 @@ def read_solved(  # noqa: PLR0913  each is one thing
     known = {task.id: task for task in task_file.read_tasks(tasks).tasks} if tasks else {}
     examples, problems = list[Example](), list[Problem]()
     for file in files:
-        some, wrong = _rows(file) if _is_dataset(file) else _references(file, known)
-        examples += some
-        problems += wrong
+        dataset = formats.read(file) if _is_dataset(file) else _references(file, known)
+        examples += dataset.examples
+        problems += dataset.problems
     right = _right(examples, valid, seed)
     solved = [_solved(each, known, template) for each in _few(right, most)]
-    made = SolvedTasks(
-        tuple(each for each in solved if each and each.split == "train"),
-        tuple(each for each in solved if each and each.split == "valid"),
-        tuple(problems),
-    )
+    learned, chosen = (tuple(e for e in solved if e and e.split == split) for split in ("train", "valid"))
+    made = SolvedTasks(learned, chosen, tuple(problems))
     if not (made.learned and made.valid):
         lacking = f"{len(made.learned):,} programs to learn and {len(made.valid):,} to choose the model by"
         first = f"; {problems[0]}" if problems else ""
@@ -131,22 +128,15 @@ def _is_dataset(file: Path) -> bool:
     return "fault" in first or "binary_label" in first or "ternary_label" in first
 
 
-def _rows(file: Path) -> tuple[Sequence[Example], Sequence[Problem]]:
-    dataset = formats.read(file)
-    return dataset.examples, dataset.problems
-
-
-def _references(file: Path, known: dict[str, Task]) -> tuple[Sequence[Example], Sequence[Problem]]:
+def _references(file: Path, known: dict[str, Task]) -> Dataset:
     """Return the references of tasks, which become known."""
     reading = task_file.read_tasks(file)
     known |= {task.id: task for task in reading.tasks}
     solved = [task for task in reading.tasks if task.reference]
     lacking = len(reading.tasks) - len(solved)
     problems = [Problem(file.name, f"{lacking:,} tasks without a reference are left out")] if lacking else []
-    return [Example(task.id, f"{task.id}#reference", task.prompt, task.reference, Fault.CORRECT) for task in solved], [
-        *reading.problems,
-        *problems,
-    ]
+    examples = (Example(task.id, f"{task.id}#reference", task.prompt, task.reference, Fault.CORRECT) for task in solved)
+    return Dataset(tuple(examples), (*reading.problems, *problems))
 
 
 def _few(examples: Iterable[Example], most: int) -> Iterator[Example]:
