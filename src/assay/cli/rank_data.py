@@ -1,4 +1,4 @@
-"""`assay rank data`: tasks and samples in, a data set that rankers learn from out."""
+"""`assay rank data`: make the dataset that rankers learn from."""
 
 from __future__ import annotations
 

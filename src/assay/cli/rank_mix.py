@@ -1,4 +1,4 @@
-"""`assay rank mix`: data sets in, one out, in the same or another format."""
+"""`assay rank mix`: mix datasets into one, in the same or another format."""
 
 from __future__ import annotations
 

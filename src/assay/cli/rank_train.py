@@ -1,4 +1,4 @@
-"""`assay rank train`: programs with their outcomes in, a neural ranker out."""
+"""`assay rank train`: train a neural ranker."""
 
 from __future__ import annotations
 

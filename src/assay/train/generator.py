@@ -115,8 +115,8 @@ def _right(examples: Sequence[Example], valid: float, seed: int) -> list[Example
     if shared := leaks(each for each in examples if each.split):
         raise InputError(f"{len(shared):,} tasks are in more than one split, {shared[0]!r} first; split by task")
     sides = {each.task_id: each.split for each in examples if each.split}
-    told = [replace(each, split=sides.get(each.task_id, "train")) for each in examples]
-    right = [each for each in told if each.fault is Fault.CORRECT and each.source.strip() and each.split != "test"]
+    every = [replace(each, split=sides.get(each.task_id, "train")) for each in examples]
+    right = [each for each in every if each.fault is Fault.CORRECT and each.source.strip() and each.split != "test"]
     return right if any(each.split == "valid" for each in right) else split(right, valid=valid, seed=seed)
 
 

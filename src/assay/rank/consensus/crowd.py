@@ -1,4 +1,4 @@
-"""How alike a task's programs are, and what that says about each: how central it is, and what its likeness costs.
+"""Compare the programs of a task: how central each is, and what its likeness to better ones costs.
 
 A normal form is a bag of paths: for each node its label, and it with 1, 2 and 3 of its ancestors. Two programs are as
 alike as the fraction of paths that they have in common (Jaccard). A program is compared with those that pass the

@@ -85,7 +85,7 @@ _FAULTS = {str(fault).casefold(): fault for fault in Fault}
 
 
 def read(path: Path) -> Dataset:
-    """Read a data set; rows that cannot be used are told, nothing usable at all is an error."""
+    """Read a data set; rows that cannot be used are reported, nothing usable at all is an error."""
     problems: list[Problem] = []
     return Dataset(tuple(stream(path, problems)), tuple(problems))
 

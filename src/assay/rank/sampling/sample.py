@@ -1,4 +1,4 @@
-"""Sample programs for tasks from a model into a file, to which nothing is done twice.
+"""Sample programs for tasks from a model into a file; an interrupted run continues without repeating a request.
 
 Each sample is one line with all that it was asked with, on disk as soon as its answer is there. Several requests are
 under way at once. A run that was cut off asks for the numbers that are missing, and nothing else; lines of another
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 IN_FLIGHT = 8
-"""Questions under way, where nobody says."""
+"""Concurrent requests by default."""
 
 
 @dataclass(frozen=True, slots=True)
