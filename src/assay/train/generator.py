@@ -210,10 +210,8 @@ def train_generator(  # noqa: PLR0913  what is learned from, how, where to, and 
         tuned = tune_generator(solved, base, folder, settings, say)
         if not first:
             return None
-        facts = {
-            "sources": ", ".join(f"`{source}`" for source in sorted(file.name for file in data)),
-            **about_base(base),
-        }
+        sources = ", ".join(f"`{source}`" for source in sorted(file.name for file in data))
+        facts = {"sources": sources, **about_base(base)}
         facts |= manifest(settings, seed=settings.seed, corpus=map(repr, (*solved.learned, *solved.valid)))
         record = {**facts, "template": settings.template, **tuned}
         title = "A generator of programs, fine-tuned by `assay train generator`"

@@ -56,26 +56,20 @@ def tune_generator(
     model, options = split_model(base, BASE_OPTIONS)
     network, tokenizer = open_causal(model, run.training_device())
     known = int(getattr(network.config, "max_position_embeddings", None) or _WINDOW)
-    window = min(settings.length, known, options.length or known)
+    window = min(settings.length, options.length or known, known)
 
     # --- texts: whole tasks are held out
     learned, valid = (rows_of(network, tokenizer, each, window) for each in (solved.learned, solved.valid))
     left_out = len(solved.learned) + len(solved.valid) - len(learned) - len(valid)
     if not (learned and valid):
         raise InputError(f"no program of a part fits {settings.length} tokens: raise --set length")
-    tokens = sum(label != IGNORED for row in learned for label in row["labels"])
-    say(f"{len(learned):,} programs of {tokens:,} tokens to learn, {len(valid):,} to choose by, {left_out:,} too long")
+    say(f"{len(learned):,} programs to learn, {len(valid):,} to choose by, {left_out:,} too long")
 
     # --- training
     network = run.with_low_rank(network, settings.lora, "CAUSAL_LM")
     steps = settings.epochs * _steps_per_epoch(len(learned), settings)
-    trainer = Trainer(
-        model=network,
-        args=_arguments(folder / run.RUN, settings, steps),
-        train_dataset=learned,
-        eval_dataset=valid,
-        data_collator=DataCollatorForSeq2Seq(tokenizer, label_pad_token_id=IGNORED),
-    )
+    collator = DataCollatorForSeq2Seq(tokenizer, label_pad_token_id=IGNORED)
+    trainer = Trainer(network, _arguments(folder / run.RUN, settings, steps), collator, learned, valid)
     look = lambda: float(trainer.evaluate()[_MEASURE])  # noqa: E731
     looks = run.train_to_the_best_look(
         trainer, look, folder, say, steps, name="validation loss", key="valid_loss", patience=0
@@ -84,13 +78,10 @@ def tune_generator(
     # --- saving
     if run.is_main_process():
         record.rewrite(run.looks_of(folder), looks)
-        network = run.merged(network)
-        network.config.use_cache = True
-        network.save_pretrained(str(folder))
-        tokenizer.save_pretrained(str(folder))
+        _save(run.merged(network), tokenizer, folder)
     best = min(looks[1:], key=lambda look: float(look["valid_loss"]))
-    about = {"programs": len(learned), "valid": len(valid), "left_out": left_out, "step": best["step"]}
-    return {**about, "loss": best["valid_loss"], "before": looks[0]["valid_loss"], "looks": looks}
+    figures = {"step": best["step"], "loss": best["valid_loss"], "before": looks[0]["valid_loss"], "looks": looks}
+    return {"programs": len(learned), "valid": len(valid), "left_out": left_out, **figures}
 
 
 _WINDOW = 2048
@@ -114,6 +105,12 @@ def open_causal(model: str, device: torch.device | str = "cpu") -> tuple[Any, An
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.bos_token
     network.config.use_cache = False
     return network.to(device=device, dtype=torch.float32), tokenizer
+
+
+def _save(network: Any, tokenizer: Any, folder: Path) -> None:
+    network.config.use_cache = True
+    network.save_pretrained(str(folder))
+    tokenizer.save_pretrained(str(folder))
 
 
 def rows_of(network: Any, tokenizer: Any, solved: Sequence[SolvedTask], window: int) -> list[Row]:

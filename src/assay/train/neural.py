@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from assay.measure.agreement import confusion, lines
 from assay.measure.passk import Judged, RankMeasure, mean, values
 from assay.protocols import Say
 from assay.rank.dataset.rows import Example
-from assay.rank.neural.data import FAULTS, Ints, LabeledRows, Reader, TokenLayout, learning_data, padded
+from assay.rank.neural.data import FAULTS, Ints, LabeledRows, LearningData, Reader, TokenLayout, learning_data, padded
 from assay.rank.neural.model import RankerModel, TorchRunner, open_base, save, tensors
 from assay.rank.neural.ranker import ABOUT, ModelCard, ProgramPrediction, opinions
 from assay.rank.neural.settings import CLASSES, LINES, NeuralSettings, class_of
@@ -65,44 +65,66 @@ def train(
         model = RankerModel(base.body, len(classes), base.reads, head)
         card = ModelCard(Path(settings.base).name, settings.task, base.reads, base.layout, {}, classes, head)
 
-        # --- how long, how fast, and from where
-        per_epoch = steps_per_epoch(len(data.train.rows), settings)
-        total = settings.steps or settings.epochs * per_epoch
-        learner = Learner(model, data.train, settings, base.layout, total)
-        if run.process_number():  # heads are alike in all processes, what is dropped out is not
-            torch.manual_seed(settings.seed + run.process_number())
-        key = {**asdict(settings), "data": data.digest, "processes": run.process_count()}
-        step, best, worse = _resumed(learner, folder, key) if resume else (0, {"pass@1": -1.0}, 0)
+        def keep(found: Mapping[str, float]) -> None:
+            if run.is_main_process():
+                save(folder, model, base.tokenizer, replace(card, found=found))
+
         if run.is_main_process():
             write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=[data.digest])
 
         # --- loop: a look now and then, the best ranker so far on the disk; a few looks without a better one end it
-        began = perf_counter(), process_time()
-        for chosen in batches(len(data.train.rows), settings, step, total):
-            loss, tokens = learner.learn(chosen)
-            step += 1
-            _log(folder, {"step": step, "epoch": round(step / per_epoch, 3), "loss": loss, "tokens": tokens}, began)
-            is_look = step % (settings.evaluate_every or per_epoch) == 0 or step == total
-            if is_look:
-                found = _evaluated(learner, data.valid, settings)
-                _log(folder, {"step": step, **found})
-                figures = ", ".join(f"{name} {at:.3f}" for name, at in found.items())
-                say(f"step {step:,}/{total:,}: loss {loss:.4f}, {figures}")
-                worse = 0 if found["pass@1"] > best["pass@1"] else worse + 1
-                if not worse:
-                    best = found
-                    if run.is_main_process():
-                        save(folder, model, base.tokenizer, replace(card, found=found))
-                if settings.patience and worse >= settings.patience:
-                    say(f"no better ranked pass@1 in {worse} looks: that was all")
-                    break
-            if is_look or (settings.checkpoint_steps and step % settings.checkpoint_steps == 0):
-                _write_checkpoint(learner, folder, {"run": key, "step": step, "best": best, "worse": worse})
-
+        best = _learn_all(model, data, base.layout, folder, settings, say, keep, resume=resume)
         run.wait_for_all()
         if run.is_main_process():
             (folder / FILE).unlink(missing_ok=True)
         return best
+
+
+def _learn_all(  # noqa: PLR0913, PLR0917  what learns from what, where to, and who hears of it
+    model: RankerModel,
+    data: LearningData,
+    layout: TokenLayout,
+    folder: Path,
+    settings: NeuralSettings,
+    say: Say,
+    keep: Callable[[Mapping[str, float]], None],
+    *,
+    resume: bool,
+) -> dict[str, float]:
+    # --- how long, how fast, and from where
+    per_epoch = steps_per_epoch(len(data.train.rows), settings)
+    total = settings.steps or settings.epochs * per_epoch
+    learner = Learner(model, data.train, settings, layout, total)
+    if run.process_number():  # heads are alike in all processes, what is dropped out is not
+        torch.manual_seed(settings.seed + run.process_number())
+    key = {**asdict(settings), "data": data.digest, "processes": run.process_count()}
+    step, best, worse = _resumed(learner, folder, key) if resume else (0, {"pass@1": -1.0}, 0)
+
+    # --- steps and looks
+    began = perf_counter(), process_time()
+    for step, chosen in enumerate(batches(len(data.train.rows), settings, step, total), step + 1):  # noqa: B020
+        loss, tokens = learner.learn(chosen)
+        _log(folder, {"step": step, "epoch": round(step / per_epoch, 3), "loss": loss, "tokens": tokens}, began)
+        is_look = step % (settings.evaluate_every or per_epoch) == 0 or step == total
+        if is_look:
+            found = _evaluated(learner, data.valid, settings)
+            _log(folder, {"step": step, **found})
+            say(f"step {step:,}/{total:,}: loss {loss:.4f}, {figures_text(found)}")
+            worse = 0 if found["pass@1"] > best["pass@1"] else worse + 1
+            if not worse:
+                best = found
+                keep(found)
+            if settings.patience and worse >= settings.patience:
+                say(f"no better ranked pass@1 in {worse} looks: that was all")
+                break
+        if is_look or (settings.checkpoint_steps and step % settings.checkpoint_steps == 0):
+            _write_checkpoint(learner, folder, {"run": key, "step": step, "best": best, "worse": worse})
+    return best
+
+
+def figures_text(found: Mapping[str, float]) -> str:
+    """Return figures in a line."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in found.items())
 
 
 # --- evaluation -----------------------------------------------------------------------------------------------------
