@@ -124,14 +124,11 @@ def evaluate(
     differences: list[RankerDifference] = []
     predicted: list[FaultPrediction] = []
     for size in plan.sizes:
-        measures = [measure for measure in passk.measures(plan.ks) if not size or measure.k <= size]
-        plain = _Run({each: {} for each in measures})
-        runs = {ranker.name: _Run({each: {} for each in measures}) for ranker in rankers}
+        plain, runs = _runs([ranker.name for ranker in rankers], plan, size)
         large = {name: group for name, group in groups.items() if sum(each.n for each in group) >= size}
         for done, (name, group) in enumerate(large.items(), 1):
             _measure(book[name], group, size, plan, rankers, runs, plain)
-            if report:
-                report(f"pools of {size}" if size else "pools", done, len(large))
+            _say(report, size, done, len(large))
         cells += _cells(runs, plain, size, len(groups) - len(large), plan.seed)
         differences += _differences(runs, size, plan.seed)
         if size == plan.sizes[0]:
@@ -140,6 +137,17 @@ def evaluate(
     every_test = not any(each.fault.is_intent and each.ran_all is None for each in examples)
     predicted = [each for each in predicted if each.opinions]
     return Evaluation(len(groups), samples, tuple(cells), tuple(differences), tuple(predicted), every_test)
+
+
+def _runs(names: Sequence[str], plan: EvaluationOptions, size: int) -> tuple[_Run, dict[str, _Run]]:
+    """Return what is measured of the samples as they are, and of each ranker: nothing yet."""
+    measures = [measure for measure in passk.measures(plan.ks) if not size or measure.k <= size]
+    return _Run({each: {} for each in measures}), {name: _Run({each: {} for each in measures}) for name in names}
+
+
+def _say(report: Progress | None, size: int, done: int, total: int) -> None:
+    if report:
+        report(f"pools of {size}" if size else "pools", done, total)
 
 
 def drawn(group: Sequence[Example], size: int, draw: int, seed: int) -> list[Example]:
