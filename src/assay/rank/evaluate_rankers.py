@@ -135,8 +135,8 @@ def evaluate(
             predicted = [_predicted(name, run.ranked) for name, run in runs.items()]
     samples = sum(each.n for each in examples)
     every_test = not any(each.fault.is_intent and each.ran_all is None for each in examples)
-    predicted = [each for each in predicted if each.opinions]
-    return Evaluation(len(groups), samples, tuple(cells), tuple(differences), tuple(predicted), every_test)
+    with_opinions = tuple(filter(lambda each: each.opinions > 0, predicted))
+    return Evaluation(len(groups), samples, tuple(cells), tuple(differences), with_opinions, every_test)
 
 
 def _runs(names: Sequence[str], plan: EvaluationOptions, size: int) -> tuple[_Run, dict[str, _Run]]:
