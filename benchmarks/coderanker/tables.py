@@ -106,7 +106,7 @@ def parsed(arguments: Sequence[str]) -> tuple[list[str], Study]:
     )
     parser.add_argument("--test", action="append", default=[], metavar="NAME=FILE")
     parser.add_argument("--base", action="append", default=[], metavar="[NAME=]MODEL", help=f"[default: {CODEBERT}]")
-    parser.add_argument("--task", action="append", default=[], choices=[*TASKS, "M"], help="[default: all but M]")
+    parser.add_argument("--task", action="append", default=[], choices=TASKS, help="[default: all]")
     parser.add_argument("--model", action="append", default=[], metavar="NAME", help="[default: all of FILE]")
     parser.add_argument("--together", action="store_true", help="learn from all models as if they were one")
     parser.add_argument("--beside", action="append", default=[], metavar="SPEC", help="{} is the trained ranker")

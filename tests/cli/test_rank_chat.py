@@ -77,7 +77,7 @@ def first_of(out: str) -> list[str]:
     return [row["id"] for row in map(json.loads, out.splitlines()) if row["rank"] == 1]
 
 
-@pytest.mark.parametrize(("options", "asked"), [("", 5), ("?votes=2", 10), ("?way=pairwise&top=5", 20)])
+@pytest.mark.parametrize(("options", "asked"), [("", 5), ("?votes=2", 10)])
 def test_the_model_decides_and_a_replay_says_the_same_without_it(assay, judge, samples, options, asked):
     answer, server = judge
     said = ("rank", samples, "--tasks", "t.jsonl", "--ranker", SPEC + options, "--format", "jsonl", "--k", "1")
@@ -141,14 +141,14 @@ def test_eval_and_compare_ask_what_order_did_not(assay, judge, samples, tmp_path
     assert "1.000" in row
     (tmp_path / "m.toml").write_text(
         'k = [1]\n[sets.s]\nsamples = "s.jsonl"\noutcomes = "o.jsonl"\ntasks = "t.jsonl"\n'
-        f'[rankers.model]\nspec = "{SPEC}"\n[rankers.twice]\nspec = "{SPEC}?way=pairwise&first={SPEC}"\n'
+        f'[rankers.model]\nspec = "{SPEC}"\n[rankers.twice]\nspec = "{SPEC}?votes=3&first={SPEC}"\n'
     )
     ran = assay("rank", "compare", "m.toml", "--out", "out", "--fail-under", "model:pass@1=1")
     assert ran.status == 0, ran.err
-    assert len(answer.asked) == 5 + 20
+    assert len(answer.asked) == 5 + 10
     again = assay("rank", "compare", "m.toml", "--out", "out")
     assert again.status == 0
-    assert len(answer.asked) == 5 + 20
+    assert len(answer.asked) == 5 + 10
 
 
 @pytest.mark.usefixtures("judge", "samples")
@@ -175,7 +175,7 @@ def test_what_cannot_be_done_is_said_in_a_line(refuses):
             (f"--ranker {SPEC} --replay --budget 1usd", "--replay asks no model: leave --budget"),
             ("--ranker chat:batch:openai:m", "answers in batches"),
             ("--ranker chat:opnai:m", "unknown chat 'opnai'; did you mean 'openai'"),
-            (f"--ranker {SPEC}?way=x", "unknown way 'x'"),
+            (f"--ranker {SPEC}?top=x", "is 'x'; wanted a number"),
         )
     ])  # fmt: skip
     refuses([

@@ -84,10 +84,10 @@ def test_outcomes_that_are_there_are_taken_and_examples_can_go(assay, folder: Pa
     assert "Add 1." in rows[0]["prompt"]
 
 
-def test_a_mix_keeps_splits_and_writes_every_format(made: Path, assay, tmp_path: Path):
-    assert assay("rank", "mix", made, "--out", tmp_path / "folder").status == 0
-    assert (tmp_path / "folder/train.json").exists()
-    small = assay("rank", "mix", made, tmp_path / "folder", "--size", "small", "--out", tmp_path / "small.jsonl")
+def test_a_mix_keeps_splits(made: Path, assay, tmp_path: Path):
+    assert assay("rank", "mix", made, "--out", tmp_path / "folder").status == 2
+    assert assay("rank", "mix", made, "--out", tmp_path / "same.jsonl").status == 0
+    small = assay("rank", "mix", made, tmp_path / "same.jsonl", "--size", "small", "--out", tmp_path / "small.jsonl")
     assert small.status == 0, small.err
     assert len(lines(tmp_path / "small.jsonl")) == 24
     moved = [{**row, "split": "test"} for row in lines(made)]

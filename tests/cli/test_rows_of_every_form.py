@@ -34,7 +34,6 @@ TASKS: Rows = [
     {"task_id": f"Demo/{n}", "prompt": "def f():\n", "entry_point": "f", "test": "", "canonical_solution": "    pass\n"}
     for n in range(2)
 ]
-GENERATED = {"task_id": "t", "tests": ["assert order([2, 1]) == [1, 2]"]}
 
 COMMANDS: dict[str, tuple[Rows, tuple[str, ...], str]] = {
     "rank": (SAMPLES, ("rank", "{file}", "--format", "jsonl"), ""),
@@ -140,13 +139,3 @@ def test_pairs_that_cannot_be_judged_are_no_success(assay):
     assert ran.status == 1
     assert ran.out.startswith("no pair could be judged: p.jsonl.gz:1: unknown query id 'q'")
     assert "written to" not in ran.err
-
-
-def test_generated_tests_are_read_in_every_form(tmp_path: Path):
-    from assay.rank.running.running_rankers import GeneratedTests
-    from assay.values import Task
-
-    for name, row in (("g.jsonl", GENERATED), ("g.csv", {**GENERATED, "tests": json.dumps(GENERATED["tests"])})):
-        (tmp_path / name).write_bytes(FORMS[name[1:]]([row]))
-        ((call, count),) = GeneratedTests(tmp_path / name).tests(Task("t", "", "order"))
-        assert (call.args, call.expected, count) == (([2, 1],), [1, 2], 1)

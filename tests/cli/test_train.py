@@ -168,13 +168,12 @@ def judged(tmp_path: Path) -> Path:
 def test_a_ranking_is_trained_and_can_be_searched_with(assay, judged: Path, project: Path):
     pytest.importorskip("torch", reason="the train extra is not installed")
     out = judged / "weights"
-    files = ("--checkouts", judged / "checkouts", "--out", out, "--set", "steps=5", "--ablate")
+    files = ("--checkouts", judged / "checkouts", "--out", out, "--set", "steps=5")
     ran = assay("train", "ranking", judged / "mail.csv", judged / "shop.csv", *files)
     assert ran.status == 0, ran.err
     assert ran.out.startswith(
         "code: 4 queries of 2 repositories, cross-validated\n            mean   95% interval\nHit@5 "
     )
-    assert "\nwithout token similarity: Hit@5 " in ran.out
     assert ran.out.endswith(f"written to {out}; use it with --set search.weights={out}\n")
     assert ran.err == "mail: 2 chunks\nshop: 2 chunks\ncode: learning from 4 queries\n"
     found, shipped = (
@@ -197,7 +196,7 @@ def test_a_judge_is_trained_and_judges_with_its_weights(assay, tmp_path: Path):
         sources.append(f"{name}={tmp_path / name}.jsonl")
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = tmp_path / "weights"
-    ran = assay("train", "judge", *sources, "--out", out, "--set", "steps=20", "--encoder", "hash:16")
+    ran = assay("train", "judge", *sources, "--out", out, "--set", "penalty=0.2", "--encoder", "hash:16")
     assert ran.status == 0, ran.err
     assert ran.out.startswith("held out    pairs  AUC")
     assert ran.out.endswith(f"use it with --judge signals:{out} --encoder hash:16\n")

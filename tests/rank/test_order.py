@@ -98,7 +98,6 @@ def test_a_shared_ranker_is_asked_once_a_pool() -> None:
 def test_specs_are_taken_apart_where_a_ranker_follows():
     assert parts_of("examples+agreement+consensus") == ["examples", "agreement", "consensus"]
     assert parts_of("neural:runs/a+b+consensus") == ["neural:runs/a+b", "consensus"]
-    assert parts_of("agreement:tests+more.jsonl") == ["agreement:tests+more.jsonl"]
     assert executes("consensus+examples")
     assert not executes("consensus+neural:x/examples")
     assert isinstance(ranker_of(), Ranker)
@@ -107,6 +106,7 @@ def test_specs_are_taken_apart_where_a_ranker_follows():
         ("consensu", "did you mean 'consensus'"),
         ("", "names no ranker"),
         ("examples+consensus", "allow it with --allow-execution"),
+        ("agreement:tests.jsonl", "allow it with --allow-execution"),
     ):
         with pytest.raises(InputError, match=why):
             ranker_of(spec)

@@ -14,10 +14,9 @@ pytest.importorskip("torch", reason="the train extra is not installed")
 
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span
-from assay.search.features import ALL_FEATURES
 from assay.search.hybrid import LearnedSearcher
 from assay.search.ranking import load_ranking
-from assay.train.ranking import GROUPS, cross_validated, train_all
+from assay.train.ranking import cross_validated, train_all
 from assay.train.ranking_examples import gather, judged_queries, worth_of
 from assay.train.ranking_figures import measured
 from assay.train.settings import RankingSettings
@@ -131,15 +130,11 @@ def test_a_second_run_writes_the_same_and_a_name_without_queries_keeps_the_weigh
     trained, examples, tmp_path: Path
 ):
     before, out = trained[0], tmp_path / "out"
-    (only,), _ = train_all(examples.of("code"), out, SMALL, print, ablate=True)
+    (only,), _ = train_all(examples.of("code"), out, SMALL, print)
     assert only.name == "code"
     assert (out / "code.json").read_bytes() == (before / "code.json").read_bytes()
     assert load_ranking("docs", "hash:64", out).scale == load_ranking("docs", "hash:64").scale
     assert load_ranking("code", "hash:64", out).scale != load_ranking("code", "hash:64").scale
-    assert [one.system for one in only.ablations] == list(GROUPS)
-    assert {len(one.figures) for one in only.ablations} == {len(only.figures)}
-    assert "| without |" in (out / "README.md").read_text("utf-8")
-    assert sorted(name for group in GROUPS.values() for name in group) == sorted(ALL_FEATURES)
 
 
 def test_each_query_is_scored_by_weights_that_did_not_see_its_repository(examples):

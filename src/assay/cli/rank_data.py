@@ -1,4 +1,4 @@
-"""`assay rank data`: tasks and samples in, a data set that rankers learn from out."""
+"""`assay rank data`: make the dataset that rankers learn from."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RankDataOptions:
     tasks: Path = argument(type=PATH)
     samples: Path = argument(type=PATH)
     out: Path = option(
-        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl, .parquet or a folder."
+        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl or .parquet."
     )
     outcomes: Path | None = option(
         "--outcomes", type=PATH, metavar="FILE", help="The outcomes of SAMPLES that assay exec wrote."
@@ -67,8 +67,7 @@ def data(given: RankDataOptions) -> None:
     Tasks are split, never programs: all programs of one task are in one split. Every validation task has a correct
     program among its samples. Tasks whose own reference solution fails are dropped and named.
 
-    PLACE is a file (.jsonl or .parquet) or, without an ending, a folder from which the code of CodeRanker trains.
-    The outcomes are kept beside it, so an interrupted run continues. For other limits, or modules to install, run
+    The outcomes are kept beside PLACE, so an interrupted run continues. For other limits, or modules to install, run
     'assay exec' and give its file as --outcomes.
     """
     from dataclasses import replace
@@ -79,6 +78,7 @@ def data(given: RankDataOptions) -> None:
     from assay.rank.dataset.rows import examples_of, split, without, without_examples
     from assay.runs.record import start_fresh
 
+    formats.check_place(given.out)
     split((), valid=given.valid, test=given.test)
     if given.plot:
         check_picture(given.plot)

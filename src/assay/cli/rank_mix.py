@@ -1,4 +1,4 @@
-"""`assay rank mix`: data sets in, one out, in the same or another format."""
+"""`assay rank mix`: mix datasets into one, in the same or another format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MixOptions:
 
     files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
     out: Path = option(
-        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl, .parquet or a folder."
+        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl or .parquet."
     )
     size: str = option(
         "--size",
@@ -63,6 +63,7 @@ def mix(given: MixOptions) -> None:
     from assay.rank.dataset import formats
     from assay.rank.dataset.rows import leaks, mix
 
+    formats.check_place(given.out)
     sets = {}
     for file in given.files:
         if str(file) in sets:

@@ -1,4 +1,4 @@
-"""`assay rank train`: programs with their outcomes in, a neural ranker out."""
+"""`assay rank train`: train a neural ranker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RankTrainOptions:
     out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the ranker goes.")
     base: str = option("--base", default="microsoft/codebert-base", metavar="MODEL", help="The model to start from.")
     task: str = option(
-        "--task", default="T", type=click.Choice(["B", "T", "I", "E", "E+L", "M"]), help="What it learns to predict."
+        "--task", default="T", type=click.Choice(["B", "T", "I", "E", "E+L"]), help="What it learns to predict."
     )
     recipe: str = option(
         "--recipe", default="default", type=click.Choice(["default", "paper"]), help="The settings that --set changes."
@@ -46,9 +46,9 @@ def train(given: RankTrainOptions) -> None:
     """Train a neural ranker: a transformer that reads a task and a program, and predicts how the program fails.
 
     DATA are files that 'assay rank data' wrote, with rows to learn from and rows to validate on. They are read line by
-    line, and FOLDER holds their tokens while it learns. MODEL is any encoder or decoder, by its name on the hub or its
+    line, and only their tokens are kept in memory. MODEL is any encoder or decoder, by its name on the hub or its
     folder. The tasks are those of the paper: B is right or wrong, T tells wrong answers from errors, I and E tell the
-    kinds of wrong answers and of errors, E+L also tells the line; M tells errors by what their message says.
+    kinds of wrong answers and of errors, E+L also tells the line.
 
     --recipe paper trains as the paper does; the default also weighs tasks alike and stops when nothing gets better. The
     settings are in docs/ranking.md. For several processes, a GPU each: accelerate launch -m assay rank train ...
@@ -62,9 +62,9 @@ def train(given: RankTrainOptions) -> None:
         raise InputError("--int8 is about model.onnx; add --onnx")
     base = given.base.removeprefix("hf:")
     settings = changed(NeuralSettings(base=base, task=given.task, **RECIPES[given.recipe]), given.changes)
-    digest = _check_inputs(given.files, settings.base)
+    _check_inputs(given.files, settings.base)
     run, write_onnx = _parts(onnx=given.onnx)
-    found = run(_examples(given.files), given.out, settings, _say, resume=given.resume, data=digest)
+    found = run(_examples(given.files), given.out, settings, _say, resume=given.resume)
     if not _is_main_process():  # another of several speaks
         return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
@@ -73,17 +73,16 @@ def train(given: RankTrainOptions) -> None:
     click.echo(f"written to {given.out}; use it with --ranker neural:{given.out}")
 
 
-def _check_inputs(files: Sequence[Path], base: str) -> str:
-    """Return a hash of the data; what is not there is told before a library of seconds is loaded."""
-    from assay.rank.dataset.formats import digest_of
-
-    digest = digest_of(files)
+def _check_inputs(files: Sequence[Path], base: str) -> None:
+    """Refuse files and models that are not there, before a library of seconds is loaded."""
+    for file in files:
+        if not file.exists():
+            raise InputError(f"no such file: '{file}'")
     try:
         from assay.encode.hub import check_is_there
     except ModuleNotFoundError as error:
         raise _missing(error) from error
     check_is_there(base)
-    return digest
 
 
 def _is_main_process() -> bool:
@@ -121,6 +120,8 @@ def _examples(files: Sequence[Path]) -> Iterator[Example]:
     for file in files:
         problems = list[Problem]()
         yield from stream(file, problems)
+        if not _is_main_process():
+            continue
         for problem in problems[:_TOLD]:
             _say(f"assay: {problem}")
         if len(problems) > _TOLD:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, option, verbose
+from assay.cli.command import PATH, argument, command, option, verbose
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,6 @@ class TrainRankingOptions:
     )
     out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
     encoder: str = option("--encoder", default="static:default", metavar="SPEC", help="The encoder to search with.")
-    ablate: bool = flag(
-        "--ablate", help="Also show what each group of features is worth; takes about three times as long."
-    )
     changes: tuple[str, ...] = option(
         "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting of the training. Repeatable."
     )
@@ -63,9 +60,7 @@ def ranking(chosen: TrainRankingOptions) -> None:
     with extra_of("train ranking"):
         from assay.train.ranking import train_ranking
     settings = changed(RankingSettings(encoder=chosen.encoder), chosen.changes)
-    trained, table = train_ranking(
-        chosen.truths, chosen.checkouts, chosen.out, settings, _say, foreign=chosen.foreign, ablate=chosen.ablate
-    )
+    trained, table = train_ranking(chosen.truths, chosen.checkouts, chosen.out, settings, _say, foreign=chosen.foreign)
     for one in trained:
         click.echo(f"{one.name}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
         click.echo(f"{'':<12}mean   95% interval")
@@ -74,9 +69,6 @@ def ranking(chosen: TrainRankingOptions) -> None:
         for which, rejected in (("another repository", one.rejected), ("no repository", one.foreign_rejected)):
             if rejected is not None:
                 click.echo(f"of questions that {which} answers, {rejected:.1%} are rejected")
-        for ablation in one.ablations:
-            changes = ", ".join(f"{change.name} {change.value:+.3f}" for change in ablation.figures)
-            click.echo(f"without {ablation.system}: {changes}")
     click.echo("beside plain orders, Hit@5 / MRR")
     for group, of in groupby(table, key=lambda one: one.group):
         said = ", ".join(f"{one.system} {one.figures[0].value:.3f} / {one.figures[1].value:.3f}" for one in of)

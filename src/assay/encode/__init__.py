@@ -1,1 +1,1 @@
-"""Texts to vectors: the shipped static table, and every other encoder behind the same protocol."""
+"""Turn texts into vectors: the shipped static table, and every other encoder behind the same protocol."""

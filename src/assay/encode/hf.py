@@ -211,8 +211,7 @@ class CrossEncoder:
         for start in range(0, len(texts), self._batch):
             places = shortest_first[start : start + self._batch]
             scores[places] = self._run(query.text, [texts[place] for place in places])
-        told: list[float] = scores.tolist()
-        return told
+        return [float(score) for score in scores]
 
     def _run(self, question: str, texts: Sequence[str]) -> Any:
         cut = {"truncation": True, "max_length": self._max_tokens, "padding": True}

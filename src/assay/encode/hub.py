@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import metadata
 from itertools import takewhile
@@ -133,11 +133,10 @@ def _unknown_model(model: str, error: Exception) -> InputError:
 
 def _wanted_version(model: str) -> str:
     """Return which version of transformers a model was written with, as a next step."""
-    try:
-        file = find_file(model, _CONFIGURATION)
-        written = json.loads(file.read_text("utf-8")).get("transformers_version", "") if file else ""
-    except (InputError, OSError, ValueError):
-        written = ""
+    written = ""
+    with suppress(InputError, OSError, ValueError):
+        if file := find_file(model, _CONFIGURATION):
+            written = json.loads(file.read_text("utf-8")).get("transformers_version", "")
     then, now = (_numbers(str(version)) for version in (written, metadata.version("transformers")))
     if then > now:
         return f"transformers {written} wrote it: pip install 'transformers>={written}'"

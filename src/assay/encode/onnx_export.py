@@ -1,4 +1,4 @@
-"""An `hf:` encoder to a folder that `onnx:` reads, so that searching needs no torch."""
+"""Export an `hf:` encoder to a folder that `onnx:` reads, so that searching needs no torch."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from assay.encode.vectors import unit
 from assay.errors import InputError
 from assay.io import files
-from assay.protocols import Encoder, Role, Vectors
+from assay.protocols import Role, Vectors
 from assay.terms import parts, words
 
 CONTINUES = "##"
@@ -38,11 +37,6 @@ class Vocabulary:
         self._row_of = dict(zip(entries, range(len(entries)), strict=True))
         self._longest = max(map(len, entries), default=0)
         self._met = _Met(self._rows_of_identifier)
-
-    @classmethod
-    def read(cls, path: Path) -> Vocabulary:
-        """Read the entries of a file."""
-        return cls(entries_in(path))
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -128,7 +122,7 @@ class StaticEncoder:
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             batch = texts[start : start + _BATCH]
-            vectors[start : start + _BATCH] = self._encode_batch([self.vocabulary.rows(text) for text in batch])
+            vectors[start : start + _BATCH] = unit(self._sums([self.vocabulary.rows(text) for text in batch]))
         return vectors
 
     def rows(self, words: Sequence[str]) -> Vectors:
@@ -149,10 +143,6 @@ class StaticEncoder:
     def vectors_of(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the unit-length vectors of rows of the table, shape `(len(rows), dimension)`."""
         return unit(np.multiply(self._table[rows], self._scales[rows, None], dtype=np.float32))
-
-    def _encode_batch(self, bags: Sequence[Sequence[int]]) -> Vectors:
-        """Return the unit-length sum of each bag's rows."""
-        return unit(self._sums(bags))
 
     def _sums(self, bags: Sequence[Sequence[int]]) -> Vectors:
         """Return the sum of each bag's rows.
@@ -176,7 +166,7 @@ def default_static() -> StaticEncoder:
     return _read(DEFAULT_FOLDER, "default")
 
 
-def load_static(which: str = "default") -> Encoder:
+def load_static(which: str = "default") -> StaticEncoder:
     """Return the encoder that ships with the package (`default`, or `default@VERSION`), or one from a folder."""
     plain, _, version = which.partition("@")
     if plain == "default":
@@ -186,10 +176,7 @@ def load_static(which: str = "default") -> Encoder:
                 f"this Assay ships {encoder.name}, not static:{which}: index again, or install that release"
             )
         return encoder
-    folder = Path(which).expanduser()
-    if (folder / "model.safetensors").is_file():
-        return Model2VecEncoder(folder)
-    return _read(folder, str(folder))
+    return _read(Path(which).expanduser(), str(Path(which).expanduser()))
 
 
 def save_static(folder: Path, entries: Sequence[str], table: Vectors, about: Mapping[str, object]) -> None:
@@ -219,58 +206,13 @@ def _read(folder: Path, label: str) -> StaticEncoder:
     """Read a folder that `save_static` wrote."""
     try:
         about = json.loads((folder / CARD).read_text("utf-8"))
-        vocabulary = Vocabulary.read(folder / VOCABULARY)
+        vocabulary = Vocabulary(entries_in(folder / VOCABULARY))
         table = np.load(folder / TABLE, mmap_mode="r")
         scales = np.load(folder / SCALES)
     except (OSError, ValueError) as error:
         raise InputError(f"no static encoder in {folder}: {error}; `assay train encoder` makes one") from error
     if not len(vocabulary) == len(table) == len(scales):
         raise InputError(
-            f"static encoder in {folder} is torn: {len(vocabulary)} words, {len(table)} rows; make it again"
+            f"static encoder in {folder} is truncated: {len(vocabulary)} words, {len(table)} rows; make it again"
         )
     return StaticEncoder(f"static:{label}@{about['version']}", vocabulary, table, scales, about)
-
-
-_TYPES = {"F32": np.float32, "F16": np.float16, "F64": np.float64, "I8": np.int8}
-
-
-class Model2VecEncoder:
-    """A table of token vectors behind its own tokenizer."""
-
-    def __init__(self, folder: Path) -> None:
-        from tokenizers import Tokenizer  # which the table that ships does without
-
-        self.name = f"static:{folder}"
-        self._table = read_tensor(folder / "model.safetensors", "embeddings")
-        try:
-            self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # tokenizers raises plain Exception
-            raise InputError(f"no tokenizer.json of a Model2Vec model in {folder}: {error}") from error
-        self._unknown = self._tokenizer.token_to_id("[UNK]")
-
-    @property
-    def dimension(self) -> int:
-        """The width of a vector."""
-        return int(self._table.shape[1])
-
-    def encode(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002  such tables know no roles
-        """Return one unit-length row a text; a text without a known token is the zero vector."""
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for vector, encoded in zip(
-            vectors, self._tokenizer.encode_batch(list(texts), add_special_tokens=False), strict=True
-        ):
-            known = [token for token in encoded.ids if token != self._unknown]
-            vector[:] = self._table[known].astype(np.float32).sum(0)
-        return unit(vectors)
-
-
-def read_tensor(path: Path, name: str) -> Any:
-    """Return a two-dimensional tensor of a safetensors file as a memory map."""
-    try:
-        with path.open("rb") as file:
-            header_size = int.from_bytes(file.read(8), "little")
-            about = json.loads(file.read(header_size))[name]
-        start, _ = about["data_offsets"]
-        return np.memmap(path, _TYPES[about["dtype"]], "r", 8 + header_size + start, tuple(about["shape"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"no tensor {name!r} in {path} ({error!r}): is it a Model2Vec model?") from error

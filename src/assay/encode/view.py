@@ -1,4 +1,4 @@
-"""A chunk to the text that is embedded instead of it: its names, its prose, and the words its code is made of.
+"""Write the text that is embedded for a chunk: its names, its prose, and the words its code is made of.
 
 Raw code drowns a mean of word vectors in syntax. The view keeps what a person would say about the chunk, most telling
 first: kind, name, place, documentation, comments, signature, then the words of the body, fewer when prose is plenty.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Literal
 
 from assay.protocols import Encoder, Vectors
@@ -90,7 +91,7 @@ def view(chunk: Chunk) -> str:
     comments = _comments(chunk)
     limit = _BODY_WORDS if len(doc) + len(comments) < _MUCH_PROSE else _BODY_WORDS_BESIDE_PROSE
     said = set(names)
-    signature = _fresh(_IDENTIFIER.findall(chunk.signature), said)
+    signature = list(_new_words(_IDENTIFIER.findall(chunk.signature), said))
     said.update(doc.lower().split())
     body = _body_words(chunk.text[:_READ], said, limit)
     return " ".join((*names, ".", doc, comments, *signature, *body))
@@ -129,12 +130,7 @@ def _body_words(text: str, said: set[str], limit: int) -> list[str]:
     """Return the first `limit` new words of the body, from the identifiers used most to those used once."""
     count = _identifiers(text)
     ordered = sorted(count, key=count.__getitem__, reverse=True)
-    words: list[str] = []
-    for word in _new_words(ordered, said):
-        words.append(word)
-        if len(words) == limit:
-            break
-    return words
+    return list(islice(_new_words(ordered, said), limit))
 
 
 def _identifiers(text: str) -> dict[str, int]:
@@ -147,11 +143,6 @@ def _identifiers(text: str) -> dict[str, int]:
         if len(name) > 2:
             count[name] = count.get(name, 0) + times
     return count
-
-
-def _fresh(identifiers: Iterable[str], said: set[str]) -> list[str]:
-    """Return the words of identifiers that were not said before."""
-    return list(_new_words(identifiers, said))
 
 
 def _new_words(identifiers: Iterable[str], said: set[str]) -> Iterator[str]:

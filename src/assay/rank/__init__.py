@@ -1,1 +1,1 @@
-"""Candidate programs to their order: which is likely right, and how the others fail."""
+"""Order candidate programs: which is likely right, and how the others fail."""

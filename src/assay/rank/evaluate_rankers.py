@@ -1,4 +1,4 @@
-"""Tasks, programs with their outcomes and rankers in, what each order is worth out.
+"""Measure what the orders of rankers are worth on programs whose outcomes are known.
 
 Every ranker sees the same pools. Smaller pools are drawn from the samples of a task without replacement, by seed, and
 figures are means over the draws of a task first, then over tasks. What running a program did not decide is in no pool.
@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
@@ -134,8 +135,8 @@ def evaluate(
             predicted = [_predicted(name, run.ranked) for name, run in runs.items()]
     samples = sum(each.n for each in examples)
     every_test = not any(each.fault.is_intent and each.ran_all is None for each in examples)
-    said = tuple(filter(_says, predicted))
-    return Evaluation(len(groups), samples, tuple(cells), tuple(differences), said, every_test)
+    with_opinions = tuple(filter(lambda each: each.opinions > 0, predicted))
+    return Evaluation(len(groups), samples, tuple(cells), tuple(differences), with_opinions, every_test)
 
 
 def _runs(names: Sequence[str], plan: EvaluationOptions, size: int) -> tuple[_Run, dict[str, _Run]]:
@@ -161,8 +162,7 @@ def drawn(group: Sequence[Example], size: int, draw: int, seed: int) -> list[Exa
 
 def judged(example: Example, score: float) -> Judged:
     """Return a row as measures take it."""
-    right, ran = example.fault is Fault.CORRECT, example.runs
-    return Judged(score, right, ran, example.n, example.source)
+    return Judged(score, example.fault is Fault.CORRECT, example.runs, example.n, example.source)
 
 
 def _measure(  # noqa: PLR0913, PLR0917  each is one thing
@@ -215,26 +215,20 @@ def _cells(runs: Mapping[str, _Run], plain: _Run, size: int, few: int, seed: int
 
 
 def _differences(runs: Mapping[str, _Run], size: int, seed: int) -> Iterator[RankerDifference]:
-    names = list(runs)
-    for place, a in enumerate(names):
-        for b in names[place + 1 :]:
-            one, other = runs[a].per_task, runs[b].per_task
-            yield RankerDifference(a, b, size, {m: passk.gain(one[m], other[m], seed=seed) for m in one})
+    for a, b in combinations(runs, 2):
+        one, other = runs[a].per_task, runs[b].per_task
+        yield RankerDifference(a, b, size, {m: passk.gain(one[m], other[m], seed=seed) for m in one})
 
 
 def _predicted(name: str, rows: Sequence[tuple[Example, Ranked]]) -> FaultPrediction:
-    said = [(example, order) for example, order in rows if order.fault is not None]
-    times = [example.n for example, _ in said]
+    found = [(example, order) for example, order in rows if order.fault is not None]
+    times = [example.n for example, _ in found]
     labels = {}
     for label, of in LABELS.items():
-        true = [of(example.fault) for example, _ in said]
-        guessed = [of(order.fault) for _, order in said if order.fault is not None]
+        true = [of(example.fault) for example, _ in found]
+        guessed = [of(order.fault) for _, order in found if order.fault is not None]
         known = tuple(dict.fromkeys(of(fault) for fault in Fault))
         labels[label] = agreement.confusion(true, guessed, labels=known, n=times)
-    true_lines = [faults.execution_line(example.fault, example.line)[1] for example, _ in said]
-    lines = agreement.lines(true_lines, [order.line for _, order in said], n=times)
+    true_lines = [faults.execution_line(example.fault, example.line)[1] for example, _ in found]
+    lines = agreement.lines(true_lines, [order.line for _, order in found], n=times)
     return FaultPrediction(name, sum(times), sum(example.n for example, _ in rows), labels, lines)
-
-
-def _says(predicted: FaultPrediction) -> bool:
-    return predicted.opinions > 0

@@ -1,4 +1,4 @@
-"""Samples in, with tasks or without, the candidates of each task out.
+"""Read the candidates of each task from samples, with tasks or without.
 
 Without tasks, samples that name none are one task's candidates, and the others are grouped by `task_id`; the prompt is
 the sample's own where it has one. A folder of Python files is one task's candidates, too.
@@ -48,7 +48,7 @@ def read(path: Path, tasks: Sequence[Task] | None = None, *, stop: str = "") -> 
     if path.is_dir() or path.suffix == ".py":
         pools = _python(path, tasks)
     elif tasks is None:
-        pools = _untold(path, stop)
+        pools = _without_tasks(path, stop)
     else:
         read = samples.read(path, tasks, stop=stop)
         lost = f"{read.unknown:,} samples are of tasks that are not in TASKS"
@@ -64,19 +64,15 @@ def notes(task: Task, programs: Sequence[Program], *, are_whole: bool = True) ->
     """Return what keeps an order of these programs from saying much; some are only beginnings of programs."""
     if len(programs) == 1:
         return [Problem(task.id, "one program: it is scored, there is nothing to order")]
-    said = []
+    found = []
     if len({program.source for program in programs}) == 1:
-        said.append(Problem(task.id, f"all {len(programs):,} programs are the same text: any order is as good"))
+        found.append(Problem(task.id, f"all {len(programs):,} programs are the same text: any order is as good"))
     if are_whole and not any(_parses(program.source) for program in programs):
-        count = f"none of {len(programs):,} programs"
-        said.append(
-            Problem(
-                task.id,
-                f"{count} parses as Python, so this order means little; for programs that are still being written give "
-                "--ranker 'consensus:?unfinished'",
-            )
+        what = f"none of {len(programs):,} programs parses as Python, so this order means little; "
+        found.append(
+            Problem(task.id, f"{what}for programs that are still being written give --ranker 'consensus:?unfinished'")
         )
-    return said
+    return found
 
 
 def _python(path: Path, tasks: Sequence[Task] | None) -> Pools:
@@ -101,7 +97,7 @@ def _python(path: Path, tasks: Sequence[Task] | None) -> Pools:
     return Pools((task,), tuple(programs), tuple(problems))
 
 
-def _untold(path: Path, stop: str) -> Pools:
+def _without_tasks(path: Path, stop: str) -> Pools:
     """Return samples whose tasks are known by nothing but what the samples say of them."""
     tasks: dict[str, Task] = {}
     counts = Counter[str]()

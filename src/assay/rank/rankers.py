@@ -124,8 +124,9 @@ def _one(spec: str, runner: ProgramRunner | None, models: RankingModels | None) 
         return ranker
     if runner is None:
         raise InputError(f"the ranker '{name}' runs programs: allow it with --allow-execution, or take consensus")
-    given = (argument,) if colon else ()
-    executing: Ranker = plugins.find("ranker", name)(runner, *given)
+    if colon:
+        raise InputError(f"the ranker '{name}' takes nothing after its name: '{spec}'")
+    executing: Ranker = plugins.find("ranker", name)(runner)
     return executing
 
 

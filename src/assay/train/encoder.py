@@ -214,19 +214,8 @@ class TunedModule(torch.nn.Module):
         return {**features, "sentence_embedding": self.pooled.pool(output, mask)}
 
 
-class _Trainer(SentenceTransformerTrainer):
+class _Trainer(run.LookingTrainer, SentenceTransformerTrainer):
     """The library's trainer, which looks at retrieval and keeps nothing but what is trained."""
-
-    look: Any
-    args: Any
-    control: Any
-
-    def evaluate(self, *_: object, **__: object) -> dict[str, float]:
-        """Return the mean reciprocal rank on the validation part."""
-        metrics = {_MEASURE: self.look()}
-        self.log(metrics)
-        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
-        return metrics
 
     def add_model_card_callback(self, *_: object) -> None:
         """Leave out the library's card: there is one of our own."""
@@ -257,16 +246,6 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
     rows = {name: Dataset.from_list(each) for name, each in examples.items() if each}
     steps = _steps(rows, settings)
 
-    def look() -> float:
-        return float(reciprocal_ranks(encoder, pooled, parts.valid).mean())
-
-    def hear(look: run.Look, best: float | None) -> None:
-        step, loss, mrr = look
-        beside = "best so far" if mrr > (best or 0.0) else f"best {best:.3f}"
-        say(f"step {step:,} of {steps:,}: {'' if loss is None else f'loss {loss:.4f}, '}MRR {mrr:.3f} ({beside})")
-        if run.is_main_process():
-            record.append_lines(run.looks_of(folder), [_look_line(look)])
-
     trainer = _Trainer(
         model=model,
         args=_arguments(folder / run.RUN, settings, steps),
@@ -274,13 +253,13 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
         loss=_loss(model, settings, is_one_kind=len(rows) == 1),
         evaluator=[lambda *_, **__: {}],
     )
-    trainer.look = look
-    looks = run.train_to_the_best_look(trainer, folder, look, hear, say, settings.patience)
-    return list(map(_look_line, looks))
 
+    def look() -> float:
+        return float(reciprocal_ranks(encoder, pooled, parts.valid).mean())
 
-def _look_line(look: run.Look) -> dict[str, Any]:
-    return dict(zip(("step", "loss", "mrr"), look, strict=True))
+    return run.train_to_the_best_look(
+        trainer, look, folder, say, steps, name="MRR", key="mrr", patience=settings.patience
+    )
 
 
 def _loss(model: SentenceTransformer, settings: TuneSettings, *, is_one_kind: bool) -> torch.nn.Module:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.encode.models import split_model
 from assay.errors import InputError
@@ -21,16 +21,13 @@ from assay.programs.tasks import task_file
 from assay.programs.tasks.task_file import function_of
 from assay.protocols import Say
 from assay.rank.dataset import formats
-from assay.rank.dataset.rows import Example, leaks, split
+from assay.rank.dataset.rows import Dataset, Example, leaks, split
 from assay.rank.sampling.prompts import PromptTemplate, load_template, plain_lines, render
 from assay.runs.record import manifest
 from assay.settings import above_zero, at_least
 from assay.train.card import about_base, base_of, page, tuned_head
 from assay.train.settings import FineTuneSettings, extra_of
 from assay.values import Problem, Task
-
-if TYPE_CHECKING:
-    from assay.train.generator_loop import TunedGenerator
 
 BASE_OPTIONS = ("length",)
 """The options of a base; what else there is to choose are settings of the training."""
@@ -98,16 +95,13 @@ def read_solved(  # noqa: PLR0913  each is one thing
     known = {task.id: task for task in task_file.read_tasks(tasks).tasks} if tasks else {}
     examples, problems = list[Example](), list[Problem]()
     for file in files:
-        some, wrong = _rows(file) if _is_dataset(file) else _references(file, known)
-        examples += some
-        problems += wrong
+        dataset = formats.read(file) if _is_dataset(file) else _references(file, known)
+        examples += dataset.examples
+        problems += dataset.problems
     right = _right(examples, valid, seed)
     solved = [_solved(each, known, template) for each in _few(right, most)]
-    made = SolvedTasks(
-        tuple(each for each in solved if each and each.split == "train"),
-        tuple(each for each in solved if each and each.split == "valid"),
-        tuple(problems),
-    )
+    learned, chosen = (tuple(e for e in solved if e and e.split == split) for split in ("train", "valid"))
+    made = SolvedTasks(learned, chosen, tuple(problems))
     if not (made.learned and made.valid):
         lacking = f"{len(made.learned):,} programs to learn and {len(made.valid):,} to choose the model by"
         first = f"; {problems[0]}" if problems else ""
@@ -121,8 +115,8 @@ def _right(examples: Sequence[Example], valid: float, seed: int) -> list[Example
     if shared := leaks(each for each in examples if each.split):
         raise InputError(f"{len(shared):,} tasks are in more than one split, {shared[0]!r} first; split by task")
     sides = {each.task_id: each.split for each in examples if each.split}
-    told = [replace(each, split=sides.get(each.task_id, "train")) for each in examples]
-    right = [each for each in told if each.fault is Fault.CORRECT and each.source.strip() and each.split != "test"]
+    every = [replace(each, split=sides.get(each.task_id, "train")) for each in examples]
+    right = [each for each in every if each.fault is Fault.CORRECT and each.source.strip() and each.split != "test"]
     return right if any(each.split == "valid" for each in right) else split(right, valid=valid, seed=seed)
 
 
@@ -134,22 +128,15 @@ def _is_dataset(file: Path) -> bool:
     return "fault" in first or "binary_label" in first or "ternary_label" in first
 
 
-def _rows(file: Path) -> tuple[Sequence[Example], Sequence[Problem]]:
-    dataset = formats.read(file)
-    return dataset.examples, dataset.problems
-
-
-def _references(file: Path, known: dict[str, Task]) -> tuple[Sequence[Example], Sequence[Problem]]:
+def _references(file: Path, known: dict[str, Task]) -> Dataset:
     """Return the references of tasks, which become known."""
     reading = task_file.read_tasks(file)
     known |= {task.id: task for task in reading.tasks}
     solved = [task for task in reading.tasks if task.reference]
     lacking = len(reading.tasks) - len(solved)
     problems = [Problem(file.name, f"{lacking:,} tasks without a reference are left out")] if lacking else []
-    return [Example(task.id, f"{task.id}#reference", task.prompt, task.reference, Fault.CORRECT) for task in solved], [
-        *reading.problems,
-        *problems,
-    ]
+    examples = (Example(task.id, f"{task.id}#reference", task.prompt, task.reference, Fault.CORRECT) for task in solved)
+    return Dataset(tuple(examples), (*reading.problems, *problems))
 
 
 def _few(examples: Iterable[Example], most: int) -> Iterator[Example]:
@@ -223,21 +210,13 @@ def train_generator(  # noqa: PLR0913  what is learned from, how, where to, and 
         tuned = tune_generator(solved, base, folder, settings, say)
         if not first:
             return None
-        facts = {
-            "sources": ", ".join(f"`{source}`" for source in sorted(file.name for file in data)),
-            **about_base(base),
-        }
+        sources = ", ".join(f"`{source}`" for source in sorted(file.name for file in data))
+        facts = {"sources": sources, **about_base(base)}
         facts |= manifest(settings, seed=settings.seed, corpus=map(repr, (*solved.learned, *solved.valid)))
-        record = {**facts, "template": settings.template, **_facts_of(tuned)}
+        record = {**facts, "template": settings.template, **tuned}
         title = "A generator of programs, fine-tuned by `assay train generator`"
         head = tuned_head(record, "transformers", "text-generation")
         files.write(folder / CARD, page(title, _OPENING.format_map(record), {"Limits": _LIMITS}, head))
         files.write_json(folder / RECORD, record)
         run.remove_checkpoints(folder)
     return record
-
-
-def _facts_of(tuned: TunedGenerator) -> dict[str, Any]:
-    facts = {name: getattr(tuned, name) for name in ("programs", "valid", "left_out")}
-    facts |= {"step": tuned.best.step, "loss": tuned.best.valid_loss, "before": tuned.looks[0].valid_loss}
-    return {**facts, "looks": [asdict(look) for look in tuned.looks]}

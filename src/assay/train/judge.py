@@ -25,6 +25,7 @@ from assay.judge.pairs import Pair
 from assay.measure.agreement import Estimate
 from assay.protocols import Encoder, Say
 from assay.runs.record import write_manifest
+from assay.settings import at_least
 from assay.values import Chunk, Problem, Query
 
 Numbers = NDArray[np.float64]
@@ -50,11 +51,9 @@ class JudgeTrainSettings:
 
     def __post_init__(self) -> None:
         """Refuse what nothing can be learned with."""
-        if self.penalty < 0 or not 0.5 < self.sure < 1:
-            raise InputError("wanted a penalty of 0 or more, and sure between 0.5 and 1")
-        for name, least in (("folds", 2), ("least_sure", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"setting '{name}' is {getattr(self, name)}; wanted {least} or more")
+        at_least(self, {"penalty": 0, "folds": 2, "least_sure": 1})
+        if not 0.5 < self.sure < 1:
+            raise InputError(f"setting 'sure' is {self.sure}; wanted between 0.5 and 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +122,15 @@ def read_sources(specs: Sequence[str], left_out: Sequence[Path] = ()) -> dict[st
 def read_labelled(file: Path) -> list[LabeledPair]:
     """Read the pairs of a file in any form of rows, with the fields `query` (or `doc`), `code` and `label` (0 or 1)."""
     broken: list[Problem] = []
-    pairs = [_labelled(fields, rows.place(file, row)) for row, fields in rows.objects(file, broken)]
+    pairs = []
+    for row, fields in rows.objects(file, broken):
+        query, code, label = fields.get("query", fields.get("doc")), fields.get("code"), str(fields.get("label"))
+        if not isinstance(query, str) or not isinstance(code, str) or label not in {"0", "1"}:
+            raise InputError(f"{rows.place(file, row)}: wanted the texts query and code, and a label of 0 or 1")
+        pairs.append(LabeledPair(query, code, int(label)))
     if broken or not pairs:
         raise InputError(str(broken[0]) if broken else f"'{file}' holds no labelled pair")
     return pairs
-
-
-def _labelled(fields: Mapping[str, Any], place: str) -> LabeledPair:
-    query, code, label = fields.get("query", fields.get("doc")), fields.get("code"), str(fields.get("label"))
-    if not isinstance(query, str) or not isinstance(code, str) or label not in {"0", "1"}:
-        raise InputError(f"{place}: wanted the texts query and code, and a label of 0 or 1")
-    return LabeledPair(query, code, int(label))
 
 
 def apart(pairs: Sequence[LabeledPair], others: Sequence[LabeledPair]) -> list[LabeledPair]:
@@ -156,7 +153,10 @@ def learn(
     spec: str = "",
 ) -> tuple[dict[str, Any], list[SourceFigures]]:
     """Return weights learned on all sources, and figures of each by weights learned on the others."""
-    read = _read(sources, encoder, say)
+    pairs = tuple(pair for source in sources.values() for pair in source)
+    source = np.repeat(np.arange(len(sources)), [len(each) for each in sources.values()])
+    say(f"reading {len(pairs):,} pairs of {len(sources)} sources")
+    read = _Examples(pairs, features_of(pairs, encoder), np.array([float(one.label) for one in pairs]), source)
     part = read.source if len(sources) > 1 else _folds(read.pairs, settings.folds)
     if len(np.unique(part)) < 2:
         raise InputError(f"{len(read.pairs)} pairs of too few different codes; wanted enough to hold some out")
@@ -180,18 +180,10 @@ def learn(
         "encoder": {"spec": spec, "width": encoder.dimension} if encoder else None,
         "pairs": {name: len(pairs) for name, pairs in sources.items()},
     }
-    of_source = [(name, read.source == at) for at, name in enumerate(sources)]
     return weights, [
         figures_of(name, scores[at], read.labels[at], [plain(one.query) for one in sources[name]], read.rows[at, 0])
-        for name, at in of_source
+        for name, at in ((name, read.source == number) for number, name in enumerate(sources))
     ]
-
-
-def _read(sources: Mapping[str, Sequence[LabeledPair]], encoder: Encoder | None, say: Say) -> _Examples:
-    pairs = tuple(pair for source in sources.values() for pair in source)
-    source = np.repeat(np.arange(len(sources)), [len(each) for each in sources.values()])
-    say(f"reading {len(pairs):,} pairs of {len(sources)} sources")
-    return _Examples(pairs, features_of(pairs, encoder), np.array([float(one.label) for one in pairs]), source)
 
 
 def features_of(pairs: Sequence[LabeledPair], encoder: Encoder | None) -> Numbers:

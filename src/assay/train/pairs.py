@@ -6,10 +6,9 @@ texts in any form of `assay.io.rows` (CoSQA's list too), and any ground truth th
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -69,11 +68,6 @@ def texts_of(row: Mapping[str, Any]) -> tuple[str, str]:
     if not query and not code:
         raise FieldError("no field 'query' (or 'doc', as CoSQA calls it) and no field 'code' with text")
     return query, code
-
-
-def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
-    """Write one JSON object a line."""
-    path.write_text("".join(json.dumps(asdict(pair)) + "\n" for pair in pairs), "utf-8")
 
 
 def refuse_wrong_pairs(pairs: Iterable[TrainingPair]) -> None:

@@ -6,7 +6,7 @@ repository. What is written was learned from all of them, and is calibrated on t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from assay.assemble.indexes import encoder_of
@@ -15,39 +15,14 @@ from assay.errors import InputError
 from assay.io import files
 from assay.protocols import Say
 from assay.runs.record import write_manifest
-from assay.search.features import KIND_FEATURES, TOKEN_FEATURES
 from assay.search.list_order import ListOrder
-from assay.search.phrases import PHRASE_FEATURES
 from assay.search.ranking import RANKING_NAMES, SHIPPED, Ranking, RankingName, as_json, weights_file
 from assay.settings import EncoderSettings, Settings
+from assay.train import ranking_figures
 from assay.train.ranking_examples import RankingExample, RankingExamples, foreign_queries, gather, judged_queries
-from assay.train.ranking_figures import (
-    ScoredExample,
-    SystemFigures,
-    TrainedRanking,
-    compared,
-    figures_of,
-    measured,
-    ranking_card,
-)
 from assay.train.ranking_fit import Stages, calibrated, fit_stages, second_stage, use_one_thread
 from assay.train.ranking_order import FILES, fit_order, list_example, order_figures
 from assay.train.settings import RankingSettings
-
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "words in fields (BM25F)": ("lexical", "lexical_share", "lexical_place"),
-    "covered words": ("covered", "covered_name", "covered_body", "rare_missing"),
-    "vectors": ("dense", "dense_share", "dense_place", "meaning_known"),
-    "token similarity": TOKEN_FEATURES,
-    "whole names": ("name_whole",),
-    "rest of the file": ("file_lexical", "file_dense"),
-    "kind of unit": ("callable", "block", "has_doc"),
-    "tests, examples and asides": ("test", "example", "aside"),
-    "length": ("log_lines",),
-    "kind asked for": KIND_FEATURES,
-    "phrases": PHRASE_FEATURES,
-}
-"""Features that say much the same, which an ablation leaves out together."""
 
 
 def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and who hears of it
@@ -58,18 +33,17 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
     say: Say,
     *,
     foreign: Sequence[Path] = (),
-    ablate: bool = False,
-) -> tuple[list[TrainedRanking], list[SystemFigures]]:
+) -> tuple[list[ranking_figures.TrainedRanking], list[ranking_figures.SystemFigures]]:
     """Train the rankings that some ground truths have queries for into a folder; return how well each does."""
     queries = judged_queries(truths, checkouts)
     encoder = encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
     examples = gather(queries, checkouts, encoder, dictionary, say, foreign_queries(foreign))
-    return train_all(examples, folder, settings, say, ablate=ablate)
+    return train_all(examples, folder, settings, say)
 
 
 def train_all(
-    examples: RankingExamples, folder: Path, settings: RankingSettings, say: Say, *, ablate: bool = False
-) -> tuple[list[TrainedRanking], list[SystemFigures]]:
+    examples: RankingExamples, folder: Path, settings: RankingSettings, say: Say
+) -> tuple[list[ranking_figures.TrainedRanking], list[ranking_figures.SystemFigures]]:
     """Train a ranking of each name that has queries and write a folder that `search.weights` can name.
 
     A name without queries keeps the weights that ship, so that the folder serves every search. The second value is how
@@ -81,56 +55,47 @@ def train_all(
         of_name = examples.of(name)
         if of_name.own:
             say(f"{name}: learning from {len(of_name.own):,} queries")
-            one, scores = train_ranking_of(of_name, name, settings, GROUPS if ablate else {})
+            one, scores = train_ranking_of(of_name, name, settings)
             trained.append(one)
             tested += scores
     full = [one for name in RANKING_NAMES for one in _learned_from(examples.of(name).own)]
-    table = compared(tested, full, {one.name: one.ranking.probabilities for one in trained})
+    table = ranking_figures.compared(tested, full, {one.name: one.ranking.probabilities for one in trained})
     folder.mkdir(parents=True, exist_ok=True)
     texts = {one.name: as_json(one.ranking) for one in trained}
     for name in RANKING_NAMES:
         file = weights_file(name, settings.encoder)
         files.write(folder / file, texts.get(name) or (SHIPPED / file).read_text("utf-8"))
-    files.write(folder / "README.md", ranking_card(trained, table, settings))
+    files.write(folder / "README.md", ranking_figures.ranking_card(trained, table, settings))
     asked = ((one.judged.repository, one.judged.query.text, one.judged.entries) for one in examples.own)
     write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=asked)
     return trained, table
 
 
 def train_ranking_of(
-    examples: RankingExamples, name: RankingName, settings: RankingSettings, groups: Mapping[str, Sequence[str]]
-) -> tuple[TrainedRanking, list[ScoredExample]]:
-    """Learn from everything; some groups of features are left out in turn to see their worth.
+    examples: RankingExamples, name: RankingName, settings: RankingSettings
+) -> tuple[ranking_figures.TrainedRanking, list[ranking_figures.ScoredExample]]:
+    """Learn from everything.
 
     The second value is every example with the scores of the cross-validation. The figures are of the queries that ask
     for this mode alone, if there are any.
     """
     every = cross_validated(examples.own, name, settings)
     tested = [one for one in every if not one.example.judged.names_files]
-    learned = _learned_from(examples.own)
-    stages = fit_stages(learned, name, settings)
+    stages = fit_stages(_learned_from(examples.own), name, settings)
     calibration = calibrated(tested, [scored(one, stages) for one in examples.foreign], settings)
     alone = [one.example.judged.query.mode != "all" for one in tested]
-    chosen = [at for at, own in enumerate(alone) if own or not any(alone)]
-    whole = measured([tested[at] for at in chosen])
-
-    def without(group: str) -> SystemFigures:
-        less_known = cross_validated(learned, name, settings, groups[group])
-        less = measured([less_known[at] for at in chosen])
-        change = figures_of({measure: less[measure] - values for measure, values in whole.items()})
-        return SystemFigures(name, group, len(chosen), change)
-
     order, lists = _order(every, calibration.scale, settings)
     curve = calibration.scale, calibration.offset, calibration.floor
-    one = TrainedRanking(
+    one = ranking_figures.TrainedRanking(
         name,
         len(examples.own),
         tuple(sorted({one.judged.repository for one in examples.own})),
-        figures_of(whole),
+        ranking_figures.figures_of(
+            ranking_figures.measured([one for one, own in zip(tested, alone, strict=True) if own or not any(alone)])
+        ),
         calibration.rejected,
         calibration.foreign_rejected,
         Ranking(*stages, calibration.relevance, *curve, order),
-        tuple(map(without, groups)),
         tuple(lists),
     )
     return one, tested
@@ -142,8 +107,8 @@ def _learned_from(examples: Sequence[RankingExample]) -> list[RankingExample]:
 
 
 def _order(
-    every: Sequence[ScoredExample], scale: float, settings: RankingSettings
-) -> tuple[ListOrder | None, list[SystemFigures]]:
+    every: Sequence[ranking_figures.ScoredExample], scale: float, settings: RankingSettings
+) -> tuple[ListOrder | None, list[ranking_figures.SystemFigures]]:
     """Return an order of the list with its figures, where some truth names files."""
     lists = [list_example(one.example, scale * one.scores) for one in every]
     if not any(one.manner == FILES for one in lists):
@@ -155,24 +120,24 @@ def _order(
 
 
 def cross_validated(
-    examples: Sequence[RankingExample], name: RankingName, settings: RankingSettings, without: Collection[str] = ()
-) -> list[ScoredExample]:
+    examples: Sequence[RankingExample], name: RankingName, settings: RankingSettings
+) -> list[ranking_figures.ScoredExample]:
     """Return every example scored by weights that were learned on other repositories and writers."""
     names = sorted({one.judged.group for one in examples})
     if len(names) < 2:
         alone = f"the {name} queries are all of '{names[0]}'"
         raise InputError(f"{alone}: give those of a second repository, or leave them out")
-    results: dict[int, ScoredExample] = {}
+    results: dict[int, ranking_figures.ScoredExample] = {}
     for fold in range(min(settings.folds, len(names))):
         held_out = set(names[fold :: settings.folds])
         known = [one for one in _learned_from(examples) if one.judged.group not in held_out]
-        stages = fit_stages(known, name, settings, without)
+        stages = fit_stages(known, name, settings)
         results |= {at: scored(one, stages) for at, one in enumerate(examples) if one.judged.group in held_out}
     return [results[at] for at in range(len(examples))]
 
 
-def scored(example: RankingExample, stages: Stages) -> ScoredExample:
+def scored(example: RankingExample, stages: Stages) -> ranking_figures.ScoredExample:
     """Return the candidates that reach the second stage with their scores."""
     first, second = stages
     passed = second_stage(example, first)
-    return ScoredExample(passed, second.scores(passed.rows))
+    return ranking_figures.ScoredExample(passed, second.scores(passed.rows))

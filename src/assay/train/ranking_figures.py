@@ -60,8 +60,6 @@ class TrainedRanking:
     foreign_rejected: float | None
     """The same of queries that no repository answers."""
     ranking: Ranking
-    ablations: tuple[SystemFigures, ...] = ()
-    """By how much each figure changes without a group of features, query by query."""
     lists: tuple[SystemFigures, ...] = ()
     """How lists do by score alone and in the learned order, for each manner of truth."""
 
@@ -127,12 +125,8 @@ def compared(
 def _groups(queries: Sequence[JudgedQuery]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield the rows of the table: everything, then what modes, kinds and writers there are."""
     yield "all", np.ones(len(queries), dtype=bool)
-    tags = (
-        ("mode", [one.query.mode for one in queries]),
-        ("kind", [one.query.tags.get("kind", "") for one in queries]),
-        ("writer", [one.query.tags.get("writer", "") for one in queries]),
-    )
-    for tag, values in tags:
+    for tag in ("mode", "kind", "writer"):
+        values = [one.query.mode if tag == "mode" else one.query.tags.get(tag, "") for one in queries]
         for value in sorted(set(values) - {""}):
             chosen = np.array([each == value for each in values])
             if chosen.sum() >= _FEWEST:
@@ -244,35 +238,24 @@ def ranking_card(trained: Sequence[TrainedRanking], table: Sequence[SystemFigure
 
 
 def _results(trained: TrainedRanking) -> str:
-    rows = [(one.name, f"{one.value:.3f}", _interval(one)) for one in trained.figures]
+    rows = [(one.name, f"{one.value:.3f}", f"{one.low:.3f} to {one.high:.3f}") for one in trained.figures]
     foreign = (
         ("put to a wrong repository", trained.rejected),
         ("that no repository answers", trained.foreign_rejected),
     )
     rows += [(f"{name}, and rejected", f"{value:.3f}", "") for name, value in foreign if value is not None]
     lists = (
-        (each.group, each.queries, each.system, one.name, f"{one.value:.3f}", _interval(one))
+        (each.group, each.queries, each.system, one.name, f"{one.value:.3f}", f"{one.low:.3f} to {one.high:.3f}")
         for each in trained.lists
         for one in each.figures
-    )
-    changes = (
-        (one.system, *(f"{each.value:+.3f} [{each.low:+.3f}, {each.high:+.3f}]" for each in one.figures))
-        for one in trained.ablations
     )
     parts = [
         f"### {trained.name}: {trained.queries:,} queries of {len(trained.repositories)} repositories",
         f"{', '.join(trained.repositories)}.",
         rows_of("measure | mean | interval", rows),
+        rows_of("truth names | queries | list | measure | mean | interval", lists) if trained.lists else "",
     ]
-    if trained.lists:
-        parts.append(rows_of("truth names | queries | list | measure | mean | interval", lists))
-    if trained.ablations:
-        parts.append(rows_of(" | ".join(("without", *(one.name for one in trained.figures))), changes))
-    return "\n\n".join(parts)
-
-
-def _interval(figure: RankingFigure) -> str:
-    return f"{figure.low:.3f} to {figure.high:.3f}"
+    return "\n\n".join(filter(None, parts))
 
 
 def _compared(table: Sequence[SystemFigures]) -> str:

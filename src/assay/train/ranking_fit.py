@@ -11,7 +11,7 @@ is fitted as if every second query were a foreign one, to scores of weights that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,13 +59,11 @@ def use_one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def fit_stages(
-    examples: Sequence[RankingExample], name: RankingName, settings: RankingSettings, without: Collection[str] = ()
-) -> Stages:
+def fit_stages(examples: Sequence[RankingExample], name: RankingName, settings: RankingSettings) -> Stages:
     """Fit the first stage to all candidates and the second to those that it lets through."""
-    first = fit_stage(examples, FEATURES, name, settings, without)
+    first = fit_stage(examples, FEATURES, name, settings)
     passed = [second_stage(one, first) for one in examples]
-    return first, fit_stage(passed, ALL_FEATURES, name, settings, without)
+    return first, fit_stage(passed, ALL_FEATURES, name, settings)
 
 
 def second_stage(example: RankingExample, first: RankingWeights) -> RankingExample:
@@ -77,11 +75,7 @@ def second_stage(example: RankingExample, first: RankingWeights) -> RankingExamp
 
 
 def fit_stage(
-    examples: Sequence[RankingExample],
-    features: Sequence[str],
-    name: RankingName,
-    settings: RankingSettings,
-    without: Collection[str] = (),
+    examples: Sequence[RankingExample], features: Sequence[str], name: RankingName, settings: RankingSettings
 ) -> RankingWeights:
     """Fit one stage to the examples that have an answer among their candidates."""
     answerable = [one for one in examples if one.targets.any()]
@@ -90,8 +84,7 @@ def fit_stage(
     batch = _padded(answerable, len(features))
     there = batch.rows[batch.padding == 0]
     mean, deviation = there.mean(0), there.std(0, correction=0)
-    used = torch.tensor([float(name not in without) for name in features]) * (deviation > LEAST_DEVIATION)
-    scale = used / (deviation + 1e-6)
+    scale = (deviation > LEAST_DEVIATION) / (deviation + 1e-6)
     standard = RankingBatch((batch.rows - mean) * scale, batch.padding, batch.targets)
     parts = [_fitted(standard, name, settings, settings.seed + number) for number in range(settings.seeds)]
     linear, hidden, bias, output = zip(*parts, strict=True)
@@ -233,8 +226,7 @@ def calibrated(
         scale,
         height - scale * middle + usual,
         _probability(floor),
-        _fraction(low[~of_none]),
-        _fraction(low[of_none]),
+        *(float(low[these].mean()) if these.any() else None for these in (~of_none, of_none)),
     )
 
 
@@ -283,10 +275,6 @@ def _best(scored: Sequence[ScoredExample]) -> Values:
 
 def _probability(odds: float) -> float:
     return float(1 / (1 + np.exp(-odds)))
-
-
-def _fraction(low: NDArray[np.bool_]) -> float | None:
-    return float(low.mean()) if len(low) else None
 
 
 def logistic(columns: Values, right: Values, counted: Values | None = None) -> tuple[float, ...]:

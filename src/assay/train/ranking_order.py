@@ -14,12 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.measure.compare import interval
 from assay.search.lexical import Array
 from assay.search.list_order import EVIDENCE, FIXED, ORDER_WEIGHTS, ListEvidence, ListOrder
 from assay.search.question import Question
 from assay.train.ranking_examples import RankingExample
-from assay.train.ranking_figures import RankingFigure, SystemFigures
+from assay.train.ranking_figures import SystemFigures, figures_of
 
 START = {
     "typed": 0.5,
@@ -137,11 +136,6 @@ def order_figures(examples: Sequence[ListExample], folds: int) -> list[SystemFig
         found.setdefault((one.manner, "as a list"), []).append(one.figures(orders[groups[one.group]]))
     names = {FILES: ("nDCG@10",), LINES: ("Hit@5", "MRR")}
     return [
-        SystemFigures(manner, system, len(values), _with_intervals(names[manner], np.array(values)))
-        for (manner, system), values in found.items()
+        SystemFigures(manner, system, len(of), figures_of(dict(zip(names[manner], np.array(of).T, strict=True))))
+        for (manner, system), of in found.items()
     ]
-
-
-def _with_intervals(names: Sequence[str], values: Scores) -> tuple[RankingFigure, ...]:
-    columns = zip(names, values.T, strict=True)
-    return tuple(RankingFigure(name, float(column.mean()), *interval(column)) for name, column in columns)

@@ -183,50 +183,74 @@ def look_arguments(
     }
 
 
-class LookCallback(TrainerCallback):
+class LookingTrainer:
+    """Beside a trainer of transformers: its evaluation is a look at a measure of ours."""
+
+    look: Callable[[], float]
+    args: Any
+    state: Any
+    control: Any
+    log: Callable[[dict[str, float]], None]
+    callback_handler: Any
+
+    def evaluate(self, *_: object, **__: object) -> dict[str, float]:
+        """Return what a look finds."""
+        metrics = {self.args.metric_for_best_model: self.look()}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+
+class _LookCallback(TrainerCallback):
     """Hands each look on, with the best value before it, None at the first."""
 
-    def __init__(self, measure: str, hear: Callable[[Look, float | None], None]) -> None:
-        self._measure, self._hear = measure, hear
+    def __init__(self, hear: Callable[[Look, float | None], None]) -> None:
+        self._hear = hear
         self._loss: float | None = None
 
     def on_log(self, _args: Any, _state: Any, _control: Any, logs: Mapping[str, float], **_: Any) -> None:
-        """Hear the loss since the look before."""
+        """Note the loss since the look before."""
         self._loss = logs.get("loss", self._loss)
 
-    def on_evaluate(self, _args: Any, state: Any, _control: Any, metrics: Mapping[str, float], **_: Any) -> None:
+    def on_evaluate(self, args: Any, state: Any, _control: Any, metrics: Mapping[str, float], **_: Any) -> None:
         """Hand on what was seen."""
-        self._hear((state.global_step, self._loss, metrics[self._measure]), state.best_metric)
+        self._hear((state.global_step, self._loss, metrics[args.metric_for_best_model]), state.best_metric)
 
 
-def looks_in(history: list[dict[str, float]], measure: str) -> Iterator[Look]:
-    """Yield the looks that the trainer's log holds."""
-    losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
-    for entry in history:
-        if measure in entry:
-            yield int(entry["step"]), losses.get(int(entry["step"])), entry[measure]
+def train_to_the_best_look(  # noqa: PLR0913  who looks, what it is called, who is told, when it ends
+    trainer: Any, look: Callable[[], float], folder: Path, say: Say, steps: int, *, name: str, key: str, patience: int
+) -> list[dict[str, Any]]:
+    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on.
 
+    `name` is what a look finds, and `key` its field in the lines of the looks.
+    """
+    trainer.look = look
+    trainer.remove_callback(PrinterCallback)
 
-def train_to_the_best_look(  # noqa: PLR0913, PLR0917  who looks, who hears of it, when it ends
-    trainer: Any,
-    folder: Path,
-    look: Callable[[], float],
-    hear: Callable[[Look, float | None], None],
-    say: Say,
-    patience: int,
-) -> list[Look]:
-    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on."""
-    measure = trainer.args.metric_for_best_model
+    def line_of(look: Look) -> dict[str, Any]:
+        return dict(zip(("step", "loss", key), look, strict=True))
+
+    def hear(look: Look, best: float | None) -> None:
+        step, loss, found = look
+        is_best = best is None or (found > best) == trainer.args.greater_is_better
+        learned = "" if loss is None else f"loss {loss:.4f}, "
+        beside = "best so far" if is_best else f"best {best:.4f}"
+        say(f"step {step:,} of {steps:,}: {learned}{name} {found:.4f} ({beside})")
+        if is_main_process():
+            record.append_lines(looks_of(folder), [line_of(look)])
+
     start = (0, None, look())
     checkpoint = last_whole(folder / RUN, say)
     if checkpoint is None:
         hear(start, None)
-    trainer.add_callback(LookCallback(measure, hear))
+    trainer.add_callback(_LookCallback(hear))
     if patience:
         trainer.add_callback(EarlyStoppingCallback(patience))
-    trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=checkpoint)
-    return [start, *looks_in(trainer.state.log_history, measure)]
+    history, measure = trainer.state.log_history, trainer.args.metric_for_best_model
+    losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
+    looks = [(at := int(entry["step"]), losses.get(at), entry[measure]) for entry in history if measure in entry]
+    return [line_of(each) for each in (start, *looks)]
 
 
 # --- the weights

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from assay.errors import InputError, MissingExtra
 from assay.settings import above_zero, at_least, one_of
 
-BF16 = ("auto", "yes", "no")
-
 
 @contextmanager
 def extra_of(part: str) -> Iterator[None]:
@@ -59,7 +57,7 @@ class FineTuneSettings(TrainSettings):
         TrainSettings.__post_init__(self)
         at_least(self, {"epochs": 1, "at_once": 1, "looks": 1, "lora": 0, "warm": 0, "decay": 0})
         above_zero(self, "valid")
-        check_bf16(self.bf16)
+        one_of("bf16", self.bf16, ("auto", "yes", "no"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +85,6 @@ class TuneSettings(FineTuneSettings):
         above_zero(self, "temperature", "test")
         if self.valid + self.test >= 1:
             raise InputError(f"settings 'valid' and 'test' are {self.valid} and {self.test}: nothing is left to learn")
-
-
-def check_bf16(value: str) -> None:
-    """Refuse a value that says nothing about the precision."""
-    one_of("bf16", value, BF16)
 
 
 @dataclass(frozen=True, slots=True)

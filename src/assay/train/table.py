@@ -31,23 +31,9 @@ from assay.errors import InputError
 from assay.protocols import Encoder, Say, Vectors
 from assay.runs.record import write_manifest
 from assay.terms import WORD, parts
+from assay.train import table_stages as staged
 from assay.train.pairs import EncoderPairs, TrainingPair, split
 from assay.train.settings import DistillSettings, JoinSettings, TableSettings
-from assay.train.table_stages import (
-    Examination,
-    Questions,
-    Score,
-    Texts,
-    TokenBags,
-    contrast,
-    fit,
-    join,
-    mean_table,
-    narrowed,
-    project,
-    rarity_weights,
-    sums,
-)
 
 _PIECE = re.compile(r"(##)?([a-z]+|[0-9]+)")
 _LATIN = re.compile(r"[a-z]{2,24}")
@@ -87,7 +73,7 @@ def table_of(spec: str) -> StaticEncoder:
 
 def distill(
     pairs: Sequence[TrainingPair], teacher: Teacher, folder: Path, settings: DistillSettings, say: Say
-) -> list[Score]:
+) -> list[staged.Score]:
     """Train a table, write it and its record to a folder, and return how each stage does on held-out sources."""
     # --- data
     data = _split(pairs, settings, say)
@@ -99,26 +85,29 @@ def distill(
 
     # --- teacher: every entry alone, some real texts, the held-out pairs
     texts = _texts_to_fit(data.learned, settings)
-    bags = TokenBags([vocabulary.rows(text) for text in texts])
+    bags = staged.TokenBags([vocabulary.rows(text) for text in texts])
     words = teacher.encoder.encode([entry.removeprefix(CONTINUES) for entry in entries], "code")
     read = teacher.encoder.encode(texts, "code")
-    examination = Examination(data.tested, vocabulary, teacher.encoder)
+    examination = staged.Examination(data.tested, vocabulary, teacher.encoder)
     say(f"the teacher read {len(entries) + len(texts) + 2 * len(data.tested)} texts")
-    targets, projected = project(read, words, settings.dimension)
-    known, questions = Texts(bags, torch.from_numpy(targets)), Questions.of(data.learned, vocabulary)
+    targets, projected = staged.project(read, words, settings.dimension)
+    known, questions = (
+        staged.Texts(bags, torch.from_numpy(targets)),
+        staged.Questions.of(data.learned, vocabulary),
+    )
 
     def stages() -> Stages:
         # --- stage 1, distill: principal directions of real texts, rare words count more
-        distilled = projected * rarity_weights(bags, len(entries), settings.rarity)[:, None]
+        distilled = projected * staged.rarity_weights(bags, len(entries), settings.rarity)[:, None]
         yield "distilled", distilled
         # --- stage 2, fit: the sum of a text's rows should point where the teacher's vector does
-        fitted = fit(distilled, known, settings, say)
+        fitted = staged.fit(distilled, known, settings, say)
         yield "fitted", fitted
         # --- stage 3, search: pairs against the batch's other answers, still near the teacher
-        trained = contrast(fitted, questions, known, settings, say)
+        trained = staged.contrast(fitted, questions, known, settings, say)
         yield "trained", trained
         # --- the mean of the three ships: on real questions it beats each, the last of which has learned too much
-        yield "mean of the three", mean_table((distilled, fitted, trained))
+        yield "mean of the three", staged.mean_table((distilled, fitted, trained))
 
     scores = [examination.of_bm25(), examination.of_teacher()]
     return _save(folder, pairs, data, settings, entries, stages(), examination, scores, teacher=teacher.name)
@@ -157,29 +146,32 @@ def join_words(  # noqa: PLR0913, PLR0917  what is joined, how, where to, and wh
     folder: Path,
     settings: JoinSettings,
     say: Say,
-) -> list[Score]:
+) -> list[staged.Score]:
     """Join words to a table, write the table and its record to a folder, and return how each stage does."""
     # --- data
     data = _split(pairs, settings, say)
     vocabulary, entries = before.vocabulary, before.vocabulary.entries
-    read = TokenBags([vocabulary.rows(text) for text in _texts_to_read(data.learned, settings)])
+    read = staged.TokenBags([vocabulary.rows(text) for text in _texts_to_read(data.learned, settings)])
 
     # --- words
     places = words.places_of(entries)
-    joined = join(before.table(), places, words.vectors, words.name, settings)
+    joined = staged.join(before.table(), places, words.vectors, words.name, settings)
     known = int((places >= 0).sum())
     say(f"{known} of {len(entries)} words and pieces are known to both; {len(read)} texts choose the directions")
-    examination, questions = Examination(data.tested, vocabulary, before), Questions.of(data.learned, vocabulary)
+    examination, questions = (
+        staged.Examination(data.tested, vocabulary, before),
+        staged.Questions.of(data.learned, vocabulary),
+    )
 
     def stages() -> Stages:
         # --- stage 1, join: principal directions of the sums of real texts
-        narrow = narrowed(joined, read, settings.dimension)
+        narrow = staged.narrowed(joined, read, settings.dimension)
         yield "joined", narrow
         # --- stage 2, search: pairs against the batch's other answers, still near the joined table's own sums
-        texts = Texts(read, torch.from_numpy(sums(narrow, read)))
-        tuned = contrast(narrow, questions, texts, settings, say)
+        texts = staged.Texts(read, torch.from_numpy(staged.sums(narrow, read)))
+        tuned = staged.contrast(narrow, questions, texts, settings, say)
         yield "tuned", tuned
-        yield "mean of the two", mean_table((narrow, tuned))
+        yield "mean of the two", staged.mean_table((narrow, tuned))
 
     scores = [examination.of_bm25(), examination.of_teacher("before")]
     of_words = {"name": words.name, "words": len(words.tokens), "dimension": words.vectors.shape[1], "known": known}
@@ -261,10 +253,10 @@ def _save(  # noqa: PLR0913, PLR0917  a table and all that is known about it
     settings: TableSettings,
     entries: Sequence[str],
     stages: Stages,
-    examination: Examination,
-    scores: list[Score],
+    examination: staged.Examination,
+    scores: list[staged.Score],
     **learned_from: object,
-) -> list[Score]:
+) -> list[staged.Score]:
     """Examine each stage and write the last with its record; the version changes when any number of it does."""
     for stage, table in stages:
         scores.append(examination.of_table(stage, table))

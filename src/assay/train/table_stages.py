@@ -15,6 +15,7 @@ from torch.nn import functional
 from assay.encode.static import StaticEncoder, Vocabulary, quantise
 from assay.encode.vectors import unit
 from assay.errors import InputError
+from assay.measure.compare import interval
 from assay.protocols import Encoder, Say, Vectors
 from assay.terms import terms
 from assay.train.pairs import TrainingPair
@@ -129,9 +130,8 @@ def rarity_weights(bags: TokenBags, entries: int, rarity: float) -> NDArray[np.f
 def fit(table: Vectors, texts: Texts, settings: DistillSettings, say: Say) -> Vectors:
     """Return a table whose sums point where the teacher's vectors of the same texts do."""
     model, random = WordTable(table), np.random.default_rng(settings.seed)
-    optimizer, schedule = _optimizer(
-        model, settings.fit_rate, settings.fit_epochs * max(len(texts.bags) // _FIT_BATCH, 1)
-    )
+    steps = settings.fit_epochs * max(len(texts.bags) // _FIT_BATCH, 1)
+    optimizer, schedule = _optimizer(model, settings.fit_rate, steps)
     for epoch in range(settings.fit_epochs):
         losses = []
         for chosen in _batches(len(texts.bags), _FIT_BATCH, random):
@@ -251,7 +251,6 @@ def narrowed(joined: Vectors, texts: TokenBags, dimension: int) -> Vectors:
     return narrow
 
 
-_RESAMPLES = 1000
 _K1, _B = 1.2, 0.75  # BM25's usual constants
 
 
@@ -321,7 +320,4 @@ def bm25(queries: Sequence[str], answers: Sequence[str]) -> Vectors:
 
 def _score(system: str, scores: Vectors, agreement: float | None) -> Score:
     ranks = reciprocal_ranks(scores)
-    random = np.random.default_rng(0)
-    means = ranks[random.integers(0, len(ranks), (_RESAMPLES, len(ranks)))].mean(1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return Score(system, float(ranks.mean()), float(low), float(high), agreement)
+    return Score(system, float(ranks.mean()), *interval(ranks), agreement)

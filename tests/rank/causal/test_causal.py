@@ -81,18 +81,16 @@ def test_matrices_of_a_low_rank_are_trained_and_merged(assay, causal: Path, task
 
 
 def test_the_tokens_of_the_task_are_not_learned(causal: Path, tasks: Path):
-    from assay.train.generator_loop import IGNORED, CausalModel, collated, rows_of
+    from assay.train.generator_loop import IGNORED, open_causal, rows_of
 
     solved = read_solved([tasks], None, load_template("apps"), valid=0.3, most=1, seed=0)
-    model = CausalModel(str(causal))
-    rows, first = rows_of(model, solved.learned, SMALL), solved.learned[0]
-    learned = [label for label in rows[0]["labels"] if label != IGNORED]
-    assert model.text_of(learned) == first.program
-    assert learned[-1] == model.tokenizer.eos_token_id
-    assert model.text_of(rows[0]["input_ids"]) == first.prompt + first.program
-    batch = collated(model, rows[:3])
-    assert (batch["labels"] == IGNORED).sum() > batch["attention_mask"].logical_not().sum()
-    assert rows_of(model, solved.learned, GeneratorSettings(length=20)) == []
+    network, tokenizer = open_causal(str(causal))
+    rows, first = rows_of(network, tokenizer, solved.learned, 200), solved.learned[0]
+    *learned, end = [label for label in rows[0]["labels"] if label != IGNORED]
+    assert tokenizer.decode(learned) == first.program
+    assert end == tokenizer.eos_token_id
+    assert tokenizer.decode(rows[0]["input_ids"][:-1]) == first.prompt + first.program
+    assert rows_of(network, tokenizer, solved.learned, 20) == []
 
 
 def test_of_a_data_set_rows_to_learn_from_count_where_they_are_correct(tmp_path: Path):

@@ -56,15 +56,10 @@ def test_the_common_answer_leads_and_what_fails_comes_last_with_its_fault_and_li
     assert [each.fault for each in told[:5]] == [None] * 5, "a fault that the gate does not find is not guessed"
 
 
-def test_the_parts_add_up_to_the_score_and_can_be_left_out():
-    programs = [Program("t", source, str(at)) for at, source in enumerate(SOURCES)]
-    less = ranker_of("consensus:?without=gate,unlike")
-    assert less.name == "consensus:?without=gate,unlike"
-    for one, other in zip(RANKER.rank(TASK, programs), less.rank(TASK, programs), strict=True):
+def test_the_parts_add_up_to_the_score():
+    for one in RANKER.rank(TASK, [Program("t", source, str(at)) for at, source in enumerate(SOURCES)]):
         assert set(one.why) == {"gate", "central", "unlike"}
         assert sum(one.why.values()) == pytest.approx(one.score)
-        assert set(one.why) - set(other.why) == {"gate", "unlike"}
-        assert sum(other.why.values()) == pytest.approx(other.score)
         assert (one.why["gate"] > 0) == (one.program.source in SOURCES[:5])
 
 
@@ -143,7 +138,6 @@ def test_gate_and_centrality_are_rankers_that_look_at_a_pool_once():
     assert of("gate") == [1, 1, 0, 1]
     central = of("centrality")
     assert central[0] == central[3] > central[2]
-    assert of("centrality:mass")[2] < of("centrality:mass")[0]
     assert ranker_of("gate").rank(TASK, []) == []
     seen = look_at(TASK, programs)
     for ranker in rankers_of(["gate", "centrality", "consensus"]):
@@ -154,10 +148,7 @@ def test_gate_and_centrality_are_rankers_that_look_at_a_pool_once():
 @pytest.mark.parametrize(
     ("spec", "why"),
     [
-        ("centrality:word", "did you mean 'words'"),
-        ("consensus:?without=gat", "parts are gate, central"),
-        ("consensus:?with=gate", "wanted .unfinished or .without="),
-        ("consensus:weights.json", "weight files went with the trees; give consensus alone"),
+        ("consensus:?with=gate", "use consensus or consensus:.unfinished"),
         ("prefix", "was removed: .* give 'consensus:.unfinished'"),
         ("signal:words_covered", "was removed: .* give gate or centrality"),
         ("cosine", "was removed: .* give consensus"),

@@ -88,21 +88,6 @@ def test_what_looks_like_a_special_token_is_text_and_lines_are_counted_as_python
     assert lines_of("") == []
 
 
-DOCUMENTED = 'def f:\n    """add\n    a b\n    """\n    c\n    """x"""\n'
-
-
-def test_a_docstring_that_repeats_the_prompt_is_left_empty_and_its_lines_still_count() -> None:
-    made = reader(word_piece(), SPECIAL, window=80)
-    (row,) = made.rows("add a b", [DOCUMENTED])
-    wanted = f"{NEWLINE} def f : {NEWLINE} {NEWLINE} {NEWLINE} {NEWLINE} {INDENT} c {NEWLINE}".replace("def", "[UNK]")
-    told = words_of(made, row.ids[row.code_start :])
-    assert told[: len(wanted.split())] == wanted.split()
-    assert "x" in told
-    (other,) = made.rows("return a b", [DOCUMENTED])
-    assert words_of(made, other.ids).count("add") == 1
-    assert len(other.newlines) == len(row.newlines) == 8
-
-
 @settings(max_examples=40)
 @given(st.text(max_size=80), st.lists(st.text("ab \n\t():=", max_size=120), max_size=4), st.integers(16, 60))
 def test_no_row_is_longer_than_the_window(prompt: str, sources: list[str], window: int) -> None:

@@ -130,7 +130,7 @@ def test_a_folder_that_is_no_ranker_or_damaged_is_refused(folders: dict[str, Pat
             NeuralRanker(spec)
     damages = [(name, None, f"no {name} in") for name in ("tokenizer.json", "config.json", "model.safetensors")]
     damages += [(name, "nothing", "again") for name in ("model.safetensors", "model.onnx", "tokenizer.json")]
-    texts = ("{", "[]", '{"format": 9}', '{"format": 1, "classes": [], "task": "T"}')
+    texts = ("{", "[]", '{"format": 9}', '{"format": 2, "classes": [], "task": "T"}')
     damages += [("ranker.json", text, "train again") for text in texts]
     for number, (file, text, said) in enumerate(damages):
         folder = Path(shutil.copytree(folders["encoder"], tmp_path / str(number)))

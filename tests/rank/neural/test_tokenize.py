@@ -3,7 +3,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ pytest.importorskip("tokenizers", reason="the onnx extra is not installed")
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.dataset.rows import Example
-from assay.rank.neural.data import Reader, layout_of, learning_data, open_data
+from assay.rank.neural.data import FAULTS, Reader, layout_of, learning_data
 
 ENDS = {"eos_token": "<|end|>", "bos_token": "<|end|>"}
 RIGHT = Example("t", "p", "add", "def f(a):\n    return a\n", Fault.CORRECT, split="train")
@@ -31,28 +30,24 @@ def held(examples: list[Example]) -> list[Example]:
     return [*examples, replace(RIGHT, task_id="v", prompt="", split="valid")]
 
 
-def test_what_is_written_is_read_again(reader: Reader, tmp_path: Path) -> None:
-    data = learning_data(held([RIGHT, BROKEN]), reader, tmp_path)
+def test_labeled_programs_are_rows_with_what_is_known_of_them(reader: Reader) -> None:
+    data = learning_data(held([RIGHT, BROKEN]), reader)
     wanted = reader.rows("add", [RIGHT.source])[0]
-    assert [data.train[0], data.train[1]] == [wanted, wanted]
-    assert data.train.faults() == [Fault.CORRECT, Fault.NAME_ERROR]
-    about = data.train.about[1]
-    assert (about["line"], about["n"], about["ran_all"], about["place"]) == (2, 3, 0, wanted.newlines[2])
-    assert data.shapes == {"NameError: name '…' is not defined": 1}
-    assert (len(data.valid), data.unasked) == (1, 1)
-    assert open_data(tmp_path / "tokens").digest == data.digest
-    assert data.train.part(1, 2)[0] == data.train[1]
+    assert [list(row.ids) for row in data.train.rows] == [wanted.ids] * 2
+    about = {name: of.tolist() for name, of in data.train.about.items()}
+    assert [FAULTS[at] for at in about["fault"]] == [Fault.CORRECT, Fault.NAME_ERROR]
+    assert (about["line"], about["n"], about["ran_all"]) == ([-1, 2], [1, 3], [-1, 0])
+    assert about["place"] == [wanted.newlines[0], wanted.newlines[2]]
+    assert (len(data.valid.rows), data.without_prompt) == (1, 1)
+    assert data.train.part(1, 2).rows == data.train.rows[1:]
+    assert (
+        learning_data(held([RIGHT, BROKEN]), reader).digest
+        == data.digest
+        != learning_data(held([RIGHT]), reader).digest
+    )
 
 
-def test_tokens_of_the_same_data_are_not_made_again(reader: Reader, tmp_path: Path) -> None:
-    learning_data(held([RIGHT]), reader, tmp_path, data="a hash")
-    again = learning_data(iter(()), reader, tmp_path, data="a hash")
-    assert len(again.train) == 1
-    with pytest.raises(InputError, match="no row of split 'train' among 0"):
-        learning_data(iter(()), reader, tmp_path, data="another")
-
-
-def test_no_more_than_a_block_of_programs_is_in_memory(reader: Reader, tmp_path: Path) -> None:
+def test_no_more_than_a_block_of_programs_is_in_memory(reader: Reader) -> None:
     most = 0
 
     def many() -> Iterator[Example]:
@@ -62,12 +57,13 @@ def test_no_more_than_a_block_of_programs_is_in_memory(reader: Reader, tmp_path:
                 most = max(most, sum(type(each) is Example for each in gc.get_objects()))
             yield replace(RIGHT, program_id=str(at), split="valid" if at == 0 else "train", task_id=str(at == 0))
 
-    data = learning_data(many(), reader, tmp_path)
-    assert len(data.train) == 5_999
+    data = learning_data(many(), reader)
+    assert len(data.train.rows) == 5_999
     assert most < 3_000
 
 
-def test_data_that_show_nothing_leave_nothing(reader: Reader, tmp_path: Path) -> None:
+def test_data_that_show_nothing_are_refused(reader: Reader) -> None:
     with pytest.raises(InputError, match="1 tasks are in more than one split, 't' first"):
-        learning_data([RIGHT, replace(RIGHT, split="valid")], reader, tmp_path)
-    assert not (tmp_path / "tokens").exists()
+        learning_data([RIGHT, replace(RIGHT, split="valid")], reader)
+    with pytest.raises(InputError, match="no row of split 'train' among 0"):
+        learning_data([], reader)

@@ -26,7 +26,7 @@ from assay.rank.neural.settings import NeuralSettings
 from assay.rank.rankers import best_first
 from assay.runs.record import read_lines, sole_writer
 from assay.train import neural
-from assay.train.neural import batches, class_loss, line_loss, ranking_loss, rate_at, train
+from assay.train.neural import batches, class_loss, line_loss, rate_at, train
 from assay.values import Task
 
 QUICK = {"window": 80, "code_least": 20, "batch": 18, "micro": 9, "rate": 5e-3, "balance": 0.0}
@@ -66,11 +66,10 @@ def test_each_task_and_each_way_to_compute_takes_its_steps(bases, examples, tmp_
     losses = {}
     for name, change in (
         ("plain", {}),
-        ("B", {"task": "B", "ranking": "pairwise"}),
-        ("I", {"task": "I", "ranking": "listwise"}),
+        ("B", {"task": "B"}),
+        ("I", {"task": "I"}),
         ("E", {"task": "E"}),
         ("vector", {"task": "E+L", "line_head": "vector"}),
-        ("checkpointed", {"gradient_checkpointing": True}),
         ("bf16", {"precision": "bfloat16"}),
     ):
         kind = "encoder" if "task" in change else "decoder"
@@ -93,22 +92,11 @@ def test_losses_are_those_of_their_formulas() -> None:
     newlines = torch.tensor([[False, True, True]])
     loss = line_loss(torch.tensor([[9.0, 0.0, 0.0]]), newlines, torch.tensor([1]), torch.ones(1))
     assert loss.item() == pytest.approx(0.6931, abs=1e-3), "only newlines can be the line"
-    right, tasks = torch.tensor([True, False, False]), torch.tensor([0, 0, 1])
-    good = torch.tensor([[2.0, 0.0], [-2.0, 0.0], [9.0, 0.0]])
-    bad = torch.tensor([[-2.0, 0.0], [2.0, 0.0], [9.0, 0.0]])
-    for kind in ("pairwise", "listwise"):  # programs are compared within their task
-        assert ranking_loss(kind, good, right, tasks).item() == pytest.approx(0.0181, abs=1e-3)  # log(1 + e^-4)
-        assert ranking_loss(kind, bad, right, tasks).item() == pytest.approx(4.0181, abs=1e-3)
-        alone = torch.tensor([[2.0, 0.0], [-2.0, 0.0]], requires_grad=True)
-        loss = ranking_loss(kind, alone, torch.tensor([True, False]), torch.tensor([0, 1]))
-        loss.backward()
-        assert (loss.item(), alone.grad.any().item()) == (0, False)
 
 
 def test_a_run_that_is_killed_within_an_epoch_ends_in_the_same_weights(bases, examples, tmp_path, monkeypatch):
     settings = quick(bases["encoder"], task="E+L", steps=9, batch=16, checkpoint_steps=2, evaluate_every=9)
-    digest = "of these examples"
-    train(examples, tmp_path / "whole", settings, silent, data=digest)
+    train(examples, tmp_path / "whole", settings, silent)
 
     def killed(_state: object, _folder: Path, progress: dict[str, int]) -> None:
         write(_state, _folder, progress)
@@ -119,16 +107,15 @@ def test_a_run_that_is_killed_within_an_epoch_ends_in_the_same_weights(bases, ex
     with monkeypatch.context() as patched:
         patched.setattr(neural, "_write_checkpoint", killed)
         with pytest.raises(KeyboardInterrupt):
-            train(examples, tmp_path / "cut", settings, silent, data=digest)
+            train(examples, tmp_path / "cut", settings, silent)
     assert not (tmp_path / "cut" / "ranker.json").exists()
     with pytest.raises(InputError, match="give --resume, or another folder"):
-        train(examples, tmp_path / "cut", settings, silent, data=digest)
+        train(examples, tmp_path / "cut", settings, silent)
     with pytest.raises(InputError, match="of another run"):
-        train(examples, tmp_path / "cut", replace(settings, seed=1), silent, resume=True, data=digest)
-    train(iter(()), tmp_path / "cut", settings, silent, resume=True, data=digest)  # its tokens are still there
+        train(examples, tmp_path / "cut", replace(settings, seed=1), silent, resume=True)
+    train(examples, tmp_path / "cut", settings, silent, resume=True)
     whole, cut = (tmp_path / name / "model.safetensors" for name in ("whole", "cut"))
     assert cut.read_bytes() == whole.read_bytes()
-    assert not (tmp_path / "cut" / "tokens").exists()
     logs = [list(read_lines(tmp_path / name / "log.jsonl")) for name in ("whole", "cut")]
     assert [log["loss"] for log in logs[1] if "loss" in log] == [log["loss"] for log in logs[0] if "loss" in log]
     with pytest.raises(InputError, match="nothing to resume"):
@@ -160,20 +147,6 @@ def test_a_log_is_never_lost(bases: dict[str, Path], examples: list[Example], tm
     with sole_writer(log), pytest.raises(InputError, match="another run writes"):
         train(examples, log.parent, settings, silent)
     assert log.read_bytes() == before
-
-
-def test_messages_are_learned(bases: dict[str, Path], examples: list[Example], tmp_path: Path) -> None:
-    said = {Fault.NAME_ERROR: "NameError: name 'boom' is not defined"}
-    told = [replace(each, message=said.get(each.fault, "")) for each in examples]
-    settings = quick(bases["encoder"], task="M", steps=60, evaluate_every=60, message_least=2)
-    with pytest.raises(InputError, match="no row to learn from has one"):
-        train(examples, tmp_path / "none", settings, silent)
-    found = train(told, tmp_path / "r", settings, silent)
-    assert found["pass@1"] == 1
-    ranker = NeuralRanker(str(tmp_path / "r"))
-    (ranked,) = ranker.rank(Task("t9", "add the numbers"), [told[-4].program])
-    assert max(ranked.why, key=ranked.why.get) == "NameError: name '…' is not defined"
-    assert ranked.fault is Fault.NAME_ERROR
 
 
 def test_a_causal_model_in_half_precision_is_a_base(tmp_path, byte_level_tokenizer, examples):
@@ -259,11 +232,10 @@ def test_the_rate_rises_and_falls() -> None:
 
 
 def test_batches_go_on_where_they_were() -> None:
-    tasks = torch.arange(10).numpy()
     settings = NeuralSettings(batch=4)
-    whole = [list(each) for each in batches(tasks, settings, 0, 7)]
+    whole = [list(each) for each in batches(10, settings, 0, 7)]
     assert [len(each) for each in whole] == [4, 4, 2, 4, 4, 2, 4]
-    assert [list(each) for each in batches(tasks, settings, 4, 7)] == whole[4:]
+    assert [list(each) for each in batches(10, settings, 4, 7)] == whole[4:]
     assert whole[:3] != whole[3:6]
     assert sorted(place for each in whole[:3] for place in each) == list(range(10))
 

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,6 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.dataset import fault_tables, formats
 from assay.rank.dataset import rows as splits
-from assay.rank.dataset.formats import classes_of, labels_of
 from assay.rank.dataset.rows import Example, examples_of, failing_references, without
 from assay.report.plain_text import table_lines
 from assay.values import Outcome, Program, Task
@@ -174,31 +172,9 @@ def test_bad_rows_are_named_and_the_rest_counts(tmp_path: Path):
         formats.read(tmp_path / "bad.parquet")
 
 
-def test_the_folder_of_coderanker_is_what_its_code_reads(tmp_path: Path):
-    examples = [
-        row("a", split="train", n=2),
-        row("a", Fault.INDEX_ERROR, line=3, split="train"),
-        row("b", Fault.TIMEOUT, split="valid"),
-        row("b", split="valid", n=2),
-        row("c", Fault.STRING_LARGE_ERROR, split="valid"),
-    ]
-    formats.write(tmp_path / "set", examples)
-    train = [json.loads(line) for line in (tmp_path / "set/train.json").read_text().splitlines()]
-    assert len(train) == 3
-    assert [each["ternary_label"] for each in train] == ["Correct", "Correct", "Execution error"]
-    assert [each["error_line_number"] for each in train] == [-1, -1, 2]
-    assert {"prompt", "completion", "binary_label", "intent_error_label", "execution_error_label"} <= train[0].keys()
-    for task, count in (("binary", 2), ("ternary", 3), ("intent_error", 11), ("execution_error", 12)):
-        assert len((tmp_path / f"set/labels_{task}.txt").read_text().split("\n")[:-1]) == count
-        weights = [float(each) for each in (tmp_path / f"set/weights_{task}.txt").read_text().split()]
-        assert len(weights) == count
-    assert float((tmp_path / "set/weights_binary.txt").read_text().split()[1]) == pytest.approx(1.5)
-    indices = np.load(tmp_path / "set/val_grouped_indices.npy")
-    labels = np.load(tmp_path / "set/val_grouped_labels.npy")
-    assert indices.tolist() == [[0, 1, 2], [3, -1, -1]]
-    assert labels.tolist()[0] == ["Execution error", "Correct", "Correct"]
-    assert list(formats.read(tmp_path / "set").examples) == examples
-    assert all(label in classes_of(task) for fault in Fault for task, label in labels_of(fault).items())
+def test_a_dataset_is_written_to_a_file_alone(tmp_path: Path):
+    with pytest.raises(InputError, match=r"give a file that ends in \.jsonl or \.parquet"):
+        formats.check_place(tmp_path / "set")
 
 
 def test_rows_of_coderanker_need_no_task_and_may_say_less(tmp_path: Path):

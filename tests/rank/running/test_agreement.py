@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,11 +8,10 @@ from hypothesis import strategies as st
 
 from assay.cage.cage import CagePool
 from assay.cage.open_cage import open_sandbox
-from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.answers import ProgramAnswer
-from assay.rank.running.running_rankers import AgreementRanker, GeneratedTests, alike, call_of, dual, same_as
-from assay.values import Call, Program, Task
+from assay.rank.running.running_rankers import AgreementRanker, alike, same_as
+from assay.values import Program, Task
 
 TASK = Task("t", ">>> f(3)\n9\n", "f")
 SQUARE = "def f(x):\n    return x * x\n"
@@ -81,47 +78,6 @@ def test_small_and_broken_pools_are_ranked(sandbox: CagePool) -> None:
         ranked = AgreementRanker(sandbox).rank(TASK, programs(*pool))
         assert [each.program.source for each in ranked] == pool
         assert len({each.score for each in ranked}) <= 1
-
-
-def test_generated_tests_are_agreed_on_as_codet_does(sandbox: CagePool, tmp_path: Path) -> None:
-    file = tmp_path / "tests.jsonl"
-    told = ["assert f(2) == 4", "assert f(3) == 9", "assert f(2) == 6", "assert g(1) == 1", "assert f(1)"]
-    file.write_text(json.dumps({"task_id": "t", "tests": told}) + "\n")
-    ranked = AgreementRanker(sandbox, str(file)).rank(TASK, programs(SQUARE, POWER, TRIPLE))
-    assert [each.score for each in ranked] == [pytest.approx(3 * 2**0.5)] * 2 + [2]
-    assert ranked[0].why["tests"] == 4
-
-
-def test_samples_as_codet_publishes_them_are_read_and_something_else_is_an_error(tmp_path: Path) -> None:
-    prompt = "def f(x):\n    pass\n\n# check the correctness of f\nassert "
-    samples = ["f(2) == 4\nassert f(3) == 9, 'nine'\n\ndef g():\n    assert f(1) == 5", "f(2) == 4", "f("]
-    file = tmp_path / "tests.jsonl"
-    with pytest.raises(InputError, match="no such file"):
-        GeneratedTests(file)
-    file.write_text(json.dumps({"prompt": prompt, "samples": samples}) + "\n")
-    found = GeneratedTests(file).tests(TASK)
-    assert [(call.args, call.expected, times) for call, times in found] == [((2,), 4, 2), ((3,), 9, 1), ((1,), 5, 1)]
-    file.write_text('{"task_id": "t"}\n')
-    with pytest.raises(InputError, match=r"tests\.jsonl:1: no generated tests"):
-        GeneratedTests(file)
-
-
-CALLS = {
-    "assert f(1, [2]) == 3": Call((1, [2]), 3),
-    "assert 3 == f(1)": Call((1,), 3),
-    "assert not f('a')": Call(("a",), False),
-    "assert f(1) is None": Call((1,), None),
-    **dict.fromkeys(("assert f(x) == 3", "assert f(1) < 3", "assert f(1) == f(2)", "assert f(", "import os; f(1)")),
-}
-
-
-def test_only_plain_asserts_make_a_test() -> None:
-    assert {text: call_of(text, "f") for text in CALLS} == CALLS
-
-
-def test_the_dual_score_is_the_root_of_samples_times_tests() -> None:
-    held = [frozenset({0, 1}), frozenset({0, 1}), frozenset({2}), frozenset()]
-    assert dual(held, [3, 1, 9, 5], [2, 1, 4]) == [6.0, 6.0, 12.0, 0.0]
 
 
 def test_an_input_that_breaks_most_programs_weighs_little() -> None:

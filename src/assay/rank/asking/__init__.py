@@ -1,1 +1,1 @@
-"""A language model as ranker: how likely a program is right, and which of two is."""
+"""Rank programs by how likely a language model finds each of them right."""

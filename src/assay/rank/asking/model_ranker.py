@@ -4,31 +4,28 @@ A model is expensive, and a right program is among the first twenty different te
 these alone, and they stay ahead of the others. Its opinion is evidence beside the first ranker's: the log-odds of its
 answer are added to the standardized score, so that a model that is sure decides, and one that says the same of all
 leaves the order as it was. Programs and the task's text are untrusted: they are put between marks that they cannot
-foresee. Two programs are compared in both orders; where the answers differ, or one is missing, it is a tie.
+foresee.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import permutations
+from collections.abc import Callable, Sequence
+from dataclasses import Field, dataclass, field, fields
 from math import isfinite, isnan, log, nan
 from statistics import fmean, pstdev
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from assay.errors import InputError, nearest
+from assay.errors import InputError
 from assay.faults import Fault
 from assay.llm.prompts import fill, load_prompt
 from assay.llm.wrappers import ask_all
 from assay.protocols import Chat, Ranker
 from assay.rank.rankers import best_first
-from assay.values import Program, Prompt, Ranked, Reply, Task
+from assay.values import Program, Ranked, Reply, Task
 
-WAYS: Final = {"pointwise": 20, "pairwise": 5}
-"""How a model may be asked, with how many programs of a task it is asked about where nothing else is said."""
 _UNQUOTED: Final = ":/@,"
 
 
@@ -36,10 +33,8 @@ _UNQUOTED: Final = ":/@,"
 class ModelRankerOptions:
     """Which programs a model is asked about, and how."""
 
-    way: str = "pointwise"
-    """Each program by itself, or every two of them in both orders."""
-    top: int = field(default=0, metadata={"least": 1})
-    """Different texts of a task, the best of the first ranker; 0 is as many as suits the way."""
+    top: int = field(default=20, metadata={"least": 1})
+    """Different texts of a task, the best of the first ranker."""
     votes: int = field(default=1, metadata={"least": 1})
     """How often the same is asked; opinions are means."""
     weight: float = field(default=1.0, metadata={"least": 0})
@@ -47,17 +42,12 @@ class ModelRankerOptions:
     first: str = "consensus"
     """The spec of the ranker whose best programs the model is asked about."""
 
-    @property
-    def most(self) -> int:
-        """The number of different texts that the model is asked about."""
-        return self.top or WAYS[self.way]
-
     def __str__(self) -> str:
         """Return these options as a spec has them, without those that are as usual."""
-        usual = ModelRankerOptions()
-        named = ((each.name, getattr(self, each.name)) for each in fields(self))
-        said = ((name, value) for name, value in named if value != getattr(usual, name))
-        return "&".join(f"{name}={quote(str(value), safe=_UNQUOTED)}" for name, value in said)
+        values = ((each, getattr(self, each.name)) for each in fields(self))
+        return "&".join(
+            f"{each.name}={quote(str(value), safe=_UNQUOTED)}" for each, value in values if value != each.default
+        )
 
 
 def model_spec(argument: str) -> tuple[str, ModelRankerOptions]:
@@ -70,31 +60,25 @@ def model_spec(argument: str) -> tuple[str, ModelRankerOptions]:
     for part in filter(None, query.split("&")):
         name, _, text = part.partition("=")
         if name in known:
-            own[name] = _value(f"chat:{argument}", name, unquote(text))
+            own[name] = _value(f"chat:{argument}", known[name], unquote(text))
         else:
             others.append(part)
     return f"{chat}?{'&'.join(others)}" if others else chat, ModelRankerOptions(**own)
 
 
-def _value(spec: str, name: str, text: str) -> str | int | float:
+def _value(spec: str, option: Field[Any], text: str) -> str | int | float:
     """Return the value of an option, checked."""
-    usual = getattr(ModelRankerOptions(), name)
-    least = {each.name: each.metadata.get("least", 0) for each in fields(ModelRankerOptions)}[name]
-    if name == "way" and text not in WAYS:
-        raise InputError(f"option 'way' in '{spec}': unknown way '{text}'; {nearest(text, list(WAYS))}")
-    if isinstance(usual, str):
+    if isinstance(option.default, str):
         return text
+    least = option.metadata["least"]
     try:
-        value: int | float = type(usual)(text)
+        value: int | float = (int if isinstance(option.default, int) else float)(text)
     except ValueError as error:
-        raise InputError(f"option '{name}' in '{spec}' is '{text}'; wanted a number") from error
+        raise InputError(f"option '{option.name}' in '{spec}' is '{text}'; wanted a number") from error
     if not (isfinite(value) and value >= least):
-        raise InputError(f"option '{name}' in '{spec}' is {text}; wanted {least} or more")
+        raise InputError(f"option '{option.name}' in '{spec}' is {text}; wanted {least} or more")
     return value
 
-
-_ROOM: Final = "assay.rank.asking"
-_POINTS: Final = {"first": (1.0, 0.0), "second": (0.0, 1.0), "neither": (0.5, 0.5)}
 
 _EVEN: Final = 50
 
@@ -104,62 +88,23 @@ class ModelOpinion:
     """What a model thinks of one program."""
 
     chance: float = nan
-    """How likely it is right, or of the games against others, the fraction won; nan without an answer."""
+    """How likely it is right; nan without an answer."""
     fault: Fault | None = None
     answers: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ModelQuestions:
-    """How a model is asked."""
-
-    chat: Chat
-    votes: int = 1
-    in_flight: int = 1
-    """Questions that are under way at once."""
-
-    def ask(self, prompts_of: Callable[[int], Sequence[Prompt]]) -> list[list[Reply | None]]:
-        """Return the replies of each vote to its prompts."""
-        rounds = [prompts_of(vote) for vote in range(1, self.votes + 1)]
-        replies = iter(ask_all(self.chat, [prompt for each in rounds for prompt in each], self.in_flight))
-        return [[next(replies) for _ in each] for each in rounds]
-
-
-def pointwise(asking: ModelQuestions, task: Task, sources: Sequence[str]) -> list[ModelOpinion]:
-    """Return what a model thinks of each program by itself."""
-    text = task_text(task)
-
-    def prompts(vote: int) -> list[Prompt]:
-        return [_prompt("pointwise", {"task": text, "program": source}, vote, "program") for source in sources]
-
-    votes = asking.ask(prompts)
-    return [_opinion([reply for reply in of_one if reply]) for of_one in zip(*votes, strict=True)]
-
-
-def pairwise(asking: ModelQuestions, task: Task, sources: Sequence[str]) -> list[ModelOpinion]:
-    """Return which part of its games each program wins: every two are compared, in both orders."""
-    text = task_text(task)
-    games = list(permutations(range(len(sources)), 2))
-
-    def prompts(vote: int) -> list[Prompt]:
-        texts = ({"task": text, "first": sources[one], "second": sources[other]} for one, other in games)
-        return [_prompt("pairwise", each, vote, "pair") for each in texts]
-
-    points = [list[float]() for _ in sources]
-    for vote in asking.ask(prompts):
-        said = dict(zip(games, vote, strict=True))
-        for one, other in games:
-            if one < other and (ends := _ends(said[one, other], said[other, one])):
-                points[one].append(ends[0])
-                points[other].append(ends[1])
-    return [ModelOpinion(sum(each) / len(each), answers=len(each)) if each else ModelOpinion() for each in points]
-
-
-ASKED: Final[Mapping[str, Callable[[ModelQuestions, Task, Sequence[str]], list[ModelOpinion]]]] = {
-    "pointwise": pointwise,
-    "pairwise": pairwise,
-}
-"""How a model may be asked, by name."""
+def pointwise(
+    chat: Chat, task: Task, sources: Sequence[str], *, votes: int = 1, in_flight: int = 1
+) -> list[ModelOpinion]:
+    """Return what a model thinks of each program by itself, the mean of some votes."""
+    text, template = task_text(task), load_prompt("pointwise", "assay.rank.asking")
+    prompts = [
+        fill(template, {"task": text, "program": source}, vote, "program")
+        for vote in range(1, votes + 1)
+        for source in sources
+    ]
+    replies = list(ask_all(chat, prompts, in_flight))
+    return [_opinion([reply for reply in replies[at :: len(sources)] if reply]) for at in range(len(sources))]
 
 
 def task_text(task: Task) -> str:
@@ -175,10 +120,6 @@ def task_text(task: Task) -> str:
     return f"{task.prompt}\n\nThe function that is called: {task.entry_point}"
 
 
-def _prompt(name: str, texts: Mapping[str, str], vote: int, about: str) -> Prompt:
-    return fill(load_prompt(name, _ROOM), texts, vote, about)
-
-
 def _opinion(replies: Sequence[Reply]) -> ModelOpinion:
     """Return the mean of what was answered about one program, with the class that most answers name.
 
@@ -190,14 +131,6 @@ def _opinion(replies: Sequence[Reply]) -> ModelOpinion:
     chance = sum(reply.value["right"] for reply in replies) / (100 * len(replies))
     [(fault, _)] = Counter(reply.value["fault"] for reply in replies).most_common(1)
     return ModelOpinion(chance, Fault(fault), len(replies))
-
-
-def _ends(one_first: Reply | None, other_first: Reply | None) -> tuple[float, float] | None:
-    """Return the points of two programs from both orders: a tie where these differ, nothing without both answers."""
-    if one_first is None or other_first is None:
-        return None
-    ahead, behind = _POINTS[one_first.value["better"]], _POINTS[other_first.value["better"]][::-1]
-    return ahead if ahead == behind else _POINTS["neither"]
 
 
 LONGEST: Final = 20_000
@@ -231,11 +164,10 @@ class ModelRanker:
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return the place of each program, those first that the model was asked about."""
         given = self._first.rank(task, programs)
-        head = _head(given, self._options.most)
-        asking = ModelQuestions(self._chat, self._options.votes, self._in_flight)
-        told = ASKED[self._options.way](asking, task, list(head))
-        opinions = dict(zip(head, told, strict=True))
-        blended = _blended(list(head.values()), told, self._options.weight)
+        head = _head(given, self._options.top)
+        found = pointwise(self._chat, task, list(head), votes=self._options.votes, in_flight=self._in_flight)
+        opinions = dict(zip(head, found, strict=True))
+        blended = _blended(list(head.values()), found, self._options.weight)
         keys = {source: (1, score) for source, score in zip(head, blended, strict=True)}
         of = [keys.get(each.program.source, (0, each.score)) for each in given]
         places = {key: float(place) for place, key in enumerate(sorted(set(of)))}

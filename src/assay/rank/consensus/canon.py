@@ -1,9 +1,9 @@
-"""A syntax tree to a smaller one in which programs that say the same look alike: labels and parents of its nodes.
+"""Bring a syntax tree to a normal form in which programs that do the same look alike: labels and parents of nodes.
 
 Names go: a parameter is its position, another variable is what it was made of. So do ways of writing: `a > b` is
 `b < a`, `x += 1` is `x = x + 1`, a comprehension is the loop that appends, `if`/`else` is the conditional expression.
 Docstrings, annotations, imports, and code that the entry point never reaches are left out. The labels are plain
-strings; what is near what is for `similar` to say.
+strings.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from warnings import catch_warnings
 
 import numpy as np
 
-from assay.errors import InputError, nearest
-from assay.rank.consensus.crowd import VIEWS, Numbers, PoolFacts, look_at, prices
+from assay.errors import InputError
+from assay.rank.consensus.crowd import Numbers, PoolFacts, look_at, prices
 from assay.rank.consensus.syntax import LONGEST
 from assay.values import Program, Ranked, Task
 
@@ -27,17 +27,16 @@ GATE: Final = 20.0
 CENTRAL: Final = 6.0
 UNLIKE: Final = 4.0
 """The price of being like a program that comes before."""
-PARTS: Final = ("gate", "central", "unlike")
-"""What a score is the sum of."""
-_UNFINISHED: Final = "unfinished"
 
 
 class ConsensusRanker:
-    """Ranks without running: `consensus`, `consensus:?unfinished`, `consensus:?without=PART,PART`."""
+    """Ranks without running: `consensus`, or for programs that are still being written `consensus:?unfinished`."""
 
     def __init__(self, spec: str = "") -> None:
+        if spec not in {"", "?unfinished"}:
+            raise InputError(f"unknown ranker 'consensus:{spec}'; use consensus or consensus:?unfinished")
         self.name = f"consensus:{spec}" if spec else "consensus"
-        self._without, self._are_finished = _options(spec)
+        self._are_finished = not spec
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return how likely each program is right, in their order."""
@@ -45,7 +44,7 @@ class ConsensusRanker:
             return []
         read = list(programs) if self._are_finished else [_finished(each) for each in programs]
         seen = look_at(task, read, are_finished=self._are_finished)
-        parts = self._parts(seen)
+        parts = _parts(seen)
         place = {source: at for at, source in enumerate(seen.sources)}
         places = [place[each.source] for each in read]
         return [
@@ -53,28 +52,12 @@ class ConsensusRanker:
             for program, at in zip(programs, places, strict=True)
         ]
 
-    def _parts(self, seen: PoolFacts) -> list[dict[str, float]]:
-        """Return what each score is the sum of."""
-        of: dict[str, Numbers] = {"gate": GATE * seen.passing.astype(np.float64), "central": CENTRAL * seen.central}
-        of = {name: values for name, values in of.items() if name not in self._without}
-        if "unlike" not in self._without:
-            of["unlike"] = -prices(sum(of.values(), np.zeros(len(seen.sources))), seen.held, UNLIKE)
-        return [{name: float(values[at]) for name, values in of.items()} for at in range(len(seen.sources))]
 
-
-def _options(spec: str) -> tuple[frozenset[str], bool]:
-    """Return the parts that a spec leaves out, and whether programs are finished."""
-    path, _, options = spec.partition("?")
-    if path:
-        raise InputError(f"'consensus:{spec}': weight files went with the trees; give consensus alone")
-    without, are_finished = frozenset[str](), True
-    for option in filter(None, options.split("&")):
-        key, _, names = option.partition("=")
-        without = frozenset(names.split(",")) if key == "without" else without
-        are_finished = are_finished and option != _UNFINISHED
-        if not (option == _UNFINISHED or (key == "without" and without <= set(PARTS))):
-            raise InputError(f"'{spec}': wanted ?unfinished or ?without=PART[,PART]; parts are {', '.join(PARTS)}")
-    return without, are_finished
+def _parts(seen: PoolFacts) -> list[dict[str, float]]:
+    """Return what each score is the sum of."""
+    of: dict[str, Numbers] = {"gate": GATE * seen.passing.astype(np.float64), "central": CENTRAL * seen.central}
+    of["unlike"] = -prices(of["gate"] + of["central"], seen.held, UNLIKE)
+    return [{name: float(values[at]) for name, values in of.items()} for at in range(len(seen.sources))]
 
 
 class _PartRanker:
@@ -101,13 +84,10 @@ class GateRanker(_PartRanker):
 
 
 class CentralityRanker(_PartRanker):
-    """`centrality`, or one of its views: `centrality:all`, `words`, `results`, `covers`, `mass`."""
+    """`centrality`: how central a program is among the others."""
 
-    def __init__(self, view: str = "") -> None:
-        if view and view not in VIEWS:
-            raise InputError(f"no view '{view}' of centrality; {nearest(view, list(VIEWS))}")
-        name = f"centrality:{view}" if view else "centrality"
-        super().__init__(name, lambda seen: seen.views[view] if view else seen.central)
+    def __init__(self) -> None:
+        super().__init__("centrality", lambda seen: seen.central)
 
 
 def _finished(program: Program) -> Program:

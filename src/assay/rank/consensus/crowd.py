@@ -1,4 +1,4 @@
-"""How alike a task's programs are, and what that says about each: how central it is, and what its likeness costs.
+"""Compare the programs of a task: how central each is, and what its likeness to better ones costs.
 
 A normal form is a bag of paths: for each node its label, and it with 1, 2 and 3 of its ancestors. Two programs are as
 alike as the fraction of paths that they have in common (Jaccard). A program is compared with those that pass the
@@ -8,6 +8,7 @@ a pool of any size is compared with at most `MOST` of its programs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -74,27 +75,20 @@ def bags(canons: Sequence[Canon]) -> PathBags:
         labels += [known.setdefault(label, len(known) + 1) for label in own]
         parents += [start + parent for parent in each.parents[:most]]
         owners += [row] * len(own)
-    told = np.array([known.get(label, 0) for label in _RESULTS], np.int64)
-    nodes = _Nodes(*(np.array(each, np.int64) for each in (labels, parents, owners)))
-    return _bags(nodes, told[told > 0], len(canons))
+    ends = np.array([known[label] for label in _RESULTS if label in known], np.int64)
+    label, parent, owner = (np.array(each, np.int64) for each in (labels, parents, owners))
+    return _bags(label, parent, owner, ends, len(canons))
 
 
-@dataclass(frozen=True, slots=True)
-class _Nodes:
-    """The nodes of all programs: label, place of the parent, and program of each."""
-
-    labels: Ints
-    parents: Ints
-    owners: Ints
-
-
-def _bags(nodes: _Nodes, told: Ints, programs: int) -> PathBags:
-    labels, parents, owners = nodes.labels, nodes.parents, nodes.owners
+def _bags(labels: Ints, parents: Ints, owners: Ints, ends: Ints, programs: int) -> PathBags:
+    """Return the paths of nodes with their labels, the places of their parents and their programs."""
     rows: list[Ints] = []
     paths: list[Ints] = []
     lengths: list[NDArray[np.int8]] = []
     results: list[NDArray[np.bool_]] = []
-    below = _below(labels, parents, told)
+    below = np.isin(labels, ends)
+    for _ in range(_DEEP):
+        below = below | below[parents]
     width = 0
     for ids, number, places in _of_lengths(labels, parents):
         pairs = np.unique(owners[places] * max(number, 1) + ids)
@@ -123,14 +117,6 @@ def _of_lengths(labels: Ints, parents: Ints) -> list[tuple[Ints, int, Ints]]:
         ids, number = _numbered(ids[longer] * most + labels[top])
         at = at[longer]
     return found
-
-
-def _below(labels: Ints, parents: Ints, told: Ints) -> NDArray[np.bool_]:
-    """Return which nodes stand below one of these labels, at most `_DEEP` levels."""
-    inside = np.isin(labels, told)
-    for _ in range(_DEEP):
-        inside = inside | inside[parents]
-    return inside
 
 
 def _numbered(keys: Ints) -> tuple[Ints, int]:
@@ -194,9 +180,9 @@ class PoolFacts:
 
 def look_at(task: Task, programs: Sequence[Program], *, are_finished: bool = True) -> PoolFacts:
     """Return what can be seen in the different programs of a pool; the last few pools are kept for other rankers."""
-    counted: dict[str, int] = {}
+    counted = Counter[str]()
     for program in programs:
-        counted[program.source] = counted.get(program.source, 0) + max(program.n, 1)
+        counted[program.source] += max(program.n, 1)
     sources = tuple(sorted(counted))
     look_once = _look if len(sources) <= _LARGE else _look.__wrapped__
     return look_once(wants_of(task), sources, tuple(counted[source] for source in sources), are_finished)
@@ -216,7 +202,8 @@ def _views(facts: Sequence[Facts], n: Numbers, held: PathBags, passing: NDArray[
     against = _standing(passing if passing.any() else np.ones(len(n), bool), n)
     mean = partial(_mean_over_others, n=n, against=against)
     columns = {"all": np.ones(held.width, bool), "words": held.lengths == 1, "results": held.results}
-    forms = _ids([each.canon for each in facts])
+    known: dict[object, int] = {}
+    forms = np.array([known.setdefault(each.canon, len(known)) for each in facts], np.intp)
     return {
         **{view: mean(likeness(held, chosen, against)) for view, chosen in columns.items()},
         "covers": _covers(held, n, against),
@@ -251,11 +238,6 @@ def _standing(able: NDArray[np.bool_], n: Numbers) -> NDArray[np.intp]:
     rest = np.setdiff1d(there, heavy)
     even = rest[np.linspace(0, len(rest) - 1, MOST - len(heavy)).astype(np.intp)]
     return np.sort(np.concatenate([heavy, even]))
-
-
-def _ids(values: Sequence[object]) -> NDArray[np.intp]:
-    known: dict[object, int] = {}
-    return np.array([known.setdefault(value, len(known)) for value in values], np.intp)
 
 
 def prices(scores: Numbers, held: PathBags, price: float) -> Numbers:

@@ -136,8 +136,8 @@ def names(tree: ast.Module) -> Names:
     Scopes are Python's, with two liberties taken for speed: a name that a scope binds anywhere is bound everywhere in
     it, and a star import defines all. A use before the assignment is not found.
     """
-    walk = _Walk(tree)
-    return Names(walk.undefined(), walk.top())
+    scopes = _Walk(tree)
+    return Names(scopes.undefined(), frozenset(scopes.module.bound))
 
 
 class _Walk:
@@ -145,8 +145,8 @@ class _Walk:
         self._loads: list[tuple[str, int, _Scope]] = []
         self._scopes: list[_Scope] = []
         self._star = False
-        module = self._open(None)
-        self._stack: list[tuple[ast.AST, _Scope]] = [(node, module) for node in tree.body]
+        self.module = self._open(None)
+        self._stack: list[tuple[ast.AST, _Scope]] = [(node, self.module) for node in tree.body]
         while self._stack:
             node, scope = self._stack.pop()
             if not isinstance(node, _SILENT):
@@ -161,10 +161,6 @@ class _Walk:
             own = scope.bound | scope.elsewhere
             lost |= {(name, line) for name, line in scope.added_to.items() if scope.function and name not in own}
         return tuple(sorted(lost, key=lambda each: (each[1], each[0])))
-
-    def top(self) -> frozenset[str]:
-        """Return what the module binds."""
-        return frozenset(self._scopes[0].bound)
 
     def _open(self, above: _Scope | None, *, function: bool = False) -> _Scope:
         scope = _Scope(above, function)
@@ -196,7 +192,7 @@ class _Walk:
             case ast.Global() | ast.Nonlocal():
                 scope.elsewhere |= set(node.names)
                 if isinstance(node, ast.Global):
-                    self._scopes[0].bound |= set(node.names)
+                    self.module.bound |= set(node.names)
 
     def _enter(self, node: ast.AST, scope: _Scope) -> None:
         """Go into what has a scope of its own; its defaults, decorators and annotations are of the one around."""

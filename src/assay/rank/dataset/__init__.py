@@ -1,1 +1,1 @@
-"""Data sets of labelled programs: their rows, files, splits and tables."""
+"""Datasets of labelled programs: their rows, files, splits and tables."""

@@ -1,4 +1,4 @@
-"""A data set in, how many programs of it fail how, as table 2 and figure 6 of Inala et al. 2022 show it.
+"""Count how the programs of a dataset fail, as table 2 and figure 6 of Inala et al. 2022 show it.
 
 Programs count as often as they were sampled, as in the paper; how many texts there are is told beside it.
 """

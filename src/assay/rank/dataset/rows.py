@@ -228,27 +228,6 @@ def _lot(seed: int, name: str) -> float:
     return int.from_bytes(digest) / 2**64
 
 
-_LONGEST_SHAPE = 120
-_PLACE = re.compile(r"\s*\([^()]*\bline \d+\)$")
-_REPLACED = (
-    (re.compile(r"(?<!\w)('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)"), "'…'"),
-    (re.compile(r"\[[^\[\]]*\]"), "[…]"),
-    (re.compile(r"\{[^{}]*\}"), "{…}"),
-    (re.compile(r"[\w.<>]+\(\)"), "NAME()"),
-    (re.compile(r"U\+[0-9A-F]+"), "U+N"),
-    (re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?(?!\w)"), "N"),
-)
-
-
-def message_shape(message: str) -> str:
-    """Return the shape of a message such as `IndexError: list index out of range`; empty where there is none."""
-    first = next((line.strip() for line in message.splitlines() if line.strip()), "")
-    shape = _PLACE.sub("", first)
-    for pattern, placeholder in _REPLACED:
-        shape = pattern.sub(placeholder, shape)
-    return " ".join(shape.split())[:_LONGEST_SHAPE]
-
-
 _HEADING = re.compile(
     r"^\W*(?:(?:sample|example)s?(?:\s+(?:test\s*cases?|tests?|cases?|inputs?|outputs?|usage|[0-9]+))*"
     r"|for\s+(?:example|instance)|e\.?g\.?|test\s*cases?)"

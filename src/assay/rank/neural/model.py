@@ -31,21 +31,8 @@ from assay.encode.hub import hub_options, opening
 from assay.encode.models import ModelOptions
 from assay.errors import InputError, MissingExtra
 from assay.io import files
+from assay.rank.neural import ranker
 from assay.rank.neural.data import TokenBatch, TokenLayout, layout_of, padded
-from assay.rank.neural.ranker import (
-    CONFIG,
-    ONNX,
-    TOKENIZER,
-    WEIGHTS,
-    ModelCard,
-    OnnxRunner,
-    ProgramPrediction,
-    open_reader,
-    opinions,
-    read_about,
-    required_file,
-    write_about,
-)
 from assay.rank.neural.settings import NeuralSettings
 
 Floats = NDArray[np.float32]
@@ -135,7 +122,7 @@ class TorchRunner:
         return tuple(each.float().cpu().numpy() for each in said)
 
 
-def open_torch(folder: Path, about: ModelCard, options: ModelOptions) -> TorchRunner:
+def open_torch(folder: Path, about: ranker.ModelCard, options: ModelOptions) -> TorchRunner:
     """Return a trained ranker, on the GPU where there is one, in float32 unless asked otherwise."""
     device = device_of(options, f"neural:{folder}")
     model = load(folder, about).eval().to(device)
@@ -174,21 +161,21 @@ def open_base(settings: NeuralSettings) -> BaseModel:
     return BaseModel(body, tokenizer, layout, "first" if _looks_ahead(body) else "last")
 
 
-def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ModelCard) -> None:
+def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ranker.ModelCard) -> None:
     """Write all that ranking needs, each file whole; `ranker.json` last, since it says that the rest is there."""
     with files.replacing_folder(folder) as beside:
         model.body.config.save_pretrained(beside)
-        tokenizer.save(str(beside / TOKENIZER))
-        save_model(model, str(beside / WEIGHTS))
-    write_about(folder, about)
+        tokenizer.save(str(beside / ranker.TOKENIZER))
+        save_model(model, str(beside / ranker.WEIGHTS))
+    ranker.write_about(folder, about)
 
 
-def load(folder: Path, about: ModelCard) -> RankerModel:
+def load(folder: Path, about: ranker.ModelCard) -> RankerModel:
     """Read a model that was saved."""
     try:
-        body = AutoModel.from_config(AutoConfig.from_pretrained(required_file(folder, CONFIG))).float()
+        body = AutoModel.from_config(AutoConfig.from_pretrained(ranker.required_file(folder, ranker.CONFIG))).float()
         model = RankerModel(body, len(about.classes), about.reads, about.line_head)
-        load_model(model, str(required_file(folder, WEIGHTS)))
+        load_model(model, str(ranker.required_file(folder, ranker.WEIGHTS)))
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(f"{folder} cannot be read as a ranker of task {about.task}: {error}; train again") from error
     return model
@@ -243,22 +230,24 @@ def export(folder: Path, *, int8: bool = False) -> float:
     check_export()
     from assay.encode.onnx import OnnxSession, quantize
 
-    about = read_about(folder)
-    rows = open_reader(folder, about.layout).rows("Write a function that counts the letters of a text.", _SAMPLES)
+    about = ranker.read_about(folder)
+    rows = ranker.open_reader(folder, about.layout).rows(
+        "Write a function that counts the letters of a text.", _SAMPLES
+    )
     model = load(folder, about).eval()
-    new = folder / f"{ONNX}.new"
+    new = folder / f"{ranker.ONNX}.new"
     try:
         _write(model, tensors(padded(rows, about.layout.padding), "cpu"), new)
         if int8:
             quantize(new)
         wanted, got = (
-            opinions(each, rows, about.layout.padding)
-            for each in (TorchRunner(model, "cpu"), OnnxRunner(OnnxSession(new)))
+            ranker.opinions(each, rows, about.layout.padding)
+            for each in (TorchRunner(model, "cpu"), ranker.OnnxRunner(OnnxSession(new)))
         )
         off = max(_distance(one, two) for one, two in zip(wanted, got, strict=True))
         if not off <= _OFF[int8]:
             raise InputError(f"the exported model is {off:.4f} off from torch, more than {_OFF[int8]}; nothing written")
-        new.replace(folder / ONNX)
+        new.replace(folder / ranker.ONNX)
     finally:
         new.unlink(missing_ok=True)
     return off
@@ -274,6 +263,6 @@ def _write(model: RankerModel, example: tuple[torch.Tensor, ...], file: Path) ->
     write_onnx(model, example, file, inputs, outputs)
 
 
-def _distance(one: ProgramPrediction, two: ProgramPrediction) -> float:
+def _distance(one: ranker.ProgramPrediction, two: ranker.ProgramPrediction) -> float:
     classes, places = abs(one.classes - two.classes), abs(one.places - two.places)
     return float(max(classes.max(), places.max(initial=0)))

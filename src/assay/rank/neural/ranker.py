@@ -24,7 +24,7 @@ from assay.encode.models import ModelOptions, split_model
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Pool
 from assay.rank.neural.data import Reader, TokenBatch, TokenLayout, TokenRow, by_length, padded
-from assay.rank.neural.settings import CLASSES, LINES, MESSAGES, fault_of
+from assay.rank.neural.settings import CLASSES, fault_of
 from assay.values import Program, Ranked, Task
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ ABOUT, TOKENIZER, CONFIG, WEIGHTS, ONNX = (
     "model.onnx",
 )
 FORMAT = 2
-_READ = (1, 2)
-"""Formats that are read; in the first, classes were those of the task, and E+L had one head for lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +72,13 @@ def read_about(folder: Path) -> ModelCard:
         there = f"{folder} holds no {ABOUT}" if folder.is_dir() else f"no folder {folder}"
         raise InputError(f"{there}; train a ranker with 'assay rank train', and name the folder that it wrote")
     try:
-        told: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        if (form := told.pop("format")) not in _READ:
-            raise InputError(f"{file} is of format {form}, wanted {_READ[0]} to {_READ[-1]}; train again")
-        classes, known = tuple(told.pop("classes")), CLASSES[told["task"]]
-        if classes[: len(known)] != known or (len(classes) > len(known) and told["task"] != MESSAGES):
-            raise InputError(f"{file} has other classes than this version of assay; train again")
-        line_head = told.pop("line_head", "mapped" if told["task"] == LINES else "")
-        layout = told.pop("layout")
+        about: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        classes = tuple(about.pop("classes"))
+        if about.pop("format") != FORMAT or classes != CLASSES[about["task"]]:
+            raise InputError(f"{file} has another format or other classes than this version of assay; train again")
+        layout = about.pop("layout")
         layout = TokenLayout(**{**layout, "opening": tuple(layout["opening"])})
-        return ModelCard(layout=layout, classes=classes, line_head=line_head, **told)
+        return ModelCard(layout=layout, classes=classes, **about)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}); train again") from error
 

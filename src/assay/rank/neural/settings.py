@@ -1,22 +1,20 @@
 """What a ranker tells apart, and the settings of its training: with the data and the base model they decide everything.
 
-Five tasks are those of Inala et al. 2022 (section 3.2). The sixth, M, is its future work: the execution errors of E,
-split further by the shape of the exception's message where that shape is frequent among the programs to learn from;
-other messages keep the class of their fault. The first class of each task is `correct`: its probability is the score.
+The five tasks are those of Inala et al. 2022 (section 3.2). The first class of each is `correct`: its probability is
+the score.
 """
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from assay.faults import Fault, binary, execution, intent, ternary
 from assay.settings import above_zero, at_least, one_of
 
-LINES, MESSAGES = "E+L", "M"
-"""The task that also predicts the line that breaks, and the one that predicts the message."""
+LINES = "E+L"
+"""The task that also predicts the line that breaks."""
 
 LABELS: Mapping[str, Callable[[Fault], str]] = {
     "B": binary,
@@ -24,61 +22,32 @@ LABELS: Mapping[str, Callable[[Fault], str]] = {
     "I": intent,
     "E": execution,
     LINES: execution,
-    MESSAGES: execution,
 }
-"""What an outcome is called, by task; of M where its message has no class."""
+"""What an outcome is called, by task."""
 
 CLASSES: Mapping[str, tuple[str, ...]] = {
     task: tuple(dict.fromkeys(map(label, Fault))) for task, label in LABELS.items()
 }
-"""The classes of each task, `correct` first: 2, 3, 11, 12, 12, and 12 before those of messages."""
+"""The classes of each task, `correct` first: 2, 3, 11, 12 and 12."""
 
 _FAULTS = {str(fault): fault for fault in Fault}
 
 
-def classes_of(task: str, shapes: Mapping[str, int], *, least: int, most: int) -> tuple[str, ...]:
-    """Return the classes of a task, with the most frequent shapes of messages where it predicts these."""
-    if task != MESSAGES:
-        return CLASSES[task]
-    frequent = sorted((shape for shape, count in shapes.items() if count >= least), key=lambda each: -shapes[each])
-    return (*CLASSES[task], *frequent[:most])
-
-
-def class_of(task: str, fault: Fault, shape: str = "", classes: Sequence[str] = ()) -> int:
-    """Return the number of an outcome's class; its message's, where that is among the classes."""
-    known = classes or CLASSES[task]
-    named = task == MESSAGES and fault.is_execution and shape in known
-    return known.index(shape if named else LABELS[task](fault))
-
-
-def has_own_message(fault: Fault, shape: str) -> bool:
-    """Say whether a message is about the fault; a function that is not found may raise an error of another kind."""
-    return fault.is_execution and _exception_of(shape) is fault
+def class_of(task: str, fault: Fault) -> int:
+    """Return the number of an outcome's class."""
+    return CLASSES[task].index(LABELS[task](fault))
 
 
 def fault_of(name: str) -> Fault | None:
     """Return the fault that a class stands for, or None where it stands for several."""
-    return _FAULTS.get(name) or _exception_of(name)
+    return _FAULTS.get(name)
 
 
-def _exception_of(shape: str) -> Fault | None:
-    """Return the fault of an exception by its type, which a message begins with; None where it begins with none."""
-    kind, colon, _ = shape.partition(":")
-    known = getattr(builtins, kind, None)
-    exception = known if isinstance(known, type) and issubclass(known, BaseException) else None
-    if exception is None and not (colon and kind.isidentifier()):
-        return None
-    if exception is not None and issubclass(exception, SyntaxError):  # with those of indentation
-        return Fault.SYNTAX_ERROR
-    return _FAULTS.get(kind, Fault.EXECUTION_OTHER)
-
-
-RANKINGS = ("none", "pairwise", "listwise")
 PRECISIONS = ("auto", "float32", "bfloat16")
 LINE_HEADS = ("mapped", "vector")
-_COUNTS = ("window", "code_least", "epochs", "batch", "micro", "group", "message_least", "message_classes")
+_COUNTS = ("window", "code_least", "epochs", "batch", "micro")
 _AMOUNTS = (
-    *("layers", "steps", "warm", "warm_steps", "decay", "balance", "ranking_weight"),
+    *("layers", "steps", "warm", "warm_steps", "decay", "balance"),
     *("evaluate_every", "patience", "checkpoint_steps", "clip"),
 )
 
@@ -90,7 +59,7 @@ class NeuralSettings:
     base: str = "microsoft/codebert-base"
     """An encoder or decoder: a name on the hub, or a folder."""
     task: str = "T"
-    """What is predicted: B, T, I, E, E+L or M."""
+    """What is predicted: B, T, I, E or E+L."""
     window: int = 512
     """Tokens of prompt and code together at most."""
     code_least: int = 64
@@ -114,17 +83,8 @@ class NeuralSettings:
     """How far classes are weighed against their frequency: 0 not at all, 1 until each counts the same."""
     even_tasks: bool = True
     """Whether each programming task counts the same, however many programs it has."""
-    ranking: str = "none"
-    """A loss between the programs of one task, beside that of the classes."""
-    ranking_weight: float = 1.0
-    group: int = 8
-    """Programs of one task that are kept together in a batch where there is a ranking loss."""
     line_head: str = "mapped"
     """How E+L tells the line: `vector` is the paper's one learned vector with a loss that weighs all alike."""
-    message_least: int = 20
-    """Programs to learn from that a message's shape needs to be a class of M."""
-    message_classes: int = 40
-    """How many such classes there are at most."""
     evaluate_every: int = 0
     """Steps between looks at the validation set; 0 is once an epoch."""
     patience: int = 5
@@ -133,16 +93,11 @@ class NeuralSettings:
     """Steps between checkpoints, beside the one at each look; 0 leaves it at these."""
     precision: str = "auto"
     """`auto` is bfloat16 on a GPU that has it."""
-    compile: bool = False
-    """Compile the model before the first step; on a processor that needs a C++ compiler."""
-    gradient_checkpointing: bool = False
-    """Compute the states of the layers twice instead of keeping them: less memory, a third more time."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
         one_of("task", self.task, tuple(CLASSES))
-        one_of("ranking", self.ranking, RANKINGS)
         one_of("precision", self.precision, PRECISIONS)
         one_of("line_head", self.line_head, LINE_HEADS)
         at_least(self, {**dict.fromkeys(_COUNTS, 1), **dict.fromkeys(_AMOUNTS, 0)})
@@ -162,7 +117,6 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
         "clip": 1.0,
         "balance": 1.0,
         "even_tasks": False,
-        "ranking": "none",
         "line_head": "vector",
         "evaluate_every": 10,
         "patience": 0,

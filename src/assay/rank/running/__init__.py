@@ -1,1 +1,1 @@
-"""The rankers that run programs: on the examples of a task, and on inputs that nobody has answered."""
+"""Rank programs by running them: on the examples of a task, and on inputs without a known answer."""

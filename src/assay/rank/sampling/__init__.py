@@ -1,1 +1,1 @@
-"""Tasks in, programs that models write for them out."""
+"""Sample programs for tasks from models."""

@@ -7,7 +7,7 @@ that has too many requests is left alone by all of them together.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -32,8 +32,7 @@ class SamplingOptions:
     """Whether log-probabilities are asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingQuestion:
+class SamplingQuestion(NamedTuple):
     """One prompt, and how the model is asked."""
 
     prompt: str
@@ -79,7 +78,13 @@ def tokens_of(choice: dict[str, Any]) -> list[ScoredToken] | None:
     if not isinstance(said, dict):
         return None
     try:
-        return list(_of_completion(said) if said.get("content") is None else _of_chat(said["content"]))
+        if (content := said.get("content")) is not None:
+            raw = [
+                bytes(each["bytes"]) if each.get("bytes") is not None else each["token"].encode() for each in content
+            ]
+            return [ScoredToken(token, float(each["logprob"])) for token, each in zip(raw, content, strict=True)]
+        pairs = zip(said["tokens"], said["token_logprobs"], strict=True)
+        return [ScoredToken(token.encode("utf-8", "replace"), float(each)) for token, each in pairs if each is not None]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
@@ -100,18 +105,6 @@ def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) 
     return logprob_sum(counted)
 
 
-def _of_chat(content: Sequence[dict[str, Any]]) -> Iterator[ScoredToken]:
-    for each in content:
-        raw = each.get("bytes")
-        yield ScoredToken(bytes(raw) if raw is not None else each["token"].encode(), float(each["logprob"]))
-
-
-def _of_completion(said: dict[str, Any]) -> Iterator[ScoredToken]:
-    for token, logprob in zip(said["tokens"], said["token_logprobs"], strict=True):
-        if logprob is not None:
-            yield ScoredToken(token.encode("utf-8", "replace"), float(logprob))
-
-
 _MOST_STOPS = 4  # OpenAI takes no more
 _MOST_BYTES = 32_000_000
 _SHOWN = 200  # characters of an answer in a message
@@ -123,6 +116,7 @@ class _EndpointSampler:
     """A model behind HTTP; how it is asked and where an answer stands is the subclass's."""
 
     path = added = ""
+    wanted_logprobs: int | bool = 1
 
     def __init__(self, model: str = "", *, base: str = "", pause_s: float = 0.5, timeout_s: float = 600.0) -> None:
         if not model:
@@ -152,8 +146,8 @@ class _EndpointSampler:
             for text, (whole, tokens) in zip(texts, said, strict=True)
         ]
         usage = reply["usage"] if isinstance(reply.get("usage"), dict) else {}
-        tokens_in, tokens_out = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
-        spent = [each if isinstance(each, int) else 0 for each in (tokens_in, tokens_out)]
+        counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
+        spent = [each if isinstance(each, int) else 0 for each in counts]
         return Completions(tuple(texts), spent[0], spent[1], tuple(logprobs) if asked.logprobs else ())
 
     def _ask(self, prompt: str, asked: SamplingOptions) -> dict[str, Any]:
@@ -162,7 +156,7 @@ class _EndpointSampler:
         if asked.stop:
             question["stop"] = list(asked.stop[:_MOST_STOPS])
         if asked.logprobs:
-            question["logprobs"] = self._wanted_logprobs()
+            question["logprobs"] = self.wanted_logprobs
         try:
             return self._endpoint.ask(question)
         except ModelUnavailable as error:
@@ -172,9 +166,6 @@ class _EndpointSampler:
 
     def _question_about(self, prompt: str) -> dict[str, Any]:
         return {"prompt": prompt}
-
-    def _wanted_logprobs(self) -> int | bool:
-        return 1
 
     def _text(self, choice: dict[str, Any]) -> str:
         return str(choice["text"] or "")
@@ -197,12 +188,10 @@ class ChatSampler(_EndpointSampler):
     added = "\n"
     """What an answer's code block does not have, and its program does."""
     whole = True
+    wanted_logprobs = True
 
     def _question_about(self, prompt: str) -> dict[str, Any]:
         return {"messages": [{"role": "user", "content": prompt}]}
-
-    def _wanted_logprobs(self) -> int | bool:
-        return True
 
     def _text(self, choice: dict[str, Any]) -> str:
         return str(choice["message"]["content"] or "")

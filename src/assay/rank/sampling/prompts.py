@@ -76,14 +76,8 @@ def load_template(name: str = "plain") -> PromptTemplate:
     version = "" if name == "plain" else blake2b(whole.encode(), digest_size=6).hexdigest()
     parts = _parts(whole, file)
     stop = tuple(line.replace("\\n", "\n") for line in parts.get("stop", "").splitlines() if line.strip())
-    template = PromptTemplate(
-        name if name in BUILT_IN else file.name,
-        parts["prompt"],
-        parts.get("chat", ""),
-        parts.get("shot", ""),
-        stop,
-        version,
-    )
+    label = name if name in BUILT_IN else file.name
+    template = PromptTemplate(label, parts["prompt"], parts.get("chat", ""), parts.get("shot", ""), stop, version)
     _check(template, file)
     return template
 
@@ -94,19 +88,9 @@ def render(template: PromptTemplate, task: Task, *, shots: str = "", chat: bool 
     return _filled(text, {**_fields(task, strip=strip), "shots": shots})
 
 
-def render_shot(template: PromptTemplate, task: Task, *, strip: bool = False) -> str:
-    """Return a solved task as the template shows it."""
-    return _filled(template.shot, {**_fields(task, strip=strip), "program": plain_lines(task.reference).strip("\n")})
-
-
 def plain_lines(source: str) -> str:
     """Return a program with the line ends that a model is to write."""
     return source.replace("\r\n", "\n")
-
-
-def answer_format(task: Task) -> str:
-    """Return the sentence that says how a program gets its input."""
-    return _CALLED.format(task.entry_point) if task.entry_point else _READ
 
 
 def _parts(whole: str, file: Path) -> dict[str, str]:
@@ -142,7 +126,7 @@ def _fields(task: Task, *, strip: bool) -> dict[str, str]:
         "prompt": without_examples(task.prompt) if strip else task.prompt,
         "entry_point": task.entry_point,
         "starter": task.tags.get("starter_code", "").strip("\n"),
-        "format": answer_format(task),
+        "format": _CALLED.format(task.entry_point) if task.entry_point else _READ,
         "examples": "\n".join(_as_text(test, task) for test in examples),
         "tests": "\n".join(_as_text(test, task) for test in task.tests[:_TESTS_SHOWN]),
     }
@@ -194,13 +178,16 @@ class FewShots:
 
     def text_of(self, task: Task, template: PromptTemplate, *, strip: bool = False) -> str:
         """Return what a prompt shows before a task."""
-        return "".join(f"{render_shot(template, each, strip=strip)}\n" for each in self.of(task))
+        shown = (
+            {**_fields(each, strip=strip), "program": plain_lines(each.reference).strip("\n")} for each in self.of(task)
+        )
+        return "".join(f"{_filled(template.shot, fields)}\n" for fields in shown)
 
     @property
     def version(self) -> str:
         """Return a hash of what may be shown."""
-        told = repr([(task.id, task.prompt, task.reference) for task, _ in self._solved])
-        return f"{self._count} of {blake2b(told.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
+        solved = repr([(task.id, task.prompt, task.reference) for task, _ in self._solved])
+        return f"{self._count} of {blake2b(solved.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
 
     def _lot(self, task: Task) -> bytes:
         return blake2b(f"{self._seed}\0{task.id}".encode("utf-8", "backslashreplace"), digest_size=8).digest()

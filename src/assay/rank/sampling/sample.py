@@ -1,4 +1,4 @@
-"""Sample programs for tasks from a model into a file, to which nothing is done twice.
+"""Sample programs for tasks from a model into a file; an interrupted run continues without repeating a request.
 
 Each sample is one line with all that it was asked with, on disk as soon as its answer is there. Several requests are
 under way at once. A run that was cut off asks for the numbers that are missing, and nothing else; lines of another
@@ -24,18 +24,8 @@ from assay.programs.samples import DEFAULT_STOP, STOPS, cut, logprob_fields
 from assay.rank.dataset.rows import without_examples
 from assay.rank.sampling.endpoint import Completions, Sampler, SamplingOptions, SamplingQuestion
 from assay.rank.sampling.prompts import FewShots, PromptTemplate, load_template, render
+from assay.runs import record
 from assay.runs.local import in_flight
-from assay.runs.record import (
-    append_lines,
-    differing,
-    is_begun,
-    manifest_of,
-    read_lines,
-    refuse,
-    sole_writer,
-    stored_settings,
-    write_manifest,
-)
 from assay.values import LogProbability, Problem, Task
 
 if TYPE_CHECKING:
@@ -43,7 +33,7 @@ if TYPE_CHECKING:
 
 
 IN_FLIGHT = 8
-"""Questions under way, where nobody says."""
+"""Concurrent requests by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +103,15 @@ class SamplingPlan:
         return render(self.template, task, shots=shots, chat=model.whole, strip=self.strip_examples)
 
 
-@dataclass(frozen=True, slots=True)
-class MissingSamples:
-    """Samples of one task that are asked for together."""
-
-    task: Task
-    numbers: tuple[int, ...]
+MissingSamples = tuple[Task, tuple[int, ...]]
+"""A task, and the numbers of its samples that are asked for together."""
 
 
 def numbers_there(out: Path, settings: Mapping[str, Any]) -> dict[str, set[int]]:
     """Return the numbers that each task has in a file; lines of other settings are refused."""
     there: dict[str, set[int]] = defaultdict(set)
-    for line in read_lines(out):
-        refuse(out, "samples", differing(line, settings))
+    for line in record.read_lines(out):
+        record.refuse(out, "samples", record.differing(line, settings))
         name = str(line.get("id"))
         _, _, number = name.rpartition("#")
         if not number.isdecimal():
@@ -144,7 +130,7 @@ def missing(
         has = there.get(task.id, ())
         gaps = [number for number in range(wanted) if number not in has]
         for start in range(0, len(gaps), batch):
-            yield MissingSamples(task, tuple(gaps[start : start + batch]))
+            yield task, tuple(gaps[start : start + batch])
 
 
 _ONE_QUESTION = frozenset({400, 413, 422})
@@ -203,21 +189,22 @@ def sample(  # noqa: PLR0913  each is one thing
     """Ask for what is missing in `out` until each task has `asked.n` samples; a task that is refused is told."""
     plan = plan or SamplingPlan()
     sent = replace(asked, stop=plan.sent_stop(model))
-    with sole_writer(out):
+    with record.sole_writer(out):
         settings = plan.settings(model, sent)
-        _refuse_others(out, settings)
+        if record.is_begun(out):
+            record.refuse(out, "samples", record.differing(record.stored_settings(out) or {}, asdict(settings)))
         there = numbers_there(out, settings.of_row())
-        write_manifest(manifest_of(out), settings, seed=sent.seed)
-        return _Run(model, sent, out, plan, settings, report).fill(tasks, there)
+        record.write_manifest(record.manifest_of(out), settings, seed=sent.seed)
+        return _Run(model, sent, out, plan, settings.of_row(), report).fill(tasks, there)
 
 
 def spent(out: Path) -> SamplingCost:
     """Return what a file of samples took."""
     samples = requests = prompt = completion = scored = 0
-    for record in read_lines(out):
-        usage = record.get("usage")
+    for line in record.read_lines(out):
+        usage = line.get("usage")
         samples += 1
-        scored += "logprob_sum" in record
+        scored += "logprob_sum" in line
         if isinstance(usage, dict):
             requests += 1
             prompt += usage.get("prompt_tokens", 0)
@@ -229,16 +216,11 @@ class _Run:
     """One run: many questions under way, one writer."""
 
     def __init__(  # noqa: PLR0913, PLR0917  each is one thing
-        self,
-        model: Sampler,
-        sent: SamplingOptions,
-        out: Path,
-        plan: SamplingPlan,
-        settings: SamplingSettings,
+        self, model: Sampler, sent: SamplingOptions, out: Path, plan: SamplingPlan, row: Mapping[str, Any],
         report: Progress | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._model, self._sent, self._out, self._plan, self._report = model, sent, out, plan, report
-        self._row = settings.of_row()
+        self._row = row
         self._tally = SamplingTally()
         self._error: Exception | None = None
         self._already = self._total = 0
@@ -260,7 +242,7 @@ class _Run:
     def _pass_over(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> None:
         """Ask once for what is missing, no more of a task that is refused; what was begun is always written."""
         lacking = missing(tasks, there, self._sent.n, self._plan.batch)
-        questions = (each for each in lacking if each.task.id not in self._refused)
+        questions = (each for each in lacking if each[0].id not in self._refused)
         threads = self._plan.in_flight or IN_FLIGHT
         with closing(in_flight(self._ask, questions, threads, is_stopped=lambda: self._error is not None)) as ends:
             for future in ends:
@@ -268,35 +250,32 @@ class _Run:
                 if self._report:
                     self._report("samples", self._already + self._tally.samples, self._total)
 
-    def _ask(self, wanted: MissingSamples) -> tuple[MissingSamples, Completions | Problem]:
+    def _ask(self, missing: MissingSamples) -> tuple[MissingSamples, Completions | Problem]:
+        task, numbers = missing
+        options = replace(self._sent, n=len(numbers), seed=_seed(self._sent.seed, task.id, numbers[0]))
         try:
-            return wanted, self._model.sample(self._question(wanted))
+            return missing, self._model.sample(SamplingQuestion(self._plan.prompt_of(task, self._model), options))
         except ModelUnavailable as error:
             if error.status not in _ONE_QUESTION:
                 raise
-            return wanted, Problem(wanted.task.id, str(error))
-
-    def _question(self, wanted: MissingSamples) -> SamplingQuestion:
-        seed = _seed(self._sent.seed, wanted.task.id, wanted.numbers[0])
-        options = replace(self._sent, n=len(wanted.numbers), seed=seed)
-        return SamplingQuestion(self._plan.prompt_of(wanted.task, self._model), options)
+            return missing, Problem(task.id, str(error))
 
     def _write(self, future: Future[tuple[MissingSamples, Completions | Problem]], there: dict[str, set[int]]) -> None:
         try:
-            wanted, answer = future.result()
+            (task, numbers), answer = future.result()
         except Exception as error:  # noqa: BLE001  it is raised when what else is under way has been written
             self._error = self._error or error
             return
         if isinstance(answer, Problem):
             self._refuse(answer)
             return
-        lines = list(self._lines(wanted, answer))
-        there[wanted.task.id].update(wanted.numbers[: len(answer.texts)])
-        append_lines(self._out, lines)
+        lines = list(self._lines(task, numbers, answer))
+        there[task.id].update(numbers[: len(answer.texts)])
+        record.append_lines(self._out, lines)
         self._tally.samples += len(lines)
 
     def _refuse(self, problem: Problem) -> None:
-        """Tell of a task once, however many of its questions were under way; end a run without any answer."""
+        """Report a task once, however many of its questions were under way; end a run without any answer."""
         if problem.where in self._refused:
             return
         self._refused.add(problem.where)
@@ -304,12 +283,11 @@ class _Run:
         if len(self._refused) >= _ENOUGH and not self._already + self._tally.samples:
             self._error = InputError(f"{_ENOUGH} tasks in a row were refused: {problem.what}")
 
-    def _lines(self, wanted: MissingSamples, answer: Completions) -> Iterator[dict[str, Any]]:
+    def _lines(self, task: Task, numbers: Sequence[int], answer: Completions) -> Iterator[dict[str, Any]]:
         """Yield a line a sample; the first of an answer has what the answer took."""
-        task = wanted.task
         usage = {"prompt_tokens": answer.prompt_tokens, "completion_tokens": answer.completion_tokens}
         logprobs: Sequence[LogProbability | None] = answer.logprobs or (None,) * len(answer.texts)
-        for place, (number, text, logprob) in enumerate(zip(wanted.numbers, answer.texts, logprobs, strict=False)):
+        for place, (number, text, logprob) in enumerate(zip(numbers, answer.texts, logprobs, strict=False)):
             line = {"task_id": task.id, "id": f"{task.id}#{number}", **self._program(task, text)}
             yield {**line, **self._row, **logprob_fields(logprob), **({} if place else {"usage": usage})}
 
@@ -323,12 +301,6 @@ class _Run:
         if self._plan.strip_examples and not self._model.whole:
             return {"prompt": without_examples(task.prompt), "completion": text}
         return {"completion": text}
-
-
-def _refuse_others(out: Path, settings: SamplingSettings) -> None:
-    """Refuse a file of other settings."""
-    if is_begun(out):
-        refuse(out, "samples", differing(stored_settings(out) or {}, asdict(settings)))
 
 
 def _seed(seed: int, task: str, start: int) -> int:
