@@ -49,9 +49,9 @@ LOST = {
     "cosqa": (TEXTS, ["the tags kind", NO_DOCUMENT, UNJUDGED, "repository and commit",
                       "the fields kind, language, symbol of documents",
                       "documents with the text of another, which become one (1)"]),
-    "cosqaplus": (TEXTS, ["the tags kind", NO_DOCUMENT, "the fields kind, symbol of documents",
+    "cosqaplus": (TEXTS, ["the tags kind", NO_DOCUMENT, "repository and commit", "the fields kind, symbol of documents",
                           "languages of documents, for all are Python there (2)",
-                          "grades above 1, which become 1 (1)", "repository and commit"]),
+                          "grades above 1, which become 1 (1)"]),
     "jsonl": (PLACES, []),
 }  # fmt: skip
 
@@ -75,7 +75,7 @@ def test_what_would_be_lost_is_said_and_only_dropped_when_told_to(tmp_path: Path
 def test_what_a_format_is_not_made_for_is_refused_even_when_lossy(tmp_path: Path):
     for truth, form, said in (
         (TEXTS, "semble", "this ground truth has documents"),
-        (TEXTS, "octocode", "octocode's CSV holds lines of files"),
+        (TEXTS, "octocode", "octocode's CSV holds files of a checkout"),
         (PLACES, "beir", "BEIR holds a corpus of texts"),
         (PLACES, "cosqa", "CoSQA holds a corpus of texts"),
         (PLACES, "cosqaplus", "CoSQA\\+ holds a corpus of texts"),
