@@ -253,4 +253,6 @@ def _answer(record: Mapping[str, Any]) -> SystemAnswer | None:
     if not all(each.start <= each.end <= _LAST_LINE for each in line.found):
         return None
     spans = tuple(Span(*each[:3]) for each in line.found)
-    return SystemAnswer(line.query, spans, tuple(each.score for each in line.found), line.seconds, line.error, line.cold)
+    return SystemAnswer(
+        line.query, spans, tuple(each.score for each in line.found), line.seconds, line.error, line.cold
+    )

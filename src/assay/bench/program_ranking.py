@@ -15,14 +15,7 @@ from typing import Any, Self
 
 from assay.bench.experiment import concluded, file_name
 from assay.bench.matrix import read_matrix
-from assay.bench.results import (
-    MeasuredCell,
-    MeasuredQuery,
-    MeasuredSet,
-    MeasuredSystem,
-    Results,
-    Timings,
-)
+from assay.bench.results import MeasuredCell, MeasuredQuery, MeasuredSet, MeasuredSystem, Results, plain_cell
 from assay.bench.scores import manifest_from
 from assay.errors import InputError, StorageError, counted, nearest
 from assay.faults import Fault
@@ -148,7 +141,11 @@ def columns(spec: RankingSetSpec, tasks: Sequence[Task], examples: Sequence[Exam
             if (model is None or each.model == model) and (config is None or each.config == config)
         )
         if chosen:
-            shown = tuple(tasks) if prompt == PROMPTS[0] else tuple(map(_stripped, tasks))
+            shown = (
+                tuple(tasks)
+                if prompt == PROMPTS[0]
+                else tuple(replace(task, prompt=without_examples(task.prompt)) for task in tasks)
+            )
             yield RankingColumn(spec.name, model or "", config or "", prompt, shown, chosen)
 
 
@@ -174,20 +171,12 @@ def training(rankers: Sequence[RankerSpec]) -> dict[str, dict[str, list[tuple[fl
     """Return what the training of each ranker wrote down of ranked pass@1, exec@1 and loss."""
     logs: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for ranker in rankers:
-        if ranker.log is not None:
-            curves: dict[str, list[tuple[float, float]]] = {}
-            for record in read_lines(ranker.log):
-                for name in ("pass@1", "exec@1", "loss"):
-                    value, step = record.get(name), record.get("step")
-                    if isinstance(value, int | float) and isinstance(step, int | float):
-                        curves.setdefault(name, []).append((float(step), float(value)))
-            if curves:
-                logs[ranker.name] = curves
+        for record in read_lines(ranker.log) if ranker.log else ():
+            for name in ("pass@1", "exec@1", "loss"):
+                value, step = record.get(name), record.get("step")
+                if isinstance(value, int | float) and isinstance(step, int | float):
+                    logs.setdefault(ranker.name, {}).setdefault(name, []).append((float(step), float(value)))
     return logs
-
-
-def _stripped(task: Task) -> Task:
-    return replace(task, prompt=without_examples(task.prompt))
 
 
 def _samples(name: str, fields: Fields, file: Path) -> RankingSetSpec:
@@ -434,18 +423,22 @@ def results_of(ranked: Sequence[RankedColumn], plan: Matrix, command: str, *, al
     """Return what was measured as any experiment has it; `command` is what was typed."""
     specs = {ranker.name: ranker.spec for ranker in plan.rankers}
     measures = tuple(map(str, measures_of(plan.ks)))
-    systems = {UNRANKED: MeasuredSystem(UNRANKED, "", "", {}, UNRANKED, how="in process")}
-    systems |= {name: MeasuredSystem(spec, UNRANKED, "", {}, name, how="in process") for name, spec in specs.items()}
+    systems = {
+        name: MeasuredSystem(spec, base, "", {}, name, how="in process")
+        for name, spec, base in (*((name, spec, UNRANKED) for name, spec in specs.items()), (UNRANKED, UNRANKED, ""))
+    }
     sets = {each.column.name: MeasuredSet("", each.column.set, "", tuple(_items(each.cells[0])), ()) for each in ranked}
-    cells = [_cell(column.name, cell) for column, cell in _cells(ranked)]
-    ranked_first = sorted(cells, key=lambda cell: cell.system == UNRANKED)
+    cells = sorted(
+        (_cell(column.name, cell) for column, cell in _cells(ranked)), key=lambda each: each.system == UNRANKED
+    )
+    about = manifest(_Wanted(plan.ks), seed=plan.seed)
     found = Results(
         format=1,
-        manifest=manifest_from(manifest(_Wanted(plan.ks), seed=plan.seed), measures, max(plan.ks), command, "ranking"),
+        manifest=manifest_from(about, measures, max(plan.ks), command, "ranking"),
         sets=sets,
         unusable={},
-        systems={**{name: systems[name] for name in specs}, UNRANKED: systems[UNRANKED]},
-        cells=tuple(ranked_first),
+        systems=systems,
+        cells=tuple(cells),
         comparisons=(),
     )
     return concluded(found, all_pairs=all_pairs)
@@ -461,22 +454,9 @@ def _cell(column: str, cell: Cell) -> MeasuredCell:
     per_task = {str(measure): tuple(values.values()) for measure, values in cell.per_task.items()}
     items = len(next(iter(per_task.values()), ()))
     each_ms = 1000 * cell.seconds / cell.programs if cell.programs else None
-    return MeasuredCell(
-        set=column,
-        system=cell.ranker,
-        figures={UNIT: {str(m): _mean(value) for m, value in cell.values.items() if not isnan(value.value)}},
-        groups={},
-        values={UNIT: {name: values for name, values in per_task.items() if not any(map(isnan, values))}},
-        answers=((),) * items,
-        seconds=(None,) * items,
-        errors={},
-        unjudged=0.0,
-        timings=Timings(None, None, each_ms, None, None, None),
-    )
-
-
-def _mean(value: Value) -> Mean:
-    return Mean(value.value, value.low, value.high)
+    figures = {str(m): Mean(v.value, v.low, v.high) for m, v in cell.values.items() if not isnan(v.value)}
+    values = {name: values for name, values in per_task.items() if not any(map(isnan, values))}
+    return plain_cell(column, cell.ranker, UNIT, items, figures, values, each_ms)
 
 
 def with_spared(cell: Cell, called: Mapping[str, tuple[RecordedRanker, str]]) -> Cell:

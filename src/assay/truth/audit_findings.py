@@ -243,9 +243,7 @@ def judgment_findings(
         yield from _judged_twins(names, judged, twins.near.tolist(), "nearly equal texts", hint=True)
 
 
-def _missing(
-    truth: Truth, names: Sequence[str], places: TextsAt, faults: Mapping[str, str]
-) -> Iterator[AuditFinding]:
+def _missing(truth: Truth, names: Sequence[str], places: TextsAt, faults: Mapping[str, str]) -> Iterator[AuditFinding]:
     """Yield queries without an answer, and judgments of what is not there or in no text that a search looks at."""
     queries, count = [query.id for query in truth.queries], len(truth.judgments)
     judged = {judgment.query_id for judgment in truth.judgments}
