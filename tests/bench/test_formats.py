@@ -136,7 +136,9 @@ def test_csn_holds_every_annotators_judgment(tmp_path: Path, pairs):
 @ROUND
 def test_a_run_keeps_its_order(tmp_path: Path, run):
     spans = {query: [trec.place_of(target) for target in targets] for query, targets in run.items()}
-    rows = (f"{query} Q0 {span} {rank} {-rank} x\n" for query, found in spans.items() for rank, span in enumerate(found))
+    rows = (
+        f"{query} Q0 {span} {rank} {-rank} x\n" for query, found in spans.items() for rank, span in enumerate(found)
+    )
     (tmp_path / "a.run").write_text("".join(rows), "utf-8")
     problems = []
     assert trec.read_run(tmp_path / "a.run", problems) == spans

@@ -79,7 +79,7 @@ def test_what_a_format_is_not_made_for_is_refused_even_when_lossy(tmp_path: Path
         (PLACES, "beir", "BEIR holds a corpus of texts"),
         (PLACES, "cosqa", "CoSQA holds a corpus of texts"),
         (PLACES, "cosqaplus", "CoSQA\\+ holds a corpus of texts"),
-        (PLACES, "swebench", "patches, which cannot be made of lines"),
+        (PLACES, "swebench", "cannot be written as swebench, which is read only"),
         (Truth("set", (Query("a", "ask"),), ()), "trec", "nothing is judged"),
     ):
         with pytest.raises(InputError, match=said):

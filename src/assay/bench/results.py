@@ -182,7 +182,7 @@ class MeasuredCell:
         return next(iter(self.values))
 
 
-def plain_cell(  # noqa: PLR0913  what a cell is
+def plain_cell(  # noqa: PLR0913, PLR0917  what a cell is
     of: str,
     system: str,
     unit: str,

@@ -77,7 +77,7 @@ def query_findings(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFi
         yield from _poor(queries)
 
 
-def _finding(
+def _finding(  # noqa: PLR0913  what a finding is
     name: str, examples: Iterable[str], of: int, what: str, *, count: int | None = None, hint: bool = False
 ) -> AuditFinding:
     """Return a finding of as many as there are examples, unless `count` says otherwise."""

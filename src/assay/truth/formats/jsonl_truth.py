@@ -65,12 +65,6 @@ def read(path: Path) -> TruthFile:
     return found.reading(name=about.name or name_of(path), about=corpus)
 
 
-def losses(truth: Truth) -> Iterator[str]:
-    """Yield what cannot be held: nothing."""
-    del truth
-    yield from ()
-
-
 def write(truth: Truth, path: Path) -> None:
     """Write a ground truth."""
     files.write_rows(path, _records(truth))

@@ -292,7 +292,7 @@ _LOST: Mapping[str, tuple[str, Callable[[Truth], int]]] = {
 }
 
 
-def losses(
+def losses(  # noqa: PLR0913  what a format may not hold
     truth: Truth,
     kinds: str,
     counts: Mapping[str, int],
