@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.truth import truth_formats
 from assay.truth.formats import trec

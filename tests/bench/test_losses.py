@@ -127,7 +127,7 @@ def test_what_nobody_says_any_more_does_not_stay_beside(tmp_path: Path):
     truth_formats.write(Truth("a", queries, judgments), tmp_path / "a.csv")
     assert truth_formats.read(tmp_path / "a.csv").truth.commit == ""
     for text, said in (
-        ('{"repo": 7}', 'a.meta.json:1: wanted {"repo": "owner/name", "commit": "..."}'),
+        ('{"repo": 7}', "a.meta.json:1: repo is '7', wanted text"),
         ('{"repo": "a/b", "comit": "0123"}', "a.meta.json:1: unknown key 'comit'; did you mean 'commit'?"),
     ):
         (tmp_path / "a.meta.json").write_text(text)

@@ -77,8 +77,7 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
                     first = next((answer.error for answer in answers.values()), "it was not asked")
                     failed[name][of] = preparation.error or first
                 else:
-                    source = scores.CellSource(ready, name, answers, preparation, plan, judged)
-                    cells.append(scores.cell_of(source, before))
+                    cells.append(scores.cell_of(ready, name, answers, preparation, plan, judged, before))
     if not cells:
         why = "; ".join(f"{name}: {why}" for name, whys in failed.items() for why in whys.values())
         raise InputError(f"nothing could be measured: {why or 'no set could be used, as told above'}")

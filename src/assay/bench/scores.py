@@ -82,11 +82,25 @@ def score(
     seed: int = 0,
 ) -> Scored:
     """Measure ranked answers; a query without one counts zero."""
-    reader = _Reader(corpus)
+    files = {document.id: document.path for document in corpus.documents}
+
+    @cache
+    def lines(path: str) -> list[str]:
+        return lines_of(corpus, files.get(path, path))
+
+    @cache
+    def units(path: str) -> Units:
+        return functions(path, "\n".join(lines(path)))
+
+    def cost(span: Span) -> int:
+        """Return how many tokens a reader pays for a result."""
+        read = lines(span.path)
+        return tokens("\n".join(read[span.start - 1 : span.end] if span.start else read))
+
     values: dict[Unit, dict[str, Values]] = {}
     judged = 0.0
     for unit in truth.units:
-        matched = match(answers, truth.entries, unit, cost=reader.cost, units=reader.functions)
+        matched = match(answers, truth.entries, unit, cost=cost, units=units)
         computed = {str(measure): measure.of(matched) for measure in measures}
         values[unit] = {name: each for name, each in computed.items() if not np.isnan(each).any()}  # lines of a file
         if unit == truth.units[0]:
@@ -106,75 +120,37 @@ def _mean(values: Values) -> float:
     return float(sum(values.tolist())) / len(values)
 
 
-class _Reader:
-    """What measuring has to know of a corpus; each file is read and cut once."""
-
-    def __init__(self, corpus: SystemCorpus) -> None:
-        self._corpus = corpus
-        self._files = {document.id: document.path for document in corpus.documents}
-        self.lines = cache(self._lines)
-        self.functions = cache(self._functions)
-
-    def cost(self, span: Span) -> int:
-        """Return how many tokens a reader pays for a result."""
-        lines = self.lines(span.path)
-        return tokens("\n".join(lines[span.start - 1 : span.end] if span.start else lines))
-
-    def _lines(self, path: str) -> list[str]:
-        return lines_of(self._corpus, self._files.get(path, path))
-
-    def _functions(self, path: str) -> Units:
-        return functions(path, "\n".join(self.lines(path)))
-
-
 _ANSWERS = 10
 """Results of a query that results.json keeps; the files of a run have all."""
 _HOW = {"cmd": "command", "http": "http", "mcp": "mcp", "run": "saved"}
 
 
-@dataclass(frozen=True, slots=True)
-class CellSource:
-    """All that a cell is computed from."""
+def cell_of(  # noqa: PLR0913, PLR0917  all that a cell is computed from
+    ready: Prepared,
+    system: str,
+    answers: Mapping[str, SystemAnswer],
+    preparation: Preparation,
+    plan: BenchPlan,
+    judged: JudgedSet | None,
+    earlier: Mapping[str, results.MeasuredCell],
+) -> results.MeasuredCell:
+    """Return one system on one set: its figures, by group too, the values they are made of, and what it cost.
 
-    ready: Prepared
-    system: str
-    answers: Mapping[str, SystemAnswer]
-    preparation: Preparation
-    plan: BenchPlan
-    judged: JudgedSet | None = None
-
-    def each(self) -> list[SystemAnswer]:
-        """Return one answer a query, in the order of the set's."""
-        return [
-            self.answers.get(query.id, SystemAnswer(query.id, error=self.preparation.error))
-            for query in self.ready.expected.queries
-        ]
-
-    def key(self) -> str:
-        """Return a hash of all of it, and of the code that computes."""
-        about = (self.system, has_index(self.plan, self.system), [*map(str, self.plan.measures)], self.plan.seed)
-        asked = (self.ready.expected, self.ready.corpus.digest, self.judged)
-        return hash_of(repr((code_stamp(), about, asked, self.each(), self.preparation)))
-
-
-def cell_of(source: CellSource, earlier: Mapping[str, results.MeasuredCell]) -> results.MeasuredCell:
-    """Return one system on one set; of `earlier` cells, by their key, the one that is made of the same."""
-    key = source.key()
-    return earlier.get(key) or _computed(source, key)
-
-
-def _computed(source: CellSource, key: str) -> results.MeasuredCell:
-    """Return a cell: its figures, by group too, the values they are made of, and what it cost.
-
-    With labels of a judge there are figures with these, too, in a field of their own.
+    Of `earlier` cells, by their key, it is the one that is made of the same by the same code. With labels of a judge
+    there are figures with these, too, in a field of their own.
     """
-    ready, plan, told = source.ready, source.plan, source.each()
+    asked, indexed = ready.expected.queries, has_index(plan, system)
+    told = [answers.get(query.id, SystemAnswer(query.id, error=preparation.error)) for query in asked]
+    about = (system, indexed, [*map(str, plan.measures)], plan.seed)
+    key = hash_of(repr((code_stamp(), about, (ready.expected, ready.corpus.digest, judged), told, preparation)))
+    if key in earlier:
+        return earlier[key]
     found = {answer.query_id: [ready.truth_span(span) for span in answer.spans] for answer in told}
     scored = score(ready.expected, found, ready.corpus, plan.measures, seed=plan.seed)
-    judged = source.judged and score(source.judged.expected, found, ready.corpus, plan.measures, seed=plan.seed)
+    second = judged and score(judged.expected, found, ready.corpus, plan.measures, seed=plan.seed)
     return results.MeasuredCell(
         set=ready.spec.name,
-        system=source.system,
+        system=system,
         figures=scored.figures(),
         groups=scored.groups(),
         values={
@@ -185,8 +161,8 @@ def _computed(source: CellSource, key: str) -> results.MeasuredCell:
         seconds=tuple(answer.seconds for answer in told),
         errors={answer.query_id: answer.error for answer in told if answer.error},
         unjudged=scored.unjudged,
-        timings=timings(told, source.preparation, indexed=has_index(plan, source.system)),
-        judged=results.JudgedFigures(judged.figures(), judged.unjudged) if judged else None,
+        timings=timings(told, preparation, indexed=indexed),
+        judged=results.JudgedFigures(second.figures(), second.unjudged) if second else None,
         key=key,
     )
 

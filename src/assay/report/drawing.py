@@ -147,56 +147,38 @@ def png(figure: doc.Figure) -> bytes:
 def _save(figure: doc.Figure, to: Any, form: str, **how: Any) -> None:
     with mpl.rc_context(_style()), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a glyph missing here: text is set by the browser's fonts
-        _drawn(figure).savefig(to, format=form, **how)
+        _DRAWN[type(figure)](figure).savefig(to, format=form, **how)
+
+
+_STYLE = {
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.unicode_minus": True,
+    "figure.facecolor": "none",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10.0,
+    "grid.linewidth": 0.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "assay",
+    "text.parse_math": False,
+    **{f"{axis}tick.{kind}.size": 0 for axis in "xy" for kind in ("major", "minor")},
+}
+_COLORED = {
+    "rule": ("axes.edgecolor", "grid.color"),
+    "muted": ("axes.labelcolor", "xtick.color", "ytick.color"),
+    "ink": ("axes.titlecolor", "text.color"),
+}
 
 
 def _style() -> dict[str, Any]:
-    return {
-        "axes.axisbelow": True,
-        "axes.edgecolor": _color("rule"),
-        "axes.facecolor": "none",
-        "axes.grid": True,
-        "axes.labelcolor": _color("muted"),
-        "axes.linewidth": 0.8,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.titlecolor": _color("ink"),
-        "axes.titlelocation": "left",
-        "axes.titlesize": 10.5,
-        "axes.titleweight": "bold",
-        "axes.unicode_minus": True,
-        "figure.facecolor": "none",
-        "font.family": ["DejaVu Sans"],
-        "font.size": 10.0,
-        "grid.color": _color("rule"),
-        "grid.linewidth": 0.5,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "assay",
-        "text.color": _color("ink"),
-        "text.parse_math": False,
-        "xtick.color": _color("muted"),
-        "xtick.major.size": 0,
-        "xtick.minor.size": 0,
-        "ytick.color": _color("muted"),
-        "ytick.major.size": 0,
-        "ytick.minor.size": 0,
-    }
-
-
-def _drawn(figure: doc.Figure) -> Any:
-    match figure:
-        case doc.Scatter():
-            return _scatter(figure)
-        case doc.Dots():
-            return _dots(figure)
-        case doc.WinsAndLosses():
-            return _wins(figure)
-        case doc.Curves():
-            return _curves(figure)
-        case doc.Heat():
-            return _heat(figure)
-        case doc.Bars():
-            return _bars(figure)
+    return {**_STYLE, **{key: _color(name) for name, keys in _COLORED.items() for key in keys}}
 
 
 def _scatter(figure: doc.Scatter) -> Drawing:
@@ -356,6 +338,15 @@ def _marker(place: int) -> str:
 def _time(value: float) -> str:
     return f"{value:g} ms" if value < 1000 else f"{value / 1000:g} s"
 
+
+_DRAWN: Mapping[type, Callable[[Any], Drawing]] = {
+    doc.Scatter: _scatter,
+    doc.Dots: _dots,
+    doc.WinsAndLosses: _wins,
+    doc.Curves: _curves,
+    doc.Heat: _heat,
+    doc.Bars: _bars,
+}
 
 _NOISE = re.compile(
     r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->"

@@ -42,7 +42,7 @@ class McpSystem:
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Start the server and choose its tool: the one that was named, else the only one that searches."""
         given = checked("mcp", options, _OPTIONS)
-        tool_answers.check_all(given["arguments"])
+        tool_answers.check(given["arguments"])
         location = str(folder_of(given["location"], "mcp", *self._words)) if given["location"] else ""
         values = tool_answers.values_of(corpus, location)
         server = _Server([tool_answers.filled(word, values) for word in self._words], given["environment"], corpus.root)

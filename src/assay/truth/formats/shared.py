@@ -11,6 +11,7 @@ from typing import Any
 
 from assay.errors import InputError, nearest
 from assay.io import files, rows
+from assay.io.fields import read_value
 from assay.io.rows import plain
 from assay.measure.line_spans import Span, span_of
 from assay.truth.ground_truth import Truth, TruthFile
@@ -199,7 +200,14 @@ class Gathered:
                 yield target
 
 
-_ABOUT = ("repo", "commit", "hidden")
+@dataclass(frozen=True, slots=True)
+class _About:
+    repo: str = ""
+    commit: str = ""
+    hidden: tuple[str, ...] = ()
+
+
+_ABOUT = [field.name for field in fields(_About)]
 
 
 def name_of(path: Path) -> str:
@@ -216,19 +224,15 @@ def about_of(path: Path, problems: list[Problem]) -> dict[str, Any]:
     if not beside.is_file():
         return {}
     try:
-        about = rows.value_of(beside)
+        about: dict[str, Any] = rows.value_of(beside)
+        read_value(_About, about)
     except InputError as error:
         problems.append(Problem(rows.place(beside, 1), str(error)))
-        return {}
-    found = {key: about.get(key, "") for key in ("repo", "commit")} if isinstance(about, dict) else {"repo": None}
-    hidden = about.get("hidden", []) if isinstance(about, dict) else []
-    if not isinstance(hidden, list) or not all(isinstance(value, str) for value in (*found.values(), *hidden)):
-        problems.append(Problem(rows.place(beside, 1), 'wanted {"repo": "owner/name", "commit": "..."}'))
         return {}
     near = {key: nearest(key, _ABOUT) for key in about if key not in _ABOUT}
     misspelt = [f"unknown key '{key}'; {hint}" for key, hint in near.items() if hint.startswith("did you mean")]
     problems.extend(Problem(rows.place(beside, 1), what) for what in misspelt)
-    return {**found, "hidden": hidden}
+    return about
 
 
 def about_file(path: Path) -> Path:
