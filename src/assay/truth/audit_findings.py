@@ -50,7 +50,7 @@ class Audit:
         return tuple(finding for finding in self.findings if finding.hint)
 
 
-def short(text: str, longest: int = 70) -> str:
+def _short(text: str, longest: int = 50) -> str:
     """Return a text as one line that fits beside others."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
@@ -59,22 +59,13 @@ def short(text: str, longest: int = 70) -> str:
 Grades = Mapping[str, Mapping[Hashable, int]]
 """By query and what was judged, twins being one, the highest grade."""
 
-_LANGUAGES = frozenset(
-    "bash c clojure code cpp csharp dart elixir erlang go golang groovy haskell java javascript js julia kotlin lua "
-    "matlab ocaml perl php powershell program programming py python python2 python3 ruby rust scala swift ts "
-    "typescript".split()
-)
-"""Names of languages, and the words that every question of code may have."""
-_ELSEWHERE = frozenset("anaconda conda ide install jupyter pip pycharm tutorial uninstall versus vs vscode".split())
-_LONGEST = 64
-_PAIRS = {"(": ")", "[": "]", "{": "}"}
-
 
 def query_findings(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding]:
     """Yield what is wrong with queries; without any text there is nothing to say."""
     if any(query.text for query in queries):
         yield from _repeated(queries, grades)
-        yield from _poor(queries)
+        wordless = [f"{query.id} '{_short(query.text)}'" for query in queries if not WORD.search(query.text)]
+        yield _finding("no word", wordless, len(queries), "queries without a letter or digit")
 
 
 def _finding(  # noqa: PLR0913  what a finding is
@@ -125,7 +116,7 @@ def _text(query: Query) -> str:
 
 
 def _group_text(group: Sequence[Query]) -> str:
-    shown = [f"{query.id} '{short(query.text, 50)}'" for query in group[:3]]
+    shown = [f"{query.id} '{_short(query.text)}'" for query in group[:3]]
     return " = ".join(shown) + (f" … {len(group)} in all" if len(group) > 3 else "")
 
 
@@ -143,58 +134,6 @@ def _lacking(group: Sequence[Query], grades: Grades) -> bool:
     judged = [grades.get(query.id, {}) for query in group]
     right = {target for each in judged for target, grade in each.items() if grade}
     return any(right - each.keys() for each in judged)
-
-
-_RULES: Sequence[tuple[str, str, Callable[[str], bool]]] = (
-    ("no word", "queries without a letter or digit", lambda text: not WORD.search(text)),
-    (
-        "no telling word",
-        "queries with nothing but stop words and names of languages",
-        lambda text: bool(WORD.search(text)) and not _telling(text),
-    ),
-    (
-        "too short",
-        "queries with one telling word that is no identifier",
-        lambda text: len(_telling(text)) == 1 and not _identifier(text),
-    ),
-    ("too long", f"queries of more than {_LONGEST} words", lambda text: len(WORD.findall(text)) > _LONGEST),
-    (
-        "cut",
-        "queries that end in an ellipsis, a comma or an article, or open what they do not close",
-        lambda text: _is_cut(text.strip()),
-    ),
-    (
-        "not about code",
-        f"queries with one of the words {', '.join(sorted(_ELSEWHERE))}",
-        lambda text: not _ELSEWHERE.isdisjoint(map(str.lower, WORD.findall(text))),
-    ),
-)
-
-
-def _poor(queries: Sequence[Query]) -> Iterator[AuditFinding]:
-    poor: set[str] = set()
-    for name, what, rule in _RULES:
-        found = [query for query in queries if rule(query.text)]
-        poor.update(query.id for query in found)
-        told = (f"{query.id} '{short(query.text)}'" for query in found)
-        yield _finding(name, told, len(queries), what, hint=name != "no word")
-    what = "queries that any of these rules takes for poor"
-    yield _finding("poor queries", (), len(queries), what, count=len(poor), hint=True)
-
-
-def _telling(text: str) -> set[str]:
-    """Return the words of a text that are neither stop words nor names of languages."""
-    return {word for word in map(str.lower, WORD.findall(text)) if word not in STOP_WORDS and word not in _LANGUAGES}
-
-
-def _identifier(text: str) -> bool:
-    """Say whether a text has a name of code in it: `parse_args`, `HttpServer`, `os.path`, `sort()`."""
-    return any(len(parts(word)) > 1 for word in WORD.findall(text)) or any(sign in text for sign in "._():#`")
-
-
-def _is_cut(text: str) -> bool:
-    opened = any(text.count(one) > text.count(other) for one, other in _PAIRS.items())
-    return opened or text.count('"') % 2 == 1 or text.lower().endswith(("...", "…", ",", " the", " an"))
 
 
 TextsAt = Callable[[str], Collection[int]]
