@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from math import isclose
 
 from assay.bench import results
@@ -333,13 +333,8 @@ def misses(study: results.Experiment) -> doc.Section:
     if not found:
         none = "Every system found something right in its first ten results of every query."
         return doc.Section("misses", "Misses", (doc.words(none),))
-    shown: list[Miss] = []
-    pairs = 0
-    for miss in found:
-        pairs += len(miss.got)
-        if shown and pairs > _MOST:
-            break
-        shown.append(miss)
+    pairs = list(accumulate(len(miss.got) for miss in found))
+    shown = found[: max(1, sum(count <= _MOST for count in pairs))]
     left = len(found) - len(shown)
     note = (
         f"{counted(len(found), 'query')} for which some system's first ten results held nothing right, hardest first."
@@ -363,14 +358,14 @@ def _find_misses(study: results.Experiment) -> Iterator[Miss]:
 
 def _choices(study: results.Experiment, shown: Sequence[Miss]) -> tuple[doc.Choice, ...]:
     missed = {system for miss in shown for system in miss.got}
-    sets = list(dict.fromkeys(miss.set for miss in shown))
+    numbers = {name: str(at) for at, name in enumerate(study.sets)}
+    sets = {numbers[name]: name for name in dict.fromkeys(miss.set for miss in shown)}
     systems = {str(at): system for at, system in enumerate(study.systems) if system in missed}
-    choices = [doc.Choice("system", "Missed by", {"": "any system", **systems})]
-    if len(sets) > 1:
-        choices.append(
-            doc.Choice("set", "In", {"": "all sets", **{str([*study.sets].index(name)): name for name in sets}})
-        )
-    return tuple(choices)
+    choices = (
+        doc.Choice("system", "Missed by", {"": "any system", **systems}),
+        doc.Choice("set", "In", {"": "all sets", **sets}),
+    )
+    return choices[: 1 + (len(sets) > 1)]
 
 
 def _entry(study: results.Experiment, miss: Miss) -> doc.ListEntry:
@@ -393,27 +388,22 @@ def _details(study: results.Experiment, miss: Miss) -> Iterator[doc.Detail]:
     several = len(set(grades.values())) > 1
     right = [_target(target, f"grade {grades[target]}" if several else "") for target in miss.right[:_TARGETS]]
     yield doc.Detail(doc.Phrase("Expected"), tuple(right), more=max(0, len(miss.right) - _TARGETS))
+    files = {results.place_of(target).path for target in miss.right}
     for system, answers in miss.got.items():
-        yield _got(study, miss, system, answers)
+        why = (
+            doc.Phrase(miss.errors[system], warnings=("failed",)) if system in miss.errors else doc.Phrase("no result")
+        )
+        if system in miss.errors or not answers:
+            yield doc.Detail(system_phrase(study, system), (why,))
+            continue
+        near = ("right file, other lines" if results.place_of(each).path in files else "" for each in answers)
+        items = tuple(map(_target, answers[:_SHOWN], near))
+        more = max(0, len(answers) - _SHOWN)
+        yield doc.Detail(system_phrase(study, system), items, ordered=True, more=more)
     if miss.ranks:
         found = sorted(miss.ranks.items(), key=lambda each: each[1])
-        yield doc.Detail(
-            doc.Phrase("Found by"),
-            tuple(doc.Phrase(s, color=study.systems.index(s), remark=f"at {rank}") for s, rank in found),
-        )
-
-
-def _got(study: results.Experiment, miss: Miss, system: str, answers: Sequence[str]) -> doc.Detail:
-    if system in miss.errors:
-        return doc.Detail(system_phrase(study, system), (doc.Phrase(miss.errors[system], warnings=("failed",)),))
-    if not answers:
-        return doc.Detail(system_phrase(study, system), (doc.Phrase("no result"),))
-    files = {results.place_of(target).path for target in miss.right}
-    items = tuple(
-        _target(answer, "right file, other lines" if results.place_of(answer).path in files else "")
-        for answer in answers[:_SHOWN]
-    )
-    return doc.Detail(system_phrase(study, system), items, ordered=True, more=max(0, len(answers) - _SHOWN))
+        items = tuple(doc.Phrase(s, color=study.systems.index(s), remark=f"at {rank}") for s, rank in found)
+        yield doc.Detail(doc.Phrase("Found by"), items)
 
 
 def _target(target: str, remark: str) -> doc.Phrase:

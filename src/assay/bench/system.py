@@ -203,14 +203,11 @@ class System(Protocol):
     time; a hit's chunk has path and lines below the corpus' root, whatever the system printed, and no text.
     What goes wrong with one query is raised as `AssayError` and counted against that query. A searcher whose answer
     has results although something went wrong says so in an attribute `note`; a system may have `problems` (what it
-    could not use), `built_s` (how long the index took that it shares) and `close()`.
+    could not use), `built_s` (how long the index took that it shares), `index_bytes()` and `close()`.
     """
 
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Index a corpus, at most once for equal corpora and options, and return what answers."""
-
-    def index_bytes(self) -> int | None:
-        """Return what its index takes up, None where it has none or does not tell."""
 
 
 GENERAL: Mapping[str, Any] = {"location": "", "timeout_s": 30.0}

@@ -192,47 +192,30 @@ def read_labels(truth: Truth, file: Path, judge: str = "") -> TruthFile:
     """
     problems: list[Problem] = []
     queries = {query.id for query in truth.queries}
-    known = {_key(judgment): judgment for judgment in truth.judgments}
+    known = {(each.query_id, each.target, each.judge): each for each in truth.judgments}
     added: list[Judgment] = []
     for row, record in _records(file, problems):
-        where = rows.place(file, row)
-        try:
-            judgment = _judgment(record, queries, judge)
-        except InputError as error:
-            problems.append(Problem(where, str(error)))
-            continue
-        if judgment is None:
-            continue
-        if not judgment.judge:
+        where, said = rows.place(file, row), record.get("grade")
+        if said is None or not str(said).strip():
+            continue  # not judged yet
+        query, target, who, reason = (text_of(record.get(name)) for name in ("query_id", "target", "judge", "reason"))
+        label = Judgment(query, target, grade_of(said) or 0, who or judge, reason)
+        if grade_of(said) is None:
+            fault = f"'{said}' is no grade, wanted a whole number from 0 (wrong) up, or nothing"
+        elif query not in queries:
+            fault = f"the ground truth has no query '{query}'"
+        else:
+            fault = fault_of_target(target)
+        if not fault and not label.judge:
             raise InputError(f"{where} does not say who judged: give --judge NAME, or a column 'judge'")
-        earlier = known.setdefault(_key(judgment), judgment)
-        if earlier is judgment:
-            added.append(judgment)
-        elif earlier.grade != judgment.grade:
-            problems.append(
-                Problem(where, f"{judgment.target} is judged {earlier.grade} already: {judgment.grade} is left out")
-            )
+        earlier = label if fault else known.setdefault((query, target, label.judge), label)
+        if earlier.grade != label.grade:
+            fault = f"{target} is judged {earlier.grade} already: {label.grade} is left out"
+        if fault:
+            problems.append(Problem(where, fault))
+        elif earlier is label:
+            added.append(label)
     return TruthFile(replace(truth, judgments=(*truth.judgments, *added)), tuple(problems))
-
-
-def _key(judgment: Judgment) -> tuple[str, str, str]:
-    return judgment.query_id, judgment.target, judgment.judge
-
-
-def _judgment(record: Mapping[str, Any], queries: set[str], judge: str) -> Judgment | None:
-    """Return what a row says, None where it says nothing yet."""
-    said = record.get("grade")
-    if said is None or (isinstance(said, str) and not said.strip()):
-        return None
-    grade = grade_of(said)
-    if grade is None:
-        raise InputError(f"'{said}' is no grade, wanted a whole number from 0 (wrong) up, or nothing")
-    query_id, target = text_of(record.get("query_id")), text_of(record.get("target"))
-    if query_id not in queries:
-        raise InputError(f"the ground truth has no query '{query_id}'")
-    if fault := fault_of_target(target):
-        raise InputError(fault)
-    return Judgment(query_id, target, grade, text_of(record.get("judge")) or judge, text_of(record.get("reason")))
 
 
 def _records(file: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:

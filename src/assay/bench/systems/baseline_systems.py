@@ -91,10 +91,6 @@ class Bm25System:
         filters = ChunkFilters(corpus, chunks)
         return _Ranked(chunks, lambda text: bm25(held, match(held, understand(text).terms), _BODY), filters)
 
-    def index_bytes(self) -> int | None:
-        """Return nothing: the words are held in memory."""
-        return None
-
 
 class BagOfWordsSystem:
     """The cosine of two texts' word counts; `bow:2000` counts the 2,000 most frequent words only.
@@ -115,10 +111,6 @@ class BagOfWordsSystem:
         return _Ranked(
             chunks, _Bags([chunk.text for chunk in chunks], self._vocabulary).cosines, ChunkFilters(corpus, chunks)
         )
-
-    def index_bytes(self) -> int | None:
-        """Return nothing: the words are held in memory."""
-        return None
 
 
 class _Bags:

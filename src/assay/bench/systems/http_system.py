@@ -58,10 +58,6 @@ class HttpSystem:
         if self._client is not None:
             self._client.close()
 
-    def index_bytes(self) -> int | None:
-        """Return nothing: the service does not tell."""
-        return None
-
 
 def _expanded(headers: Mapping[str, Any]) -> dict[str, str]:
     def value(found: re.Match[str]) -> str:

@@ -55,10 +55,6 @@ class McpSystem:
 
         return Answers(ask, corpus, given, corpus.root)
 
-    def index_bytes(self) -> int | None:
-        """Return nothing: the server does not tell."""
-        return None
-
     def close(self) -> None:
         """End the server."""
         if self._server is not None:
