@@ -1,4 +1,4 @@
-"""Reports to text: aligned tables for a terminal, and Markdown that no stranger's words break out of."""
+"""Write reports as text: aligned tables for a terminal, and Markdown that no stranger's words break out of."""
 
 from __future__ import annotations
 
