@@ -21,12 +21,7 @@ _PAGE = 10
 
 def caveats(results: Results) -> Iterator[str]:
     """Yield what a reader should know before believing a figure."""
-    tests = [name for name, told in results.sets.items() if told.role == "test"]
-    chosen = [name for name, told in results.systems.items() if told.chosen_on == "test"]
-    if chosen:
-        yield f"settings of {', '.join(chosen)} were chosen on test sets: their figures there are tuned, not unseen"
-    if any(told.base for told in results.systems.values()) and tests and len(tests) == len(results.sets):
-        yield "variants are compared on test sets only: whoever picks the best of them has tuned on these sets"
+    yield from _tuned(results)
     for name, why in results.unusable.items():
         yield f"{name} could not be measured: {why}"
     for system, told in results.systems.items():
@@ -40,6 +35,16 @@ def caveats(results: Results) -> Iterator[str]:
             yield f"{bare} of {len(of.queries)} queries of {name} have no right answer: they count zero for all"
     yield from _cut(results.manifest)
     yield from _favoured(results.sets)
+
+
+def _tuned(results: Results) -> Iterator[str]:
+    """Yield where figures were chosen by looking at them."""
+    tests = [name for name, told in results.sets.items() if told.role == "test"]
+    chosen = [name for name, told in results.systems.items() if told.chosen_on == "test"]
+    if chosen:
+        yield f"settings of {', '.join(chosen)} were chosen on test sets: their figures there are tuned, not unseen"
+    if any(told.base for told in results.systems.values()) and tests and len(tests) == len(results.sets):
+        yield "variants are compared on test sets only: whoever picks the best of them has tuned on these sets"
 
 
 def _of_system(system: str, told: MeasuredSystem, results: Results) -> Iterator[str]:

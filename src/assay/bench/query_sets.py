@@ -247,10 +247,7 @@ def judge_unseen(
     languages = {document.id: document.language for document in ready.corpus.documents}
     labels = unseen.label(as_pairs(pooled, ready.expected.queries, languages), file, watch)
     said = {(each.query_id, each.target): replace(each, judge=unseen.judge) for each in labels.judgments}
-    by_pair = ((asdict(pair), said.get((pair.query_id, pair.target))) for pair in pooled.pairs)
-    told = ((pair, (label.grade, label.reason, label.judge) if label else ("", "", "")) for pair, label in by_pair)
-    rows = ({**pair, **dict(zip(("grade", "reason", "judge"), label, strict=True))} for pair, label in told)
-    write_rows(file.with_suffix(".labels.jsonl"), rows)
+    write_rows(file.with_suffix(".labels.jsonl"), _filled_in(pooled, said))
     entries = {name: list(held) for name, held in ready.expected.entries.items()}
     for (query, target), judgment in said.items():  # a place that stands for its like stands for them here
         entries[query].append(Entry(Span(target) if target in texts else span_of(target), judgment.grade))
@@ -258,6 +255,14 @@ def judge_unseen(
     asked = len(pooled.pairs)
     counts = (unseen.judge, unseen.depth, asked, grades[True], grades[False], asked - len(said), labels.stopped)
     return JudgedSet(replace(ready.expected, entries=entries), UnseenCounts(*counts))
+
+
+def _filled_in(pooled: Pool, said: Mapping[tuple[str, str], Judgment]) -> Iterator[dict[str, object]]:
+    """Yield the rows of a pool that was filled in."""
+    for pair in pooled.pairs:
+        label = said.get((pair.query_id, pair.target))
+        grade, reason, judge = (label.grade, label.reason, label.judge) if label else ("", "", "")
+        yield {**asdict(pair), "grade": grade, "reason": reason, "judge": judge}
 
 
 def _safe(spec: str) -> str:
