@@ -8,6 +8,7 @@ one of the figures; systems that need the same index share it.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -60,7 +61,7 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
     if fresh:
         move_aside(setting.out / "runs")
     asked = frozenset(system.name for system in plan.systems if _is_asked(system, plan, setting.say))
-    failed: dict[str, dict[str, str]] = {system.name: {} for system in plan.systems}
+    failed: defaultdict[str, dict[str, str]] = defaultdict(dict)
     sets: dict[str, MeasuredSet] = {}
     unusable: dict[str, str] = {}
     cells: list[MeasuredCell] = []
@@ -73,9 +74,8 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
             judged = _judged(ready, {name: answers for name, (answers, _) in answered.items()}, setting)
             sets[of] = scores.set_of(ready, judged.counts if judged else None)
             for name, (answers, preparation) in answered.items():
-                if all(answer.error and not answer.spans for answer in answers.values()):
-                    first = next((answer.error for answer in answers.values()), "it was not asked")
-                    failed[name][of] = preparation.error or first
+                if why := _useless(answers, preparation):
+                    failed[name][of] = why
                 else:
                     cells.append(scores.cell_of(ready, name, answers, preparation, plan, judged, before))
     if not cells:
@@ -94,6 +94,13 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
     measured = concluded(measured, all_pairs=plan.all_pairs)
     write(measured, setting.out, setting.say, earlier)
     return measured
+
+
+def _useless(answers: Mapping[str, SystemAnswer], preparation: Preparation) -> str:
+    """Return why a system said nothing at all, empty when it answered something."""
+    if all(answer.error and not answer.spans for answer in answers.values()):
+        return preparation.error or next((answer.error for answer in answers.values()), "it was not asked")
+    return ""
 
 
 def earlier_in(file: Path) -> Results | None:
@@ -232,14 +239,13 @@ def _ask(
         prepared = ask_in_turn(contenders, plan.k, **limits, threads=plan.threads, on_answer=take, on_prepared=tell)
         for name, preparation in prepared.items():
             saved[name].prepared(preparation)
-        least = {system.name: system.threshold for system in plan.systems}
-        return {
-            name: (
-                {query: answer.from_score(least[name]) for query, answer in file.answers.items()},
-                file.preparation or Preparation(),
-            )
-            for name, file in saved.items()
-        }
+        return {system.name: _kept(saved[system.name], system) for system in plan.systems if system.name in saved}
+
+
+def _kept(file: RunFile, system: SystemSpec) -> tuple[dict[str, SystemAnswer], Preparation]:
+    """Return the answers of a file that score enough, and what it took to get the system ready."""
+    answers = {query: answer.from_score(system.threshold) for query, answer in file.answers.items()}
+    return answers, file.preparation or Preparation()
 
 
 def file_name(name: str) -> str:
