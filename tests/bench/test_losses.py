@@ -49,9 +49,9 @@ LOST = {
     "cosqa": (TEXTS, ["the tags kind", NO_DOCUMENT, UNJUDGED, "repository and commit",
                       "the fields kind, language, symbol of documents",
                       "documents with the text of another, which become one (1)"]),
-    "cosqaplus": (TEXTS, ["the tags kind", NO_DOCUMENT, "the fields kind, symbol of documents",
+    "cosqaplus": (TEXTS, ["the tags kind", NO_DOCUMENT, "repository and commit", "the fields kind, symbol of documents",
                           "languages of documents, for all are Python there (2)",
-                          "grades above 1, which become 1 (1)", "repository and commit"]),
+                          "grades above 1, which become 1 (1)"]),
     "jsonl": (PLACES, []),
 }  # fmt: skip
 
@@ -75,11 +75,11 @@ def test_what_would_be_lost_is_said_and_only_dropped_when_told_to(tmp_path: Path
 def test_what_a_format_is_not_made_for_is_refused_even_when_lossy(tmp_path: Path):
     for truth, form, said in (
         (TEXTS, "semble", "this ground truth has documents"),
-        (TEXTS, "octocode", "octocode's CSV holds lines of files"),
+        (TEXTS, "octocode", "octocode's CSV holds files of a checkout"),
         (PLACES, "beir", "BEIR holds a corpus of texts"),
         (PLACES, "cosqa", "CoSQA holds a corpus of texts"),
         (PLACES, "cosqaplus", "CoSQA\\+ holds a corpus of texts"),
-        (PLACES, "swebench", "patches, which cannot be made of lines"),
+        (PLACES, "swebench", "cannot be written as swebench, which is read only"),
         (Truth("set", (Query("a", "ask"),), ()), "trec", "nothing is judged"),
     ):
         with pytest.raises(InputError, match=said):
@@ -127,7 +127,7 @@ def test_what_nobody_says_any_more_does_not_stay_beside(tmp_path: Path):
     truth_formats.write(Truth("a", queries, judgments), tmp_path / "a.csv")
     assert truth_formats.read(tmp_path / "a.csv").truth.commit == ""
     for text, said in (
-        ('{"repo": 7}', 'a.meta.json:1: wanted {"repo": "owner/name", "commit": "..."}'),
+        ('{"repo": 7}', "a.meta.json:1: repo is '7', wanted text"),
         ('{"repo": "a/b", "comit": "0123"}', "a.meta.json:1: unknown key 'comit'; did you mean 'commit'?"),
     ):
         (tmp_path / "a.meta.json").write_text(text)

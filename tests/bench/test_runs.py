@@ -14,7 +14,6 @@ from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, key_of, 
 from assay.bench.results import Timings
 from assay.errors import InputError, StorageError
 from assay.measure.line_spans import Span
-from assay.truth.formats import trec
 from assay.values import Query
 
 QUERIES = [Query("1", "send"), Query("2", "read"), Query("3", "write")]
@@ -93,7 +92,7 @@ def test_a_file_that_holds_something_else_says_so_and_is_left_alone(tmp_path: Pa
         ("garbage\n", "run:1: not JSON"),
         *(
             (f'{{"key": "{KEY}"}}\n{json.dumps(record)}\n', "holds what is no answer")
-            for record in (*BROKEN, {"prepared": {}}, {"prepared": 5})
+            for record in (*BROKEN, {"prepared": 5})
         ),
     ):
         file.write_text(text)
@@ -115,7 +114,7 @@ def test_saved_answers_are_a_run_of_which_bad_rows_are_left_out(tmp_path: Path):
         assert read == {"2": [(Span("a.py", 1, 2), 1.0)]}
         assert [problem.where for problem in problems] == ["run:2"]
     spans = (Span("a.py", 1, 3), Span("b.py"))
-    trec.write_run(tmp_path / "run.txt", {"1": spans}, name="bm25")
+    (tmp_path / "run.txt").write_text("1 Q0 a.py:1-3 1 2 bm25\n1 Q0 b.py 2 1 bm25\n")
     read, problems = answer_runs.read_any(tmp_path / "run.txt")
     assert ([span for span, _ in read["1"]], problems) == ([*spans], [])
 

@@ -9,8 +9,7 @@ import pytest
 
 from assay import plugins
 from assay.bench.system import SystemCorpus
-from assay.bench.systems.baseline_systems import METHODS, words
-from assay.encode.models import RECIPES
+from assay.bench.systems.baseline_systems import words
 from assay.errors import InputError
 from assay.values import Chunk, Query
 
@@ -138,10 +137,3 @@ def test_bags_are_cosines_of_counts():
     searcher = plugins.make("system", "bow:2").prepare(SystemCorpus("c", Path(), chunks), {})  # the most frequent words
     assert [hit.chunk.path for hit in searcher.search([Query("1", "green blue")], 5)[0]] == ["1.txt", "0.txt"]
     assert searcher.search([Query("1", "green")], 5)[0] == []
-
-
-def test_every_method_of_the_paper_has_a_recipe():
-    assert len(METHODS) == 8
-    for spec in METHODS.values():
-        kind, _, rest = spec.partition(":")
-        assert kind == "bow" or rest.removeprefix("hf:").lower() in RECIPES

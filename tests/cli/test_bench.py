@@ -46,7 +46,7 @@ QUIET = """
 import sys
 from assay.cli.main import run
 status = run(sys.argv[1:])
-heavy = {"matplotlib", "ast_grep_py", "assay.bench.scores"} & sys.modules.keys()
+heavy = {"matplotlib", "ast_grep_py"} & sys.modules.keys()
 sys.exit(f"loaded {sorted(heavy)}" if heavy else status)
 """
 

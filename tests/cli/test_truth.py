@@ -163,11 +163,11 @@ def test_an_audit_counts_what_is_wrong_with_examples(assay, twins: Path):
     assert ran.out.startswith("set: 3 queries, 4 judgments, 4 documents\ngrades   0: 2  1: 2\n")
     assert "        1 of 4 (25.0%)  texts that equal an earlier one\n          a = b\n" in ran.out
     assert "equal texts judged differently for one query\n          1: a=1 b=0\n" in ran.out
-    assert ran.out.index("findings") < ran.out.index("hints") < ran.out.index("install numpy quickly")
+    assert ran.out.index("findings") < ran.out.index("hints") < ran.out.rindex("a=1 b=0")
     told = json.loads(assay("truth", "audit", twins, "--format", "json", "--examples", "0").out)
     counts = {finding["name"]: finding["count"] for finding in told["findings"]}
     assert counts["equal texts"] == counts["nearly equal texts"] == counts["unanswered queries"] == 1
-    assert {finding["name"] for finding in told["hints"]} >= {"not about code", "poor queries"}
+    assert {finding["name"] for finding in told["hints"]} >= {"twins judged differently, nearly equal texts"}
     assert not any(finding["examples"] for finding in told["findings"])
 
 

@@ -11,16 +11,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from assay import __version__
 from assay.bench.results import Timings
 from assay.errors import InputError, StorageError
+from assay.io.fields import read_value
 from assay.measure.line_spans import Span
 from assay.runs.record import Batches, append_lines, hash_of, read_lines, sole_writer
 from assay.truth.formats import trec
@@ -150,13 +151,14 @@ class RunFile:
         self._lines.flush()
 
     def _take(self, record: Mapping[str, Any]) -> None:
-        found = _preparation(record["prepared"]) if "prepared" in record else _answer(record)
-        if found is None:
-            raise StorageError(f"{self._file} holds what is no answer: {str(record)[:80]}; remove it to ask again")
-        if isinstance(found, SystemAnswer):
-            self.answers[found.query_id] = found
-        else:
-            self.preparation = found
+        if answer := _answer(record):
+            self.answers[answer.query_id] = answer
+            return
+        try:
+            self.preparation = read_value(Preparation, record.get("prepared"))
+        except InputError:
+            about = str(record)[:80]
+            raise StorageError(f"{self._file} holds what is no answer: {about}; remove it to ask again") from None
 
 
 def _swap_in(file: Path, key: str) -> None:
@@ -175,11 +177,12 @@ def _aside(file: Path, key: str) -> Path:
     return file.with_name(f"{file.stem}.{hash_of(key)[:12]}{file.suffix}")
 
 
-def timings(answers: Iterable[SystemAnswer], preparation: Preparation, *, indexed: bool) -> Timings:
+def timings(answers: Sequence[SystemAnswer], preparation: Preparation, *, indexed: bool) -> Timings:
     """Return what results say about speed and size; the first answer after a start is cold, the others are warm."""
-    told = [answer for answer in answers if answer.seconds is not None]
-    cold = [1000 * answer.seconds for answer in told if answer.cold and answer.seconds is not None]
-    warm = [1000 * answer.seconds for answer in told if not answer.cold and answer.seconds is not None]
+    cold, warm = (
+        [1000 * each.seconds for each in answers if each.cold == first and each.seconds is not None]
+        for first in (True, False)
+    )
     return Timings(
         index_s=preparation.index_s if indexed else None,
         cold_ms=cold[0] if cold else None,
@@ -217,47 +220,39 @@ def _failed(answer: SystemAnswer | None) -> bool:
     return answer is None or bool(answer.error and not answer.spans)
 
 
+class _Found(NamedTuple):
+    path: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An answer as a file holds it."""
+
+    query: str
+    seconds: float | None
+    found: tuple[_Found, ...]
+    error: str = ""
+    cold: bool = False
+
+
 def _record(answer: SystemAnswer) -> dict[str, Any]:
     found = [[s.path, s.start, s.end, score] for s, score in zip(answer.spans, answer.scores, strict=True)]
-    told = {"error": answer.error, "cold": answer.cold}
-    return {"query": answer.query_id, "seconds": answer.seconds, "found": found, **{k: v for k, v in told.items() if v}}
+    more = {"error": answer.error, "cold": answer.cold}
+    return {"query": answer.query_id, "seconds": answer.seconds, "found": found, **{k: v for k, v in more.items() if v}}
 
 
 def _answer(record: Mapping[str, Any]) -> SystemAnswer | None:
     """Return what a record says, None where it is no answer: files come from strangers, too."""
-    found, name, seconds = record.get("found"), record.get("query"), record.get("seconds")
-    if not isinstance(name, str) or not isinstance(found, list) or not all(map(_is_result, found)):
+    try:
+        line = read_value(_Line, record)
+    except InputError:
         return None
-    if not _is_number(seconds, None) or not isinstance(record.get("error", ""), str):
+    if not all(each.start <= each.end <= _LAST_LINE for each in line.found):
         return None
+    spans = tuple(Span(*each[:3]) for each in line.found)
     return SystemAnswer(
-        name,
-        tuple(Span(path, start, end) for path, start, end, _ in found),
-        tuple(score for *_, score in found),
-        seconds,
-        record.get("error", ""),
-        record.get("cold") is True,
+        line.query, spans, tuple(each.score for each in line.found), line.seconds, line.error, line.cold
     )
-
-
-def _is_result(value: Any) -> bool:
-    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[0], str):
-        return False
-    lines = all(type(line) is int and 0 <= line <= _LAST_LINE for line in value[1:3])
-    return lines and value[1] <= value[2] and _is_number(value[3])
-
-
-def _is_number(value: Any, *also: None) -> bool:
-    return value in also if value is None else type(value) in {int, float}
-
-
-def _preparation(told: Any) -> Preparation | None:
-    """Return what a record says, None where it is something else."""
-    known = {each.name: each.default for each in fields(Preparation)}
-    if not isinstance(told, dict) or told.keys() != known.keys():
-        return None
-    problems, words = told["problems"], (told["error"], told["peak_of"])
-    numbers = [told[name] for name in ("index_s", "index_bytes", "peak_mb", "threads", "restarts")]
-    if not isinstance(problems, list) or not all(isinstance(each, str) for each in (*problems, *words)):
-        return None
-    return Preparation(**{**told, "problems": tuple(problems)}) if all(_is_number(n, None) for n in numbers) else None

@@ -7,51 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from assay.bench.report_parts import (
-    SYSTEM,
-    cost,
-    costs,
-    digits_of,
-    figures,
-    groups,
-    judged,
-    misses,
-    pairs,
-    published,
-    quality,
-    score,
-    system_phrase,
-    with_labels,
-)
+from assay.bench import report_parts as parts
 from assay.bench.results import Experiment, MeasuredSet, MeasuredSystem, Results, RunManifest, SetView, significant
 from assay.errors import counted
 from assay.io.fields import as_json
 from assay.measure.measures import parse
-from assay.report.document import (
-    Block,
-    Bullets,
-    Cell,
-    Choice,
-    Column,
-    Count,
-    Fold,
-    Leaf,
-    Mean,
-    Number,
-    Panel,
-    Panels,
-    Paragraph,
-    Phrase,
-    Report,
-    Rows,
-    Section,
-    Table,
-    Verbatim,
-    figure,
-    listed,
-    probability,
-    words,
-)
+from assay.report import document as doc
 from assay.report.plain_text import cell_text, interval_text, value_text
 
 _PAGE = 10
@@ -82,8 +43,7 @@ def _tuned(results: Results) -> Iterator[str]:
     chosen = [name for name, told in results.systems.items() if told.chosen_on == "test"]
     if chosen:
         yield f"settings of {', '.join(chosen)} were chosen on test sets: their figures there are tuned, not unseen"
-    variants = [name for name, told in results.systems.items() if told.base]
-    if variants and tests and len(tests) == len(results.sets):
+    if any(told.base for told in results.systems.values()) and tests and len(tests) == len(results.sets):
         yield "variants are compared on test sets only: whoever picks the best of them has tuned on these sets"
 
 
@@ -140,51 +100,59 @@ def title(study: Experiment) -> str:
     pairs = {other: study.compared(view, unit, study.primary, (best, other)) for other in others}
     tied = [other for other, pair in pairs.items() if pair and not significant(pair)]
     if tied:
-        return f"{best} leads, but {listed(tied)} cannot be told apart from it"
+        return f"{best} leads, but {doc.listed(tied)} cannot be told apart from it"
     if all(pairs.values()):
         return f"{best} is ahead of {'all ' + str(len(others)) + ' others' if len(others) > 1 else others[0]}"
     return f"{best} has the highest {study.primary}"
 
 
-def verdict(study: Experiment) -> Section:
+def verdict(study: Experiment) -> doc.Section:
     """Return the top of the report."""
-    found = tuple(map(words, caveats(study.results)))
-    warned: list[Block] = [Bullets("Before you believe a figure", found, warning=True)] if found else []
+    found = tuple(map(doc.words, caveats(study.results)))
+    warned: list[doc.Block] = [doc.Bullets("Before you believe a figure", found, warning=True)] if found else []
     if not study.measured:
-        return Section("verdict", "Verdict", tuple(warned), untitled=True)
+        return doc.Section("verdict", "Verdict", tuple(warned), untitled=True)
     views = study.overviews
     measures = study.main[:_BESIDE] if len(views) > 1 else study.main
-    tables = (quality(study, views, measures, "Quality: mean and 95% interval"), _legend(study), _cost_of_all(study))
-    return Section("verdict", "Verdict", (*sentence(study, views[0]), *warned, *tables), untitled=True)
+    tables = (
+        parts.quality(study, views, measures, "Quality: mean and 95% interval"),
+        _legend(study),
+        _cost_of_all(study),
+    )
+    return doc.Section("verdict", "Verdict", (*sentence(study, views[0]), *warned, *tables), untitled=True)
 
 
-def sentence(study: Experiment, view: SetView) -> list[Paragraph]:
+def sentence(study: Experiment, view: SetView) -> list[doc.Paragraph]:
     """Return who scores how much, and what is known of the next."""
     unit = study.units(view)[0]
     best, *others = study.ranked(view, unit)
     mean = study.figure(view, best, unit, study.primary)
     if mean is None:
         return []
-    shown = figure(mean, digits_of(study.primary))
+    shown = doc.figure(mean, parts.digits_of(study.primary))
     sets = f" of {counted(len(view.sets), 'set')}" if len(view.sets) > 1 else ""
     interval = f"95% interval {interval_text(shown, to=_TO)}"
     queries = f"over {counted(study.queries(view), 'query')}{sets}, {_ROLES[view.role]}"
-    scored = Phrase(f" scores {study.primary} {value_text(shown)} ({interval}) by {unit} {queries}.")
-    start = (system_phrase(study, best), scored)
+    scored = doc.Phrase(f" scores {study.primary} {value_text(shown)} ({interval}) by {unit} {queries}.")
+    start = (parts.system_phrase(study, best), scored)
     rival = next((other for other in others if study.whole(view, other)), None)
     pair = study.compared(view, unit, study.primary, (best, rival)) if rival else None
     if rival is None or pair is None:
-        return [Paragraph(start, "lead")]
-    gap = Number(pair.difference, pair.low, pair.high, signed=True)
-    p = value_text(probability(pair.holm))
+        return [doc.Paragraph(start, "lead")]
+    gap = doc.Number(pair.difference, pair.low, pair.high, signed=True)
+    p = value_text(doc.probability(pair.holm))
     equals = "" if p.startswith("<") else "= "
     span = interval_text(gap).replace(", ", " to ")
     gap_text = f"{value_text(gap)} ({span})".replace("-", "\N{MINUS SIGN}")
     rest = f": {gap_text}, p{_SPACE}{equals}{p} after Holm's correction."
-    return [Paragraph((*start, Phrase(" Against the next, "), system_phrase(study, rival), Phrase(rest)), "lead")]
+    return [
+        doc.Paragraph(
+            (*start, doc.Phrase(" Against the next, "), parts.system_phrase(study, rival), doc.Phrase(rest)), "lead"
+        )
+    ]
 
 
-def _legend(study: Experiment) -> Paragraph:
+def _legend(study: Experiment) -> doc.Paragraph:
     text = (
         " below the best by more than chance (paired randomisation test, Holm-adjusted p < 0.05; "
         f"tested for {study.primary}). A query without an answer counts zero."
@@ -192,20 +160,20 @@ def _legend(study: Experiment) -> Paragraph:
     if any(len(view.sets) > 1 for view in study.overviews):
         text += " Several sets: the mean over all their queries; their intervals combine as independent samples."
     parts = (
-        Phrase("bold", mark="best"),
-        Phrase(" best of its column \N{MIDDLE DOT} "),
-        Phrase("\N{ALMOST EQUAL TO}", mark="tied"),
-        Phrase(" chance may explain the distance to the best \N{MIDDLE DOT} "),
-        Phrase("\N{BLACK DOWN-POINTING SMALL TRIANGLE}", mark="below"),
-        Phrase(text),
+        doc.Phrase("bold", mark="best"),
+        doc.Phrase(" best of its column \N{MIDDLE DOT} "),
+        doc.Phrase("\N{ALMOST EQUAL TO}", mark="tied"),
+        doc.Phrase(" chance may explain the distance to the best \N{MIDDLE DOT} "),
+        doc.Phrase("\N{BLACK DOWN-POINTING SMALL TRIANGLE}", mark="below"),
+        doc.Phrase(text),
     )
-    return Paragraph(parts, "note")
+    return doc.Paragraph(parts, "note")
 
 
-def _cost_of_all(study: Experiment) -> Block:
+def _cost_of_all(study: Experiment) -> doc.Block:
     view = SetView("", "", tuple(dict.fromkeys(name for name, _ in study.cells)))
     several = ": times and sizes are those of the set where they are largest" if len(view.sets) > 1 else ""
-    return cost(study, view, f"Cost, over {counted(len(view.sets), 'set')}{several}")
+    return parts.cost(study, view, f"Cost, over {counted(len(view.sets), 'set')}{several}")
 
 
 _PROBLEMS = 40
@@ -213,103 +181,73 @@ _REASONS = 8
 _NONE = "\N{EN DASH}"
 
 
-def troubles(study: Experiment) -> Section:
+def troubles(study: Experiment) -> doc.Section:
     """Return the section of errors and of ground truth that could not be used."""
-    rows = tuple(_errors(study))
-    columns = (SYSTEM, Column("Set", words=True), Column("Queries"), *_worded("Reason", "Such as"))
-    failed: Block = Table("Queries that failed, counted as zero", columns, rows) if rows else words("No query failed.")
+    rows = list(_errors(study))
+    columns = (parts.SYSTEM, *doc.left("Set"), "Queries", *doc.left("Reason", "Such as"))
+    title = "Queries that failed, counted as zero"
+    failed = doc.table(title, columns, rows) if rows else doc.words("No query failed.")
     problems = [block for name, of in study.sets.items() if of.problems for block in _problems(name, of.problems)]
-    none = words("Every row of the ground truth could be used.")
-    return Section("errors", "Errors and problems", (failed, *(problems or [none])), "Errors", appendix=True)
+    none = doc.words("Every row of the ground truth could be used.")
+    return doc.Section("errors", "Errors and problems", (failed, *(problems or [none])), "Errors", appendix=True)
 
 
-def _errors(study: Experiment) -> Iterator[tuple[Cell, ...]]:
+def _errors(study: Experiment) -> Iterator[tuple[doc.Cell | str | int, ...]]:
     for (of, system), cell in study.cells.items():
-        reasons = Counter(cell.errors.values())
-        for reason, count in reasons.most_common(_REASONS):
+        reasons = Counter(cell.errors.values()).most_common()
+        for reason, count in reasons[:_REASONS]:
             such = next(key for key, why in cell.errors.items() if why == reason)
-            yield (
-                system_phrase(study, system),
-                Phrase(of),
-                Count(count),
-                Phrase(reason),
-                Phrase(f"query\N{NO-BREAK SPACE}{such}"),
-            )
-        if len(reasons) > _REASONS:
-            rest = sum(count for _, count in reasons.most_common()[_REASONS:])
-            yield (
-                system_phrase(study, system),
-                Phrase(of),
-                Count(rest),
-                Phrase("other reasons: see results.json"),
-                Phrase(""),
-            )
+            yield parts.system_phrase(study, system), of, count, reason, f"query\N{NO-BREAK SPACE}{such}"
+        if rest := sum(count for _, count in reasons[_REASONS:]):
+            yield parts.system_phrase(study, system), of, rest, "other reasons: see results.json", ""
 
 
-def _problems(of: str, problems: tuple[str, ...]) -> Iterator[Block]:
+def _problems(of: str, problems: tuple[str, ...]) -> Iterator[doc.Block]:
     title = f"Ground truth of {of}: {counted(len(problems), 'problem')}"
-    yield Bullets(title, tuple(map(words, problems[:_PROBLEMS])))
+    yield doc.Bullets(title, tuple(map(doc.words, problems[:_PROBLEMS])))
     if len(problems) > _PROBLEMS:
-        yield words(f"{len(problems) - _PROBLEMS:,} more are in results.json.", "note")
+        yield doc.words(f"{len(problems) - _PROBLEMS:,} more are in results.json.", "note")
 
 
-def repeating(study: Experiment) -> Section:
+def repeating(study: Experiment) -> doc.Section:
     """Return the section of sets, systems and the manifest."""
     command = study.manifest.command
-    again = [words("To repeat:"), Verbatim(command)] if command else [words("The manifest holds no command.", "note")]
+    no_command = [doc.words("The manifest holds no command.", "note")]
+    again = [doc.words("To repeat:"), doc.Verbatim(command)] if command else no_command
     rest = {key: value for key, value in as_json(study.manifest).items() if key != "command"}
-    rows = tuple((Phrase(key), Phrase(value)) for key, value in _flat(rest))
-    manifest = Table("Manifest", _worded("Key", "Value"), rows)
-    folded = Fold("Manifest: settings, versions, hardware, seed", manifest)
+    manifest = doc.table("Manifest", doc.left("Key", "Value"), _flat(rest))
+    folded = doc.Fold("Manifest: settings, versions, hardware, seed", manifest)
     blocks = (*again, _sets(study), _systems(study), folded)
-    return Section("about", "How to repeat this", blocks, "How to repeat", appendix=True)
+    return doc.Section("about", "How to repeat this", blocks, "How to repeat", appendix=True)
 
 
-def _worded(*titles: str) -> tuple[Column, ...]:
-    return tuple(Column(title, words=True) for title in titles)
+def _sets(study: Experiment) -> doc.Table:
+    hashes = doc.left("Commit", "Hash of judgments", "Hash of corpus")
+    rows = []
+    for name, of in study.sets.items():
+        codes = (doc.Phrase(each[:12] or _NONE, code=True) for each in (of.commit, of.qrels, of.corpus))
+        rows.append((name, of.role or _NONE, of.truth, len(of.queries), *codes))
+    return doc.table("Sets of queries", (*doc.left("Set", "Role", "Ground truth"), "Queries", *hashes), rows)
 
 
-def _sets(study: Experiment) -> Table:
-    hashes = _worded("Commit", "Hash of judgments", "Hash of corpus")
-    columns = (*_worded("Set", "Role", "Ground truth"), Column("Queries"), *hashes)
-    rows: Rows = tuple(
-        (
-            Phrase(name),
-            Phrase(of.role or _NONE),
-            Phrase(of.truth),
-            Count(len(of.queries)),
-            *(Phrase(each[:12] or _NONE, code=True) for each in (of.commit, of.qrels, of.corpus)),
-        )
-        for name, of in study.sets.items()
-    )
-    return Table("Sets of queries", columns, rows)
+def _systems(study: Experiment) -> doc.Table:
+    rows = []
+    for name, system in study.results.systems.items():
+        spec, chosen_on = doc.Phrase(system.spec, code=True), system.chosen_on or _NONE
+        rows.append((parts.system_phrase(study, name), spec, system.how, chosen_on, _settings(study, system)))
+    return doc.table("Systems", (parts.SYSTEM, *doc.left("Spec", "Asked", "Chosen on", "Settings")), rows)
 
 
-def _systems(study: Experiment) -> Table:
-    columns = (SYSTEM, *_worded("Spec", "Asked", "Chosen on", "Settings"))
-    rows = tuple(
-        (
-            system_phrase(study, name),
-            Phrase(system.spec, code=True),
-            Phrase(system.how),
-            Phrase(system.chosen_on or _NONE),
-            _settings(study, system),
-        )
-        for name, system in study.results.systems.items()
-    )
-    return Table("Systems", columns, rows)
-
-
-def _settings(study: Experiment, system: MeasuredSystem) -> Phrase:
+def _settings(study: Experiment, system: MeasuredSystem) -> doc.Phrase:
     """Return all settings, or for a variant what it changes."""
     own = dict(_flat(system.settings))
     base = study.results.systems.get(system.base)
     if base is None:
         lines = tuple(f"{key} = {value}" for key, value in own.items())
-        return Phrase(counted(len(own), "setting"), lines=lines) if own else Phrase(_NONE)
+        return doc.Phrase(counted(len(own), "setting"), lines=lines) if own else doc.Phrase(_NONE)
     before = dict(_flat(base.settings))
     changed = [key for key in {**before, **own} if before.get(key) != own.get(key)]
-    return Phrase(f"{system.base} with", lines=tuple(f"{key} = {own.get(key, '(unset)')}" for key in changed))
+    return doc.Phrase(f"{system.base} with", lines=tuple(f"{key} = {own.get(key, '(unset)')}" for key in changed))
 
 
 def _flat(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
@@ -336,43 +274,51 @@ _FIRST = 3
 """Measures in a table of a terminal."""
 
 
-def report_of(results: Results) -> Report:
+def report_of(results: Results) -> doc.Report:
     """Return everything that there is to read."""
     study = Experiment(results)
-    found = (figures(study), _all_figures(study), *_labelled(study), misses(study)) if study.measured else ()
+    found = (
+        (parts.figures(study), _all_figures(study), *_labelled(study), parts.misses(study)) if study.measured else ()
+    )
     sections = (verdict(study), *found, troubles(study), repeating(study))
     footer = "Written by Assay. Every figure of this page is in results.json."
-    return Report(title(study), "Assay bench", _facts(study), sections, footer, tuple(study.systems), tuple(study.sets))
+    return doc.Report(
+        title(study), "Assay bench", _facts(study), sections, footer, tuple(study.systems), tuple(study.sets)
+    )
 
 
-def overview_of(results: Results) -> Report:
+def overview_of(results: Results) -> doc.Report:
     """Return the figures of each set, and of all sets of a role, one after another."""
     study = Experiment(results)
     measures = study.measures[:_WIDEST]
-    notes = Bullets("Note", tuple(map(words, caveats(results))), warning=True)
-    sections = [Section("notes", "Notes", (notes,), untitled=True)]
+    notes = doc.Bullets("Note", tuple(map(doc.words, caveats(results))), warning=True)
+    sections = [doc.Section("notes", "Notes", (notes,), untitled=True)]
     if study.measured:
         if len(study.overviews) > 1:
-            together = quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")
-            sections.append(Section("together", "Tuned and unseen", (*sentence(study, study.overviews[0]), together)))
+            together = parts.quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")
+            sections.append(
+                doc.Section("together", "Tuned and unseen", (*sentence(study, study.overviews[0]), together))
+            )
         sections += [
-            Section(
+            doc.Section(
                 view.name,
                 view.label,
                 (_described(study, view, study.units(view)[0]), *_inside(study, view, study.units(view)[0], measures)),
             )
             for view in study.views
         ]
-    sections.append(Section("about", "To repeat", (Verbatim(study.manifest.command),)))
-    return Report("Results", "", (*_facts(study), f"Assay {study.manifest.versions.get('assay', '')}"), tuple(sections))
+    sections.append(doc.Section("about", "To repeat", (doc.Verbatim(study.manifest.command),)))
+    return doc.Report(
+        "Results", "", (*_facts(study), f"Assay {study.manifest.versions.get('assay', '')}"), tuple(sections)
+    )
 
 
-def summary_of(results: Results) -> Report:
+def summary_of(results: Results) -> doc.Report:
     """Return the first figures of each set, and what to be wary of."""
     study = Experiment(results)
     sections = [_summary(study, view) for view in _in_order(study)] if study.measured else []
-    notes = Bullets("note", tuple(map(words, caveats(results))))
-    return Report("", "", (), (*sections, Section("notes", "", (notes,), untitled=not notes.items)))
+    notes = doc.Bullets("note", tuple(map(doc.words, caveats(results))))
+    return doc.Report("", "", (), (*sections, doc.Section("notes", "", (notes,), untitled=not notes.items)))
 
 
 def _in_order(study: Experiment) -> list[SetView]:
@@ -381,122 +327,112 @@ def _in_order(study: Experiment) -> list[SetView]:
     return [*single, *(view for view in study.views if len(view.sets) > 1)]
 
 
-def _summary(study: Experiment, view: SetView) -> Section:
+def _summary(study: Experiment, view: SetView) -> doc.Section:
     unit = study.units(view)[0]
     measures = study.measures[:_FIRST]
     commit = study.sets[view.sets[0]].commit[:12] if len(view.sets) == 1 else ""
     asked = f"{counted(study.queries(view), 'query')}{f' at {commit}' if commit else ''}"
-    columns = tuple(map(Column, ("system", *measures, "query", "95th", "index", "memory", "errors")))
-    rows: Rows = tuple(
-        (
-            Phrase(system),
-            *(score(study, view, system, unit, measure) for measure in measures),
-            *_times(study, view, system),
-            _failed(sum(len(cell.errors) for cell in study.of(view, system))),
-        )
-        for system in study.here(view)
-        if study.whole(view, system)
-    )
-    rows += tuple(published(study, [view], measures, (*(Number(None),) * 4, Phrase(""))))
-    blocks = (Table("", columns, rows), *_tests(study, view, unit), *_unseen(study, view, measures))
-    return Section(view.name, f"{view.label}: {asked}, by {unit}; means with 95% intervals", blocks)
+    columns = ("system", *measures, "query", "95th", "index", "memory", "errors")
+    rows: list[tuple[doc.Cell | str | int, ...]] = []
+    for system in study.here(view):
+        if study.whole(view, system):
+            p50, p95, _, index, memory, _ = parts.costs(study, view, system)
+            found = (parts.score(study, view, system, unit, measure) for measure in measures)
+            errors = sum(len(cell.errors) for cell in study.of(view, system))  # no column where none failed
+            rows.append((system, *found, p50, p95, index, memory, errors or ""))
+    rows += parts.published(study, [view], measures, (*(doc.Number(None),) * 4, doc.Phrase("")))
+    blocks = (doc.table("", columns, rows), *_tests(study, view, unit), *_unseen(study, view, measures))
+    title = f"{view.label}: {asked}, by {unit}; means with 95% intervals"
+    return doc.Section(view.name, title, blocks)
 
 
-def _failed(errors: int) -> Cell:
-    """Return how many queries failed; nothing where none did, so that the column goes where it says nothing."""
-    return Count(errors) if errors else Phrase("")
-
-
-def _times(study: Experiment, view: SetView, system: str) -> tuple[Number, ...]:
-    """Return what a warm query takes, a slow one, the index, and memory."""
-    p50, p95, _, index, memory, _ = costs(study, view, system)
-    return p50, p95, index, memory
-
-
-def _tests(study: Experiment, view: SetView, unit: str) -> Iterator[Paragraph]:
+def _tests(study: Experiment, view: SetView, unit: str) -> Iterator[doc.Paragraph]:
     """Yield how the first system differs from each other one, and each variant from its base."""
     first = study.here(view)[0]
     for of, measure, pair in study.comparisons(view):
         if of == unit and (study.results.systems[pair.a].base == pair.b or first in {pair.a, pair.b}):
-            difference = cell_text(figure(Mean(pair.difference, pair.low, pair.high), signed=True))
-            p = value_text(probability(pair.holm))
-            yield words(f"{pair.a} - {pair.b}: {measure} {difference}, p {p} (Holm)")
+            difference = cell_text(doc.figure(doc.Mean(pair.difference, pair.low, pair.high), signed=True))
+            p = value_text(doc.probability(pair.holm))
+            yield doc.words(f"{pair.a} - {pair.b}: {measure} {difference}, p {p} (Holm)")
 
 
-def _unseen(study: Experiment, view: SetView, measures: Sequence[str]) -> Iterator[Leaf]:
+def _unseen(study: Experiment, view: SetView, measures: Sequence[str]) -> Iterator[doc.Leaf]:
     """Yield the figures with the labels of a judge, where one was asked."""
     for name in view.sets:
         if (counts := study.sets[name].unseen) and len(view.sets) == 1:
-            yield words(f"{with_labels(counts)}; nothing else counts them.", "note")
-            yield judged(study, name, measures)
+            yield doc.words(f"{parts.with_labels(counts)}; nothing else counts them.", "note")
+            yield parts.judged(study, name, measures)
 
 
-def _described(study: Experiment, view: SetView, unit: str) -> Paragraph:
+def _described(study: Experiment, view: SetView, unit: str) -> doc.Paragraph:
     """Return which queries a view has, of which ground truth."""
-    parts = [Phrase(f"{counted(study.queries(view), 'query')} of ")]
+    said = [doc.Phrase(f"{counted(study.queries(view), 'query')} of ")]
     for place, name in enumerate(view.sets):
         of = study.sets[name]
-        parts.append(Phrase(f"{', ' if place else ''}"))
-        parts.append(Phrase(of.truth, code=True))
-        parts += [Phrase(" at "), Phrase(of.commit[:12], code=True)] if of.commit else []
-    parts.append(Phrase(f". {_UNITS.get(unit, f'By {unit}.')}"))
-    return Paragraph(tuple(parts))
+        said += [doc.Phrase(", " if place else ""), doc.Phrase(of.truth, code=True)]
+        said += [doc.Phrase(" at "), doc.Phrase(of.commit[:12], code=True)] if of.commit else []
+    return doc.Paragraph((*said, doc.Phrase(f". {_UNITS.get(unit, f'By {unit}.')}")))
 
 
-def _inside(study: Experiment, view: SetView, unit: str, measures: Sequence[str]) -> Iterator[Leaf]:
+def _inside(study: Experiment, view: SetView, unit: str, measures: Sequence[str]) -> Iterator[doc.Leaf]:
     """Yield the tables of one view as Markdown has them."""
-    yield quality(study, [view], measures, f"Means with 95% bootstrap intervals over queries; {_BEST}")
+    yield parts.quality(study, [view], measures, f"Means with 95% bootstrap intervals over queries; {_BEST}")
     if study.manifest.kind == "retrieval":
-        yield cost(study, view, "Cost")
+        yield parts.cost(study, view, "Cost")
     tags = study.tagged(view)
     for tag in ("kind", "folder"):
         if tag in tags:
-            yield groups(study, view, unit, tag, tags[tag])
-    yield from pairs(study, view, unit)
+            yield parts.groups(study, view, unit, tag, tags[tag])
+    yield from parts.pairs(study, view, unit)
     yield from _unseen(study, view, measures)
 
 
-def _labelled(study: Experiment) -> tuple[Section, ...]:
+def _labelled(study: Experiment) -> tuple[doc.Section, ...]:
     """Return the section of a judge's labels, where one was asked."""
     sets = {name: of.unseen for name, of in study.sets.items() if of.unseen}
     blocks = [
         block
         for name, counts in sets.items()
-        for block in (words(f"{name}: {with_labels(counts)}.", "note"), judged(study, name, study.measures))
+        for block in (
+            doc.words(f"{name}: {parts.with_labels(counts)}.", "note"),
+            parts.judged(study, name, study.measures),
+        )
     ]
-    note = words("Nothing else on this page counts these labels.", "note")
-    return (Section("judged", "With labels of a judge", (note, *blocks)),) if sets else ()
+    note = doc.words("Nothing else on this page counts these labels.", "note")
+    return (doc.Section("judged", "With labels of a judge", (note, *blocks)),) if sets else ()
 
 
-def _all_figures(study: Experiment) -> Section:
+def _all_figures(study: Experiment) -> doc.Section:
     """Return every figure by set and unit; a switch shows one set and one unit at a time."""
     units = dict.fromkeys(unit for view in study.views for unit in study.units(view))
     choices = (
-        Choice("view", "Queries", {str(at): view.label for at, view in enumerate(study.views)}),
-        Choice("unit", "Counted by", {unit: _TITLES.get(unit, unit) for unit in units}, radio=True),
+        doc.Choice("view", "Queries", {str(at): view.label for at, view in enumerate(study.views)}),
+        doc.Choice("unit", "Counted by", {unit: _TITLES.get(unit, unit) for unit in units}, radio=True),
     )
     panels = tuple(panel for at, view in enumerate(study.views) for panel in _panels(study, view, str(at)))
-    return Section("tables", "All figures", (Panels(choices, panels),))
+    return doc.Section("tables", "All figures", (doc.Panels(choices, panels),))
 
 
-def _panels(study: Experiment, view: SetView, at: str) -> Iterator[Panel]:
+def _panels(study: Experiment, view: SetView, at: str) -> Iterator[doc.Panel]:
     for unit in study.units(view):
         subtitle = f"{counted(study.queries(view), 'query')}, by {_TITLES.get(unit, unit)}"
-        note = words(_UNITS.get(unit, f"A value is one {unit}'s."), "note")
-        yield Panel(view.label, subtitle, {"view": at, "unit": unit}, (note, *_of_unit(study, view, unit)))
-    yield Panel("", "", {"view": at}, (cost(study, view, f"Cost on {view.label}"),))
+        note = doc.words(_UNITS.get(unit, f"A value is one {unit}'s."), "note")
+        yield doc.Panel(view.label, subtitle, {"view": at, "unit": unit}, (note, *_of_unit(study, view, unit)))
+    yield doc.Panel("", "", {"view": at}, (parts.cost(study, view, f"Cost on {view.label}"),))
 
 
-def _of_unit(study: Experiment, view: SetView, unit: str) -> Iterator[Leaf]:
-    columns = (SYSTEM, *map(Column, study.measures))
-    rows: Rows = tuple(
-        (system_phrase(study, system), *(score(study, view, system, unit, measure) for measure in study.measures))
+def _of_unit(study: Experiment, view: SetView, unit: str) -> Iterator[doc.Leaf]:
+    rows = (
+        (
+            parts.system_phrase(study, system),
+            *(parts.score(study, view, system, unit, measure) for measure in study.measures),
+        )
         for system in study.ranked(view, unit)
     )
-    yield Table("All measures: mean and 95% interval", columns, rows)
+    yield doc.table("All measures: mean and 95% interval", (parts.SYSTEM, *study.measures), rows)
     for tag, values in study.tagged(view).items():
-        yield groups(study, view, unit, tag, values)
-    yield from pairs(study, view, unit)
+        yield parts.groups(study, view, unit, tag, values)
+    yield from parts.pairs(study, view, unit)
 
 
 def _facts(study: Experiment) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A plan in, results out: each set is prepared, its systems are asked in turn, their answers are scored and written.
+"""Run an experiment: prepare each set, ask its systems in turn, score their answers, write the results.
 
 Answers are saved as they come, so that a run that was cut short goes on where it was, and what is there already is not
 asked again while nothing it depends on has changed. Indexes are made anew in a folder of the run, for their time is
@@ -8,9 +8,11 @@ one of the figures; systems that need the same index share it.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -59,27 +61,46 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
     if fresh:
         move_aside(setting.out / "runs")
     asked = frozenset(system.name for system in plan.systems if _is_asked(system, plan, setting.say))
-    found = _Findings(failed={system.name: {} for system in plan.systems})
+    failed: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    sets: dict[str, MeasuredSet] = {}
+    unusable: dict[str, str] = {}
+    cells: list[MeasuredCell] = []
     earlier = earlier_in(setting.out / RESULTS)
     before = {cell.key: cell for cell in earlier.cells} if earlier else {}
     with TemporaryDirectory(prefix="assay-bench-") as work:
-        for ready in _prepared(plan, setting, found.unusable):
-            answered = _Asking(ready, plan, setting, Path(work)).ask(asked)
+        for ready in _prepared(plan, setting, unusable):
+            of = ready.spec.name
+            answered = _ask(ready, plan, setting, Path(work) / of, asked)
             judged = _judged(ready, {name: answers for name, (answers, _) in answered.items()}, setting)
-            found.sets[ready.spec.name] = scores.set_of(ready, judged.counts if judged else None)
+            sets[of] = scores.set_of(ready, judged.counts if judged else None)
             for name, (answers, preparation) in answered.items():
                 if why := _useless(answers, preparation):
-                    found.failed[name][ready.spec.name] = why
+                    failed[name][of] = why
                 else:
-                    found.cells.append(
-                        scores.cell_of(scores.CellSource(ready, name, answers, preparation, plan, judged), before)
-                    )
-    if not found.cells:
-        why = "; ".join(f"{name}: {why}" for name, sets in found.failed.items() for why in sets.values())
+                    cells.append(scores.cell_of(ready, name, answers, preparation, plan, judged, before))
+    if not cells:
+        why = "; ".join(f"{name}: {why}" for name, whys in failed.items() for why in whys.values())
         raise InputError(f"nothing could be measured: {why or 'no set could be used, as told above'}")
-    measured = found.results(plan, setting.command, asked)
+    measured = Results(
+        format=results.FORMAT,
+        manifest=scores.manifest_of(plan, setting.command),
+        sets=sets,
+        unusable=unusable,
+        systems={each.name: scores.system_of(each, failed[each.name]) for each in plan.systems},
+        cells=tuple(cells),
+        comparisons=(),
+        asked=tuple((each.set, each.system) for each in cells if each.system in asked),
+    )
+    measured = concluded(measured, all_pairs=plan.all_pairs)
     write(measured, setting.out, setting.say, earlier)
     return measured
+
+
+def _useless(answers: Mapping[str, SystemAnswer], preparation: Preparation) -> str:
+    """Return why a system said nothing at all, empty when it answered something."""
+    if all(answer.error and not answer.spans for answer in answers.values()):
+        return preparation.error or next((answer.error for answer in answers.values()), "it was not asked")
+    return ""
 
 
 def earlier_in(file: Path) -> Results | None:
@@ -88,31 +109,6 @@ def earlier_in(file: Path) -> Results | None:
         return results.load(file)
     except InputError:
         return None
-
-
-@dataclass(slots=True)
-class _Findings:
-    """What an experiment has come to so far."""
-
-    failed: dict[str, dict[str, str]]
-    sets: dict[str, MeasuredSet] = field(default_factory=dict)
-    unusable: dict[str, str] = field(default_factory=dict)
-    cells: list[MeasuredCell] = field(default_factory=list)
-
-    def results(self, plan: BenchPlan, command: str, asked: Collection[str]) -> Results:
-        return concluded(
-            Results(
-                format=results.FORMAT,
-                manifest=scores.manifest_of(plan, command),
-                sets=self.sets,
-                unusable=self.unusable,
-                systems={each.name: scores.system_of(each, self.failed[each.name]) for each in plan.systems},
-                cells=tuple(self.cells),
-                comparisons=(),
-                asked=tuple((each.set, each.system) for each in self.cells if each.system in asked),
-            ),
-            all_pairs=plan.all_pairs,
-        )
 
 
 def concluded(found: Results, *, all_pairs: bool = False) -> Results:
@@ -132,13 +128,6 @@ def move_aside(folder: Path) -> None:
     if folder.is_dir():
         rmtree(folder.with_name(f"{folder.name}.old"), ignore_errors=True)
         folder.rename(folder.with_name(f"{folder.name}.old"))
-
-
-def _useless(answers: Mapping[str, SystemAnswer], preparation: Preparation) -> str:
-    """Return why a system said nothing at all, empty when it answered something."""
-    if not answers or all(answer.error and not answer.spans for answer in answers.values()):
-        return preparation.error or next((answer.error for answer in answers.values()), "it was not asked")
-    return ""
 
 
 def _judged(ready: Prepared, answered: Mapping[str, Mapping[str, SystemAnswer]], setting: Setting) -> JudgedSet | None:
@@ -215,67 +204,48 @@ def _prepared(plan: BenchPlan, setting: Setting, unusable: dict[str, str]) -> It
         yield ready
 
 
-class _Asking:
-    """One set and the systems that are asked about it."""
+def _ask(
+    ready: Prepared, plan: BenchPlan, setting: Setting, location: Path, asked: Collection[str]
+) -> dict[str, tuple[Mapping[str, SystemAnswer], Preparation]]:
+    """Return the answers of each system, asking for what is missing; of one that is not asked, what it said."""
+    of, queries, corpus = ready.spec.name, ready.expected.queries, ready.corpus
+    saved: dict[str, RunFile] = {}
+    contenders: list[Contender] = []
+    done = count(1)
 
-    def __init__(self, ready: Prepared, plan: BenchPlan, setting: Setting, work: Path) -> None:
-        self.ready, self.plan, self.setting = ready, plan, setting
-        self.location = work / ready.spec.name
-        self.saved: dict[str, RunFile] = {}
-        self.done, self.total = 0, 0
+    def take(name: str, answer: SystemAnswer) -> None:
+        saved[name].add(answer)
+        if setting.watch:
+            setting.watch(f"asking about {of}", next(done), sum(len(each.queries) for each in contenders))
 
-    def ask(self, asked: Collection[str]) -> dict[str, tuple[Mapping[str, SystemAnswer], Preparation]]:
-        """Return the answers of each system, asking for what is missing; of one that is not asked, what it said."""
-        with ExitStack() as held:
-            contenders = list(self._contenders(asked, held))
-            self.total = sum(len(each.queries) for each in contenders)
-            prepared = ask_in_turn(
-                contenders,
-                self.plan.k,
-                timeout_s=self.plan.timeout_s,
-                index_timeout_s=self.plan.index_timeout_s,
-                threads=self.plan.threads,
-                on_answer=self._take_answer,
-                on_prepared=self._prepared,
-            )
-            for name, preparation in prepared.items():
-                self.saved[name].prepared(preparation)
-            least = {system.name: system.threshold for system in self.plan.systems}
-            return {
-                name: (
-                    {query: answer.from_score(least[name]) for query, answer in file.answers.items()},
-                    file.preparation or Preparation(),
-                )
-                for name, file in self.saved.items()
-            }
+    def tell(name: str, preparation: Preparation) -> None:
+        for problem in filter(None, (preparation.error, *preparation.problems)):
+            setting.say(f"{name} on {of}: {problem}")
 
-    def _contenders(self, asked: Collection[str], held: ExitStack) -> Iterator[Contender]:
-        name, queries, corpus = self.ready.spec.name, self.ready.expected.queries, self.ready.corpus
-        for system in self.plan.systems:
-            key = key_of(system.spec, system.options, corpus.digest, self.plan.k, queries)
-            place = self.setting.out / "runs" / name / f"{file_name(system.name)}.jsonl"
+    with ExitStack() as held:
+        for system in plan.systems:
+            key = key_of(system.spec, system.options, corpus.digest, plan.k, queries)
+            place = setting.out / "runs" / of / f"{file_name(system.name)}.jsonl"
             if system.name not in asked and not is_run(place, key):
                 continue
-            file = held.enter_context(RunFile(place, key, {"set": name, "system": system.name}))
+            file = held.enter_context(RunFile(place, key, {"set": of, "system": system.name}))
             missing = file.missing(queries)
-            if system.name in asked:
-                self.saved[system.name] = file
-                if missing or file.preparation is None:
-                    options = {"location": str(self.location), **system.options}
-                    yield Contender(system.name, system.spec, options, corpus, missing)
-            elif all(query.id in file.answers for query in queries):
-                self.saved[system.name] = file
+            if system.name in asked or all(query.id in file.answers for query in queries):
+                saved[system.name] = file
+            if system.name in asked and (missing or file.preparation is None):
+                options = {"location": str(location), **system.options}
+                contenders.append(Contender(system.name, system.spec, options, corpus, missing))
+        limits = {"timeout_s": plan.timeout_s, "index_timeout_s": plan.index_timeout_s}
+        prepared = ask_in_turn(contenders, plan.k, **limits, threads=plan.threads, on_answer=take, on_prepared=tell)
+        for name, preparation in prepared.items():
+            saved[name].prepared(preparation)
+        return {system.name: _kept(saved[system.name], system) for system in plan.systems if system.name in saved}
 
-    def _take_answer(self, name: str, answer: SystemAnswer) -> None:
-        self.saved[name].add(answer)
-        self.done += 1
-        if self.setting.watch:
-            self.setting.watch(f"asking about {self.ready.spec.name}", self.done, self.total)
 
-    def _prepared(self, name: str, preparation: Preparation) -> None:
-        for problem in (preparation.error, *preparation.problems):
-            if problem:
-                self.setting.say(f"{name} on {self.ready.spec.name}: {problem}")
+def _kept(file: RunFile, system: SystemSpec) -> tuple[dict[str, SystemAnswer], Preparation]:
+    """Return the answers of a file that score enough, and what it took to get the system ready."""
+    answers = {query: answer.from_score(system.threshold) for query, answer in file.answers.items()}
+    return answers, file.preparation or Preparation()
 
 
 def file_name(name: str) -> str:

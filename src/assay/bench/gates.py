@@ -1,4 +1,4 @@
-"""Results in, what a continuous-integration run has to fail for out.
+"""Say what a continuous-integration run has to fail for.
 
 A floor is a figure that must be reached on every set. A loss against a baseline counts when it is significant: queries
 are paired by what they ask, and chance is tested by randomisation, with Holm's correction over sets and systems. What
@@ -7,7 +7,6 @@ an earlier run left in the results is not looked at.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,14 +17,12 @@ import numpy as np
 from assay.bench.results import MeasuredCell, Results, Target, deciding, load
 from assay.errors import InputError, counted, nearest
 from assay.measure.compare import holm, randomisation
+from assay.measure.line_spans import UNITS
 from assay.measure.measures import parse
 from assay.protocols import Say
 from assay.report.document import probability
 from assay.report.plain_text import value_text
 
-_FLOOR = re.compile(
-    r"(?:(?P<system>.+):)?(?:(?P<unit>line published|line|file|function) )?(?P<measure>[^\s=:]+)=(?P<value>[\d.]+)"
-)
 _CHANCE = 0.05
 _Asked = tuple[str, str, int]
 """Unit, text, and how many queries before it have that text."""
@@ -48,35 +45,25 @@ class Floor:
 
 def floor(text: str, names: Sequence[str] = ()) -> Floor:
     """Read `Hit@5=0.70`, `file Hit@5=0.9` or `assay:Hit@5=0.70`; `names` are the measures of other kinds."""
-    if names:
-        return _floor_of(text, names)
-    found = _FLOOR.fullmatch(text.strip())
-    try:
-        least = float(found["value"]) if found else -1.0
-    except ValueError:
-        least = -1.0
-    if found is None or not 0 <= least <= 1:
-        raise InputError(
-            f"--fail-under takes MEASURE=NUMBER with a number from 0 to 1, such as Hit@5=0.70, not '{text}'"
-        )
-    measure = parse(found["measure"])
-    if measure.less_is_better:
-        raise InputError(f"--fail-under {text}: of {measure} less is better; take a measure of which more is")
-    return Floor(str(measure), least, found["system"] or "", found["unit"] or "")
-
-
-def _floor_of(text: str, names: Sequence[str]) -> Floor:
     head, _, number = text.strip().rpartition("=")
     system, _, measure = head.rpartition(":")
+    unit, _, name = measure.rpartition(" ")
     try:
         least = float(number)
     except ValueError:
         least = -1.0
-    if measure not in names:
-        raise InputError(f"--fail-under {text}: no measure '{measure}'; {nearest(measure, names)}")
-    if not 0 <= least <= 1:
-        raise InputError(f"--fail-under takes MEASURE=NUMBER with a number from 0 to 1, not '{text}'")
-    return Floor(measure, least, system)
+    if not 0 <= least <= 1 or not name or (unit and unit not in UNITS and not names):
+        raise InputError(
+            f"--fail-under takes MEASURE=NUMBER with a number from 0 to 1, such as Hit@5=0.70, not '{text}'"
+        )
+    if names:
+        if measure not in names:
+            raise InputError(f"--fail-under {text}: no measure '{measure}'; {nearest(measure, names)}")
+        return Floor(measure, least, system)
+    asked = parse(name)
+    if asked.less_is_better:
+        raise InputError(f"--fail-under {text}: of {asked} less is better; take a measure of which more is")
+    return Floor(str(asked), least, system, unit)
 
 
 def fallen(results: Results, floors: Sequence[Floor]) -> Iterator[str]:

@@ -13,14 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.bench.experiment import concluded
-from assay.bench.results import (
-    MeasuredCell,
-    MeasuredQuery,
-    MeasuredSet,
-    MeasuredSystem,
-    Results,
-    Timings,
-)
+from assay.bench.results import MeasuredCell, MeasuredQuery, MeasuredSet, MeasuredSystem, Results, plain_cell
 from assay.bench.scores import manifest_from
 from assay.errors import InputError
 from assay.judge.labels import LabelAgreement, Labels
@@ -77,18 +70,5 @@ def _by_query(queries: Sequence[str], right: Sequence[bool]) -> tuple[float, ...
 
 def _cell(name: str, annotator: str, against: AgainstTruth, values: tuple[float, ...]) -> MeasuredCell:
     estimates = {measure: getattr(against, measure) for measure in MEASURES}
-    figures = {
-        measure: Mean(one.value, one.low, one.high) for measure, one in estimates.items() if one.value == one.value
-    }
-    return MeasuredCell(
-        set=name,
-        system=annotator,
-        figures={UNIT: figures},
-        groups={},
-        values={UNIT: {MEASURES[0]: values}},
-        answers=((),) * len(values),
-        seconds=(None,) * len(values),
-        errors={},
-        unjudged=0.0,
-        timings=Timings(None, None, None, None, None, None),
-    )
+    figures = {name: Mean(one.value, one.low, one.high) for name, one in estimates.items() if one.value == one.value}
+    return plain_cell(name, annotator, UNIT, len(values), figures, {MEASURES[0]: values})

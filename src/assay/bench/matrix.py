@@ -198,16 +198,11 @@ def _varied(base: SystemSpec, name: str, fields: Fields, file: Path) -> SystemSp
     """Return a system with the keys that a table names."""
     changes = {key: value for key, value in fields.values.items() if key not in _SYSTEM_KEYS}
     needs = fields.text("needs", base.needs)
-    spec, options = _filled(fields.text("spec", base.spec), merged(base.options, changes), needs, file)
+    spec, options = fields.text("spec", base.spec), merged(base.options, changes)
+    if not needs or needs in os.environ:  # else it will be left out, and nothing has to be known of it
+        spec, options = _expanded(spec, file), _deeply(options, file)
     least = fields.number("threshold", least=-(10**12)) if "threshold" in fields else base.threshold
     return SystemSpec(name, spec, options, "", needs, fields.text("chosen_on", base.chosen_on), least)
-
-
-def _filled(spec: str, options: dict[str, Any], needs: str, file: Path) -> tuple[str, dict[str, Any]]:
-    """Return spec and options with the environment's values in place; as they are for what will be left out."""
-    if needs and needs not in os.environ:
-        return spec, options
-    return _expanded(spec, file), _deeply(options, file)
 
 
 def _deeply(value: Any, file: Path) -> Any:

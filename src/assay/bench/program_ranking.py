@@ -15,14 +15,7 @@ from typing import Any, Self
 
 from assay.bench.experiment import concluded, file_name
 from assay.bench.matrix import read_matrix
-from assay.bench.results import (
-    MeasuredCell,
-    MeasuredQuery,
-    MeasuredSet,
-    MeasuredSystem,
-    Results,
-    Timings,
-)
+from assay.bench.results import MeasuredCell, MeasuredQuery, MeasuredSet, MeasuredSystem, Results, plain_cell
 from assay.bench.scores import manifest_from
 from assay.errors import InputError, StorageError, counted, nearest
 from assay.faults import Fault
@@ -33,22 +26,7 @@ from assay.protocols import Ranker
 from assay.rank.dataset.rows import SPLITS, Example, by_task, without_examples
 from assay.rank.evaluate_rankers import UNRANKED, Cell
 from assay.rank.rankers import executes, specs_within
-from assay.report.document import (
-    Block,
-    Column,
-    Count,
-    CurvePanel,
-    Curves,
-    Heat,
-    Mean,
-    Number,
-    Phrase,
-    Report,
-    Section,
-    Series,
-    Table,
-)
-from assay.report.document import Cell as TableCell
+from assay.report import document as doc
 from assay.runs.record import Batches, code_stamp, hash_of, manifest, read_lines, sole_writer
 from assay.values import Program, Ranked, Task
 
@@ -148,7 +126,11 @@ def columns(spec: RankingSetSpec, tasks: Sequence[Task], examples: Sequence[Exam
             if (model is None or each.model == model) and (config is None or each.config == config)
         )
         if chosen:
-            shown = tuple(tasks) if prompt == PROMPTS[0] else tuple(map(_stripped, tasks))
+            shown = (
+                tuple(tasks)
+                if prompt == PROMPTS[0]
+                else tuple(replace(task, prompt=without_examples(task.prompt)) for task in tasks)
+            )
             yield RankingColumn(spec.name, model or "", config or "", prompt, shown, chosen)
 
 
@@ -174,20 +156,12 @@ def training(rankers: Sequence[RankerSpec]) -> dict[str, dict[str, list[tuple[fl
     """Return what the training of each ranker wrote down of ranked pass@1, exec@1 and loss."""
     logs: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for ranker in rankers:
-        if ranker.log is not None:
-            curves: dict[str, list[tuple[float, float]]] = {}
-            for record in read_lines(ranker.log):
-                for name in ("pass@1", "exec@1", "loss"):
-                    value, step = record.get(name), record.get("step")
-                    if isinstance(value, int | float) and isinstance(step, int | float):
-                        curves.setdefault(name, []).append((float(step), float(value)))
-            if curves:
-                logs[ranker.name] = curves
+        for record in read_lines(ranker.log) if ranker.log else ():
+            for name in ("pass@1", "exec@1", "loss"):
+                value, step = record.get(name), record.get("step")
+                if isinstance(value, int | float) and isinstance(step, int | float):
+                    logs.setdefault(ranker.name, {}).setdefault(name, []).append((float(step), float(value)))
     return logs
-
-
-def _stripped(task: Task) -> Task:
-    return replace(task, prompt=without_examples(task.prompt))
 
 
 def _samples(name: str, fields: Fields, file: Path) -> RankingSetSpec:
@@ -255,58 +229,57 @@ def _cells(ranked: Sequence[RankedColumn]) -> Iterator[tuple[RankingColumn, Cell
     yield from ((each.column, cell) for each in ranked for cell in each.cells)
 
 
-def report_of(plan: Matrix, ranked: Sequence[RankedColumn]) -> Report:
+def report_of(plan: Matrix, ranked: Sequence[RankedColumn]) -> doc.Report:
     """Return what each ranker is worth on each set of samples."""
-    table = Section("figures", "Figures", (_table(ranked),))
-    drawn: list[Block] = [heat(plan, ranked), *curves(plan)]
+    table = doc.Section("figures", "Figures", (_table(ranked),))
+    drawn: list[doc.Block] = [heat(plan, ranked), *curves(plan)]
     columns = tuple(each.column.name for each in ranked)
     rankers = tuple(ranker.name for ranker in plan.rankers)
     samples = f"{len(columns)} sets of samples" if len(columns) > 1 else "1 set of samples"
     facts = (counted(len(rankers), "ranker"), samples, f"seed {plan.seed}")
     footer = "Written by Assay. Every figure of this page is in results.json."
-    sections = (table, Section("plots", "Plots", tuple(drawn)))
-    return Report("Rankers compared", "Assay rank", facts, sections, footer, rankers, columns)
+    sections = (table, doc.Section("plots", "Plots", tuple(drawn)))
+    return doc.Report("Rankers compared", "Assay rank", facts, sections, footer, rankers, columns)
 
 
-def _table(ranked: Sequence[RankedColumn]) -> Table:
+def _table(ranked: Sequence[RankedColumn]) -> doc.Table:
     """Return a row a cell of the matrix, pass@1 before exec@1."""
     measures = list(dict.fromkeys(measure for _, cell in _cells(ranked) for measure in cell.values))
-    heads = (Column("samples", words=True), Column("ranker", words=True), Column("tasks"), Column("gain in pass"))
-    rows = tuple(tuple(_figures_row(column, cell, measures)) for column, cell in _cells(ranked))
+    columns = (*doc.left("samples", "ranker"), "tasks", "gain in pass", *map(str, measures))
+    rows = (_figures_row(column, cell, measures) for column, cell in _cells(ranked))
     note = "Gains are over the same pools unranked, paired by task; intervals are 95% bootstrap intervals over tasks."
-    return Table("Rankers over samples", (*heads, *(Column(str(measure)) for measure in measures)), rows, note)
+    return doc.table("Rankers over samples", columns, rows, note)
 
 
-def _figures_row(column: RankingColumn, cell: Cell, measures: Sequence[RankMeasure]) -> Iterator[TableCell]:
+def _figures_row(column: RankingColumn, cell: Cell, measures: Sequence[RankMeasure]) -> Iterator[doc.Cell | str | int]:
     tasks = max(value.tasks for value in cell.values.values())
     gain = next(iter(cell.gains.values()), None)
-    yield from (Phrase(column.name), Phrase(cell.ranker), Count(tasks))
-    yield gain_cell(gain) if gain and gain.tasks else Number(None)
+    yield from (column.name, cell.ranker, tasks, gain_cell(gain) if gain and gain.tasks else doc.Number(None))
     for measure in measures:
         value = cell.values.get(measure)
         yield value_cell(value, "" if value is None or value.tasks == tasks else f"of {value.tasks}")
 
 
-def value_cell(value: Value | None, remark: str = "") -> Number:
+def value_cell(value: Value | None, remark: str = "") -> doc.Number:
     """Return the cell of a value; `remark` says of how many tasks it is where that is not all."""
     if value is None or isnan(value.value):
-        return Number(None)
-    return Number(value.value, value.low, value.high, remark=remark)
+        return doc.Number(None)
+    return doc.Number(value.value, value.low, value.high, remark=remark)
 
 
-def gain_cell(gain: Gain) -> Number:
+def gain_cell(gain: Gain) -> doc.Number:
     """Return the cell of what an order gains."""
-    return Number(None) if isnan(gain.value) else Number(gain.value, gain.low, gain.high, signed=True)
+    return doc.Number(None) if isnan(gain.value) else doc.Number(gain.value, gain.low, gain.high, signed=True)
 
 
-def heat(plan: Matrix, ranked: Sequence[RankedColumn]) -> Heat:
+def heat(plan: Matrix, ranked: Sequence[RankedColumn]) -> doc.Heat:
     """Return the first measure of each ranker over that of the one trained on the set, else over the best."""
     first = RankMeasure(plan.ks[0])
     sets = {each.column.name: each.column.set for each in ranked}
     found = {(cell.ranker, column.name): cell.values[first].value for column, cell in _cells(ranked)}
     worth = [[found.get((ranker.name, name), nan) for name in sets] for ranker in plan.rankers]
     values = relative(plan.rankers, [*sets], [*sets.values()], worth)
-    return Heat(
+    return doc.Heat(
         f"{first} of each ranker, relative",
         "Over that of the ranker trained on the set, else of the best.",
         tuple(ranker.name for ranker in plan.rankers),
@@ -315,20 +288,20 @@ def heat(plan: Matrix, ranked: Sequence[RankedColumn]) -> Heat:
     )
 
 
-def curves(plan: Matrix) -> Iterator[Curves]:
+def curves(plan: Matrix) -> Iterator[doc.Curves]:
     """Yield how rankers did in training, where they have a log."""
     logs = training(plan.rankers)
     names = dict.fromkeys(name for measures in logs.values() for name in measures)
-    panels = tuple(CurvePanel(name, tuple(_lines(logs, name))) for name in names)
+    panels = tuple(doc.CurvePanel(name, tuple(_lines(logs, name))) for name in names)
     if panels:
-        yield Curves("Training", "Exponential means over steps.", panels, "step")
+        yield doc.Curves("Training", "Exponential means over steps.", panels, "step")
 
 
-def _lines(logs: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], name: str) -> Iterator[Series]:
+def _lines(logs: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], name: str) -> Iterator[doc.Series]:
     for place, (ranker, measures) in enumerate(logs.items()):
         if measures.get(name):
             steps, values = zip(*smoothed(measures[name]), strict=True)
-            yield Series(ranker, place, steps, tuple(Mean(value, value, value) for value in values))
+            yield doc.Series(ranker, place, steps, tuple(doc.Mean(value, value, value) for value in values))
 
 
 def smoothed(curve: Sequence[tuple[float, float]], weight: float = _SMOOTH) -> list[tuple[float, float]]:
@@ -434,18 +407,22 @@ def results_of(ranked: Sequence[RankedColumn], plan: Matrix, command: str, *, al
     """Return what was measured as any experiment has it; `command` is what was typed."""
     specs = {ranker.name: ranker.spec for ranker in plan.rankers}
     measures = tuple(map(str, measures_of(plan.ks)))
-    systems = {UNRANKED: MeasuredSystem(UNRANKED, "", "", {}, UNRANKED, how="in process")}
-    systems |= {name: MeasuredSystem(spec, UNRANKED, "", {}, name, how="in process") for name, spec in specs.items()}
+    systems = {
+        name: MeasuredSystem(spec, base, "", {}, name, how="in process")
+        for name, spec, base in (*((name, spec, UNRANKED) for name, spec in specs.items()), (UNRANKED, UNRANKED, ""))
+    }
     sets = {each.column.name: MeasuredSet("", each.column.set, "", tuple(_items(each.cells[0])), ()) for each in ranked}
-    cells = [_cell(column.name, cell) for column, cell in _cells(ranked)]
-    ranked_first = sorted(cells, key=lambda cell: cell.system == UNRANKED)
+    cells = sorted(
+        (_cell(column.name, cell) for column, cell in _cells(ranked)), key=lambda each: each.system == UNRANKED
+    )
+    about = manifest(_Wanted(plan.ks), seed=plan.seed)
     found = Results(
         format=1,
-        manifest=manifest_from(manifest(_Wanted(plan.ks), seed=plan.seed), measures, max(plan.ks), command, "ranking"),
+        manifest=manifest_from(about, measures, max(plan.ks), command, "ranking"),
         sets=sets,
         unusable={},
-        systems={**{name: systems[name] for name in specs}, UNRANKED: systems[UNRANKED]},
-        cells=tuple(ranked_first),
+        systems=systems,
+        cells=tuple(cells),
         comparisons=(),
     )
     return concluded(found, all_pairs=all_pairs)
@@ -461,22 +438,9 @@ def _cell(column: str, cell: Cell) -> MeasuredCell:
     per_task = {str(measure): tuple(values.values()) for measure, values in cell.per_task.items()}
     items = len(next(iter(per_task.values()), ()))
     each_ms = 1000 * cell.seconds / cell.programs if cell.programs else None
-    return MeasuredCell(
-        set=column,
-        system=cell.ranker,
-        figures={UNIT: {str(m): _mean(value) for m, value in cell.values.items() if not isnan(value.value)}},
-        groups={},
-        values={UNIT: {name: values for name, values in per_task.items() if not any(map(isnan, values))}},
-        answers=((),) * items,
-        seconds=(None,) * items,
-        errors={},
-        unjudged=0.0,
-        timings=Timings(None, None, each_ms, None, None, None),
-    )
-
-
-def _mean(value: Value) -> Mean:
-    return Mean(value.value, value.low, value.high)
+    figures = {str(m): doc.Mean(v.value, v.low, v.high) for m, v in cell.values.items() if not isnan(v.value)}
+    values = {name: values for name, values in per_task.items() if not any(map(isnan, values))}
+    return plain_cell(column, cell.ranker, UNIT, items, figures, values, each_ms)
 
 
 def with_spared(cell: Cell, called: Mapping[str, tuple[RecordedRanker, str]]) -> Cell:

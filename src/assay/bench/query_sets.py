@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -176,19 +176,17 @@ def _run_files(files: Iterable[Path]) -> Iterator[Path]:
 def _runs(truth: Truth, files: list[Path], problems: list[Problem]) -> dict[str, Run]:
     """Return each run by its file's name, or its path where names repeat; files of documents get the documents' ids."""
     names = [file.stem for file in files]
-    named = zip(file_names(truth.documents), truth.documents, strict=True)
-    ids = {name: document.path or document.id for name, document in named}
+    ids = dict(zip(file_names(truth.documents), (each.path or each.id for each in truth.documents), strict=True))
     runs: dict[str, Run] = {}
     for file in files:
         ranked, found = read_any(file)
         problems += found
         name = str(file) if names.count(file.stem) > 1 else file.stem
-        runs[name] = {query: [_of_document(span, ids) for span, _ in results] for query, results in ranked.items()}
+        runs[name] = {
+            query: [replace(span, path=ids.get(span.path, span.path)) for span, _ in results]
+            for query, results in ranked.items()
+        }
     return runs
-
-
-def _of_document(span: Span, ids: Mapping[str, str]) -> Span:
-    return replace(span, path=ids.get(span.path, span.path))
 
 
 def _text_reader(truth: Truth, searched: SystemCorpus | None) -> Callable[[Span], str]:
@@ -249,51 +247,22 @@ def judge_unseen(
     languages = {document.id: document.language for document in ready.corpus.documents}
     labels = unseen.label(as_pairs(pooled, ready.expected.queries, languages), file, watch)
     said = {(each.query_id, each.target): replace(each, judge=unseen.judge) for each in labels.judgments}
-    _write(pooled, said, file.with_suffix(".labels.jsonl"))
-    return JudgedSet(_with(ready, said), _counts(unseen, pooled, said, labels.stopped))
-
-
-def _with(ready: Prepared, said: Mapping[tuple[str, str], Judgment]) -> Qrels:
-    """Return what is right with what a judge called right; a place that stands for its like stands for them here."""
-    documents = {document.id for document in ready.corpus.documents}
+    write_rows(file.with_suffix(".labels.jsonl"), _filled_in(pooled, said))
     entries = {name: list(held) for name, held in ready.expected.entries.items()}
-    for (query, target), judgment in said.items():
-        span = Span(target) if target in documents else span_of(target)
-        entries[query].append(Entry(span, judgment.grade))
-    return replace(ready.expected, entries=entries)
-
-
-def _write(pooled: Pool, said: Mapping[tuple[str, str], Judgment], file: Path) -> None:
-    """Write the labels as a pool that was filled in."""
-    rows = ((pair, said.get((pair.query_id, pair.target))) for pair in pooled.pairs)
-    write_rows(
-        file,
-        (
-            {
-                "query_id": pair.query_id,
-                "query": pair.query,
-                "target": pair.target,
-                "text": pair.text,
-                "grade": label.grade if label else "",
-                "reason": label.reason if label else "",
-                "judge": label.judge if label else "",
-            }
-            for pair, label in rows
-        ),
-    )
-
-
-def _counts(unseen: Unseen, pooled: Pool, said: Mapping[tuple[str, str], Judgment], stopped: str) -> UnseenCounts:
+    for (query, target), judgment in said.items():  # a place that stands for its like stands for them here
+        entries[query].append(Entry(Span(target) if target in texts else span_of(target), judgment.grade))
     grades = Counter(judgment.grade > 0 for judgment in said.values())
-    return UnseenCounts(
-        judge=unseen.judge,
-        depth=unseen.depth,
-        asked=len(pooled.pairs),
-        right=grades[True],
-        wrong=grades[False],
-        undecided=len(pooled.pairs) - len(said),
-        stopped=stopped,
-    )
+    asked = len(pooled.pairs)
+    counts = (unseen.judge, unseen.depth, asked, grades[True], grades[False], asked - len(said), labels.stopped)
+    return JudgedSet(replace(ready.expected, entries=entries), UnseenCounts(*counts))
+
+
+def _filled_in(pooled: Pool, said: Mapping[tuple[str, str], Judgment]) -> Iterator[dict[str, object]]:
+    """Yield the rows of a pool that was filled in."""
+    for pair in pooled.pairs:
+        label = said.get((pair.query_id, pair.target))
+        grade, reason, judge = (label.grade, label.reason, label.judge) if label else ("", "", "")
+        yield {**asdict(pair), "grade": grade, "reason": reason, "judge": judge}
 
 
 def _safe(spec: str) -> str:

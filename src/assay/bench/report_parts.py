@@ -5,96 +5,54 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from math import isclose
 
-from assay.bench.results import (
-    Experiment,
-    MeasuredCell,
-    MeasuredQuery,
-    SetComparison,
-    SetView,
-    UnseenCounts,
-    is_quality,
-    place_of,
-    rank_of,
-    significant,
-    turned,
-)
+from assay.bench import results
 from assay.errors import counted
-from assay.report.document import (
-    Block,
-    Cell,
-    Choice,
-    Column,
-    Count,
-    CurvePanel,
-    Curves,
-    Detail,
-    DotRow,
-    Dots,
-    Entries,
-    ItemPair,
-    ListEntry,
-    Mark,
-    Mean,
-    Number,
-    Phrase,
-    Rows,
-    Scatter,
-    Section,
-    Series,
-    Table,
-    WinsAndLosses,
-    figure,
-    fraction,
-    listed,
-    megabytes,
-    milliseconds,
-    probability,
-    seconds,
-    words,
-)
+from assay.report import document as doc
 
 _PAIRS = 60
 _LONGEST = 24
-SYSTEM = Column("System", words=True)
+(SYSTEM,) = doc.left("System")
 
 
-def system_phrase(study: Experiment, system: str) -> Phrase:
+def system_phrase(study: results.Experiment, system: str) -> doc.Phrase:
     """Return a system's name in its colour."""
-    return Phrase(system, color=study.systems.index(system))
+    return doc.Phrase(system, color=study.systems.index(system))
 
 
-def quality(study: Experiment, views: Sequence[SetView], measures: Sequence[str], title: str) -> Table:
+def quality(
+    study: results.Experiment, views: Sequence[results.SetView], measures: Sequence[str], title: str
+) -> doc.Table:
     """Return what systems score in some views, and against the system that each varies."""
     based = any(system.base for system in study.results.systems.values())
     columns = [SYSTEM]
     for view in views:
         over = f"{view.label} [{counted(study.queries(view), 'query')}, by {study.units(view)[0]}]"
-        columns += [Column(measure, over=over if len(views) > 1 else "") for measure in measures]
+        columns += [doc.Column(measure, over=over if len(views) > 1 else "") for measure in measures]
         if based:
             hint = "Difference to the system that this one varies; bold where chance is unlikely"
-            columns.append(Column("vs base", hint, over=over if len(views) > 1 else ""))
-    rows: list[tuple[Cell, ...]] = [
+            columns.append(doc.Column("vs base", hint, over=over if len(views) > 1 else ""))
+    rows = [
         (_described(study, system), *_scores(study, system, views, measures, based=based))
         for system in ordered(study, {name for view in views for name in view.sets})
     ]
-    rows += published(study, views, measures, (Number(None),) if based else ())
-    return Table(title, tuple(columns), tuple(rows))
+    empty = (doc.Number(None),) if based else ()
+    return doc.table(title, columns, [*rows, *published(study, views, measures, empty)])
 
 
 def published(
-    study: Experiment, views: Sequence[SetView], measures: Sequence[str], after: tuple[Cell, ...]
-) -> Iterator[tuple[Cell, ...]]:
+    study: results.Experiment, views: Sequence[results.SetView], measures: Sequence[str], after: tuple[doc.Cell, ...]
+) -> Iterator[tuple[doc.Cell, ...]]:
     """Yield rows of systems with published figures, each view's followed by the cells that these leave empty."""
     told = [[study.published(view, measure) for measure in measures] for view in views]
     for name in dict.fromkeys(name for of_view in told for figures in of_view for name in figures):
-        cells = ((*(Number(figures.get(name)) for figures in of_view), *after) for of_view in told)
-        yield (Phrase(name, badges=("published, not measured here",)), *chain.from_iterable(cells))
+        cells = ((*(doc.Number(figures.get(name)) for figures in of_view), *after) for of_view in told)
+        yield (doc.Phrase(name, badges=("published, not measured here",)), *chain.from_iterable(cells))
 
 
-def ordered(study: Experiment, sets: set[str]) -> list[str]:
+def ordered(study: results.Experiment, sets: set[str]) -> list[str]:
     """Return the systems of some sets as the first view ranks them, so that a row is found in all tables."""
     first = study.overviews[0]
     here = {cell.system for cell in study.results.cells if cell.set in sets}
@@ -102,7 +60,7 @@ def ordered(study: Experiment, sets: set[str]) -> list[str]:
     return [system for system in dict.fromkeys((*ranked, *study.systems)) if system in here]
 
 
-def _described(study: Experiment, system: str) -> Phrase:
+def _described(study: results.Experiment, system: str) -> doc.Phrase:
     about = study.results.systems[system]
     warnings = ["chosen on test"] if about.chosen_on == "test" else []
     warnings += [
@@ -111,37 +69,37 @@ def _described(study: Experiment, system: str) -> Phrase:
         if not study.whole(view, system)
     ]
     badges = (f"varies {about.base}",) if about.base else ()
-    return Phrase(system, color=study.systems.index(system), badges=badges, warnings=tuple(warnings))
+    return doc.Phrase(system, color=study.systems.index(system), badges=badges, warnings=tuple(warnings))
 
 
 def _scores(
-    study: Experiment, system: str, views: Sequence[SetView], measures: Sequence[str], *, based: bool
-) -> Iterator[Cell]:
+    study: results.Experiment, system: str, views: Sequence[results.SetView], measures: Sequence[str], *, based: bool
+) -> Iterator[doc.Cell]:
     for view in views:
         unit = study.units(view)[0]
         yield from (score(study, view, system, unit, measure) for measure in measures)
         if based:
             base = study.results.systems[system].base
             pair = study.compared(view, unit, study.primary, (system, base)) if base else None
-            yield _difference(pair) if pair else Number(None)
+            yield _difference(pair) if pair else doc.Number(None)
 
 
-def _difference(pair: SetComparison) -> Number:
+def _difference(pair: results.SetComparison) -> doc.Number:
     p = f"p {pair.holm:.3f}" if pair.holm >= 0.001 else "p < 0.001"
-    mark: Mark = "" if not significant(pair) else "best" if pair.difference > 0 else "bad"
-    return Number(pair.difference, signed=True, mark=mark, remark=p)
+    mark: doc.Mark = "" if not results.significant(pair) else "best" if pair.difference > 0 else "bad"
+    return doc.Number(pair.difference, signed=True, mark=mark, remark=p)
 
 
-def score(study: Experiment, view: SetView, system: str, unit: str, measure: str) -> Number:
+def score(study: results.Experiment, view: results.SetView, system: str, unit: str, measure: str) -> doc.Number:
     """Return a figure with what is known against the best of its column."""
     digits, mean = digits_of(measure), study.figure(view, system, unit, measure)
-    best = study.best(view, unit, measure) if is_quality(measure) else []
+    best = study.best(view, unit, measure) if results.is_quality(measure) else []
     if mean is None or not best:
-        return figure(mean, digits)
+        return doc.figure(mean, digits)
     if system in best:
-        return figure(mean, digits, mark="best")
+        return doc.figure(mean, digits, mark="best")
     pair = study.compared(view, unit, measure, (system, best[0])) if study.whole(view, system) else None
-    return figure(mean, digits, mark="" if pair is None else "below" if significant(pair) else "tied")
+    return doc.figure(mean, digits, mark="" if pair is None else "below" if results.significant(pair) else "tied")
 
 
 def digits_of(measure: str) -> int:
@@ -149,78 +107,60 @@ def digits_of(measure: str) -> int:
     return 0 if measure.startswith("lines@") else 3
 
 
-def cost(study: Experiment, view: SetView, title: str) -> Table:
+def cost(study: results.Experiment, view: results.SetView, title: str) -> doc.Table:
     """Return what systems cost in a view, and how much of what they found nobody judged."""
     columns = (
         SYSTEM,
-        Column("Query p50", "median of warm queries"),
-        Column("Query p95", "95 of 100 warm queries are faster"),
-        Column("First query", "the first one after a start"),
-        Column("Index", "seconds to index"),
-        Column("Peak memory"),
-        Column("Index size"),
-        Column("Errors", "queries that failed, counted as zero"),
-        Column("Unjudged", "the fraction of the first ten results that nobody judged"),
+        doc.Column("Query p50", "median of warm queries"),
+        doc.Column("Query p95", "95 of 100 warm queries are faster"),
+        doc.Column("First query", "the first one after a start"),
+        doc.Column("Index", "seconds to index"),
+        "Peak memory",
+        "Index size",
+        doc.Column("Errors", "queries that failed, counted as zero"),
+        doc.Column("Unjudged", "the fraction of the first ten results that nobody judged"),
     )
-    rows: Rows = tuple(
-        (
-            system_phrase(study, system),
-            *costs(study, view, system),
-            _errors(study, view, system),
-            fraction(study.unjudged(view, system)),
-        )
-        for system in ordered(study, {*view.sets})
-    )
-    return Table(title, columns, rows)
+    rows = []
+    for system in ordered(study, {*view.sets}):
+        failed = sum(len(cell.errors) for cell in study.of(view, system))
+        last = (doc.Count(failed, "bad" if failed else ""), doc.fraction(study.unjudged(view, system)))
+        rows.append((system_phrase(study, system), *costs(study, view, system), *last))
+    return doc.table(title, columns, rows)
 
 
-def costs(study: Experiment, view: SetView, system: str) -> tuple[Number, ...]:
+def costs(study: results.Experiment, view: results.SetView, system: str) -> tuple[doc.Number, ...]:
     """Return times and sizes: a warm query, one of the slowest, the first one, the index, memory, the index's size."""
-
-    def of(key: str) -> float | None:
-        return study.cost(view, system, key)
-
-    size = of("index_bytes")
-    return (
-        *(milliseconds(of(key)) for key in ("warm_p50_ms", "warm_p95_ms", "cold_ms")),
-        seconds(of("index_s")),
-        megabytes(of("peak_mb")),
-        megabytes(None if size is None else size / 1e6),
-    )
+    keys = ("warm_p50_ms", "warm_p95_ms", "cold_ms", "index_s", "peak_mb", "index_bytes")
+    *times, index_s, peak_mb, size = (study.cost(view, system, key) for key in keys)
+    sizes = (peak_mb, None if size is None else size / 1e6)
+    return (*map(doc.milliseconds, times), doc.seconds(index_s), *map(doc.megabytes, sizes))
 
 
-def _errors(study: Experiment, view: SetView, system: str) -> Count:
-    failed = sum(len(cell.errors) for cell in study.of(view, system))
-    return Count(failed, "bad" if failed else "")
-
-
-def groups(study: Experiment, view: SetView, unit: str, tag: str, values: Sequence[str]) -> Table:
+def groups(study: results.Experiment, view: results.SetView, unit: str, tag: str, values: Sequence[str]) -> doc.Table:
     """Return what systems score on the queries of each value of a tag, by the measure that decides."""
     systems = study.here(view)
-    columns = (Column(tag.capitalize(), words=True), Column("Queries"), *(Column(_cut(system)) for system in systems))
+    columns = (*doc.left(tag.capitalize()), "Queries", *map(_cut, systems))
     of = {"kind": "kind of query", "folder": "folder of the answer"}.get(tag, tag)
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for value in values:
         found = [study.group(view, system, unit, tag, value) for system in systems]
         best = max((mean.mean for _, mean in found if mean), default=0.0)
         queries = max(count for count, _ in found)
-        rows.append(
-            (Phrase(_cut(value, 60)), Count(queries), *(_of_group(study, mean, queries, best) for _, mean in found))
-        )
-    return Table(f"{study.primary} by {of}", columns, tuple(rows))
+        rows.append((_cut(value, 60), queries, *(_of_group(study, mean, queries, best) for _, mean in found)))
+    return doc.table(f"{study.primary} by {of}", columns, rows)
 
 
-def _of_group(study: Experiment, mean: Mean | None, queries: int, best: float) -> Number:
-    mark: Mark = "best" if mean and isclose(mean.mean, best) else ""
+def _of_group(study: results.Experiment, mean: doc.Mean | None, queries: int, best: float) -> doc.Number:
+    mark: doc.Mark = "best" if mean and isclose(mean.mean, best) else ""
     if mean and queries == 1:  # which says nothing of others
-        return Number(mean.mean, digits=digits_of(study.primary), mark=mark)
-    return figure(mean, digits_of(study.primary), mark=mark)
+        return doc.Number(mean.mean, digits=digits_of(study.primary), mark=mark)
+    return doc.figure(mean, digits_of(study.primary), mark=mark)
 
 
-def pairs(study: Experiment, view: SetView, unit: str, most: int = _PAIRS) -> list[Table]:
+def pairs(study: results.Experiment, view: results.SetView, unit: str, most: int = _PAIRS) -> list[doc.Table]:
     """Return how systems differ, the surest first; nothing where none were compared."""
     found = [
-        (measure, pair if pair.difference >= 0 else turned(pair))
+        (measure, pair if pair.difference >= 0 else results.turned(pair))
         for of, measure, pair in study.comparisons(view)
         if of == unit
     ]
@@ -228,42 +168,40 @@ def pairs(study: Experiment, view: SetView, unit: str, most: int = _PAIRS) -> li
         return []
     found.sort(key=lambda each: (round(each[1].holm, 3), -each[1].difference))
     columns = (
-        Column("Ahead", words=True),
-        Column("Behind", words=True),
-        Column("Difference"),
-        Column("p", "paired randomisation test"),
-        Column("p (t)", "paired t-test"),
-        Column("p (Holm)", "of the randomisation test"),
+        *doc.left("Ahead", "Behind"),
+        "Difference",
+        doc.Column("p", "paired randomisation test"),
+        doc.Column("p (t)", "paired t-test"),
+        doc.Column("p (Holm)", "of the randomisation test"),
     )
-    rows = [(system_phrase(study, pair.a), system_phrase(study, pair.b), *_tests(pair)) for _, pair in found[:most]]
+    rows = []
+    for _, pair in found[:most]:
+        mark: doc.Mark = "best" if results.significant(pair) else ""
+        mean = doc.Mean(pair.difference, pair.low, pair.high)
+        names = (system_phrase(study, name) for name in (pair.a, pair.b))
+        chances = map(doc.probability, (pair.randomisation, pair.t, pair.holm))
+        rows.append((*names, doc.figure(mean, signed=True, mark=mark), *chances))
     left = len(found) - len(rows)
     note = f"{left} more pairs, less sure, are in results.json." if left > 0 else ""
     title = f"Pairs of systems by {found[0][0]}, query by query: bold where Holm's p is below 0.05"
-    return [Table(title, columns, tuple(rows), note)]
+    return [doc.table(title, columns, rows, note)]
 
 
-def _tests(pair: SetComparison) -> tuple[Cell, ...]:
-    mean = Mean(pair.difference, pair.low, pair.high)
-    chances = (probability(p) for p in (pair.randomisation, pair.t, pair.holm))
-    return (figure(mean, signed=True, mark="best" if significant(pair) else ""), *chances)
-
-
-def judged(study: Experiment, of: str, measures: Sequence[str]) -> Table:
+def judged(study: results.Experiment, of: str, measures: Sequence[str]) -> doc.Table:
     """Return the figures of a set with the labels of a judge, which are never mixed with the others."""
     cells = [cell for (where, _), cell in study.cells.items() if where == of]
-    columns = (SYSTEM, *map(Column, measures), Column("Unjudged"))
-    rows = tuple((system_phrase(study, cell.system), *_judged(cell, measures)) for cell in cells)
-    return Table(f"With labels of a judge on {of}", columns, rows)
+    rows = ((system_phrase(study, cell.system), *_judged(cell, measures)) for cell in cells)
+    return doc.table(f"With labels of a judge on {of}", (SYSTEM, *measures, "Unjudged"), rows)
 
 
-def _judged(cell: MeasuredCell, measures: Sequence[str]) -> Iterator[Cell]:
+def _judged(cell: results.MeasuredCell, measures: Sequence[str]) -> Iterator[doc.Cell]:
     assert cell.judged  # which reading has seen to
     figures = cell.judged.figures[cell.unit]
-    yield from (figure(figures.get(measure), digits_of(measure)) for measure in measures)
-    yield fraction(cell.judged.unjudged, remark=f"before {cell.unjudged:.0%}")
+    yield from (doc.figure(figures.get(measure), digits_of(measure)) for measure in measures)
+    yield doc.fraction(cell.judged.unjudged, remark=f"before {cell.unjudged:.0%}")
 
 
-def with_labels(counts: UnseenCounts) -> str:
+def with_labels(counts: results.UnseenCounts) -> str:
     """Return what a judge labelled that no person had."""
     undecided = f", {counts.undecided:,} undecided" if counts.undecided else ""
     stopped = ", stopped early" if counts.stopped else ""
@@ -283,26 +221,26 @@ _DRAWN_PAIRS = 4
 _CURVES = 2
 
 
-def figures(study: Experiment) -> Section:
+def figures(study: results.Experiment) -> doc.Section:
     """Return the section of all plots."""
-    blocks: list[Block] = [_measures(study)]
+    blocks: list[doc.Block] = [_measures(study)]
     for view in study.overviews:
-        drawn: list[Block] = [*_latency(study, view), *_differences(study, view), *_curves(study, view)]
+        drawn: list[doc.Block] = [*_latency(study, view), *_differences(study, view), *_curves(study, view)]
         if drawn and len(study.overviews) > 1:
-            blocks.append(words(view.label, "heading"))
+            blocks.append(doc.words(view.label, "heading"))
         blocks += drawn
-    return Section("plots", "Plots", tuple(blocks))
+    return doc.Section("plots", "Plots", tuple(blocks))
 
 
-def _unit(study: Experiment, view: SetView) -> str:
+def _unit(study: results.Experiment, view: results.SetView) -> str:
     return study.units(view)[0]
 
 
-def _measures(study: Experiment) -> Dots:
+def _measures(study: results.Experiment) -> doc.Dots:
     views = study.overviews[:2]
     panels = study.main or study.measures[:1]
     rows = tuple(
-        DotRow(
+        doc.DotRow(
             system,
             study.systems.index(system),
             tuple(tuple(study.figure(view, system, _unit(study, view), name) for view in views) for name in panels),
@@ -313,41 +251,41 @@ def _measures(study: Experiment) -> Dots:
     if len(views) > 1:
         caption += f" Filled: {views[0].label}. Hollow: {views[1].label}."
         caption += " A hollow dot far to the right of its filled one: tuned too closely, or easier queries."
-    return Dots("Measures, a system a row", caption, panels, rows)
+    return doc.Dots("Measures, a system a row", caption, panels, rows)
 
 
-def _latency(study: Experiment, view: SetView) -> Iterator[Scatter]:
+def _latency(study: results.Experiment, view: results.SetView) -> Iterator[doc.Scatter]:
     points, untimed = [], []
     for system in study.here(view):
         mean = study.figure(view, system, _unit(study, view), study.primary)
         p50 = study.cost(view, system, "warm_p50_ms")
         if mean and p50:
-            points.append(Series(system, study.systems.index(system), (p50,), (mean,)))
+            points.append(doc.Series(system, study.systems.index(system), (p50,), (mean,)))
         else:
             untimed.append(system)
     if points:
         caption = "Up is better, left is faster; vertical lines are 95% intervals."
-        caption += f" Without a time: {listed(untimed)}." if untimed else ""
+        caption += f" Without a time: {doc.listed(untimed)}." if untimed else ""
         x = "a warm query, median (log scale); left is faster"
-        yield Scatter("Quality against latency", caption, tuple(points), x, study.primary)
+        yield doc.Scatter("Quality against latency", caption, tuple(points), x, study.primary)
 
 
-def _differences(study: Experiment, view: SetView) -> Iterator[WinsAndLosses]:
+def _differences(study: results.Experiment, view: results.SetView) -> Iterator[doc.WinsAndLosses]:
     unit, every = _unit(study, view), study.queries(view)
     values = {system: study.values(view, system, unit, study.primary) for system in study.ranked(view, unit)}
     whole = [system for system, each in values.items() if len(each) == every]
     pairs = [
-        ItemPair(whole[0], other, tuple(a - b for a, b in zip(values[whole[0]], values[other], strict=True)))
+        doc.ItemPair(whole[0], other, tuple(a - b for a, b in zip(values[whole[0]], values[other], strict=True)))
         for other in whole[1 : _DRAWN_PAIRS + 1]
     ]
     if pairs:
-        rivals = listed([pair.b for pair in pairs], most=_DRAWN_PAIRS)
+        rivals = doc.listed([pair.b for pair in pairs], most=_DRAWN_PAIRS)
         caption = f"{whole[0]} against {rivals}, a bar a query: right and blue it won, left and orange it lost."
         x = f"queries, sorted by the difference in {study.primary}"
-        yield WinsAndLosses("Query by query", caption, tuple(pairs), x)
+        yield doc.WinsAndLosses("Query by query", caption, tuple(pairs), x)
 
 
-def _curves(study: Experiment, view: SetView) -> Iterator[Curves]:
+def _curves(study: results.Experiment, view: results.SetView) -> Iterator[doc.Curves]:
     families: dict[str, dict[int, str]] = {}
     for measure in study.measures:
         if found := _FAMILY.fullmatch(measure):
@@ -357,16 +295,16 @@ def _curves(study: Experiment, view: SetView) -> Iterator[Curves]:
     chosen = {axis: dict(sorted(names.items())) for axis, names in families.items() if len(names) > 1}
     chosen = dict(sorted(chosen.items(), key=lambda each: -len(each[1]))[:_CURVES])
     if chosen:
-        panels = tuple(CurvePanel(axis, tuple(_lines(study, view, names))) for axis, names in chosen.items())
-        yield Curves("With more to read", "What a reader gains by reading further down.", panels, log=True)
+        panels = tuple(doc.CurvePanel(axis, tuple(_lines(study, view, names))) for axis, names in chosen.items())
+        yield doc.Curves("With more to read", "What a reader gains by reading further down.", panels, log=True)
 
 
-def _lines(study: Experiment, view: SetView, names: dict[int, str]) -> Iterator[Series]:
+def _lines(study: results.Experiment, view: results.SetView, names: dict[int, str]) -> Iterator[doc.Series]:
     for system in study.here(view):
         found = {x: study.figure(view, system, _unit(study, view), name) for x, name in names.items()}
         known = {float(x): mean for x, mean in found.items() if mean}
         if known:
-            yield Series(system, study.systems.index(system), tuple(known), tuple(known.values()))
+            yield doc.Series(system, study.systems.index(system), tuple(known), tuple(known.values()))
 
 
 _SHOWN = 5
@@ -380,7 +318,7 @@ class Miss:
     """One query that some systems answered with nothing right."""
 
     set: str
-    query: MeasuredQuery
+    query: results.MeasuredQuery
     right: tuple[str, ...]
     got: Mapping[str, Sequence[str]]
     """By system that missed it."""
@@ -389,52 +327,49 @@ class Miss:
     errors: Mapping[str, str]
 
 
-def misses(study: Experiment) -> Section:
+def misses(study: results.Experiment) -> doc.Section:
     """Return the section of misses."""
     found = sorted(_find_misses(study), key=lambda miss: -len(miss.got))
     if not found:
         none = "Every system found something right in its first ten results of every query."
-        return Section("misses", "Misses", (words(none),))
-    shown: list[Miss] = []
-    pairs = 0
-    for miss in found:
-        pairs += len(miss.got)
-        if shown and pairs > _MOST:
-            break
-        shown.append(miss)
+        return doc.Section("misses", "Misses", (doc.words(none),))
+    pairs = list(accumulate(len(miss.got) for miss in found))
+    shown = found[: max(1, sum(count <= _MOST for count in pairs))]
     left = len(found) - len(shown)
     note = (
         f"{counted(len(found), 'query')} for which some system's first ten results held nothing right, hardest first."
     )
     note += f" The {left:,} that fewest systems missed are left out; results.json has them all." if left else ""
-    entries = Entries("miss", "query", _choices(study, shown), tuple(_entry(study, miss) for miss in shown))
-    return Section("misses", "Misses", (words(note, "note"), entries))
+    entries = doc.Entries("miss", "query", _choices(study, shown), tuple(_entry(study, miss) for miss in shown))
+    return doc.Section("misses", "Misses", (doc.words(note, "note"), entries))
 
 
-def _find_misses(study: Experiment) -> Iterator[Miss]:
+def _find_misses(study: results.Experiment) -> Iterator[Miss]:
     for name, of in study.sets.items():
         cells = {system: study.cells[name, system] for system in study.systems if (name, system) in study.cells}
         for at, query in enumerate(of.queries):
             right = tuple(target for target, grade in query.expected if grade > 0)
-            ranks = {system: rank_of(cell.answers[at], right) for system, cell in cells.items()}
+            ranks = {system: results.rank_of(cell.answers[at], right) for system, cell in cells.items()}
             got = {system: cells[system].answers[at] for system, rank in ranks.items() if not rank}
             if right and got:
                 errors = {system: cell.errors[query.id] for system, cell in cells.items() if query.id in cell.errors}
                 yield Miss(name, query, right, got, {system: rank for system, rank in ranks.items() if rank}, errors)
 
 
-def _choices(study: Experiment, shown: Sequence[Miss]) -> tuple[Choice, ...]:
+def _choices(study: results.Experiment, shown: Sequence[Miss]) -> tuple[doc.Choice, ...]:
     missed = {system for miss in shown for system in miss.got}
-    sets = list(dict.fromkeys(miss.set for miss in shown))
+    numbers = {name: str(at) for at, name in enumerate(study.sets)}
+    sets = {numbers[name]: name for name in dict.fromkeys(miss.set for miss in shown)}
     systems = {str(at): system for at, system in enumerate(study.systems) if system in missed}
-    choices = [Choice("system", "Missed by", {"": "any system", **systems})]
-    if len(sets) > 1:
-        choices.append(Choice("set", "In", {"": "all sets", **{str([*study.sets].index(name)): name for name in sets}}))
-    return tuple(choices)
+    choices = (
+        doc.Choice("system", "Missed by", {"": "any system", **systems}),
+        doc.Choice("set", "In", {"": "all sets", **sets}),
+    )
+    return choices[: 1 + (len(sets) > 1)]
 
 
-def _entry(study: Experiment, miss: Miss) -> ListEntry:
-    return ListEntry(
+def _entry(study: results.Experiment, miss: Miss) -> doc.ListEntry:
+    return doc.ListEntry(
         title=miss.query.text,
         about=f"{miss.set} {miss.query.id}",
         badges=tuple(value for value in miss.query.tags.values() if value),
@@ -448,33 +383,28 @@ def _entry(study: Experiment, miss: Miss) -> ListEntry:
     )
 
 
-def _details(study: Experiment, miss: Miss) -> Iterator[Detail]:
+def _details(study: results.Experiment, miss: Miss) -> Iterator[doc.Detail]:
     grades = dict(miss.query.expected)
     several = len(set(grades.values())) > 1
     right = [_target(target, f"grade {grades[target]}" if several else "") for target in miss.right[:_TARGETS]]
-    yield Detail(Phrase("Expected"), tuple(right), more=max(0, len(miss.right) - _TARGETS))
+    yield doc.Detail(doc.Phrase("Expected"), tuple(right), more=max(0, len(miss.right) - _TARGETS))
+    files = {results.place_of(target).path for target in miss.right}
     for system, answers in miss.got.items():
-        yield _got(study, miss, system, answers)
+        why = (
+            doc.Phrase(miss.errors[system], warnings=("failed",)) if system in miss.errors else doc.Phrase("no result")
+        )
+        if system in miss.errors or not answers:
+            yield doc.Detail(system_phrase(study, system), (why,))
+            continue
+        near = ("right file, other lines" if results.place_of(each).path in files else "" for each in answers)
+        items = tuple(map(_target, answers[:_SHOWN], near))
+        more = max(0, len(answers) - _SHOWN)
+        yield doc.Detail(system_phrase(study, system), items, ordered=True, more=more)
     if miss.ranks:
         found = sorted(miss.ranks.items(), key=lambda each: each[1])
-        yield Detail(
-            Phrase("Found by"),
-            tuple(Phrase(s, color=study.systems.index(s), remark=f"at {rank}") for s, rank in found),
-        )
+        items = tuple(doc.Phrase(s, color=study.systems.index(s), remark=f"at {rank}") for s, rank in found)
+        yield doc.Detail(doc.Phrase("Found by"), items)
 
 
-def _got(study: Experiment, miss: Miss, system: str, answers: Sequence[str]) -> Detail:
-    if system in miss.errors:
-        return Detail(system_phrase(study, system), (Phrase(miss.errors[system], warnings=("failed",)),))
-    if not answers:
-        return Detail(system_phrase(study, system), (Phrase("no result"),))
-    files = {place_of(target).path for target in miss.right}
-    items = tuple(
-        _target(answer, "right file, other lines" if place_of(answer).path in files else "")
-        for answer in answers[:_SHOWN]
-    )
-    return Detail(system_phrase(study, system), items, ordered=True, more=max(0, len(answers) - _SHOWN))
-
-
-def _target(target: str, remark: str) -> Phrase:
-    return Phrase(target if len(target) <= 200 else f"{target[:200]} …", code=True, remark=remark)
+def _target(target: str, remark: str) -> doc.Phrase:
+    return doc.Phrase(target if len(target) <= 200 else f"{target[:200]} …", code=True, remark=remark)

@@ -181,9 +181,29 @@ class MeasuredCell:
         """Return the unit that stands for the cell where one figure is shown."""
         return next(iter(self.values))
 
-    def figure(self, measure: str) -> Mean | None:
-        """Return its figure at that unit."""
-        return self.figures[self.unit].get(measure)
+
+def plain_cell(  # noqa: PLR0913, PLR0917  what a cell is
+    of: str,
+    system: str,
+    unit: str,
+    items: int,
+    figures: Mapping[str, Mean],
+    values: Mapping[str, tuple[float, ...]],
+    warm_ms: float | None = None,
+) -> MeasuredCell:
+    """Return a cell of one unit whose items have no answers, groups or errors."""
+    return MeasuredCell(
+        set=of,
+        system=system,
+        figures={unit: figures},
+        groups={},
+        values={unit: values},
+        answers=((),) * items,
+        seconds=(None,) * items,
+        errors={},
+        unjudged=0.0,
+        timings=Timings(None, None, warm_ms, None, None, None),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,14 +357,11 @@ def _columns(results: Results, measure: str) -> Iterator[tuple[str, str, dict[st
         unit = shared_unit([cell for cell in cells if cell.set in names])
         values = {}
         for system in results.systems:
-            found = [_values(known.get((name, system)), unit, measure) for name in names]
-            if None not in found:
-                values[system] = np.concatenate([np.array(each) for each in found])
+            here = [known[name, system] for name in names if (name, system) in known]
+            found = [np.array(cell.values[unit][measure]) for cell in here if measure in cell.values.get(unit, {})]
+            if len(found) == len(names):
+                values[system] = np.concatenate(found)
         yield group, unit, values
-
-
-def _values(cell: MeasuredCell | None, unit: str, measure: str) -> tuple[float, ...] | None:
-    return cell.values.get(unit, {}).get(measure) if cell else None
 
 
 CHANCE = 0.05
@@ -366,10 +383,8 @@ class SetView:
     @property
     def label(self) -> str:
         """Return its name with what it is good for."""
-        told = _LABELS[self.role]
-        if self.name not in self.sets:
-            return f"All sets, {told}" if told else "All sets"
-        return f"{self.name}, {told}" if told else self.name
+        name = self.name if self.name in self.sets else "All sets"
+        return ", ".join(filter(None, (name, _LABELS[self.role])))
 
 
 def significant(pair: SetComparison) -> bool:
@@ -422,8 +437,7 @@ class Experiment:
 
     def here(self, view: SetView) -> list[str]:
         """Return the systems with a cell in a view."""
-        asked = {cell.system for cell in self.cells_of(view)}
-        return [system for system in self.systems if system in asked]
+        return [system for system in self.systems if self.of(view, system)]
 
     def of(self, view: SetView, system: str) -> list[MeasuredCell]:
         """Return the cells of one system in a view."""

@@ -12,21 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.bench import results
 from assay.bench.answer_runs import Preparation, SystemAnswer, timings
 from assay.bench.matrix import BenchPlan, SystemSpec
 from assay.bench.query_sets import JudgedSet, Prepared
-from assay.bench.results import (
-    Figures,
-    GroupFigures,
-    JudgedFigures,
-    MeasuredCell,
-    MeasuredQuery,
-    MeasuredSet,
-    MeasuredSystem,
-    RunManifest,
-    Target,
-    UnseenCounts,
-)
 from assay.bench.system import SystemCorpus, lines_of
 from assay.corpus.outline import functions
 from assay.measure.compare import interval
@@ -61,21 +50,23 @@ class Scored:
     seed: int = 0
     """Of the intervals."""
 
-    def figures(self) -> Figures:
+    def figures(self) -> results.Figures:
         """Return mean and 95% interval by unit and measure."""
         return {unit: self._means(values, slice(None)) for unit, values in self.values.items()}
 
-    def groups(self) -> dict[str, dict[str, GroupFigures]]:
+    def groups(self) -> dict[str, dict[str, results.GroupFigures]]:
         """Return the figures of each group of queries, by tag and its value; a tag with one value says nothing."""
         return {tag: dict(self._grouped(values)) for tag, values in self.tags.items() if len(set(values)) > 1}
 
-    def _grouped(self, told: Sequence[str]) -> Iterator[tuple[str, GroupFigures]]:
+    def _grouped(self, told: Sequence[str]) -> Iterator[tuple[str, results.GroupFigures]]:
         members: dict[str, list[int]] = defaultdict(list)
         for place, value in enumerate(told):
             members[value or "(none)"].append(place)
         for value, places in sorted(members.items()):
-            figures: Figures = {unit: self._means(values, np.array(places)) for unit, values in self.values.items()}
-            yield value, GroupFigures(len(places), figures)
+            figures: results.Figures = {
+                unit: self._means(values, np.array(places)) for unit, values in self.values.items()
+            }
+            yield value, results.GroupFigures(len(places), figures)
 
     def _means(self, values: Mapping[str, Values], members: Any) -> dict[str, Mean]:
         chosen = {name: every[members] for name, every in values.items()}
@@ -91,11 +82,25 @@ def score(
     seed: int = 0,
 ) -> Scored:
     """Measure ranked answers; a query without one counts zero."""
-    reader = _Reader(corpus)
+    files = {document.id: document.path for document in corpus.documents}
+
+    @cache
+    def lines(path: str) -> list[str]:
+        return lines_of(corpus, files.get(path, path))
+
+    @cache
+    def units(path: str) -> Units:
+        return functions(path, "\n".join(lines(path)))
+
+    def cost(span: Span) -> int:
+        """Return how many tokens a reader pays for a result."""
+        read = lines(span.path)
+        return tokens("\n".join(read[span.start - 1 : span.end] if span.start else read))
+
     values: dict[Unit, dict[str, Values]] = {}
     judged = 0.0
     for unit in truth.units:
-        matched = match(answers, truth.entries, unit, cost=reader.cost, units=reader.functions)
+        matched = match(answers, truth.entries, unit, cost=cost, units=units)
         computed = {str(measure): measure.of(matched) for measure in measures}
         values[unit] = {name: each for name, each in computed.items() if not np.isnan(each).any()}  # lines of a file
         if unit == truth.units[0]:
@@ -115,75 +120,37 @@ def _mean(values: Values) -> float:
     return float(sum(values.tolist())) / len(values)
 
 
-class _Reader:
-    """What measuring has to know of a corpus; each file is read and cut once."""
-
-    def __init__(self, corpus: SystemCorpus) -> None:
-        self._corpus = corpus
-        self._files = {document.id: document.path for document in corpus.documents}
-        self.lines = cache(self._lines)
-        self.functions = cache(self._functions)
-
-    def cost(self, span: Span) -> int:
-        """Return how many tokens a reader pays for a result."""
-        lines = self.lines(span.path)
-        return tokens("\n".join(lines[span.start - 1 : span.end] if span.start else lines))
-
-    def _lines(self, path: str) -> list[str]:
-        return lines_of(self._corpus, self._files.get(path, path))
-
-    def _functions(self, path: str) -> Units:
-        return functions(path, "\n".join(self.lines(path)))
-
-
 _ANSWERS = 10
 """Results of a query that results.json keeps; the files of a run have all."""
 _HOW = {"cmd": "command", "http": "http", "mcp": "mcp", "run": "saved"}
 
 
-@dataclass(frozen=True, slots=True)
-class CellSource:
-    """All that a cell is computed from."""
+def cell_of(  # noqa: PLR0913, PLR0917  all that a cell is computed from
+    ready: Prepared,
+    system: str,
+    answers: Mapping[str, SystemAnswer],
+    preparation: Preparation,
+    plan: BenchPlan,
+    judged: JudgedSet | None,
+    earlier: Mapping[str, results.MeasuredCell],
+) -> results.MeasuredCell:
+    """Return one system on one set: its figures, by group too, the values they are made of, and what it cost.
 
-    ready: Prepared
-    system: str
-    answers: Mapping[str, SystemAnswer]
-    preparation: Preparation
-    plan: BenchPlan
-    judged: JudgedSet | None = None
-
-    def each(self) -> list[SystemAnswer]:
-        """Return one answer a query, in the order of the set's."""
-        return [
-            self.answers.get(query.id, SystemAnswer(query.id, error=self.preparation.error))
-            for query in self.ready.expected.queries
-        ]
-
-    def key(self) -> str:
-        """Return a hash of all of it, and of the code that computes."""
-        about = (self.system, has_index(self.plan, self.system), [*map(str, self.plan.measures)], self.plan.seed)
-        asked = (self.ready.expected, self.ready.corpus.digest, self.judged)
-        return hash_of(repr((code_stamp(), about, asked, self.each(), self.preparation)))
-
-
-def cell_of(source: CellSource, earlier: Mapping[str, MeasuredCell]) -> MeasuredCell:
-    """Return one system on one set; of `earlier` cells, by their key, the one that is made of the same."""
-    key = source.key()
-    return earlier.get(key) or _computed(source, key)
-
-
-def _computed(source: CellSource, key: str) -> MeasuredCell:
-    """Return a cell: its figures, by group too, the values they are made of, and what it cost.
-
-    With labels of a judge there are figures with these, too, in a field of their own.
+    Of `earlier` cells, by their key, it is the one that is made of the same by the same code. With labels of a judge
+    there are figures with these, too, in a field of their own.
     """
-    ready, plan, told = source.ready, source.plan, source.each()
+    asked, indexed = ready.expected.queries, has_index(plan, system)
+    told = [answers.get(query.id, SystemAnswer(query.id, error=preparation.error)) for query in asked]
+    about = (system, indexed, [*map(str, plan.measures)], plan.seed)
+    key = hash_of(repr((code_stamp(), about, (ready.expected, ready.corpus.digest, judged), told, preparation)))
+    if key in earlier:
+        return earlier[key]
     found = {answer.query_id: [ready.truth_span(span) for span in answer.spans] for answer in told}
     scored = score(ready.expected, found, ready.corpus, plan.measures, seed=plan.seed)
-    judged = source.judged and score(source.judged.expected, found, ready.corpus, plan.measures, seed=plan.seed)
-    return MeasuredCell(
+    second = judged and score(judged.expected, found, ready.corpus, plan.measures, seed=plan.seed)
+    return results.MeasuredCell(
         set=ready.spec.name,
-        system=source.system,
+        system=system,
         figures=scored.figures(),
         groups=scored.groups(),
         values={
@@ -194,8 +161,8 @@ def _computed(source: CellSource, key: str) -> MeasuredCell:
         seconds=tuple(answer.seconds for answer in told),
         errors={answer.query_id: answer.error for answer in told if answer.error},
         unjudged=scored.unjudged,
-        timings=timings(told, source.preparation, indexed=has_index(plan, source.system)),
-        judged=JudgedFigures(judged.figures(), judged.unjudged) if judged else None,
+        timings=timings(told, preparation, indexed=indexed),
+        judged=results.JudgedFigures(second.figures(), second.unjudged) if second else None,
         key=key,
     )
 
@@ -206,19 +173,19 @@ def has_index(plan: BenchPlan, system: str) -> bool:
     return spec.spec.partition(":")[0] not in _HOW or "index" in spec.options
 
 
-def set_of(ready: Prepared, unseen: UnseenCounts | None) -> MeasuredSet:
+def set_of(ready: Prepared, unseen: results.UnseenCounts | None) -> results.MeasuredSet:
     """Return a set as results have it."""
     entries, asked = ready.expected.entries, ready.expected.queries
     queries = tuple(
-        MeasuredQuery(
+        results.MeasuredQuery(
             query.id,
             query.text,
             dict(query.tags),
-            tuple(Target(str(e.span), e.grade) for e in sorted(entries[query.id], key=lambda e: -e.grade)),
+            tuple(results.Target(str(e.span), e.grade) for e in sorted(entries[query.id], key=lambda e: -e.grade)),
         )
         for query in asked
     )
-    return MeasuredSet(
+    return results.MeasuredSet(
         role=ready.spec.role,
         truth=ready.spec.truth.name if ready.spec.truth else f"mined from {ready.truth.name}",
         commit=ready.corpus.commit,
@@ -232,7 +199,7 @@ def set_of(ready: Prepared, unseen: UnseenCounts | None) -> MeasuredSet:
     )
 
 
-def manifest_of(plan: BenchPlan, command: str) -> RunManifest:
+def manifest_of(plan: BenchPlan, command: str) -> results.RunManifest:
     """Return how results of retrieval come about."""
     limits = _Limits(plan.k, plan.timeout_s, plan.index_timeout_s, plan.threads)
     about = manifest(limits, seed=plan.seed)
@@ -241,10 +208,10 @@ def manifest_of(plan: BenchPlan, command: str) -> RunManifest:
 
 def manifest_from(
     about: dict[str, Any], measures: tuple[str, ...], k: int, command: str, kind: str = "retrieval"
-) -> RunManifest:
+) -> results.RunManifest:
     """Return how results of any kind come about; `about` is the manifest of their run."""
     versions = about.pop("versions")
-    return RunManifest(
+    return results.RunManifest(
         measures=measures,
         k=k,
         seed=about.pop("seed"),
@@ -256,9 +223,9 @@ def manifest_from(
     )
 
 
-def system_of(spec: SystemSpec, failed: Mapping[str, str]) -> MeasuredSystem:
+def system_of(spec: SystemSpec, failed: Mapping[str, str]) -> results.MeasuredSystem:
     """Return a system as results have it, with the sets of which it answered nothing."""
-    return MeasuredSystem(
+    return results.MeasuredSystem(
         spec=spec.spec,
         base=spec.base,
         chosen_on=spec.chosen_on,

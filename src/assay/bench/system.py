@@ -146,28 +146,18 @@ def _checkout(root: Path, commit: str, hidden: tuple[str, ...], left_out: tuple[
             target = from_utf8(folder, file.path)
             target.parent.mkdir(parents=True, exist_ok=True)
             copyfile(from_utf8(root, file.path), target)
-    for path, spans in _by_path(hidden):
-        _blank(from_utf8(folder, path), spans)
+    for place in hidden:
+        span = span_of(place)
+        _blank(from_utf8(folder, span.path), span)
 
 
-def _by_path(targets: tuple[str, ...]) -> Iterator[tuple[str, list[Span]]]:
-    spans: dict[str, list[Span]] = {}
-    for target in targets:
-        span = span_of(target)
-        spans.setdefault(span.path, []).append(span)
-    yield from spans.items()
-
-
-def _blank(file: Path, spans: list[Span]) -> None:
+def _blank(file: Path, span: Span) -> None:
     """Empty some lines of a file, or all of them; the others keep their numbers."""
-    if not file.is_file():
-        return
-    lines = file.read_bytes().split(b"\n")
-    for span in spans:
+    if file.is_file():
+        lines = file.read_bytes().split(b"\n")
         first, last = (span.start, span.end) if span.start else (1, len(lines))
-        for at in range(first - 1, min(last, len(lines))):
-            lines[at] = b""
-    file.write_bytes(b"\n".join(lines))
+        lines[first - 1 : last] = [b""] * len(lines[first - 1 : last])
+        file.write_bytes(b"\n".join(lines))
 
 
 def _put(target: Path, write: Callable[[Path], None]) -> None:
@@ -203,14 +193,11 @@ class System(Protocol):
     time; a hit's chunk has path and lines below the corpus' root, whatever the system printed, and no text.
     What goes wrong with one query is raised as `AssayError` and counted against that query. A searcher whose answer
     has results although something went wrong says so in an attribute `note`; a system may have `problems` (what it
-    could not use), `built_s` (how long the index took that it shares) and `close()`.
+    could not use), `built_s` (how long the index took that it shares), `index_bytes()` and `close()`.
     """
 
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Index a corpus, at most once for equal corpora and options, and return what answers."""
-
-    def index_bytes(self) -> int | None:
-        """Return what its index takes up, None where it has none or does not tell."""
 
 
 GENERAL: Mapping[str, Any] = {"location": "", "timeout_s": 30.0}

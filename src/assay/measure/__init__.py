@@ -1,1 +1,1 @@
-"""Judgments and runs in, figures out."""
+"""Compute figures from judgments and runs."""

@@ -59,10 +59,8 @@ def against(
     known = [place for place, label in enumerate(true) if label is not None]
     true, said = [true[place] for place in known], [said[place] for place in known]
     names = _names((true, said), first=positive)
-    parts = _crossed(true, said, names)
+    parts = _grouped(_crossed(true, said, names), groups, known)
     decided = sum(label is not None for label in said)
-    if groups:
-        parts = _grouped(parts, [groups[place] for place in known])
 
     def table(sums: Values) -> Values:
         return _square(sums, len(names))
@@ -88,9 +86,7 @@ def kappa(a: Sequence[Label], b: Sequence[Label], *, groups: Sequence[Hashable] 
     both = [place for place in range(len(a)) if a[place] is not None and b[place] is not None]
     a, b = [a[place] for place in both], [b[place] for place in both]
     names = _names((a, b))
-    parts = _crossed(a, b, names)
-    if groups:
-        parts = _grouped(parts, [groups[place] for place in both])
+    parts = _grouped(_crossed(a, b, names), groups, both)
     return _figure(parts, lambda sums: _kappa(_square(sums, len(names))), seed)
 
 
@@ -108,9 +104,7 @@ def alpha(units: Sequence[Sequence[Label]], *, groups: Sequence[Hashable] = (), 
                 row[1 + names[label]] += 1
         labels = row[1:].sum()
         row[0] = (labels**2 - (row[1:] ** 2).sum()) / (labels - 1)
-    if groups:
-        parts = _grouped(parts, [groups[place] for place in paired])
-    return _figure(parts, _alpha, seed)
+    return _figure(_grouped(parts, groups, paired), _alpha, seed)
 
 
 def majority(labels: Iterable[_Label | None]) -> _Label | None:
@@ -159,11 +153,14 @@ def _square(sums: Values, width: int) -> Values:
     return sums[:, :-1].reshape(len(sums), width, width)
 
 
-def _grouped(parts: Values, groups: Sequence[Hashable]) -> Values:
-    """Return the sums of each group."""
-    place = {group: number for number, group in enumerate(dict.fromkeys(groups))}
-    sums = np.zeros((len(place), parts.shape[1]))
-    np.add.at(sums, [place[group] for group in groups], parts)
+def _grouped(parts: Values, groups: Sequence[Hashable], places: Sequence[int]) -> Values:
+    """Return the sums of each group, where there are groups; `places` are those of the parts among these."""
+    if not groups:
+        return parts
+    held = [groups[place] for place in places]
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(held))}
+    sums = np.zeros((len(numbers), parts.shape[1]))
+    np.add.at(sums, [numbers[group] for group in held], parts)
     return sums
 
 
@@ -193,7 +190,7 @@ def _ratio(part: Values, whole: Values) -> Values:
     return shares
 
 
-def _same(a: Sequence[Label], b: Sequence[Label]) -> None:
+def _same(a: Sequence[object], b: Sequence[object]) -> None:
     if len(a) != len(b):
         raise InputError(f"{len(a):,} labels of one and {len(b):,} of the other: they do not pair up")
 
@@ -255,16 +252,12 @@ class Confusion:
         }
 
     def _of(self, place: int) -> ClassScore:
-        hits = int(self.counts[place, place])
-        support, predicted = int(self.counts[place].sum()), int(self.counts[:, place].sum())
-        return ClassScore(
-            self.labels[place],
-            _fraction(hits, predicted),
-            _fraction(hits, support),
-            _fraction(2 * hits, support + predicted),
-            support,
-            predicted,
+        hits, support, predicted = map(
+            int, (self.counts[place, place], self.counts[place].sum(), self.counts[:, place].sum())
         )
+        wholes = (predicted, support, support + predicted)
+        precision, recall, f1 = map(_fraction, (hits, hits, 2 * hits), wholes)
+        return ClassScore(self.labels[place], precision, recall, f1, support, predicted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +276,7 @@ def confusion(
     true: Sequence[str], predicted: Sequence[str], *, labels: Sequence[str] = (), n: Sequence[int] | None = None
 ) -> Confusion:
     """Count; without labels those that occur are taken, in the order of the alphabet."""
-    _check_pairs(true, predicted)
+    _same(true, predicted)
     names = tuple(labels) or tuple(sorted({*true, *predicted}))
     place = {name: number for number, name in enumerate(names)}
     unknown = {*true, *predicted} - place.keys()
@@ -297,19 +290,13 @@ def confusion(
 
 def lines(true: Sequence[int], predicted: Sequence[int], *, n: Sequence[int] | None = None) -> LineAccuracy:
     """Compare lines, -1 where none is to blame."""
-    _check_pairs(true, predicted)
-    times = list(n or [1] * len(true))
-    hits = [count * (a == b) for a, b, count in zip(true, predicted, times, strict=True)]
-    broken = [line > 0 for line in true]
-    all_broken = sum(count for count, is_broken in zip(times, broken, strict=True) if is_broken)
-    found = sum(hit for hit, is_broken in zip(hits, broken, strict=True) if is_broken)
-    return LineAccuracy(_fraction(sum(hits), sum(times)), _fraction(found, all_broken), sum(times), all_broken)
+    _same(true, predicted)
+    times = np.array(n or [1] * len(true))
+    hits, broken = np.array(true) == np.array(predicted), np.array(true) > 0
+    every, all_broken = int(times.sum()), int(times[broken].sum())
+    found = int(times[hits & broken].sum())
+    return LineAccuracy(_fraction(int(times[hits].sum()), every), _fraction(found, all_broken), every, all_broken)
 
 
 def _fraction(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def _check_pairs(true: Sequence[object], predicted: Sequence[object]) -> None:
-    if len(true) != len(predicted):
-        raise InputError(f"{len(true):,} true labels and {len(predicted):,} predicted ones: they do not pair up")

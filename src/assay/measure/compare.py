@@ -107,9 +107,7 @@ def interval(values: Values, *, level: float = 0.95, seed: int = 0) -> tuple[flo
         values[draws.integers(0, len(values), (count, len(values)))].mean(axis=1)
         for count in _pieces(_RESAMPLES, len(values))
     ]
-    tail = _tail(len(values), level)
-    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
-    return float(low), float(high)
+    return _ends(np.concatenate(means), len(values), level)
 
 
 def interval_of(
@@ -131,10 +129,12 @@ def interval_of(
         ]
     )
     values = values[~np.isnan(values)]
-    if not len(values):
-        return nan, nan
-    tail = _tail(len(parts), level)
-    low, high = np.quantile(values, [tail, 1 - tail])
+    return _ends(values, len(parts), level) if len(values) else (nan, nan)
+
+
+def _ends(resampled: Values, items: int, level: float) -> tuple[float, float]:
+    tail = _tail(items, level)
+    low, high = np.quantile(resampled, [tail, 1 - tail])
     return float(low), float(high)
 
 

@@ -1,4 +1,4 @@
-"""The name of a measure in, one number a query out: `parse("nDCG@10").of(matched)`; a name parses as it prints.
+"""Compute measures by their names, one number a query: `parse("nDCG@10").of(matched)`; a name parses as it prints.
 
 The definitions are trec_eval's, whose names `ir_measures` made parseable: gain is linear, logarithms are of base 2, and
 a query without right answers or without results counts 0. Of line ranges they mean: a result is right when it earns a

@@ -10,7 +10,7 @@ from math import isnan, nan
 import numpy as np
 
 from assay.errors import InputError
-from assay.measure.compare import Values, interval, randomisation
+from assay.measure.compare import interval, randomisation
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,9 @@ def counted(rows: Sequence[tuple[str, int, bool]]) -> dict[str, tuple[int, int]]
 
 
 def _over(counts: Mapping[str, tuple[int, int]], k: int, seed: int) -> AtK:
-    values = np.array([at_k(n, c, k) for n, c in counts.values() if n >= k], dtype=np.float64)
+    found = mean({task: at_k(n, c, k) for task, (n, c) in counts.items() if n >= k}, seed=seed)
     few = tuple(task for task, (n, _) in counts.items() if n < k)
-    if not len(values):
-        return AtK(k, float("nan"), float("nan"), float("nan"), 0, few)
-    return AtK(k, float(values.mean()), *interval(values, seed=seed), tasks=len(values), few=few)
+    return AtK(k, found.value, found.low, found.high, found.tasks, few)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +177,7 @@ def values(pools: Mapping[str, Pool], measure: RankMeasure) -> dict[str, float]:
 
 def mean(per_task: Mapping[str, float], *, seed: int = 0) -> Value:
     """Return the mean over tasks that have a value, with the bootstrap interval over tasks."""
-    there = _there(per_task.values())
+    there = np.array([value for value in per_task.values() if not isnan(value)], dtype=np.float64)
     if not len(there):
         return Value(nan, nan, nan, 0)
     return Value(float(there.mean()), *interval(there, seed=seed), tasks=len(there))
@@ -196,11 +194,8 @@ def gain(of: Mapping[str, float], over: Mapping[str, float], *, seed: int = 0) -
 
 
 def _count_good(entries: Iterable[Judged], good: str) -> tuple[int, int]:
-    samples = right = 0
-    for each in entries:
-        samples += each.n
-        right += each.n * (each.right if good == "pass" else each.ran)
-    return samples, right
+    counts = [(each.n, each.n * (each.right if good == "pass" else each.ran)) for each in entries]
+    return sum(n for n, _ in counts), sum(n for _, n in counts)
 
 
 def _unique(pool: Pool) -> list[Judged]:
@@ -211,7 +206,3 @@ def _unique(pool: Pool) -> list[Judged]:
         if key not in best or each.score > best[key].score:
             best[key] = replace(each, n=1)
     return list(best.values())
-
-
-def _there(values_: Iterable[float]) -> Values:
-    return np.array([value for value in values_ if not isnan(value)], dtype=np.float64)

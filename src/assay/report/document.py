@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from assay.errors import InputError
 from assay.io.fields import as_json, read_value
@@ -92,6 +92,21 @@ class Table:
     rows: Rows
     note: str = ""
     kind: Literal["table"] = "table"
+
+
+def left(*titles: str) -> tuple[Column, ...]:
+    """Return columns of words."""
+    return tuple(Column(title, words=True) for title in titles)
+
+
+def table(title: str, columns: Iterable[Any], rows: Iterable[Iterable[Any]], note: str = "") -> Table:
+    """Return a table; a column may be its title, a cell its words or how many there are."""
+    heads = tuple(Column(each) if isinstance(each, str) else each for each in columns)
+    return Table(title, heads, tuple(tuple(map(_cell, row)) for row in rows), note)
+
+
+def _cell(value: Cell | str | int) -> Cell:
+    return Phrase(value) if isinstance(value, str) else Count(value) if isinstance(value, int) else value
 
 
 def figure(mean: Mean | None, digits: int = 3, *, mark: Mark = "", signed: bool = False, remark: str = "") -> Number:

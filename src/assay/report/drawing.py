@@ -10,28 +10,14 @@ from contextvars import ContextVar
 from io import BytesIO, StringIO
 from typing import Any
 
-from assay.report.document import (
-    COLORS,
-    BarPanel,
-    Bars,
-    Curves,
-    DotRow,
-    Dots,
-    Figure,
-    Heat,
-    ItemPair,
-    Mean,
-    Scatter,
-    Series,
-    WinsAndLosses,
-)
+from assay.report import document as doc
 
 _LONGEST = 26
 
 _Box = tuple[float, float, float, float]
 
 
-def label_points(axes: Any, points: Sequence[Series], color: Callable[[int], str], line: str) -> None:
+def label_points(axes: Any, points: Sequence[doc.Series], color: Callable[[int], str], line: str) -> None:
     """Write names beside points, each at the nearest place where it covers nothing; a far one gets a line."""
     drawing: Any = axes.figure
     drawing.draw_without_rendering()
@@ -87,7 +73,7 @@ def _meet(one: _Box, other: _Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def label_ends(axes: Any, lines: Sequence[Series], color: Callable[[int], str], rule: str) -> None:
+def label_ends(axes: Any, lines: Sequence[doc.Series], color: Callable[[int], str], rule: str) -> None:
     """Write each name at the end of its line, pushed apart where ends lie close."""
     bottom, top = axes.get_ylim()
     step = 13 * axes.figure.dpi / 72 / axes.get_window_extent().height * (top - bottom)
@@ -131,7 +117,7 @@ with chdir("/"):  # a matplotlibrc in the current folder may be a stranger's, an
 
 _MARKERS = "osD^v<>ph"
 _STAND_IN = {"ink": "#101010", "muted": "#202020", "rule": "#303030", "paper": "#404040"} | {
-    f"c{place}": f"#50000{place}" for place in range(COLORS)
+    f"c{place}": f"#50000{place}" for place in range(doc.COLORS)
 }
 _LIGHT = {"ink": "#1c1d1f", "muted": "#5d6067", "rule": "#dddcd7", "paper": "#ffffff"} | {
     f"c{place}": color
@@ -141,14 +127,14 @@ _colors: ContextVar[Mapping[str, str]] = ContextVar("colors", default=_STAND_IN)
 _WIDTH = 7.2
 
 
-def svg(figure: Figure) -> str:
+def svg(figure: doc.Figure) -> str:
     """Return a drawing as an element of a page: ids of its own, colours of the page, no size but its proportions."""
     held = StringIO()
     _save(figure, held, "svg", metadata={"Date": None})
     return _cleaned(held.getvalue())
 
 
-def png(figure: Figure) -> bytes:
+def png(figure: doc.Figure) -> bytes:
     """Return a drawing as a picture in the colours of a light page."""
     held, before = BytesIO(), _colors.set(_LIGHT)
     try:
@@ -158,62 +144,44 @@ def png(figure: Figure) -> bytes:
     return held.getvalue()
 
 
-def _save(figure: Figure, to: Any, form: str, **how: Any) -> None:
+def _save(figure: doc.Figure, to: Any, form: str, **how: Any) -> None:
     with mpl.rc_context(_style()), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a glyph missing here: text is set by the browser's fonts
-        _drawn(figure).savefig(to, format=form, **how)
+        _DRAWN[type(figure)](figure).savefig(to, format=form, **how)
+
+
+_STYLE = {
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.unicode_minus": True,
+    "figure.facecolor": "none",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10.0,
+    "grid.linewidth": 0.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "assay",
+    "text.parse_math": False,
+    **{f"{axis}tick.{kind}.size": 0 for axis in "xy" for kind in ("major", "minor")},
+}
+_COLORED = {
+    "rule": ("axes.edgecolor", "grid.color"),
+    "muted": ("axes.labelcolor", "xtick.color", "ytick.color"),
+    "ink": ("axes.titlecolor", "text.color"),
+}
 
 
 def _style() -> dict[str, Any]:
-    return {
-        "axes.axisbelow": True,
-        "axes.edgecolor": _color("rule"),
-        "axes.facecolor": "none",
-        "axes.grid": True,
-        "axes.labelcolor": _color("muted"),
-        "axes.linewidth": 0.8,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.titlecolor": _color("ink"),
-        "axes.titlelocation": "left",
-        "axes.titlesize": 10.5,
-        "axes.titleweight": "bold",
-        "axes.unicode_minus": True,
-        "figure.facecolor": "none",
-        "font.family": ["DejaVu Sans"],
-        "font.size": 10.0,
-        "grid.color": _color("rule"),
-        "grid.linewidth": 0.5,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "assay",
-        "text.color": _color("ink"),
-        "text.parse_math": False,
-        "xtick.color": _color("muted"),
-        "xtick.major.size": 0,
-        "xtick.minor.size": 0,
-        "ytick.color": _color("muted"),
-        "ytick.major.size": 0,
-        "ytick.minor.size": 0,
-    }
+    return {**_STYLE, **{key: _color(name) for name, keys in _COLORED.items() for key in keys}}
 
 
-def _drawn(figure: Figure) -> Any:
-    match figure:
-        case Scatter():
-            return _scatter(figure)
-        case Dots():
-            return _dots(figure)
-        case WinsAndLosses():
-            return _wins(figure)
-        case Curves():
-            return _curves(figure)
-        case Heat():
-            return _heat(figure)
-        case Bars():
-            return _bars(figure)
-
-
-def _scatter(figure: Scatter) -> Drawing:
+def _scatter(figure: doc.Scatter) -> Drawing:
     """Draw figures over the time a query takes, on a logarithmic axis."""
     drawing, (axes,) = _grid(1, 1, 4.6)
     for point in figure.points:
@@ -235,7 +203,7 @@ def _scatter(figure: Scatter) -> Drawing:
     return drawing
 
 
-def _dots(figure: Dots) -> Drawing:
+def _dots(figure: doc.Dots) -> Drawing:
     """Draw one panel a measure and one row a name; of two groups the first is filled, the second hollow."""
     drawing, grid = _grid(1, len(figure.panels), 0.9 + 0.36 * len(figure.rows), width=2 * _WIDTH)
     for at, (axes, name) in enumerate(zip(grid, figure.panels, strict=True)):
@@ -244,7 +212,7 @@ def _dots(figure: Dots) -> Drawing:
     return drawing
 
 
-def _dot_panel(axes: Axes, rows: Sequence[tuple[DotRow, Sequence[Mean | None]]], name: str) -> None:
+def _dot_panel(axes: Axes, rows: Sequence[tuple[doc.DotRow, Sequence[doc.Mean | None]]], name: str) -> None:
     for at, (row, groups) in enumerate(rows):
         shift = 0.16 if len(groups) > 1 else 0.0
         for turn, figure in enumerate(groups):
@@ -259,7 +227,7 @@ def _dot_panel(axes: Axes, rows: Sequence[tuple[DotRow, Sequence[Mean | None]]],
     axes.locator_params(axis="x", nbins=4)
 
 
-def _wins(figure: WinsAndLosses) -> Drawing:
+def _wins(figure: doc.WinsAndLosses) -> Drawing:
     """Draw the items of each pair from the greatest loss to the greatest win, and count them."""
     drawing, grid = _grid(len(figure.pairs), 1, 2.0 * len(figure.pairs) + 0.6)
     for axes, pair in zip(grid, figure.pairs, strict=True):
@@ -268,7 +236,7 @@ def _wins(figure: WinsAndLosses) -> Drawing:
     return drawing
 
 
-def _pair(axes: Axes, pair: ItemPair) -> None:
+def _pair(axes: Axes, pair: doc.ItemPair) -> None:
     ordered = sorted(pair.differences)
     losses, wins = sum(value < 0 for value in ordered), sum(value > 0 for value in ordered)
     edges = list(range(len(ordered) + 1))
@@ -286,7 +254,7 @@ def _pair(axes: Axes, pair: ItemPair) -> None:
     axes.text(1, 1.04, count, transform=axes.transAxes, ha="right", va="bottom", color=_color("muted"))
 
 
-def _curves(figure: Curves) -> Drawing:
+def _curves(figure: doc.Curves) -> Drawing:
     """Draw how figures grow, one panel a measure; names stand at the ends of their lines."""
     drawing, grid = _grid(1, len(figure.panels), 3.9, width=_WIDTH * max(1.0, len(figure.panels) / 2))
     for axes, panel in zip(grid, figure.panels, strict=True):
@@ -308,7 +276,7 @@ def _curves(figure: Curves) -> Drawing:
     return drawing
 
 
-def _heat(figure: Heat) -> Drawing:
+def _heat(figure: doc.Heat) -> Drawing:
     """Draw a table as a map: the greater a number, the stronger its place."""
     width, height = 2.4 + 1.1 * len(figure.columns), 1.0 + 0.42 * len(figure.rows)
     drawing, (axes,) = _grid(1, 1, height, width=max(width, _WIDTH))
@@ -328,7 +296,7 @@ def _heat(figure: Heat) -> Drawing:
     return drawing
 
 
-def _bars(figure: Bars) -> Drawing:
+def _bars(figure: doc.Bars) -> Drawing:
     most = max((len(panel.names) for panel in figure.panels), default=0)
     drawing, grid = _grid(1, len(figure.panels), max(3.6, 1.0 + 0.2 * most), width=9)
     for axes, panel in zip(grid, figure.panels, strict=True):
@@ -338,7 +306,7 @@ def _bars(figure: Bars) -> Drawing:
     return drawing
 
 
-def _bar_panel(axes: Axes, panel: BarPanel, figure: Bars) -> None:
+def _bar_panel(axes: Axes, panel: doc.BarPanel, figure: doc.Bars) -> None:
     height = 0.8 / max(len(figure.groups), 1)
     for place, (group, values) in enumerate(zip(figure.groups, panel.values, strict=True)):
         at = [number + place * height for number in range(len(panel.names))]
@@ -360,7 +328,7 @@ def _color(name: str) -> str:
 
 
 def _series(place: int) -> str:
-    return _color(f"c{place % COLORS}")
+    return _color(f"c{place % doc.COLORS}")
 
 
 def _marker(place: int) -> str:
@@ -370,6 +338,15 @@ def _marker(place: int) -> str:
 def _time(value: float) -> str:
     return f"{value:g} ms" if value < 1000 else f"{value / 1000:g} s"
 
+
+_DRAWN: Mapping[type, Callable[[Any], Drawing]] = {
+    doc.Scatter: _scatter,
+    doc.Dots: _dots,
+    doc.WinsAndLosses: _wins,
+    doc.Curves: _curves,
+    doc.Heat: _heat,
+    doc.Bars: _bars,
+}
 
 _NOISE = re.compile(
     r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->"

@@ -1,37 +1,22 @@
-"""Reports to text: aligned tables for a terminal, and Markdown that no stranger's words break out of."""
+"""Write reports as text: aligned tables for a terminal, and Markdown that no stranger's words break out of."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from assay.report.document import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Count,
-    Entries,
-    Leaf,
-    Number,
-    Panels,
-    Paragraph,
-    Report,
-    Section,
-    Table,
-    Verbatim,
-)
+from assay.report import document as doc
 
 _MARKS = re.compile(r"[\\|`<\[*]")
 _LONGEST = 500
 _MISSING = "\N{EN DASH}"
 
 
-def cell_text(cell: Cell) -> str:
+def cell_text(cell: doc.Cell) -> str:
     """Return a cell as words: `0.767 [0.70-0.83]`, `1,234`, `12 ms`."""
-    if isinstance(cell, Count):
+    if isinstance(cell, doc.Count):
         return f"{cell.value:,}"
-    if isinstance(cell, Number):
+    if isinstance(cell, doc.Number):
         shown = value_text(cell)
         span = f" [{interval_text(cell)}]" if interval_text(cell) else ""
         return f"{shown}{span}{f' ({cell.remark})' if cell.remark else ''}"
@@ -40,7 +25,7 @@ def cell_text(cell: Cell) -> str:
     return f"{cell.text}{badges}{f' ({cell.remark})' if cell.remark else ''}{inner}".strip()
 
 
-def value_text(number: Number) -> str:
+def value_text(number: doc.Number) -> str:
     """Return a number without its interval."""
     if number.value is None:
         return _MISSING
@@ -50,7 +35,7 @@ def value_text(number: Number) -> str:
     return f"{_rounded(number, number.value, number.digits)}{unit}"
 
 
-def interval_text(number: Number, to: str = "-") -> str:
+def interval_text(number: doc.Number, to: str = "-") -> str:
     """Return the ends of the interval of a number, empty where it has none."""
     if number.low is None or number.high is None or number.value is None:
         return ""
@@ -59,11 +44,11 @@ def interval_text(number: Number, to: str = "-") -> str:
     return f"{low}{to}{high}" if number.low >= 0 and not number.signed else f"{low}, {high}"
 
 
-def _rounded(number: Number, value: float, digits: int) -> str:
+def _rounded(number: doc.Number, value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:{'+' if number.signed else ''},.{digits}f}"  # never -0.000
 
 
-def table_lines(table: Table, indent: str = "  ") -> Iterator[str]:
+def table_lines(table: doc.Table, indent: str = "  ") -> Iterator[str]:
     """Yield a table with its columns one below the other; a column that says nothing is left out."""
     found = [(column, [one_line(cell_text(row[at])) for row in table.rows]) for at, column in enumerate(table.columns)]
     shown = [(column, cells) for place, (column, cells) in enumerate(found) if not place or any(map(_says, cells))]
@@ -77,16 +62,16 @@ def table_lines(table: Table, indent: str = "  ") -> Iterator[str]:
         yield (indent + "  ".join(_fit(cell, w, r) for cell, w, r in zip(row, widths, right, strict=True))).rstrip()
 
 
-def _is_bare(cell: Cell) -> bool:
+def _is_bare(cell: doc.Cell) -> bool:
     """Say whether a cell is a number and nothing else, which stands to the right."""
-    return isinstance(cell, Count) or (isinstance(cell, Number) and cell.low is None and not cell.remark)
+    return isinstance(cell, doc.Count) or (isinstance(cell, doc.Number) and cell.low is None and not cell.remark)
 
 
 def _says(text: str) -> bool:
     return text not in {"", _MISSING}
 
 
-def _title(column: Column) -> str:
+def _title(column: doc.Column) -> str:
     return ": ".join(filter(None, (column.over, column.title)))
 
 
@@ -99,12 +84,12 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
 
 
-def as_text(report: Report) -> str:
+def as_text(report: doc.Report) -> str:
     """Return the words and tables of a report for a terminal."""
     return "\n".join(line for part in _sections(report, _text_title, _text) for line in part).strip("\n") + "\n"
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: doc.Report) -> str:
     """Return the words and tables of a report as Markdown."""
     lines = [f"# {plain(report.title)}", "", plain(" \N{MIDDLE DOT} ".join(report.facts))]
     lines += [line for part in _sections(report, _markdown_title, _markdown) for line in part]
@@ -112,7 +97,7 @@ def as_markdown(report: Report) -> str:
 
 
 def _sections(
-    report: Report, title: Callable[[Section], list[str]], leaf: Callable[[Leaf], Iterator[str]]
+    report: doc.Report, title: Callable[[doc.Section], list[str]], leaf: Callable[[doc.Leaf], Iterator[str]]
 ) -> Iterator[Iterable[str]]:
     for section in report.sections:
         lines = [line for block in section.blocks for each in _leaves(block) for line in leaf(each)]
@@ -120,52 +105,52 @@ def _sections(
             yield [*title(section), *lines]
 
 
-def _leaves(block: Block) -> Iterable[Leaf]:
-    if isinstance(block, Panels):
+def _leaves(block: doc.Block) -> Iterable[doc.Leaf]:
+    if isinstance(block, doc.Panels):
         return [leaf for panel in block.panels for leaf in panel.blocks]
-    return () if isinstance(block, Entries) else (block,)
+    return () if isinstance(block, doc.Entries) else (block,)
 
 
-def _text_title(section: Section) -> list[str]:
+def _text_title(section: doc.Section) -> list[str]:
     return [] if section.untitled else ["", one_line(section.title)]
 
 
-def _markdown_title(section: Section) -> list[str]:
+def _markdown_title(section: doc.Section) -> list[str]:
     return [] if section.untitled else ["", f"## {plain(section.title)}"]
 
 
-def _text(block: Leaf) -> Iterator[str]:
-    if isinstance(block, Table):
+def _text(block: doc.Leaf) -> Iterator[str]:
+    if isinstance(block, doc.Table):
         if block.title:
             yield f"  {one_line(block.title)}"
         yield from table_lines(block)
         if block.note:
             yield f"  {one_line(block.note)}"
-    elif isinstance(block, Paragraph):
+    elif isinstance(block, doc.Paragraph):
         yield f"  {one_line(str(block))}"
-    elif isinstance(block, Bullets):
+    elif isinstance(block, doc.Bullets):
         yield from (f"{one_line(block.title)}: {one_line(str(item))}" for item in block.items)
-    elif isinstance(block, Verbatim):
+    elif isinstance(block, doc.Verbatim):
         yield from (f"    {shown_line(line)}" for line in block.text.splitlines())
 
 
-def _markdown(block: Leaf) -> Iterator[str]:
+def _markdown(block: doc.Leaf) -> Iterator[str]:
     yield ""
-    if isinstance(block, Table):
+    if isinstance(block, doc.Table):
         if block.title:
             yield from (f"{plain(block.title)}:", "")
         yield from markdown_table(block)
         if block.note:
             yield from ("", plain(block.note))
-    elif isinstance(block, Paragraph):
+    elif isinstance(block, doc.Paragraph):
         yield "".join(verbatim(part.text) if part.code else plain(part.text, strip=False) for part in block.parts)
-    elif isinstance(block, Bullets):
+    elif isinstance(block, doc.Bullets):
         yield from (f"> **{plain(block.title)}**: {plain(str(item))}.\n" for item in block.items)
-    elif isinstance(block, Verbatim):
+    elif isinstance(block, doc.Verbatim):
         yield verbatim(block.text)
 
 
-def markdown_table(table: Table) -> Iterator[str]:
+def markdown_table(table: doc.Table) -> Iterator[str]:
     """Yield the rows of a table as Markdown."""
     yield f"| {' | '.join(plain(_title(column)) for column in table.columns)} |"
     yield "|" + "---|" * len(table.columns)
@@ -173,8 +158,8 @@ def markdown_table(table: Table) -> Iterator[str]:
         yield f"| {' | '.join(map(_markdown_cell, row))} |"
 
 
-def _markdown_cell(cell: Cell) -> str:
-    shown = cell_text(cell) if isinstance(cell, Number | Count) else plain(cell_text(cell))
+def _markdown_cell(cell: doc.Cell) -> str:
+    shown = cell_text(cell) if isinstance(cell, doc.Number | doc.Count) else plain(cell_text(cell))
     return f"**{shown}**" if cell.mark == "best" else shown
 
 

@@ -50,7 +50,7 @@ class Audit:
         return tuple(finding for finding in self.findings if finding.hint)
 
 
-def short(text: str, longest: int = 70) -> str:
+def _short(text: str, longest: int = 50) -> str:
     """Return a text as one line that fits beside others."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
@@ -59,23 +59,21 @@ def short(text: str, longest: int = 70) -> str:
 Grades = Mapping[str, Mapping[Hashable, int]]
 """By query and what was judged, twins being one, the highest grade."""
 
-_LANGUAGES = frozenset(
-    "bash c clojure code cpp csharp dart elixir erlang go golang groovy haskell java javascript js julia kotlin lua "
-    "matlab ocaml perl php powershell program programming py python python2 python3 ruby rust scala swift ts "
-    "typescript".split()
-)
-"""Names of languages, and the words that every question of code may have."""
-_ELSEWHERE = frozenset("anaconda conda ide install jupyter pip pycharm tutorial uninstall versus vs vscode".split())
-_LONGEST = 64
-_PAIRS = {"(": ")", "[": "]", "{": "}"}
-
 
 def query_findings(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding]:
     """Yield what is wrong with queries; without any text there is nothing to say."""
-    if not any(query.text for query in queries):
-        return
-    yield from _repeated(queries, grades)
-    yield from _poor(queries)
+    if any(query.text for query in queries):
+        yield from _repeated(queries, grades)
+        wordless = [f"{query.id} '{_short(query.text)}'" for query in queries if not WORD.search(query.text)]
+        yield _finding("no word", wordless, len(queries), "queries without a letter or digit")
+
+
+def _finding(  # noqa: PLR0913  what a finding is
+    name: str, examples: Iterable[str], of: int, what: str, *, count: int | None = None, hint: bool = False
+) -> AuditFinding:
+    """Return a finding of as many as there are examples, unless `count` says otherwise."""
+    told = tuple(examples)
+    return AuditFinding(name, len(told) if count is None else count, of, what, told, hint)
 
 
 def asks(text: str) -> tuple[str, ...]:
@@ -89,25 +87,18 @@ def _repeated(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding
     equal = _grouped(queries, _text)
     same = _grouped(queries, lambda query: asks(query.text))
     reworded = [list({_text(query): query for query in reversed(group)}.values())[::-1] for group in same]
-    yield _repeated_queries("equal queries", "queries with the text of an earlier one", equal, len(queries))
-    what = "queries with the telling words of an earlier one, in other forms or another order"
-    yield _repeated_queries("same queries", what, reworded, len(queries))
-    different = [(group, why) for group in same if (why := _contradiction(group, grades))]
-    yield AuditFinding(
-        "same queries, other grades",
-        len(different),
-        len(same),
-        "groups of same queries that disagree about one answer",
-        tuple(f"{_group_text(group)}: {why}" for group, why in different),
-    )
-    apart = [group for group in same if _lacking(group, grades)]
-    yield AuditFinding(
-        "same queries, other answers",
-        len(apart),
-        len(same),
-        "groups of same queries where what is right for one was not judged for another, and so counts as wrong there",
-        tuple(_group_text(group) for group in apart),
-    )
+    apart = (_group_text(group) for group in same if _lacking(group, grades))
+    told = (f"{_group_text(group)}: {why}" for group in same if (why := _contradiction(group, grades)))
+    for name, what, groups in (
+        ("equal queries", "queries with the text of an earlier one", equal),
+        ("same queries", "queries with the telling words of an earlier one, in other forms or another order", reworded),
+    ):
+        count = sum(len(group) - 1 for group in groups)
+        yield _finding(name, (_group_text(each) for each in groups if len(each) > 1), len(queries), what, count=count)
+    what = "groups of same queries that disagree about one answer"
+    yield _finding("same queries, other grades", told, len(same), what)
+    what = "groups of same queries where what is right for one was not judged for another, and so counts as wrong there"
+    yield _finding("same queries, other answers", apart, len(same), what)
 
 
 def _grouped(queries: Iterable[Query], key: Callable[[Query], Hashable]) -> list[list[Query]]:
@@ -120,17 +111,12 @@ def _grouped(queries: Iterable[Query], key: Callable[[Query], Hashable]) -> list
     return sorted((group for group in groups.values() if len(group) > 1), key=lambda group: -len(group))
 
 
-def _repeated_queries(name: str, what: str, groups: Sequence[Sequence[Query]], of: int) -> AuditFinding:
-    shown = tuple(_group_text(group) for group in groups if len(group) > 1)
-    return AuditFinding(name, sum(len(group) - 1 for group in groups), of, what, shown)
-
-
 def _text(query: Query) -> str:
     return " ".join(query.text.lower().split())
 
 
 def _group_text(group: Sequence[Query]) -> str:
-    shown = [f"{query.id} '{short(query.text, 50)}'" for query in group[:3]]
+    shown = [f"{query.id} '{_short(query.text)}'" for query in group[:3]]
     return " = ".join(shown) + (f" … {len(group)} in all" if len(group) > 3 else "")
 
 
@@ -148,51 +134,6 @@ def _lacking(group: Sequence[Query], grades: Grades) -> bool:
     judged = [grades.get(query.id, {}) for query in group]
     right = {target for each in judged for target, grade in each.items() if grade}
     return any(right - each.keys() for each in judged)
-
-
-def _poor(queries: Sequence[Query]) -> Iterator[AuditFinding]:
-    rules: Mapping[str, tuple[str, Callable[[str], bool]]] = {
-        "no word": ("queries without a letter or digit", lambda text: not WORD.search(text)),
-        "no telling word": (
-            "queries with nothing but stop words and names of languages",
-            lambda text: bool(WORD.search(text)) and not _telling(text),
-        ),
-        "too short": (
-            "queries with one telling word that is no identifier",
-            lambda text: len(_telling(text)) == 1 and not _identifier(text),
-        ),
-        "too long": (f"queries of more than {_LONGEST} words", lambda text: len(WORD.findall(text)) > _LONGEST),
-        "cut": ("queries that end in an ellipsis, a comma or an article, or open what they do not close", _cut),
-        "not about code": (
-            f"queries with one of the words {', '.join(sorted(_ELSEWHERE))}",
-            lambda text: not _ELSEWHERE.isdisjoint(map(str.lower, WORD.findall(text))),
-        ),
-    }
-    poor: set[str] = set()
-    for name, (what, rule) in rules.items():
-        found = [query for query in queries if rule(query.text)]
-        poor.update(query.id for query in found)
-        examples = tuple(f"{query.id} '{short(query.text)}'" for query in found)
-        yield AuditFinding(name, len(found), len(queries), what, examples, hint=name != "no word")
-    yield AuditFinding(
-        "poor queries", len(poor), len(queries), "queries that any of these rules takes for poor", hint=True
-    )
-
-
-def _telling(text: str) -> set[str]:
-    """Return the words of a text that are neither stop words nor names of languages."""
-    return {word for word in map(str.lower, WORD.findall(text)) if word not in STOP_WORDS and word not in _LANGUAGES}
-
-
-def _identifier(text: str) -> bool:
-    """Say whether a text has a name of code in it: `parse_args`, `HttpServer`, `os.path`, `sort()`."""
-    return any(len(parts(word)) > 1 for word in WORD.findall(text)) or any(sign in text for sign in "._():#`")
-
-
-def _cut(text: str) -> bool:
-    text = text.strip()
-    opened = any(text.count(one) > text.count(other) for one, other in _PAIRS.items())
-    return opened or text.count('"') % 2 == 1 or text.lower().endswith(("...", "…", ",", " the", " an"))
 
 
 TextsAt = Callable[[str], Collection[int]]
@@ -227,17 +168,39 @@ def judgment_findings(
 ) -> Iterator[AuditFinding]:
     """Yield what is wrong with judgments; `names` are those of texts, `faults` tell why targets are not there."""
     pairs = _pairs(truth)
-    yield from _unanswered(truth)
-    yield from _unknown(truth, faults)
-    if names:
-        yield _outside(truth, places, faults)
+    yield from _missing(truth, names, places, faults)
     yield from _contradictory(pairs)
     yield _overlapping(pairs)
-    yield from _uniform(truth)
+    grades = {judgment.grade for judgment in truth.judgments}
+    if len(grades) == 1:
+        count, why = len(truth.judgments), "nothing that was judged wrong can be told from what nobody judged"
+        what = f"judgments, all of grade {min(grades)}: {why}"
+        yield _finding("one grade", (), count, what, count=count, hint=True)
     if twins is not None:
-        judged = _Judged(names, _by_place(pairs, places))
-        yield from judged.twins(twins.exact.tolist(), "equal texts", hint=False)
-        yield from judged.twins(twins.near.tolist(), "nearly equal texts", hint=True)
+        judged = _by_place(pairs, places)
+        yield from _judged_twins(names, judged, twins.exact.tolist(), "equal texts", hint=False)
+        yield from _judged_twins(names, judged, twins.near.tolist(), "nearly equal texts", hint=True)
+
+
+def _missing(truth: Truth, names: Sequence[str], places: TextsAt, faults: Mapping[str, str]) -> Iterator[AuditFinding]:
+    """Yield queries without an answer, and judgments of what is not there or in no text that a search looks at."""
+    queries, count = [query.id for query in truth.queries], len(truth.judgments)
+    judged = {judgment.query_id for judgment in truth.judgments}
+    right = {judgment.query_id for judgment in truth.judgments if judgment.grade > 0}
+    bare = [query for query in queries if query not in judged]
+    yield _finding("queries without judgment", bare, len(queries), "queries that nobody judged an answer of")
+    wrong = [query for query in queries if query in judged - right]
+    yield _finding("unanswered queries", wrong, len(queries), "queries whose every judged answer is wrong")
+    lost = Counter(each.query_id for each in truth.judgments if each.query_id not in set(queries))
+    yield _finding("unknown queries", lost, count, "judgments of queries that are not there", count=lost.total())
+    gone = Counter(each.target for each in truth.judgments if each.target in faults)
+    what = "judgments of what is not there: no such file, lines, symbol or document"
+    told = (f"{target}: {faults[target]}" for target in gone)
+    yield _finding("unknown targets", told, count, what, count=gone.total())
+    if names:
+        out = Counter(each.target for each in truth.judgments if each.target not in faults and not places(each.target))
+        what = "judgments of what is there and in no chunk: ignored or generated files, lines between units"
+        yield _finding("targets outside the chunks", out, count, what, count=out.total(), hint=True)
 
 
 def _pairs(truth: Truth) -> _Pairs:
@@ -269,59 +232,25 @@ def _judges(pairs: _Pairs) -> dict[str, dict[str, Any]]:
     }
 
 
-def _unanswered(truth: Truth) -> Iterator[AuditFinding]:
-    judged = {judgment.query_id for judgment in truth.judgments}
-    right = {judgment.query_id for judgment in truth.judgments if judgment.grade > 0}
-    nobody = [query.id for query in truth.queries if query.id not in judged]
-    wrong = [query.id for query in truth.queries if query.id in judged and query.id not in right]
-    count = len(truth.queries)
-    yield AuditFinding(
-        "queries without judgment", len(nobody), count, "queries that nobody judged an answer of", tuple(nobody)
-    )
-    yield AuditFinding(
-        "unanswered queries", len(wrong), count, "queries whose every judged answer is wrong", tuple(wrong)
-    )
-
-
-def _unknown(truth: Truth, faults: Mapping[str, str]) -> Iterator[AuditFinding]:
-    queries = {query.id for query in truth.queries}
-    count = len(truth.judgments)
-    lost = Counter(each.query_id for each in truth.judgments if each.query_id not in queries)
-    yield AuditFinding("unknown queries", lost.total(), count, "judgments of queries that are not there", tuple(lost))
-    gone = Counter(each.target for each in truth.judgments if each.target in faults)
-    what = "judgments of what is not there: no such file, lines, symbol or document"
-    told = tuple(f"{target}: {faults[target]}" for target in gone)
-    yield AuditFinding("unknown targets", gone.total(), count, what, told)
-
-
-def _outside(truth: Truth, places: TextsAt, faults: Mapping[str, str]) -> AuditFinding:
-    """Find what is there, and in no text that a search would look at."""
-    outside = Counter(each.target for each in truth.judgments if each.target not in faults and not places(each.target))
-    what = "judgments of what is there and in no chunk: ignored or generated files, lines between units"
-    return AuditFinding("targets outside the chunks", outside.total(), len(truth.judgments), what, tuple(outside), True)
-
-
 def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
     different = [found for found in pairs.values() if len({judgment.grade for judgment in found}) > 1]
     different.sort(key=lambda found: (min(each.grade for each in found) > 0, -_spread(found)))
     several = sum(len(found) > 1 for found in pairs.values())
-    told = tuple(map(_finding_text, different))
-    yield AuditFinding(
-        "contradictory judgments", len(different), several, "answers judged several times, with other grades", told
-    )
     right = [found for found in different if min(each.grade for each in found) == 0]
-    what = "of these, right for one and wrong for another"
-    yield AuditFinding("right and wrong", len(right), several, what, tuple(map(_finding_text, right)))
     themselves = [found for found in different if _differs_from_itself(found)]
-    what = "of these, where one judge differs from itself, or nobody says who judged"
-    yield AuditFinding(
-        "self-contradictory judgments", len(themselves), several, what, tuple(map(_finding_text, themselves))
-    )
+    for name, what, those in (
+        ("contradictory judgments", "answers judged several times, with other grades", different),
+        ("right and wrong", "of these, right for one and wrong for another", right),
+        (
+            "self-contradictory judgments",
+            "of these, where one judge differs from itself, or nobody says who judged",
+            themselves,
+        ),
+    ):
+        yield _finding(name, map(_finding_text, those), several, what)
     again = sum(len(found) - len({(each.judge, each.grade) for each in found}) for found in pairs.values())
-    total = sum(map(len, pairs.values()))
-    yield AuditFinding(
-        "repeated judgments", again, total, "judgments that an earlier one of the same judge says already", hint=True
-    )
+    what = "judgments that an earlier one of the same judge says already"
+    yield _finding("repeated judgments", (), sum(map(len, pairs.values())), what, count=again, hint=True)
 
 
 def _differs_from_itself(found: Sequence[Judgment]) -> bool:
@@ -353,7 +282,7 @@ def _overlapping(pairs: _Pairs) -> AuditFinding:
             if grade != another and one.overlaps(other):
                 found.append(f"{query} {one}={grade} {other.start}-{other.end}={another}")
     what = "pairs of overlapping ranges of one query with other grades"
-    return AuditFinding("overlapping ranges", len(found), sum(map(len, ranges.values())), what, tuple(found))
+    return _finding("overlapping ranges", found, sum(map(len, ranges.values())), what)
 
 
 def _span(target: str) -> Span:
@@ -362,15 +291,6 @@ def _span(target: str) -> Span:
         return span_of(target)
     except InputError:
         return Span(target)
-
-
-def _uniform(truth: Truth) -> Iterator[AuditFinding]:
-    grades = {judgment.grade for judgment in truth.judgments}
-    if len(grades) == 1:
-        what = (
-            f"judgments, all of grade {min(grades)}: nothing that was judged wrong can be told from what nobody judged"
-        )
-        yield AuditFinding("one grade", len(truth.judgments), len(truth.judgments), what, hint=True)
 
 
 def _by_place(pairs: _Pairs, places: TextsAt) -> dict[str, dict[int, int]]:
@@ -383,36 +303,27 @@ def _by_place(pairs: _Pairs, places: TextsAt) -> dict[str, dict[int, int]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Which texts of a corpus were judged for which query."""
-
-    names: Sequence[str]
-    grades: Mapping[str, Mapping[int, int]]
-
-    def twins(self, groups: Sequence[int], kind: str, *, hint: bool) -> Iterator[AuditFinding]:
-        """Yield twins that were judged differently for one query, and twins of right answers that nobody judged."""
-        sizes = Counter(groups)
-        different, unjudged = [], []
-        for query, grades in self.grades.items():
-            members: defaultdict[int, dict[int, int]] = defaultdict(dict)
-            for place, grade in grades.items():
-                members[groups[place]][place] = grade
-            for group, judged in members.items():
-                if len(set(judged.values())) > 1:
-                    different.append(self._judged_text(query, judged))
-                missing = sizes[group] - len(judged)
-                if missing and any(judged.values()):
-                    unjudged.append((missing, self._judged_text(query, judged)))
-        what = f"{kind} judged differently for one query"
-        yield AuditFinding(
-            f"twins judged differently, {kind}", len(different), len(self.grades), what, tuple(different), hint=hint
-        )
-        unjudged.sort(key=lambda each: -each[0])
-        told = tuple(f"{name} and {count} more that nobody judged" for count, name in unjudged)
-        what = f"right answers with {kind} that nobody judged, and that count as wrong"
-        right = sum(any(grades.values()) for grades in self.grades.values())
-        yield AuditFinding(f"twins unjudged, {kind}", len(unjudged), max(right, len(unjudged)), what, told, hint=hint)
-
-    def _judged_text(self, query: str, judged: Mapping[int, int]) -> str:
-        return f"{query}: " + " ".join(f"{self.names[place]}={grade}" for place, grade in sorted(judged.items())[:4])
+def _judged_twins(
+    names: Sequence[str], judged: Mapping[str, Mapping[int, int]], groups: Sequence[int], kind: str, *, hint: bool
+) -> Iterator[AuditFinding]:
+    """Yield twins that were judged differently for one query, and twins of right answers that nobody judged."""
+    sizes = Counter(groups)
+    different, unjudged = [], []
+    for query, grades in judged.items():
+        members: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        for place, grade in grades.items():
+            members[groups[place]][place] = grade
+        for group, held in members.items():
+            text = f"{query}: " + " ".join(f"{names[place]}={grade}" for place, grade in sorted(held.items())[:4])
+            if len(set(held.values())) > 1:
+                different.append(text)
+            missing = sizes[group] - len(held)
+            if missing and any(held.values()):
+                unjudged.append((missing, text))
+    what = f"{kind} judged differently for one query"
+    yield _finding(f"twins judged differently, {kind}", different, len(judged), what, hint=hint)
+    unjudged.sort(key=lambda each: -each[0])
+    told = [f"{text} and {count} more that nobody judged" for count, text in unjudged]
+    what = f"right answers with {kind} that nobody judged, and that count as wrong"
+    right = sum(any(grades.values()) for grades in judged.values())
+    yield _finding(f"twins unjudged, {kind}", told, max(right, len(told)), what, hint=hint)

@@ -73,30 +73,28 @@ class Pool:
 
 def pool(right: Qrels, runs: Mapping[str, Run], depth: int, text_of: Callable[[Span], str], *, seed: int = 0) -> Pool:
     """Return the unjudged pairs within the first `depth` results of any run; those whose text is gone are problems."""
-    asked = {
-        query.id: _Asked(query, _results(runs, query.id, depth), right.entries[query.id]) for query in right.queries
-    }
+    found = {query.id: _results(runs, query.id, depth) for query in right.queries}
+    standing = {query_id: _standing(results, right.entries[query_id]) for query_id, results in found.items()}
+    asked = {query.id: query.text for query in right.queries}
     pairs: list[UnjudgedPair] = []
     sources: list[FoundBy] = []
     problems = list(_strangers(runs, asked))
     for query_id in _shuffled(asked, f"{seed}"):
-        one = asked[query_id]
-        standing = one.standing()
-        for target in _shuffled(standing, f"{seed} {query_id}"):
-            span = standing[target][0]
-            text = text_of(span)
-            sources += one.sources(target, standing[target])
+        for target in _shuffled(standing[query_id], f"{seed} {query_id}"):
+            spans = standing[query_id][target]
+            text = text_of(spans[0])
+            by = [(span, *each) for span in spans for each in found[query_id][span]]
+            sources += [FoundBy(query_id, target, system, rank, str(span)) for span, system, rank in by]
             if text.strip():
-                pairs.append(UnjudgedPair(query_id, one.query.text, target, text))
+                pairs.append(UnjudgedPair(query_id, asked[query_id], target, text))
             else:
-                problems.append(
-                    Problem(query_id, f"the corpus has no text at {target}, which {one.systems(span)} found")
-                )
-    found = sum(len(one.results) for one in asked.values())
-    unjudged = sum(len(one.open()) for one in asked.values())
-    together = unjudged - sum(len(one.standing()) for one in asked.values())
+                systems = ", ".join(dict.fromkeys(system for system, _ in found[query_id][spans[0]]))
+                problems.append(Problem(query_id, f"the corpus has no text at {target}, which {systems} found"))
+    results = sum(map(len, found.values()))
+    unjudged = sum(len(spans) for each in standing.values() for spans in each.values())
+    together = unjudged - sum(map(len, standing.values()))
     shares = {name: _share(right, run, depth) for name, run in runs.items()}
-    return Pool(tuple(pairs), tuple(sources), found, found - unjudged, shares, together, tuple(problems))
+    return Pool(tuple(pairs), tuple(sources), results, results - unjudged, shares, together, tuple(problems))
 
 
 def as_pairs(
@@ -114,40 +112,20 @@ def _language(target: str) -> str:
     return BY_EXTENSION.get(target.partition(":")[0].rpartition(".")[2], "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """One query with what was found and what was judged."""
+def _standing(results: Iterable[Span], entries: Sequence[Entry]) -> dict[str, list[Span]]:
+    """Return the places to ask about, each with the unjudged ones that it stands for, itself the first.
 
-    query: Query
-    results: Mapping[Span, Sequence[tuple[str, int]]]
-    """By place, the systems that found it, each with its rank."""
-    entries: Sequence[Entry]
-
-    def open(self) -> list[Span]:
-        """Return the places that nobody judged, the shortest first, then whole files."""
-        found = [span for span in self.results if not any(span.overlaps(entry.span) for entry in self.entries)]
-        return sorted(found, key=lambda span: (not span.start, span.end - span.start, str(span)))
-
-    def standing(self) -> dict[str, list[Span]]:
-        """Return the places to ask about, each with those that it stands for, itself the first."""
-        stands: dict[str, list[Span]] = {}
-        by_path: defaultdict[str, list[Span]] = defaultdict(list)
-        for span in self.open():
-            like = next((other for other in by_path[span.path] if _alike(span, other)), None)
-            if like is None:
-                by_path[span.path].append(span)
-            stands.setdefault(str(like or span), []).append(span)
-        return stands
-
-    def sources(self, target: str, spans: Sequence[Span]) -> Iterator[FoundBy]:
-        """Yield who found a place, or one that it stands for."""
-        for span in spans:
-            for system, rank in self.results[span]:
-                yield FoundBy(self.query.id, target, system, rank, str(span))
-
-    def systems(self, span: Span) -> str:
-        """Return the names of those that found a place."""
-        return ", ".join(dict.fromkeys(system for system, _ in self.results[span]))
+    The shortest come first, then whole files.
+    """
+    unjudged = [span for span in results if not any(span.overlaps(entry.span) for entry in entries)]
+    stands: dict[str, list[Span]] = {}
+    by_path: defaultdict[str, list[Span]] = defaultdict(list)
+    for span in sorted(unjudged, key=lambda span: (not span.start, span.end - span.start, str(span))):
+        like = next((other for other in by_path[span.path] if _alike(span, other)), None)
+        if like is None:
+            by_path[span.path].append(span)
+        stands.setdefault(str(like or span), []).append(span)
+    return stands
 
 
 def _results(runs: Mapping[str, Run], query_id: str, depth: int) -> dict[Span, list[tuple[str, int]]]:
@@ -214,47 +192,30 @@ def read_labels(truth: Truth, file: Path, judge: str = "") -> TruthFile:
     """
     problems: list[Problem] = []
     queries = {query.id for query in truth.queries}
-    known = {_key(judgment): judgment for judgment in truth.judgments}
+    known = {(each.query_id, each.target, each.judge): each for each in truth.judgments}
     added: list[Judgment] = []
     for row, record in _records(file, problems):
-        where = rows.place(file, row)
-        try:
-            judgment = _judgment(record, queries, judge)
-        except InputError as error:
-            problems.append(Problem(where, str(error)))
-            continue
-        if judgment is None:
-            continue
-        if not judgment.judge:
+        where, said = rows.place(file, row), record.get("grade")
+        if said is None or not str(said).strip():
+            continue  # not judged yet
+        query, target, who, reason = (text_of(record.get(name)) for name in ("query_id", "target", "judge", "reason"))
+        label = Judgment(query, target, grade_of(said) or 0, who or judge, reason)
+        if grade_of(said) is None:
+            fault = f"'{said}' is no grade, wanted a whole number from 0 (wrong) up, or nothing"
+        elif query not in queries:
+            fault = f"the ground truth has no query '{query}'"
+        else:
+            fault = fault_of_target(target)
+        if not fault and not label.judge:
             raise InputError(f"{where} does not say who judged: give --judge NAME, or a column 'judge'")
-        earlier = known.setdefault(_key(judgment), judgment)
-        if earlier is judgment:
-            added.append(judgment)
-        elif earlier.grade != judgment.grade:
-            problems.append(
-                Problem(where, f"{judgment.target} is judged {earlier.grade} already: {judgment.grade} is left out")
-            )
+        earlier = label if fault else known.setdefault((query, target, label.judge), label)
+        if earlier.grade != label.grade:
+            fault = f"{target} is judged {earlier.grade} already: {label.grade} is left out"
+        if fault:
+            problems.append(Problem(where, fault))
+        elif earlier is label:
+            added.append(label)
     return TruthFile(replace(truth, judgments=(*truth.judgments, *added)), tuple(problems))
-
-
-def _key(judgment: Judgment) -> tuple[str, str, str]:
-    return judgment.query_id, judgment.target, judgment.judge
-
-
-def _judgment(record: Mapping[str, Any], queries: set[str], judge: str) -> Judgment | None:
-    """Return what a row says, None where it says nothing yet."""
-    said = record.get("grade")
-    if said is None or (isinstance(said, str) and not said.strip()):
-        return None
-    grade = grade_of(said)
-    if grade is None:
-        raise InputError(f"'{said}' is no grade, wanted a whole number from 0 (wrong) up, or nothing")
-    query_id, target = text_of(record.get("query_id")), text_of(record.get("target"))
-    if query_id not in queries:
-        raise InputError(f"the ground truth has no query '{query_id}'")
-    if fault := fault_of_target(target):
-        raise InputError(fault)
-    return Judgment(query_id, target, grade, text_of(record.get("judge")) or judge, text_of(record.get("reason")))
 
 
 def _records(file: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:

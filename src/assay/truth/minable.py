@@ -94,8 +94,7 @@ class Files:
     def units(self, path: str) -> tuple[Chunk, ...]:
         """Return the units of a file that may be an answer, in order."""
         if path not in self._units:
-            found = () if is_test(path) or is_aside(path) else tuple(units(self.chunks(path)))
-            self._units[path] = found
+            self._units[path] = () if is_test(path) or is_aside(path) else tuple(units(self.chunks(path)))
         return self._units[path]
 
     def line(self, path: str, number: int) -> str:
@@ -144,6 +143,13 @@ class MinedQueries:
     """The lines that hold the questions."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Why what was found did not become a query, and how often."""
+
+
+def at_most(found: list[_T], limit: int, left_out: Counter[str]) -> list[_T]:
+    """Return the first so many of what was found, and count the others as left out."""
+    if len(found) > limit:
+        left_out["more than were wanted"] += len(found) - limit
+    return found[:limit]
 
 
 def target_of(unit: Chunk) -> str:

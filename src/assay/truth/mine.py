@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -49,20 +48,31 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
     if not root.is_dir():
         raise InputError(f"'{root}' is not a folder; give the checkout to mine")
     pinned = _pinned(root, options, progress)
+    found = MinedQueries()
+    left_out: dict[str, Mapping[str, int]] = {}
     with open_files(root, pinned.commit) as files:
-        truth = Truth(root.name or "root", (), (), repository=str(root), commit=pinned.commit)
-        left_out: dict[str, Mapping[str, int]] = {}
-        if "history" in options.sources:
-            told = mine_history.ask(pinned, files, options.limit)
-            truth = _with(truth, told)
-            left_out["history"] = _sorted(told.left_out)
         paths = files.sample(options.seed)
-        for source, ask in (("docs", mine_units.ask_docs), ("tests", mine_units.ask_tests)):
+        asks: dict[str, Callable[[], MinedQueries]] = {
+            "history": lambda: mine_history.ask(pinned, files, options.limit),
+            "docs": lambda: mine_units.ask_docs(files, paths, options.limit, options.seed, progress),
+            "tests": lambda: mine_units.ask_tests(files, paths, options.limit, options.seed, progress),
+        }
+        for source, ask in asks.items():
             if source in options.sources:
-                told = ask(files, paths, options.limit, options.seed, progress)
-                truth = _with(truth, told)
-                left_out[source] = _sorted(told.left_out)
+                told = ask()
+                left_out[source] = dict(told.left_out.most_common())
+                found.queries += told.queries
+                found.judgments += told.judgments
+                found.hidden += told.hidden
         notes = (f"of {len(files)} files a sample of {MOST_FILES} was read",) if len(files) > MOST_FILES else ()
+    truth = Truth(
+        root.name or "root",
+        tuple(found.queries),
+        tuple(found.judgments),
+        repository=str(root),
+        commit=pinned.commit,
+        hidden=tuple(found.hidden),
+    )
     return MinedTruth(truth, left_out, (*pinned.notes, *notes))
 
 
@@ -95,16 +105,3 @@ def open_files(root: Path, commit: str) -> Iterator[Files]:
     with TemporaryDirectory(prefix="assay-") as folder:
         export(root, commit, Path(folder))
         yield Files(Path(folder))
-
-
-def _with(truth: Truth, told: MinedQueries) -> Truth:
-    return replace(
-        truth,
-        queries=(*truth.queries, *told.queries),
-        judgments=(*truth.judgments, *told.judgments),
-        hidden=(*truth.hidden, *told.hidden),
-    )
-
-
-def _sorted(counts: Counter[str]) -> dict[str, int]:
-    return dict(counts.most_common())

@@ -13,7 +13,18 @@ from assay.corpus.git_history import Commit
 from assay.corpus.patches import FileChange, Hunk, LineMap
 from assay.protocols import Progress
 from assay.terms import WORD
-from assay.truth.minable import TELLING, Files, MinedQueries, is_aside, is_prose, is_test, kind_of, target_of, telling
+from assay.truth.minable import (
+    TELLING,
+    Files,
+    MinedQueries,
+    at_most,
+    is_aside,
+    is_prose,
+    is_test,
+    kind_of,
+    target_of,
+    telling,
+)
 from assay.truth.mine_units import doc_lines
 from assay.values import Chunk, Judgment, Mode, Query
 
@@ -235,23 +246,13 @@ def _best(newer: Sequence[Commit], limit: int) -> int:
 
 def _alive(newer: Sequence[Commit]) -> int:
     """Return how many commits change a line that was there before the oldest of them."""
-    now: dict[str, LineMap] = {}
+    tracker = Tracker()
     found = 0
     for commit in reversed(newer):
         asks = not why_not(commit) and _is_plausible(commit)
-        found += asks and any(_was_there(change, now) for change in commit.changes if _may_answer(change.before))
-        for change in commit.changes:
-            lines = now.pop(change.before, None) or LineMap(new=not change.before)
-            lines.apply(change.hunks)
-            now[change.after] = lines
-            if change.before != change.after:
-                now[change.before] = LineMap(new=True)
+        found += asks and any(map(tracker.was_there, commit.changes))
+        tracker.apply(commit.changes)
     return found
-
-
-def _was_there(change: FileChange, now: dict[str, LineMap]) -> bool:
-    lines = now.get(change.before) or LineMap()
-    return any(lines.before(hunk.start + at) for hunk in change.hunks for at in range(min(hunk.size, _LOOK)))
 
 
 def _is_plausible(commit: Commit) -> bool:
@@ -276,8 +277,7 @@ class Touched:
 class Tracker:
     """Where the lines of every file were at the pin, brought forward commit by commit."""
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
+    def __init__(self) -> None:
         self._now: dict[str, tuple[str, LineMap]] = {}
 
     def apply(self, changes: Sequence[FileChange]) -> None:
@@ -292,55 +292,58 @@ class Tracker:
                 lines.apply(change.hunks)
                 self._now[change.after] = (path, lines)
 
-    def touched(self, changes: Sequence[FileChange]) -> Touched:
-        """Return the units of the pin that a commit is about to change."""
+    def was_there(self, change: FileChange) -> bool:
+        """Say whether a change is about a line that was there at the pin."""
+        _, lines = self._of(change.before)
+        looked = ((hunk.start + at) for hunk in change.hunks for at in range(min(hunk.size, _LOOK)))
+        return _may_answer(change.before) and any(map(lines.before, looked))
+
+    def touched(self, files: Files, changes: Sequence[FileChange]) -> Touched:
+        """Return the units of the pin that a commit is about to change; `files` are those of the pin."""
         found = Touched()
         for change in changes:
             path, lines = self._of(change.before) if change.before else ("", LineMap(new=True))
             if not _may_answer(change.before or change.after):
                 continue
             for hunk in change.hunks:
-                self._count(found, path, lines, hunk)
+                if hunk.removed and sorted(hunk.removed) == sorted(hunk.new):
+                    continue
+                units = (_replaced if hunk.size else _inserted)(files, path, lines, hunk)
+                if units:
+                    found.units.update(units)
+                    found.files.add(path)
+                elif not is_prose(path):
+                    found.new += hunk.added
         return found
 
     def _of(self, path: str) -> tuple[str, LineMap]:
         return self._now.get(path) or (path, LineMap())
 
-    def _count(self, found: Touched, path: str, lines: LineMap, hunk: Hunk) -> None:
-        if hunk.removed and sorted(hunk.removed) == sorted(hunk.new):
-            return
-        units = self._inserted(path, lines, hunk) if not hunk.size else self._replaced(path, lines, hunk)
-        if units:
-            found.units.update(units)
-            found.files.add(path)
-        elif not is_prose(path):
-            found.new += hunk.added
 
-    def _inserted(self, path: str, lines: LineMap, hunk: Hunk) -> dict[Chunk, int]:
-        """Return the unit that new lines were put into: it has the line before them and the line after."""
-        before = lines.before(hunk.start) if hunk.start else 0
-        after = lines.before(hunk.start + 1)
-        unit = self._unit(path, before) if before and after else None
-        if unit is None or unit.end_line < after or _only_comments(hunk.new):
-            return {}
-        return {unit: hunk.added}
+def _inserted(files: Files, path: str, lines: LineMap, hunk: Hunk) -> dict[Chunk, int]:
+    """Return the unit that new lines were put into: it has the line before them and the line after."""
+    before = lines.before(hunk.start) if hunk.start else 0
+    after = lines.before(hunk.start + 1)
+    unit = _unit_at(files, path, before) if before and after else None
+    return {} if unit is None or unit.end_line < after or _only_comments(hunk.new) else {unit: hunk.added}
 
-    def _replaced(self, path: str, lines: LineMap, hunk: Hunk) -> dict[Chunk, int]:
-        counted: Counter[Chunk] = Counter()
-        for at, text in enumerate(hunk.removed):
-            before = lines.before(hunk.start + at)
-            if not before or not text or _squeezed(self._files.line(path, before)) != _squeezed(text):
-                continue
-            unit = self._unit(path, before)
-            if unit is not None and (is_prose(path) or not _is_said(unit, before, text)):
-                counted[unit] += 1
-        if counted and hunk.added > hunk.size:
-            counted[max(counted, key=lambda unit: counted[unit])] += min(hunk.added - hunk.size, 2 * hunk.size)
-        return dict(counted)
 
-    def _unit(self, path: str, line: int) -> Chunk | None:
-        found = (unit for unit in self._files.units(path) if unit.start_line <= line <= unit.end_line)
-        return next(found, None)
+def _replaced(files: Files, path: str, lines: LineMap, hunk: Hunk) -> dict[Chunk, int]:
+    counted: Counter[Chunk] = Counter()
+    for at, text in enumerate(hunk.removed):
+        before = lines.before(hunk.start + at)
+        if not before or not text or _squeezed(files.line(path, before)) != _squeezed(text):
+            continue
+        unit = _unit_at(files, path, before)
+        if unit is not None and (is_prose(path) or not _is_said(unit, before, text)):
+            counted[unit] += 1
+    if counted and hunk.added > hunk.size:
+        counted[max(counted, key=lambda unit: counted[unit])] += min(hunk.added - hunk.size, 2 * hunk.size)
+    return dict(counted)
+
+
+def _unit_at(files: Files, path: str, line: int) -> Chunk | None:
+    return next((unit for unit in files.units(path) if unit.start_line <= line <= unit.end_line), None)
 
 
 def _squeezed(text: str) -> str:
@@ -364,27 +367,29 @@ def _is_said(unit: Chunk, line: int, text: str) -> bool:
 def ask(pinned: PinnedCommit, files: Files, limit: int) -> MinedQueries:
     """Return the newest queries of the commits after a pin, the older half of them for tuning, in order of time."""
     told = MinedQueries()
-    tracker = Tracker(files)
+    tracker = Tracker()
     tracker.apply(pinned.first)
     found: list[tuple[Commit, dict[Chunk, int]]] = []
     for commit in reversed(pinned.newer):
         reason = why_not(commit)
         if not reason:
-            touched = tracker.touched(commit.changes)
+            touched = tracker.touched(files, commit.changes)
             reason = _why_not(commit, touched)
-            if not reason:
-                found.append((commit, _graded(touched)))
         if reason:
             told.left_out[reason] += 1
+        else:
+            found.append((commit, _graded(touched)))
         tracker.apply(commit.changes)
-    found = _distinct(found, told.left_out)
-    if len(found) > limit:
-        told.left_out["more than were wanted"] += len(found) - limit
-        found = found[-limit:]
-    for at, (commit, graded) in enumerate(found):
-        query = _query(commit, tuple(graded), "test" if 2 * at >= len(found) else "dev")
+    asked = Counter(cleaned(title(commit)).casefold() for commit, _ in found)
+    unique = [one for one in reversed(found) if asked[cleaned(title(one[0])).casefold()] == 1]
+    if len(unique) < len(found):  # nobody can tell which commit is meant
+        told.left_out["the same subject as another commit"] += len(found) - len(unique)
+    chosen = at_most(unique, limit, told.left_out)[::-1]
+    for at, (commit, graded) in enumerate(chosen):
+        query = _query(commit, tuple(graded), "test" if 2 * at >= len(chosen) else "dev")
         told.queries.append(query)
-        told.judgments.extend(_judgments(query, commit, graded))
+        for unit, grade in graded.items():
+            told.judgments.append(Judgment(query.id, target_of(unit), grade, "history", commit.id))
     return told
 
 
@@ -420,17 +425,6 @@ def _graded(touched: Touched) -> dict[Chunk, int]:
     return {unit: 2 if sizes[unit] >= _PRIMARY * most else 1 for unit in ordered}
 
 
-def _distinct(
-    found: list[tuple[Commit, dict[Chunk, int]]], left_out: Counter[str]
-) -> list[tuple[Commit, dict[Chunk, int]]]:
-    """Leave out what is asked twice, where nobody can tell which commit is meant."""
-    asked = Counter(cleaned(title(commit)).casefold() for commit, _ in found)
-    kept = [one for one in found if asked[cleaned(title(one[0])).casefold()] == 1]
-    if len(kept) < len(found):
-        left_out["the same subject as another commit"] += len(found) - len(kept)
-    return kept
-
-
 def _query(commit: Commit, answers: Sequence[Chunk], split: str) -> Query:
     subject = cleaned(title(commit))
     body = described(commit)
@@ -440,7 +434,3 @@ def _query(commit: Commit, answers: Sequence[Chunk], split: str) -> Query:
     mode: Mode = "docs" if prose else "code"
     tags = {"kind": kind, "source": "history", "split": split, "date": commit.date, "commit": commit.id[:12]}
     return Query(f"history-{commit.id[:12]}", text, mode, tags=tags)
-
-
-def _judgments(query: Query, commit: Commit, graded: dict[Chunk, int]) -> list[Judgment]:
-    return [Judgment(query.id, target_of(unit), grade, "history", commit.id) for unit, grade in graded.items()]

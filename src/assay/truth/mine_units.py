@@ -14,18 +14,7 @@ from assay.corpus.languages import words
 from assay.corpus.units import plain_comment
 from assay.protocols import Progress
 from assay.terms import WORD, parts, stem
-from assay.truth.minable import (
-    Files,
-    MinedQueries,
-    in_turn,
-    is_aside,
-    is_prose,
-    kind_of,
-    query_id,
-    split_of,
-    target_of,
-    telling,
-)
+from assay.truth import minable
 from assay.values import Chunk, Judgment, Query
 
 SHORTEST_SENTENCE = 4
@@ -65,10 +54,10 @@ class _Documented:
 
 
 def ask_docs(
-    files: Files, paths: Sequence[str], limit: int, seed: int, progress: Progress | None = None
-) -> MinedQueries:
+    files: minable.Files, paths: Sequence[str], limit: int, seed: int, progress: Progress | None = None
+) -> minable.MinedQueries:
     """Return queries from the documentation of functions in some files."""
-    told = MinedQueries()
+    told = minable.MinedQueries()
     by_file: list[list[_Documented]] = []
     same: defaultdict[str, list[_Documented]] = defaultdict(list)
     for at, path in enumerate(paths, 1):
@@ -78,11 +67,15 @@ def ask_docs(
         by_file.append(found)
         if progress:
             progress("documentation", at, len(paths))
-    chosen = list(_choose_docs(by_file, same, told.left_out, seed))
-    if len(chosen) > limit:
-        told.left_out["more than were wanted"] += len(chosen) - limit
-    for group in chosen[:limit]:
-        _add_doc(told, group)
+    for group in minable.at_most(list(_choose_docs(by_file, same, told.left_out, seed)), limit, told.left_out):
+        units = [one.unit for one in group]
+        name = minable.query_id("docs", units)
+        kind = minable.kind_of(group[0].sentence, units)
+        tags = {"kind": kind, "source": "docs", "split": minable.split_of(units[0].path)}
+        told.queries.append(Query(name, group[0].sentence, "code", tags=tags))
+        for one in group:
+            told.judgments.append(Judgment(name, minable.target_of(one.unit), 2, "docs", one.unit.symbol))
+            told.hidden.append(f"{one.unit.path}:{one.lines[0]}-{one.lines[1]}")
     return told
 
 
@@ -130,7 +123,7 @@ def _comments(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         start = at if start < 0 else start
 
 
-def _docs_of_file(files: Files, path: str, left_out: Counter[str]) -> Iterator[_Documented]:
+def _docs_of_file(files: minable.Files, path: str, left_out: Counter[str]) -> Iterator[_Documented]:
     for unit in files.functions(path):
         if not unit.doc:
             continue
@@ -167,8 +160,8 @@ def _why_not(sentence: str, unit: Chunk, lines: tuple[int, int] | None) -> str:
     words = WORD.findall(sentence)
     if not SHORTEST_SENTENCE <= len(words) <= _LONGEST or _NO_SENTENCE.search(sentence):
         return "no sentence, or a short or very long one"
-    names = telling(f"{unit.symbol} {unit.parent.rpartition('.')[2]}")
-    if len(telling(sentence) - names) < SAYING:
+    names = minable.telling(f"{unit.symbol} {unit.parent.rpartition('.')[2]}")
+    if len(minable.telling(sentence) - names) < SAYING:
         return "a sentence that only repeats the name"
     if lines is None:
         return "documentation in the middle of a line of code"
@@ -183,7 +176,7 @@ def _choose_docs(
 ) -> Iterator[list[_Documented]]:
     """Yield each sentence once with all its functions: one of every file, then a second, and so on."""
     taken: set[str] = set()
-    for one in in_turn(by_file, Random(seed)):  # noqa: S311  # a draw that can be repeated
+    for one in minable.in_turn(by_file, Random(seed)):  # noqa: S311  # a draw that can be repeated
         key = one.sentence.casefold()
         if key in taken:
             continue
@@ -192,16 +185,6 @@ def _choose_docs(
             left_out["the same sentence above too many functions"] += 1
         else:
             yield sorted(same[key], key=lambda one: (one.unit.path, one.unit.start_line))
-
-
-def _add_doc(told: MinedQueries, group: Sequence[_Documented]) -> None:
-    units = [one.unit for one in group]
-    name = query_id("docs", units)
-    tags = {"kind": kind_of(group[0].sentence, units), "source": "docs", "split": split_of(units[0].path)}
-    told.queries.append(Query(name, group[0].sentence, "code", tags=tags))
-    for one in group:
-        told.judgments.append(Judgment(name, target_of(one.unit), 2, "docs", one.unit.symbol))
-        told.hidden.append(f"{one.unit.path}:{one.lines[0]}-{one.lines[1]}")
 
 
 SHORTEST_NAME = 3
@@ -227,10 +210,14 @@ Overloads = list[Chunk]
 """The functions of one name in one class or file."""
 
 
+_Tested = tuple[str, Chunk, tuple[Chunk, ...]]
+"""What a test asks, itself, and the function that it is about with its overloads."""
+
+
 class Definitions:
     """Every function by its name, and by its name with what its file or class is called."""
 
-    def __init__(self, files: Files, paths: Sequence[str]) -> None:
+    def __init__(self, files: minable.Files, paths: Sequence[str]) -> None:
         self._all: defaultdict[str, dict[tuple[str, str], Overloads]] = defaultdict(dict)
         self._placed: defaultdict[tuple[str, str], dict[tuple[str, str], Overloads]] = defaultdict(dict)
         for path in paths:
@@ -256,21 +243,23 @@ class Definitions:
 
 
 def ask_tests(
-    files: Files, paths: Sequence[str], limit: int, seed: int, progress: Progress | None = None
-) -> MinedQueries:
+    files: minable.Files, paths: Sequence[str], limit: int, seed: int, progress: Progress | None = None
+) -> minable.MinedQueries:
     """Return queries from the tests in some files about functions in any of them."""
-    told = MinedQueries()
+    told = minable.MinedQueries()
     defined = Definitions(files, paths)
-    by_file: list[list[tuple[str, Chunk, tuple[Chunk, ...]]]] = []
+    by_file: list[list[_Tested]] = []
     for at, path in enumerate(paths, 1):
         by_file.append(list(_tests_of_file(files, path, defined, told.left_out)))
         if progress:
             progress("tests", at, len(paths))
-    chosen = list(_choose_tests(by_file, told.left_out, seed))
-    if len(chosen) > limit:
-        told.left_out["more than were wanted"] += len(chosen) - limit
-    for text, test, units in chosen[:limit]:
-        _add_test(told, text, test, units)
+    for text, test, units in minable.at_most(list(_choose_tests(by_file, told.left_out, seed)), limit, told.left_out):
+        name = minable.query_id("tests", [test])
+        tags = {"kind": "casual", "source": "tests", "split": minable.split_of(units[0].path)}
+        told.queries.append(Query(name, text, "code", tags=tags))
+        where = f"{test.path}:{test.start_line}"
+        told.judgments += [Judgment(name, minable.target_of(unit), 2, "tests", where) for unit in units]
+        told.hidden.append(minable.target_of(test))
     return told
 
 
@@ -280,7 +269,9 @@ def question_of(test: Chunk) -> str:
     group = test.parent.rpartition(".")[2]
     context = _words_of(group)
     is_code = " " not in test.symbol.strip()  # its group is a class or module, not what somebody wrote above it
-    if not telling(context) - telling(title) or (is_code and len(telling(title)) >= SHORTEST_NAME):
+    if not minable.telling(context) - minable.telling(title) or (
+        is_code and len(minable.telling(title)) >= SHORTEST_NAME
+    ):
         return title
     return f"{context} {title}"
 
@@ -289,7 +280,7 @@ def _words_of(name: str) -> str:
     """Return an identifier as words without those of testing; a title stays as it is."""
     if " " in name.strip():
         return " ".join(name.replace("`", " ").split())
-    words = [part for word in WORD.findall(name) for part in parts(word)]
+    words = _words(name)
     while words and words[0] in _TEST_WORDS:
         words.pop(0)
     while words and words[-1] in _TEST_WORDS:
@@ -297,16 +288,14 @@ def _words_of(name: str) -> str:
     return " ".join(words)
 
 
-def _tests_of_file(
-    files: Files, path: str, defined: Definitions, left_out: Counter[str]
-) -> Iterator[tuple[str, Chunk, tuple[Chunk, ...]]]:
-    if is_prose(path) or is_aside(path):
+def _tests_of_file(files: minable.Files, path: str, defined: Definitions, left_out: Counter[str]) -> Iterator[_Tested]:
+    if minable.is_prose(path) or minable.is_aside(path):
         return
     for test in files.chunks(path):
         if test.kind != "test" or not test.symbol or ", " in test.symbol or _is_group(test):
             continue
         text = question_of(test)
-        if len(WORD.findall(text)) < SHORTEST_NAME or len(telling(text)) < 2 or _NUMBERED.search(text):
+        if len(WORD.findall(text)) < SHORTEST_NAME or len(minable.telling(text)) < 2 or _NUMBERED.search(text):
             left_out["a test whose name says too little"] += 1
         elif units := _tested(test, defined):
             yield text, test, units
@@ -376,13 +365,11 @@ def _words(text: str) -> list[str]:
     return [part for word in WORD.findall(text) for part in parts(word)]
 
 
-def _choose_tests(
-    by_file: list[list[tuple[str, Chunk, tuple[Chunk, ...]]]], left_out: Counter[str], seed: int
-) -> Iterator[tuple[str, Chunk, tuple[Chunk, ...]]]:
+def _choose_tests(by_file: list[list[_Tested]], left_out: Counter[str], seed: int) -> Iterator[_Tested]:
     """Yield tests evenly over files; a name that two tests share is passed over, for it may mean either."""
     said = Counter(text.casefold() for found in by_file for text, _, _ in found)
     of_one: Counter[str] = Counter()
-    for text, test, units in in_turn(by_file, Random(seed)):  # noqa: S311  # a draw that can be repeated
+    for text, test, units in minable.in_turn(by_file, Random(seed)):  # noqa: S311  # a draw that can be repeated
         of_one[units[0].id] += 1
         if said[text.casefold()] > 1:
             left_out["a name that several tests have"] += 1
@@ -390,16 +377,6 @@ def _choose_tests(
             left_out["one more test of the same function"] += 1
         else:
             yield text, test, units
-
-
-def _add_test(told: MinedQueries, text: str, test: Chunk, units: Sequence[Chunk]) -> None:
-    name = query_id("tests", [test])
-    told.queries.append(
-        Query(name, text, "code", tags={"kind": "casual", "source": "tests", "split": split_of(units[0].path)})
-    )
-    for unit in units:
-        told.judgments.append(Judgment(name, target_of(unit), 2, "tests", f"{test.path}:{test.start_line}"))
-    told.hidden.append(target_of(test))
 
 
 def calls(chunk: Chunk) -> tuple[str, ...]:

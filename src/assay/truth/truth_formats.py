@@ -1,8 +1,8 @@
-"""A file of ground truth to its values and back, in any of the formats of one table.
+"""Read and write ground truth in any of the formats of one table.
 
-A format is a module with `fits(glimpse)`, `read(path)`, `losses(truth)` and `write(truth, path)`; a new one is a
-line of the table. It is told by what a file holds, not by its ending alone. What a format cannot hold is never
-dropped unsaid.
+A format is a module with `fits(glimpse)` and `read(path)`; one that is written has `write(truth, path)` too, and
+`losses(truth)` unless it holds everything. A new one is a line of the table. It is told by what a file holds, not by
+its ending alone. What a format cannot hold is never dropped unsaid.
 """
 
 from __future__ import annotations
@@ -65,14 +65,12 @@ def write(truth: Truth, path: Path, form: str = "", *, lossy: bool = False) -> l
     """Write ground truth and return what was dropped; without `lossy` that is an error, and nothing is written."""
     name = form or form_to(path, truth)
     module = _module(name)
-    dropped = list(module.losses(truth))
+    if not hasattr(module, "write"):
+        raise InputError(f"'{truth.name}' cannot be written as {name}, which is read only; write jsonl")
+    dropped = list(module.losses(truth)) if hasattr(module, "losses") else []
     if dropped and not lossy:
-        symbols = any("::" in judgment.target for judgment in truth.judgments)
-        lines = (
-            "make symbols lines with --corpus FOLDER, "
-            if symbols and any("symbols" in each for each in dropped)
-            else ""
-        )
+        symbols = any("::" in judgment.target for judgment in truth.judgments) and "symbols" in " ".join(dropped)
+        lines = "make symbols lines with --corpus FOLDER, " if symbols else ""
         hint = f"{lines}drop them with --lossy, or write jsonl, which holds everything"
         raise InputError(f"{name} cannot hold {', '.join(dropped)}: {hint}")
     with files.replacing_folder(path.parent) as beside:

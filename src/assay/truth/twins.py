@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,81 +16,62 @@ from assay.protocols import Progress
 from assay.values import Chunk
 
 Numbers = NDArray[np.int64]
-"""Called with the name of a stage, how much of it is done, and how much there is."""
 
 WIDTH = 5
 """Tokens of a shingle."""
-_BUCKETS_LOG2 = 22
-_BLOCK = 1_000_000
-"""Pairs looked at in one go; a few arrays of this length are what the search needs beside the texts."""
-_LOOKUPS = 4_000_000
-"""Elements looked up in one go."""
-_BITS = 512
-_BITMAPS = 100_000
-"""Bitmaps compared in one go."""
-_ONES = np.array([byte.bit_count() for byte in range(256)], np.uint8)
 _EXACT = 1e-9
 """Subtracted before rounding up: .8 of 5 is 4."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Sets:
-    """Sets of shingles, one after another, each sorted from the rarest shingle to the most frequent."""
-
-    elements: Numbers
-    starts: Numbers
-    bits: NDArray[np.uint8]
-    """(sets, _BITS // 8): which of so many classes of elements a set holds an odd number of."""
-
-    @property
-    def sizes(self) -> Numbers:
-        """Return how many elements each set has."""
-        return np.diff(self.starts)
 
 
 def joined(texts: Sequence[NDArray[np.int32]], threshold: float, report: Progress | None = None) -> Numbers:
     """Return, for each text, the first text that a chain of pairs at or above the threshold leads to.
 
-    A text of fewer tokens than a shingle is one shingle: it is like its equals only.
+    A text of fewer tokens than a shingle is one shingle: it is like its equals only. Two sets that are alike share one
+    of their rarest elements (Bayardo et al., WWW 2007), so that each is compared with few, and with one of a group
+    that it joins.
     """
-    groups = np.arange(len(texts))
     sets = _shingled(texts)
-    for neighbours_only in (True, False):
-        looked_up = _looked_up(sets, threshold)
-        if not neighbours_only:
-            looked_up = _unsettled(looked_up, groups)
-        for first, second, done in _candidates(sets, looked_up, threshold, neighbours_only=neighbours_only):
-            open_pairs = groups[first] != groups[second]
-            likely = _likely(sets, first[open_pairs], second[open_pairs], threshold)
-            _join(groups, *_similar(sets, *likely, threshold))
-            if report and not neighbours_only:
-                report("comparing", done, len(looked_up[0]))
-    return groups
+    parent = list(range(len(sets)))
+    held: defaultdict[int, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    """By shingle and group, the sets that have it among their rarest, small ones first."""
+    for done, at in enumerate(sorted(parent, key=lambda at: len(sets[at])), 1):
+        least = threshold * len(sets[at]) - _EXACT
+        rarest = sets[at][: len(sets[at]) - ceil(least) + 1].tolist()
+        compared: set[int] = set()
+        for group, members in (each for shingle in rarest for each in held[shingle].items()):
+            for other in reversed(members):
+                if len(sets[other]) < least or _root(parent, group) == _root(parent, at):
+                    break
+                if other not in compared and _similarity(sets[at], sets[other]) >= threshold - _EXACT:
+                    low, high = sorted((_root(parent, at), _root(parent, other)))
+                    parent[high] = low
+                compared.add(other)
+        for shingle in rarest:
+            held[shingle][_root(parent, at)].append(at)
+        if report and not done % 1000:
+            report("comparing", done, len(sets))
+    return np.array([_root(parent, at) for at in range(len(sets))], np.int64)
 
 
 def jaccard(first: NDArray[np.int32], second: NDArray[np.int32]) -> float:
     """Return the Jaccard index of the shingles of two texts."""
-    one, other = (np.unique(_hashes(text)) for text in (first, second))
+    return _similarity(np.unique(_hashes(first)), np.unique(_hashes(second)))
+
+
+def _similarity(one: NDArray[Any], other: NDArray[Any]) -> float:
     shared = len(np.intersect1d(one, other, assume_unique=True))
     return shared / (len(one) + len(other) - shared)
 
 
-def _shingled(texts: Sequence[NDArray[np.int32]]) -> _Sets:
-    hashes = [_hashes(text) for text in texts]
-    bucket = 64 - _BUCKETS_LOG2
-    counts = np.zeros(1 << _BUCKETS_LOG2, np.uint32)
-    for each in hashes:
-        np.add.at(counts, each >> np.uint64(bucket), np.uint32(1))
-    rarity = np.minimum(counts, 2047).astype(np.uint64) << np.uint64(52)
-    ordered = [np.unique(rarity[each >> np.uint64(bucket)] | each >> np.uint64(12)) for each in hashes]
-    starts = np.concatenate(([0], np.cumsum([len(each) for each in ordered], dtype=np.int64)))
-    elements = np.concatenate(ordered) if ordered else np.zeros(0, np.uint64)
-    return _Sets(elements.astype(np.int64), starts, _bits(ordered))
-
-
-def _bits(sets: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint8]:
-    counts = (np.bincount(each.astype(np.int64) % _BITS, minlength=_BITS) & 1 for each in sets)
-    return np.array([np.packbits(each.astype(np.uint8)) for each in counts], np.uint8).reshape(len(sets), _BITS // 8)
+def _shingled(texts: Sequence[NDArray[np.int32]]) -> list[Numbers]:
+    """Return the different shingles of each text as numbers, the rarest first."""
+    if not texts:
+        return []
+    hashes = [np.unique(_hashes(text)) for text in texts]
+    _, places, counts = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
+    ranks = np.empty(len(counts), np.int64)
+    ranks[np.argsort(counts, kind="stable")] = np.arange(len(counts))
+    return [np.sort(each) for each in np.split(ranks[places], np.cumsum([len(each) for each in hashes])[:-1])]
 
 
 def _hashes(text: NDArray[np.int32]) -> NDArray[np.uint64]:
@@ -109,119 +92,11 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def _looked_up(sets: _Sets, threshold: float) -> tuple[Numbers, Numbers]:
-    """Return the elements that are looked up and their sets: equal elements together, small sets first."""
-    sizes = sets.sizes
-    lengths = sizes - np.ceil(threshold * sizes - _EXACT).astype(np.int64) + 1
-    owners = np.repeat(np.arange(len(sizes)), lengths)
-    elements = sets.elements[_ranges(sets.starts[:-1], lengths)]
-    order = np.lexsort((owners, sizes[owners], elements))
-    return elements[order], owners[order]
-
-
-def _unsettled(looked_up: tuple[Numbers, Numbers], groups: Numbers) -> tuple[Numbers, Numbers]:
-    """Leave out elements whose sets are all of one group by now."""
-    elements, owners = looked_up
-    if not len(elements):
-        return looked_up
-    starts = np.flatnonzero(np.concatenate(([True], elements[1:] != elements[:-1])))
-    found = groups[owners]
-    open_ones = np.minimum.reduceat(found, starts) != np.maximum.reduceat(found, starts)
-    keep = np.repeat(open_ones, np.diff(np.append(starts, len(elements))))
-    return elements[keep], owners[keep]
-
-
-def _candidates(
-    sets: _Sets, looked_up: tuple[Numbers, Numbers], threshold: float, *, neighbours_only: bool
-) -> Iterator[tuple[Numbers, Numbers, int]]:
-    """Yield pairs of sets that share a rare element and differ little in size, in blocks, and how far that is."""
-    elements, owners = looked_up
-    sizes = sets.sizes[owners]
-    place = np.arange(len(elements))
-    numbers = np.cumsum(np.concatenate(([0], elements[1:] != elements[:-1]))) if len(elements) else elements
-    largest = np.floor(sizes / threshold + _EXACT).astype(np.int64)
-    wide = int(largest.max(initial=0)) + 1
-    followers = np.searchsorted(numbers * wide + sizes, numbers * wide + largest, "right") - place - 1
-    if neighbours_only:
-        followers = np.minimum(followers, 1)
-    ends = np.cumsum(followers)
-    begin = 0
-    while begin < len(elements):
-        before = ends[begin - 1] if begin else 0
-        end = max(int(np.searchsorted(ends, before + _BLOCK, "right")), begin + 1)
-        count = followers[begin:end]
-        first = np.repeat(owners[begin:end], count)
-        second = owners[_ranges(place[begin:end] + 1, count)]
-        yield first, second, end
-        begin = end
-
-
-def _likely(sets: _Sets, first: Numbers, second: Numbers, threshold: float) -> tuple[Numbers, Numbers]:
-    """Return the pairs that may be similar, each once: a bit that differs is an element that only one has."""
-    likely = np.zeros(len(first), bool)
-    for begin in range(0, len(first), _BITMAPS):
-        one, other = first[begin : begin + _BITMAPS], second[begin : begin + _BITMAPS]
-        apart = _ONES[sets.bits[one] ^ sets.bits[other]].sum(axis=1, dtype=np.int64)
-        total = sets.sizes[one] + sets.sizes[other]
-        shared = (total - apart) // 2
-        likely[begin : begin + _BITMAPS] = shared >= threshold * (total - shared) - _EXACT
-    count = len(sets.sizes)
-    pairs = np.unique(np.minimum(first, second)[likely] * count + np.maximum(first, second)[likely])
-    return pairs // count, pairs % count
-
-
-def _similar(sets: _Sets, first: Numbers, second: Numbers, threshold: float) -> tuple[Numbers, Numbers]:
-    """Return the pairs whose Jaccard index is at least the threshold, counted out."""
-    sizes = sets.sizes
-    kept = np.zeros(len(first), bool)
-    ends = np.cumsum(np.minimum(sizes[first], sizes[second]))
-    begin = 0
-    while begin < len(first):
-        before = ends[begin - 1] if begin else 0
-        end = max(int(np.searchsorted(ends, before + _LOOKUPS, "right")), begin + 1)
-        one, other = first[begin:end], second[begin:end]
-        shared = _shared(sets, one, other)
-        kept[begin:end] = shared >= threshold * (sizes[one] + sizes[other] - shared) - _EXACT
-        begin = end
-    return first[kept], second[kept]
-
-
-def _shared(sets: _Sets, first: Numbers, second: Numbers) -> Numbers:
-    """Return how many elements each pair of sets has in common."""
-    pair = np.repeat(np.arange(len(first)), sets.sizes[first])
-    other = np.repeat(np.arange(len(first)), sets.sizes[second])
-    one = sets.elements[_ranges(sets.starts[first], sets.sizes[first])]
-    two = sets.elements[_ranges(sets.starts[second], sets.sizes[second])]
-    pairs, elements = np.concatenate((pair, other)), np.concatenate((one, two))
-    order = np.lexsort((elements, pairs))
-    pairs, elements = pairs[order], elements[order]
-    twice = (pairs[1:] == pairs[:-1]) & (elements[1:] == elements[:-1])
-    return np.bincount(pairs[1:][twice], minlength=len(first))
-
-
-def _join(groups: Numbers, first: Numbers, second: Numbers) -> None:
-    """Make one group of the groups of each pair; every text then names the first of its group."""
-    parent = groups.tolist() if len(first) else []
-    for one, other in zip(first.tolist(), second.tolist(), strict=True):
-        low, high = _root(parent, one), _root(parent, other)
-        parent[max(low, high)] = min(low, high)
-    if parent:
-        groups[:] = [_root(parent, at) for at in range(len(parent))]
-
-
 def _root(parent: list[int], at: int) -> int:
     while parent[at] != at:
         parent[at] = parent[parent[at]]
         at = parent[at]
     return at
-
-
-def _ranges(starts: Numbers, lengths: Numbers) -> Numbers:
-    """Return the numbers of several ranges, one range after another."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    found: Numbers = np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
-    return found
 
 
 THRESHOLD = 0.8

@@ -13,20 +13,9 @@ from typing import cast
 from assay.errors import StorageError
 from assay.runs.record import hash_of
 from assay.terms import WORD, terms
+from assay.truth import minable
 from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 from assay.truth.ground_truth import Truth
-from assay.truth.minable import (
-    CALLABLE,
-    TELLING,
-    Files,
-    in_turn,
-    is_prose,
-    kind_of,
-    split_of,
-    target_of,
-    telling,
-    words_of,
-)
 from assay.values import Chunk, Judgment, Query
 
 _LINES = ("sort", "kind", "path", "parent", "symbol", "signature")
@@ -70,7 +59,7 @@ def order_of(text: str) -> QuestionOrder:
 
 
 _SORT_OF: Mapping[str, UnitSort] = {
-    **dict.fromkeys((*CALLABLE, "macro"), "function"),
+    **dict.fromkeys((*minable.CALLABLE, "macro"), "function"),
     **dict.fromkeys(("class", "interface", "struct", "enum", "trait", "type"), "type"),
     "constant": "constant",
     "section": "documentation",
@@ -81,7 +70,7 @@ _LEAST_WORDS = 12
 
 
 def choose_orders(
-    files: Files,
+    files: minable.Files,
     seed: int,
     limit: int,
     sorts: Sequence[UnitSort] = SORTS,
@@ -99,14 +88,14 @@ def choose_orders(
     return chosen
 
 
-def _of_sort(files: Files, sort: UnitSort, seed: int) -> Iterator[Chunk]:
+def _of_sort(files: minable.Files, sort: UnitSort, seed: int) -> Iterator[Chunk]:
     """Yield the units of a sort: one of every file, then a second, and so on."""
     by_file = [[unit for unit in files.units(path) if _is_asked(unit, sort)] for path in files.sample(seed)]
-    yield from in_turn(by_file, Random(f"{seed}:{sort}"))  # noqa: S311  # a draw that can be repeated
+    yield from minable.in_turn(by_file, Random(f"{seed}:{sort}"))  # noqa: S311  # a draw that can be repeated
 
 
 def _is_asked(unit: Chunk, sort: UnitSort) -> bool:
-    if _SORT_OF.get(unit.kind) != sort or is_prose(unit.path) != (sort == "documentation"):
+    if _SORT_OF.get(unit.kind) != sort or minable.is_prose(unit.path) != (sort == "documentation"):
         return False
     lines = sum(bool(line.strip()) for line in unit.text.splitlines())
     return lines >= _LEAST_LINES[sort] and len(WORD.findall(unit.text)) >= _LEAST_WORDS
@@ -114,7 +103,7 @@ def _is_asked(unit: Chunk, sort: UnitSort) -> bool:
 
 def _ordered(unit: Chunk, kind: QuestionKind) -> tuple[QuestionOrder, Chunk]:
     order = QuestionOrder(_SORT_OF[unit.kind], kind, unit.path, unit.parent, unit.symbol, unit.signature)
-    target = target_of(unit)
+    target = minable.target_of(unit)
     return order, Chunk(target, unit.text, unit.language, unit.path, unit.start_line, unit.end_line)
 
 
@@ -134,22 +123,22 @@ def fault_of_question(question: str, order: QuestionOrder) -> str:
         return "it holds markup, quoted code, an address, or characters that no sentence has"
     if _PLACE.search(question) or PurePosixPath(order.path).name.casefold() in question.casefold():
         return "it names a file or lines: ask about what the unit does"
-    if kind_of(question, [order.unit]) == "symbol" or _spells_out(question, order):
+    if minable.kind_of(question, [order.unit]) == "symbol" or _spells_out(question, order):
         return f"it names '{order.symbol}': ask without identifiers"
     if order.kind == "hard" and (shared := shared_words(question, order)):
         return f"it shares words with the names of the unit: {', '.join(shared)}; say it in other words"
-    return "" if len(telling(question)) >= TELLING else "it says too little of what is looked for"
+    return "" if len(minable.telling(question)) >= minable.TELLING else "it says too little of what is looked for"
 
 
 def shared_words(question: str, order: QuestionOrder) -> list[str]:
     """Return the words of a question that also stand in the path, names or signature of its unit."""
-    known = words_of(order.unit)
-    return [word for word in dict.fromkeys(WORD.findall(question)) if telling(word) & known]
+    known = minable.words_of(order.unit)
+    return [word for word in dict.fromkeys(WORD.findall(question)) if minable.telling(word) & known]
 
 
 def same_question(question: str) -> tuple[str, ...]:
     """Return what two questions that ask the same in other order or endings have in common."""
-    return tuple(sorted(telling(question))) or tuple(terms(question))
+    return tuple(sorted(minable.telling(question))) or tuple(terms(question))
 
 
 def _spells_out(question: str, order: QuestionOrder) -> bool:
@@ -199,7 +188,7 @@ def gather(truth: Truth, written: Iterable[WrittenQuestion]) -> WrittenTruth:
         asked.add(key)
         name = f"{SOURCE}-{hash_of(one.question + one.target)[:12]}"
         sort = one.order.sort
-        tags = {"kind": one.order.kind, "unit": sort, "source": SOURCE, "split": split_of(one.order.path)}
+        tags = {"kind": one.order.kind, "unit": sort, "source": SOURCE, "split": minable.split_of(one.order.path)}
         queries.append(Query(name, one.question, "docs" if sort == "documentation" else "code", tags=tags))
         judgments.append(Judgment(name, one.target, one.grade or 0, one.judge, one.reason))
     found.truth = replace(truth, queries=tuple(queries), judgments=tuple(judgments))

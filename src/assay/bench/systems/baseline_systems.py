@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,6 @@ from assay.search.retrievers import exhaustive
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk, Hit, Query
 
-METHODS: Mapping[str, str] = {
-    "BoW": "bow:2000",
-    "CodeBERT": "dense:hf:microsoft/codebert-base",
-    "UniXcoder": "dense:hf:microsoft/unixcoder-base",
-    "CodeT5+ embedding": "dense:hf:Salesforce/codet5p-110m-embedding",
-    "Jina-embedding-v3": "dense:hf:jinaai/jina-embeddings-v3",
-    "All-MiniLM-L12-v2": "dense:hf:sentence-transformers/all-MiniLM-L12-v2",
-    "All-mpnet-base-v2": "dense:hf:sentence-transformers/all-mpnet-base-v2",
-    "Multilingual-e5-large": "dense:hf:intfloat/multilingual-e5-large",
-}
-"""The paper's name of each method, in the order of its table."""
-
 
 def chunks_of(corpus: SystemCorpus) -> tuple[Chunk, ...]:
     """Return each document as one chunk without lines, else the chunks that an index of the folder holds."""
@@ -60,10 +49,11 @@ def _without_lines(document: Chunk) -> Chunk:
 class ChunkFilters:
     """Which chunks a query may find, by the rules of the product's own filters."""
 
-    def __init__(self, corpus: SystemCorpus, chunks: Sequence[Chunk], snapshot: Snapshot | None = None) -> None:
+    def __init__(self, corpus: SystemCorpus, chunks: Sequence[Chunk]) -> None:
         self._documents = bool(corpus.documents)
-        self._chunks = chunks
-        self._snapshot = snapshot if snapshot is not None or self._documents else _filter_snapshot(chunks)
+        self._held = cache(lambda: _filter_snapshot(chunks))
+        if not self._documents:
+            self._held()
 
     def allowed(self, query: Query) -> NDArray[np.bool_] | None:
         """Return a mask of the chunks, None when all may be found; documents are neither code nor prose."""
@@ -71,8 +61,7 @@ class ChunkFilters:
             query = replace(query, mode="all")
         if query.mode == "all" and not (query.languages or query.paths or query.kinds):
             return None
-        self._snapshot = self._snapshot or _filter_snapshot(self._chunks)
-        return filter_mask(self._snapshot, query)
+        return filter_mask(self._held(), query)
 
 
 def _filter_snapshot(chunks: Sequence[Chunk]) -> Snapshot:
@@ -99,12 +88,8 @@ class Bm25System:
         checked("bm25", options, {})
         chunks = chunks_of(corpus)
         held = Snapshot.of(chunks, np.zeros((len(chunks), 1), dtype=np.float32))
-        filters = ChunkFilters(corpus, chunks, held)
+        filters = ChunkFilters(corpus, chunks)
         return _Ranked(chunks, lambda text: bm25(held, match(held, understand(text).terms), _BODY), filters)
-
-    def index_bytes(self) -> int | None:
-        """Return nothing: the words are held in memory."""
-        return None
 
 
 class BagOfWordsSystem:
@@ -126,10 +111,6 @@ class BagOfWordsSystem:
         return _Ranked(
             chunks, _Bags([chunk.text for chunk in chunks], self._vocabulary).cosines, ChunkFilters(corpus, chunks)
         )
-
-    def index_bytes(self) -> int | None:
-        """Return nothing: the words are held in memory."""
-        return None
 
 
 class _Bags:

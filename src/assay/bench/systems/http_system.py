@@ -38,7 +38,7 @@ class HttpSystem:
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Check the options; the service is asked with the first query."""
         given = checked("http", options, _OPTIONS)
-        tool_answers.check_all(given["body"])
+        tool_answers.check(given["body"])
         headers = {"Accept": "application/json, text/plain", "Connection": "close", **_expanded(given["headers"])}
         limits = HttpOptions(given["timeout_s"], given["output_bytes"], tries=1)
         client = self._client = HttpClient("the service", self._url, limits, headers)
@@ -56,10 +56,6 @@ class HttpSystem:
         """Close the connections."""
         if self._client is not None:
             self._client.close()
-
-    def index_bytes(self) -> int | None:
-        """Return nothing: the service does not tell."""
-        return None
 
 
 def _expanded(headers: Mapping[str, Any]) -> dict[str, str]:

@@ -42,7 +42,7 @@ class McpSystem:
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Start the server and choose its tool: the one that was named, else the only one that searches."""
         given = checked("mcp", options, _OPTIONS)
-        tool_answers.check_all(given["arguments"])
+        tool_answers.check(given["arguments"])
         location = str(folder_of(given["location"], "mcp", *self._words)) if given["location"] else ""
         values = tool_answers.values_of(corpus, location)
         server = _Server([tool_answers.filled(word, values) for word in self._words], given["environment"], corpus.root)
@@ -54,10 +54,6 @@ class McpSystem:
             return server.call(tool, tool_answers.filled_all(given["arguments"], plain), given["timeout_s"])
 
         return Answers(ask, corpus, given, corpus.root)
-
-    def index_bytes(self) -> int | None:
-        """Return nothing: the server does not tell."""
-        return None
 
     def close(self) -> None:
         """End the server."""

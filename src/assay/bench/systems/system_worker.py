@@ -79,8 +79,8 @@ def _prepared(task: SystemTask) -> tuple[System | None, Searcher | None, dict[st
         return None, None, {"error": error}
     system, searcher = made
     seconds = getattr(system, "built_s", None) or time.perf_counter() - started
-    problems = list(getattr(system, "problems", ()))
-    return system, searcher, {"index_s": seconds, "index_bytes": system.index_bytes(), "problems": problems}
+    size, problems = getattr(system, "index_bytes", lambda: None)(), list(getattr(system, "problems", ()))
+    return system, searcher, {"index_s": seconds, "index_bytes": size, "problems": problems}
 
 
 def _answer(searcher: Searcher, query: Query, k: int) -> dict[str, Any]:

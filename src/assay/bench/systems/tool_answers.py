@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -44,11 +44,14 @@ def words_of(template: str, known: tuple[str, ...] = NAMES) -> list[str]:
     return words
 
 
-def check(text: str, known: tuple[str, ...] = NAMES) -> None:
-    """Refuse a name in braces that nothing is known of."""
-    for found in _BRACES.finditer(text):
+def check(value: Any, known: tuple[str, ...] = NAMES) -> None:
+    """Refuse a name in braces that nothing is known of, anywhere in a text or a table."""
+    if isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            check(each, known)
+    for found in _BRACES.finditer(value) if isinstance(value, str) else ():
         if found[2] and found[2] not in known:
-            raise InputError(f"'{{{found[2]}}}' in '{text}' is unknown; {nearest(found[2], known)}")
+            raise InputError(f"'{{{found[2]}}}' in '{value}' is unknown; {nearest(found[2], known)}")
 
 
 def values_of(corpus: SystemCorpus, location: str, text: str = "", k: int = 0) -> Values:
@@ -77,15 +80,6 @@ def filled_all(value: Any, values: Values) -> Any:
     if value == "{k}":
         return int(values["k"])
     return filled(value, values) if isinstance(value, str) else value
-
-
-def check_all(value: Any) -> None:
-    """Refuse unknown names in braces anywhere in a table."""
-    if isinstance(value, Mapping | list):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            check_all(each)
-    elif isinstance(value, str):
-        check(value)
 
 
 FORMS = ("auto", "json", "jsonl", "lines")
@@ -123,16 +117,13 @@ def parse(text: str, form: str = "auto", where: Keys = Keys()) -> list[PrintedRe
     """Return the results of an output that is not empty."""
     if form not in FORMS:
         raise InputError(f"unknown output format '{form}'; {nearest(form, FORMS)}")
-    looks_json = text.lstrip()[:1] in ("{", "[")
-    if form == "json" or (form == "auto" and looks_json):
-        try:
+    looks_json = form == "auto" and text.lstrip()[:1] in ("{", "[")
+    if form == "json" or (looks_json and "\n" not in text.strip()):
+        return _of_json(_json_of(text, lines=False), where)
+    if looks_json:
+        with suppress(ValueError, RecursionError):
             return _of_json(json.loads(text), where)
-        except (ValueError, RecursionError) as error:
-            if form == "json" or "\n" not in text.strip():
-                raise AssayError(f"the output is no JSON ({error}): {one_line(text)}") from error
-    if form == "jsonl" or (form == "auto" and looks_json):
-        return _of_json(_json_lines(text), where)
-    return _of_lines(text)
+    return _of_json(_json_of(text, lines=True), where) if form == "jsonl" or looks_json else _of_lines(text)
 
 
 def reach(value: Any, dotted: str) -> Iterator[Any]:
@@ -150,9 +141,9 @@ def reach(value: Any, dotted: str) -> Iterator[Any]:
         yield from reach(value[int(step)], rest)
 
 
-def _json_lines(text: str) -> list[Any]:
+def _json_of(text: str, *, lines: bool) -> Any:
     try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json.loads(line) for line in text.splitlines() if line.strip()] if lines else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise AssayError(f"the output is no JSON ({error}): {one_line(text)}") from error
 
@@ -182,15 +173,9 @@ def _results_in(value: Any, where: Keys) -> tuple[list[Any], bool]:
                 told = told or not each
                 if any(_result(one, where) is not None for one in each):
                     return each, True
-        level = [below for each in level for below in _below(each)]
-    alone = _result(value, where) is not None
-    return ([value], True) if alone else ([], told)
-
-
-def _below(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return list(value) if isinstance(value, list) else []
+        tables = (each.values() if isinstance(each, Mapping) else each for each in level)
+        level = [below for each in tables if isinstance(each, Iterable) and not isinstance(each, str) for below in each]
+    return ([value], True) if _result(value, where) is not None else ([], told)
 
 
 def _result(value: Any, where: Keys) -> PrintedResult | None:
@@ -317,8 +302,6 @@ class Answers:
     def _counted(self, printed: Sequence[PrintedResult]) -> list[PrintedResult]:
         """Return results whose lines count from 1."""
         more = 1 - self.options["first_line"]
-        if not more:
-            return list(printed)
         return [replace(one, start=one.start + more, end=one.end + more) for one in printed]
 
     def _mapped(self, path: str) -> str:
@@ -378,18 +361,13 @@ def ordered(printed: Sequence[PrintedResult], merge: int, order: str) -> list[Pr
 
 
 def _worth(some: Sequence[PrintedResult], order: str) -> float:
-    if order == "count":
-        return len(some)
-    return max(one.score or 0.0 for one in some) if order == "score" else 0.0
+    return {"count": float(len(some)), "score": max(one.score or 0.0 for one in some)}.get(order, 0.0)
 
 
 def _joined(some: Sequence[PrintedResult], order: str) -> PrintedResult:
-    score = (
-        float(len(some))
-        if order == "count"
-        else max((one.score for one in some if one.score is not None), default=None)
-    )
-    return PrintedResult(some[0].path, some[0].start, max(one.end for one in some), score)
+    best = max((one.score for one in some if one.score is not None), default=None)
+    end = max(one.end for one in some)
+    return PrintedResult(some[0].path, some[0].start, end, float(len(some)) if order == "count" else best)
 
 
 def _hit(one: PrintedResult, rank: int) -> Hit:

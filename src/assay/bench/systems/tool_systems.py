@@ -123,10 +123,6 @@ class PythonSystem:
 
         return Answers(ask, corpus, given, corpus.root)
 
-    def index_bytes(self) -> int | None:
-        """Return nothing: the function does not tell."""
-        return None
-
 
 def _imported(name: str) -> ModuleType:
     if not name.endswith(".py"):
@@ -176,10 +172,6 @@ class SavedSystem:
         if not held:
             raise InputError(f"the run {self._file} holds no answer")
         return _Saved(held, {document.id: document.path for document in corpus.documents}, self._file)
-
-    def index_bytes(self) -> int | None:
-        """Return nothing: a run has no index."""
-        return None
 
 
 class _Saved:

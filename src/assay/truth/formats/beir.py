@@ -11,10 +11,10 @@ from typing import Any
 from assay.errors import InputError
 from assay.io import files, rows
 from assay.io.rows import ENDINGS, plain, suffix
-from assay.truth.formats import shared as lost
-from assay.truth.formats.shared import Gathered, Glimpse, about_of, grade_of, text_of, write_about
+from assay.truth.formats import shared
+from assay.truth.formats.shared import Gathered, Glimpse, about_of, text_of, write_about
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.values import Chunk, Judgment, Query
+from assay.values import Chunk, Query
 
 _SHARD = re.compile(r"-\d+-of-\d+$")
 _PARTS = ("corpus", "queries")
@@ -91,7 +91,9 @@ def read(path: Path) -> TruthFile:
     judged = _read_splits(found, layout.splits)
     several = len(layout.splits) > 1
     found.queries = {
-        name: _in_split(found.queries[name], judged[name], several) for name in found.queries if name in judged
+        name: replace(query, tags={"split": judged[name], **query.tags}) if several else query
+        for name, query in found.queries.items()
+        if name in judged
     }
     only = "" if path.is_dir() else f"-{part_of(path)}"
     reading = found.reading(name=layout.root.resolve().name + only, about=about_of(layout.root, found.problems))
@@ -100,19 +102,13 @@ def read(path: Path) -> TruthFile:
 
 def losses(truth: Truth) -> Iterator[str]:
     """Yield what cannot be held."""
-    if not truth.documents:
-        raise InputError("BEIR holds a corpus of texts, and this ground truth speaks of a checkout; convert to jsonl")
-    yield from lost.filters(truth.queries)
-    yield from lost.judges(truth.judgments)
-    yield from lost.repeats(truth.judgments)
-    yield from lost.strays(truth)
-    yield from lost.unanswered(truth)
-    yield from lost.document_fields(frozenset(("language", "symbol")), truth.documents)
+    shared.check_corpus(truth, "BEIR", texts=True)
     odd = sum(bool(each.symbol) and not each.text.startswith(f"{each.symbol}\n") for each in truth.documents)
-    yield from lost.counted(odd, "names of documents that do not begin with them")
     splits = [query.tags.get("split", "") for query in truth.queries]
     unsplit = sum(not _SPLIT.fullmatch(split) for split in splits) if any(splits) else 0
-    yield from lost.counted(unsplit, "queries whose tag split names no file")
+    own = {"names of documents that do not begin with them": odd, "queries whose tag split names no file": unsplit}
+    kinds = "filters judges repeats strays unanswered"
+    yield from shared.losses(truth, kinds, own, tags=None, document_fields=("language", "symbol"))
 
 
 def write(truth: Truth, path: Path) -> None:
@@ -165,31 +161,14 @@ def _tags(record: Mapping[str, Any]) -> dict[str, str]:
 def _read_splits(found: Gathered, splits: Mapping[str, Sequence[Path]]) -> dict[str, str]:
     """Read what is judged and return the split of each query."""
     judged: dict[str, str] = {}
-    pairs: set[tuple[str, str]] = set()
     for split, parts in splits.items():
         for file in parts:
             for row, pair in _pairs(found, file):
-                query, target, grade = (pair.get(name) for name in _PAIR)
-                key = (text_of(query), text_of(target))
-                value = grade_of(grade)
-                fault = _fault(found, pairs, key)
-                if fault or value is None:
-                    found.problem(row, fault or f"score '{grade}', wanted a whole number from 0", file=file)
-                    continue
-                pairs.add(key)
-                found.judgments.append(Judgment(*key, value))
-                if judged.setdefault(key[0], split) != split:
-                    what = f"query '{key[0]}' is judged in {judged[key[0]]} too, and counts there"
-                    found.problem(row, what, file=file)
+                query, target = (text_of(pair.get(name)) for name in _PAIR[:2])
+                taken = found.grade(row, (query, target), "score", pair.get("score"), file=file)
+                if taken and judged.setdefault(query, split) != split:
+                    found.problem(row, f"query '{query}' is judged in {judged[query]} too, and counts there", file=file)
     return judged
-
-
-def _fault(found: Gathered, pairs: set[tuple[str, str]], pair: tuple[str, str]) -> str:
-    if pair[0] not in found.queries:
-        return f"there is no query '{pair[0]}'"
-    if pair[1] not in found.documents:
-        return f"there is no document '{pair[1]}'"
-    return f"'{pair[1]}' is judged twice for query '{pair[0]}': the first counts" if pair in pairs else ""
 
 
 def _pairs(found: Gathered, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -211,12 +190,6 @@ def _pairs(found: Gathered, file: Path) -> Iterator[tuple[int, Mapping[str, Any]
             yield row, dict(zip(header, cells, strict=True))
         else:
             found.problem(row, f"{len(cells)} cells, wanted {len(header)}", file=file)
-
-
-def _in_split(query: Query, split: str, several: bool) -> Query:  # noqa: FBT001
-    if not several or "split" in query.tags:
-        return query
-    return replace(query, tags={**query.tags, "split": split})
 
 
 def _document_record(document: Chunk) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.errors import InputError
 from assay.io import files, rows
-from assay.truth.formats import shared as lost
+from assay.truth.formats import shared
 from assay.truth.formats.shared import Gathered, Glimpse, grade_of, text_of, write_listed
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.values import Chunk, Judgment, Query
@@ -49,18 +49,11 @@ def read(path: Path) -> TruthFile:
 
 def losses(truth: Truth) -> Iterator[str]:
     """Yield what cannot be held."""
-    if not truth.documents:
-        raise InputError("CoSQA holds a corpus of texts, and this ground truth speaks of a checkout; convert to jsonl")
-    yield from lost.filters(truth.queries)
-    yield from lost.tags(truth.queries)
-    yield from lost.judges(truth.judgments)
-    yield from lost.repeats(truth.judgments)
-    yield from lost.strays(truth)
-    yield from lost.unanswered(truth)
-    yield from lost.corpus(truth)
-    yield from lost.document_fields(frozenset(), _unspoken(truth))
+    shared.check_corpus(truth, "CoSQA", texts=True)
     twins = len(truth.documents) - len({document.text for document in truth.documents})
-    yield from lost.counted(twins, "documents with the text of another, which become one")
+    kinds = "filters judges repeats strays unanswered"
+    own = {"documents with the text of another, which become one": twins}
+    yield from shared.losses(_unspoken(truth), kinds, own, corpus=True, document_fields=())
 
 
 def write(truth: Truth, path: Path) -> None:
@@ -105,9 +98,8 @@ def _document(name: str, code: str) -> Chunk:
     return Chunk(name, code, _LANGUAGE, path=name)
 
 
-def _unspoken(truth: Truth) -> list[Chunk]:
+def _unspoken(truth: Truth) -> Truth:
     """Return the documents as they would be read back, but for what the format cannot say of them."""
-    return [
-        replace(each, language="" if each.language == _LANGUAGE else each.language or "none")
-        for each in truth.documents
-    ]
+    languages = ("" if each.language == _LANGUAGE else each.language or "none" for each in truth.documents)
+    documents = zip(truth.documents, languages, strict=True)
+    return replace(truth, documents=tuple(replace(each, language=language) for each, language in documents))

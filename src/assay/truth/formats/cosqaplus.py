@@ -14,10 +14,10 @@ from typing import Any
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.rows import plain
-from assay.truth.formats import shared as lost
-from assay.truth.formats.shared import Gathered, Glimpse, grade_of, text_of, write_listed
+from assay.truth.formats import shared
+from assay.truth.formats.shared import Gathered, Glimpse, text_of, write_listed
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.values import Chunk, Judgment, Query
+from assay.values import Chunk, Query
 
 _LANGUAGE = "python"
 
@@ -44,24 +44,22 @@ def read(path: Path) -> TruthFile:
     for row, record in rows.objects(files["codebase"], found.problems):
         name, code = _first(record, "code-idx", "idx"), _first(record, "code")
         found.document(row, Chunk(name, code, _LANGUAGE, path=name), file=files["codebase"])
-    _read_pairs(found, files)
+    for kind, right in (("pairs", None), ("true pairs", 1)):  # a right pair of both is one
+        for row, record in rows.objects(files[kind], found.problems) if kind in files else ():
+            pair = (_first(record, "query-idx"), _first(record, "code-idx"))
+            found.grade(row, pair, "label", record.get("label", right), file=files[kind])
     return found.reading()
 
 
 def losses(truth: Truth) -> Iterator[str]:
     """Yield what cannot be held."""
-    if not truth.documents:
-        raise InputError("CoSQA+ holds a corpus of texts, and this ground truth speaks of a checkout; convert to jsonl")
-    yield from lost.filters(truth.queries)
-    yield from lost.tags(truth.queries)
-    yield from lost.judges(truth.judgments)
-    yield from lost.repeats(truth.judgments)
-    yield from lost.strays(truth)
-    yield from lost.document_fields(frozenset(("language",)), truth.documents)
-    others = sum(document.language != _LANGUAGE for document in truth.documents)
-    yield from lost.counted(others, "languages of documents, for all are Python there")
-    yield from lost.counted(sum(each.grade > 1 for each in truth.judgments), "grades above 1, which become 1")
-    yield from lost.corpus(truth)
+    shared.check_corpus(truth, "CoSQA+", texts=True)
+    own = {
+        "languages of documents, for all are Python there": sum(each.language != _LANGUAGE for each in truth.documents),
+        "grades above 1, which become 1": sum(each.grade > 1 for each in truth.judgments),
+    }
+    kinds = "filters judges repeats strays"
+    yield from shared.losses(truth, kinds, own, corpus=True, document_fields=("language",))
 
 
 def write(truth: Truth, path: Path) -> None:
@@ -100,38 +98,6 @@ def _kind(stem: str) -> str:
     if "codebase" in stem:
         return "codebase"
     return "queries" if "quer" in stem else ""
-
-
-def _read_pairs(found: Gathered, files: Mapping[str, Path]) -> None:
-    grades: dict[tuple[str, str], int] = {}
-    for kind in ("pairs", "true pairs"):
-        if kind in files:
-            for row, record in rows.objects(files[kind], found.problems):
-                _read_pair(found, grades, record, (files[kind], row, int(kind == "true pairs")))
-
-
-def _read_pair(
-    found: Gathered, grades: dict[tuple[str, str], int], record: Mapping[str, Any], at: tuple[Path, int, int]
-) -> None:
-    """Take one pair in; a right pair that is among all pairs already says nothing new."""
-    file, row, right = at
-    pair = (_first(record, "query-idx"), _first(record, "code-idx"))
-    grade = grade_of(record.get("label", right or None))
-    fault = ""
-    if pair[0] not in found.queries:
-        fault = f"there is no query '{pair[0]}'"
-    elif pair[1] not in found.documents:
-        fault = f"there is no code '{pair[1]}'"
-    elif grade is None:
-        fault = f"label {record.get('label')!r}, wanted a whole number from 0"
-    elif pair in grades:
-        same = right and grades[pair] == grade
-        fault = "" if same else f"the pair {pair[0]}, {pair[1]} is there already with label {grades[pair]}: that counts"
-    else:
-        grades[pair] = grade
-        found.judgments.append(Judgment(*pair, grade))
-    if fault:
-        found.problem(row, fault, file=file)
 
 
 def _first(record: Mapping[str, Any], *names: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from assay.errors import InputError
 from assay.io import files, rows
-from assay.truth.formats import shared as lost
+from assay.truth.formats import shared
 from assay.truth.formats.shared import Gathered, Glimpse, csv_row, fault_of, grade_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.values import Judgment, Query
@@ -52,17 +52,15 @@ def read(path: Path) -> TruthFile:
 
 def losses(truth: Truth) -> Iterator[str]:
     """Yield what cannot be held."""
-    yield from lost.documents(truth)
-    yield from lost.corpus(truth)
-    yield from lost.filters(truth.queries)
-    yield from lost.tags(truth.queries, frozenset(("language",)))
-    yield from lost.unanswered(truth)
     ids, judges = _as_read(truth)
-    yield from lost.counted(sum(query.id != ids[query.id] for query in truth.queries), "ids of queries")
-    misnamed = sum(judge != each.judge for judge, each in zip(judges, truth.judgments, strict=True))
-    yield from lost.counted(misnamed, "names of judges")
-    elsewhere = sum(not _TARGET.fullmatch(each.target) for each in truth.judgments)
-    yield from lost.counted(elsewhere, "judgments of something else than lines of a file on GitHub")
+    own = {
+        "ids of queries": sum(query.id != ids[query.id] for query in truth.queries),
+        "names of judges": sum(judge != each.judge for judge, each in zip(judges, truth.judgments, strict=True)),
+        "judgments of something else than lines of a file on GitHub": sum(
+            not _TARGET.fullmatch(each.target) for each in truth.judgments
+        ),
+    }
+    yield from shared.losses(truth, "documents filters unanswered", own, tags=("language",), corpus=True)
 
 
 def write(truth: Truth, path: Path) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 from urllib.parse import unquote
 
 from assay.errors import InputError, counted
@@ -39,16 +38,6 @@ def read(path: Path) -> TruthFile:
         for row, function in _functions(file, found.problems):
             found.document(row, function, file=file)
     return found.reading(about={})
-
-
-def losses(truth: Truth) -> NoReturn:
-    """Refuse to write."""
-    raise InputError(f"'{truth.name}' cannot be written as CodeSearchNet's corpus, which is read only; write jsonl")
-
-
-def write(truth: Truth, path: Path) -> NoReturn:  # noqa: ARG001  as every format has it
-    """Refuse to write."""
-    losses(truth)
 
 
 def functions(path: Path, problems: list[Problem]) -> Iterator[Chunk]:

@@ -15,24 +15,13 @@ from pathlib import Path
 from assay.errors import InputError
 from assay.io import files, rows
 from assay.measure.line_spans import span_of
-from assay.truth.formats import shared as lost
+from assay.truth.formats import shared
 from assay.truth.formats.shared import Gathered, Glimpse, csv_row, fault_of, grade_of, write_about
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.values import Judgment, Query
 
 _RESULT = re.compile(r"result\d+")
-_KNOWN = (
-    "query",
-    "id",
-    "kind",
-    "language",
-    "source",
-    "split",
-    "date",
-    "results",
-    *(f"result{n}" for n in range(1, 10)),
-)
-_TAGS = frozenset(("kind", "language", "source", "split", "date"))
+_KNOWN = (*"query id kind language source split date results".split(), *(f"result{n}" for n in range(1, 10)))
 _DIGITS = 9
 _GUESSED = 100
 """A misspelt column is looked for among so many."""
@@ -70,18 +59,13 @@ def read(path: Path) -> TruthFile:
 
 def losses(truth: Truth) -> Iterator[str]:
     """Yield what cannot be held."""
-    if truth.documents:
-        raise InputError(
-            "octocode's CSV holds lines of files, and this ground truth holds texts; convert to jsonl or beir"
-        )
-    yield from lost.filters(truth.queries)
-    yield from lost.tags(truth.queries, frozenset(name for query in truth.queries for name in query.tags if _tag(name)))
-    yield from lost.counted(sum("" in query.tags.values() for query in truth.queries), "queries with an empty tag")
-    yield from lost.judges(truth.judgments)
-    yield from lost.repeats(truth.judgments)
-    yield from lost.counted(sum(each.grade == 0 for each in truth.judgments), "judgments of grade 0")
-    bare = sum(each.grade > 0 and not _cell(each) for each in truth.judgments)
-    yield from lost.counted(bare, "judgments of whole files or symbols")
+    shared.check_corpus(truth, "octocode's CSV", texts=False)
+    own = {
+        "queries with an empty tag": sum("" in query.tags.values() for query in truth.queries),
+        "judgments of grade 0": sum(each.grade == 0 for each in truth.judgments),
+        "judgments of whole files or symbols": sum(each.grade > 0 and not _cell(each) for each in truth.judgments),
+    }
+    yield from shared.losses(truth, "filters judges repeats", own, tags=_held_tags(truth))
 
 
 def write(truth: Truth, path: Path) -> None:
@@ -90,7 +74,7 @@ def write(truth: Truth, path: Path) -> None:
     for judgment in truth.judgments:
         if judgment.grade > 0 and (cell := _cell(judgment)):
             cells[judgment.query_id].setdefault(cell.rpartition(":")[0], cell)
-    tags = sorted({name for query in truth.queries for name in query.tags if _tag(name)})
+    tags = _held_tags(truth)
     width = max((len(results) for results in cells.values()), default=0) or 1
     results = [f"result{number}" for number in range(1, width + 1)]
     ids = [query.id for query in truth.queries]
@@ -98,7 +82,12 @@ def write(truth: Truth, path: Path) -> None:
     named = not numbered or len({query.text for query in truth.queries}) < len(ids)
     header = [*(["id"] if named else []), "query", *tags]
     lines = (
-        [*([query.id] if named else []), query.text, *_tags(query, tags), *cells[query.id].values()]
+        [
+            *([query.id] if named else []),
+            query.text,
+            *(query.tags.get(name, "") for name in tags),
+            *cells[query.id].values(),
+        ]
         for query in truth.queries
     )
     padded = ([*line, *[""] * (len(header) + width - len(line))] for line in lines)
@@ -106,8 +95,8 @@ def write(truth: Truth, path: Path) -> None:
     write_about(truth, path)
 
 
-def _tags(query: Query, names: Sequence[str]) -> Iterator[str]:
-    return (query.tags.get(name, "") for name in names)
+def _held_tags(truth: Truth) -> list[str]:
+    return sorted({name for query in truth.queries for name in query.tags if _tag(name)})
 
 
 def _columns(found: Gathered, row: int, header: Sequence[str]) -> list[str]:

@@ -15,17 +15,8 @@ from typing import Any
 from assay.errors import InputError
 from assay.io import rows
 from assay.measure.line_spans import span_of
-from assay.truth.formats import shared as lost
-from assay.truth.formats.shared import (
-    Gathered,
-    Glimpse,
-    about_of,
-    name_of,
-    place_of,
-    text_of,
-    write_about,
-    write_listed,
-)
+from assay.truth.formats import shared
+from assay.truth.formats.shared import Gathered, Glimpse, place_of, text_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.values import Judgment, Query
 
@@ -51,19 +42,15 @@ def read(path: Path) -> TruthFile:
         if found.query(row, query):
             for target, grade in grades.items():
                 found.judgment(row, Judgment(query.id, target, grade))
-    return replace(found.reading(about=about_of(path, found.problems) or _repository(found)), as_published=True)
+    return replace(found.reading(about=shared.about_of(path, found.problems) or _repository(found)), as_published=True)
 
 
 def losses(truth: Truth) -> Iterator[str]:
     """Yield what cannot be held."""
-    if truth.documents:
-        raise InputError("semble's questions name files of a checkout, and this ground truth has documents; use jsonl")
-    yield from lost.filters(truth.queries)
-    yield from lost.tags(truth.queries, frozenset(("kind",)))
-    yield from lost.judges(truth.judgments)
-    yield from lost.repeats(truth.judgments)
+    shared.check_corpus(truth, "semble's format", texts=False)
     other = sum("::" in each.target or each.grade not in _GRADES.values() for each in truth.judgments)
-    yield from lost.counted(other, "judgments of symbols, of grade 0, or of a grade above 2, which becomes 2")
+    own = {"judgments of symbols, of grade 0, or of a grade above 2, which becomes 2": other}
+    yield from shared.losses(truth, "filters judges repeats", own, tags=("kind",))
 
 
 def write(truth: Truth, path: Path) -> None:
@@ -72,8 +59,8 @@ def write(truth: Truth, path: Path) -> None:
     for each in truth.judgments:
         if each.grade and "::" not in each.target:
             held[each.query_id].setdefault(each.target, min(each.grade, 2))
-    write_listed(path, (_record(n, query, held[query.id]) for n, query in enumerate(truth.queries, 1)))
-    write_about(truth, path)
+    shared.write_listed(path, (_record(n, query, held[query.id]) for n, query in enumerate(truth.queries, 1)))
+    shared.write_about(truth, path)
 
 
 def _grades(record: Mapping[str, Any]) -> dict[str, int]:
@@ -109,7 +96,7 @@ def _written(target: str) -> str | dict[str, Any]:
 
 def _repository(found: Gathered) -> dict[str, str]:
     """Return URL and revision of the repository that a file of questions is called after."""
-    name = name_of(found.path)
+    name = shared.name_of(found.path)
     for file in (folder / "repos.json" for folder in found.path.resolve().parents[:2]):
         for _, record in rows.objects(file, found.problems) if file.is_file() else ():
             if record.get("name") == name:

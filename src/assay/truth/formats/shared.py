@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError, nearest
 from assay.io import files, rows
+from assay.io.fields import read_value
 from assay.io.rows import plain
 from assay.measure.line_spans import Span, span_of
 from assay.truth.ground_truth import Truth, TruthFile
@@ -74,18 +73,6 @@ def place_of(target: str) -> Span | str:
     return broken or span
 
 
-@contextmanager
-def many() -> Iterator[None]:
-    """Make a million values without the collector looking through them again and again; none of them are cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def fault_of_id(name: str) -> str:
     """Say why a document may not be called that, or nothing: targets with lines and symbols are told apart by it."""
     if not name:
@@ -138,6 +125,7 @@ class Gathered:
         self.documents: dict[str, Chunk] = {}
         self.judgments: list[Judgment] = []
         self.rows: list[int] = []
+        self._grades: dict[tuple[str, str], int] = {}
         self.problems: list[Problem] = []
 
     def problem(self, row: int, what: str, *, file: Path | None = None) -> None:
@@ -168,6 +156,26 @@ class Gathered:
         self.judgments.append(judgment)
         self.rows.append(row)
 
+    def grade(self, row: int, pair: tuple[str, str], column: str, said: object, *, file: Path) -> bool:
+        """Take in how a query and a document were judged; of two grades of a pair the first counts."""
+        query, target = pair
+        grade = grade_of(said)
+        fault = ""
+        if query not in self.queries:
+            fault = f"there is no query '{query}'"
+        elif target not in self.documents:
+            fault = f"there is no document '{target}'"
+        elif grade is None:
+            fault = f"{column} {said!r}, wanted a whole number from 0"
+        elif self._grades.get(pair, grade) != grade:
+            fault = f"'{target}' is judged twice for query '{query}': the first counts"
+        elif pair not in self._grades:
+            self._grades[pair] = grade
+            self.judgments.append(Judgment(query, target, grade))
+        if fault:
+            self.problem(row, fault, file=file)
+        return not fault
+
     def reading(self, *, name: str = "", about: Mapping[str, Any] | None = None) -> TruthFile:
         """Return what was found; `about` is what is known of the corpus."""
         about = about if about is not None else about_of(self.path, self.problems)
@@ -192,7 +200,14 @@ class Gathered:
                 yield target
 
 
-_ABOUT = ("repo", "commit", "hidden")
+@dataclass(frozen=True, slots=True)
+class _About:
+    repo: str = ""
+    commit: str = ""
+    hidden: tuple[str, ...] = ()
+
+
+_ABOUT = [field.name for field in fields(_About)]
 
 
 def name_of(path: Path) -> str:
@@ -209,19 +224,15 @@ def about_of(path: Path, problems: list[Problem]) -> dict[str, Any]:
     if not beside.is_file():
         return {}
     try:
-        about = rows.value_of(beside)
+        about: dict[str, Any] = rows.value_of(beside)
+        read_value(_About, about)
     except InputError as error:
         problems.append(Problem(rows.place(beside, 1), str(error)))
-        return {}
-    found = {key: about.get(key, "") for key in ("repo", "commit")} if isinstance(about, dict) else {"repo": None}
-    hidden = about.get("hidden", []) if isinstance(about, dict) else []
-    if not isinstance(hidden, list) or not all(isinstance(value, str) for value in (*found.values(), *hidden)):
-        problems.append(Problem(rows.place(beside, 1), 'wanted {"repo": "owner/name", "commit": "..."}'))
         return {}
     near = {key: nearest(key, _ABOUT) for key in about if key not in _ABOUT}
     misspelt = [f"unknown key '{key}'; {hint}" for key, hint in near.items() if hint.startswith("did you mean")]
     problems.extend(Problem(rows.place(beside, 1), what) for what in misspelt)
-    return {**found, "hidden": hidden}
+    return about
 
 
 def about_file(path: Path) -> Path:
@@ -255,69 +266,75 @@ _PLAIN_QUERY = {"mode": "all", "languages": (), "paths": (), "kinds": ()}
 _PLAIN_CHUNK = {field.name: field.default for field in fields(Chunk) if field.name not in {"id", "text", "path"}}
 
 
-def counted(number: int, what: str) -> Iterator[str]:
-    """Yield what is lost and how many times, nothing where nothing is."""
+def _is_filtered(query: Query) -> bool:
+    return any(getattr(query, name) != plain for name, plain in _PLAIN_QUERY.items())
+
+
+def _strays(truth: Truth) -> int:
+    known = {document.id for document in truth.documents}
+    return sum(each.target not in known for each in truth.judgments)
+
+
+def _unanswered(truth: Truth) -> int:
+    judged = {judgment.query_id for judgment in truth.judgments}
+    return sum(query.id not in judged for query in truth.queries)
+
+
+_LOST: Mapping[str, tuple[str, Callable[[Truth], int]]] = {
+    "documents": ("documents", lambda truth: len(truth.documents)),
+    "filters": ("queries with mode, languages, paths or kinds", lambda truth: sum(map(_is_filtered, truth.queries))),
+    "judges": (
+        "judges and reasons of judgments",
+        lambda truth: sum(bool(each.judge or each.reason) for each in truth.judgments),
+    ),
+    "repeats": (
+        "further judgments of a pair that is judged already",
+        lambda truth: len(truth.judgments) - len({(each.query_id, each.target) for each in truth.judgments}),
+    ),
+    "strays": ("judgments of no document", _strays),
+    "unanswered": ("queries without a judgment", _unanswered),
+}
+
+
+def losses(  # noqa: PLR0913  what a format may not hold
+    truth: Truth,
+    kinds: str,
+    counts: Mapping[str, int],
+    *,
+    tags: Collection[str] | None = (),
+    corpus: bool = False,
+    document_fields: Collection[str] | None = None,
+) -> Iterator[str]:
+    """Yield what a format cannot hold and how often: `kinds` of the table above, then `counts` of its own.
+
+    `tags` and `document_fields` are those that it holds, None all; `corpus` says that it names no checkout.
+    """
+    for kind in kinds.split():
+        what, count = _LOST[kind]
+        yield from _counted(count(truth), what)
+        if kind == "filters" and tags is not None:
+            names = sorted({name for query in truth.queries for name in query.tags}.difference(tags))
+            yield from (f"the tags {', '.join(names)}" for _ in names[:1])
+    if corpus and (truth.repository or truth.commit):
+        yield "repository and commit"
+    yield from _counted(len(truth.hidden) * corpus, "hidden targets")
+    if document_fields is not None:
+        names = [name for name in _PLAIN_CHUNK if name not in document_fields]
+        lost = sorted({name for each in truth.documents for name in names if getattr(each, name) != _PLAIN_CHUNK[name]})
+        yield from (f"the fields {', '.join(lost)} of documents" for _ in lost[:1])
+    for what, number in counts.items():
+        yield from _counted(number, what)
+
+
+def _counted(number: int, what: str) -> Iterator[str]:
     if number:
         yield f"{what} ({number:,})"
 
 
-def filters(queries: Iterable[Query]) -> Iterator[str]:
-    """Yield how many queries keep only some of the corpus."""
-    filtered = (any(getattr(query, name) != plain for name, plain in _PLAIN_QUERY.items()) for query in queries)
-    yield from counted(sum(filtered), "queries with mode, languages, paths or kinds")
-
-
-def tags(queries: Iterable[Query], held: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the tags of queries that are not among those a format holds."""
-    names = sorted({name for query in queries for name in query.tags} - held)
-    if names:
-        yield f"the tags {', '.join(names)}"
-
-
-def judges(judgments: Iterable[Judgment]) -> Iterator[str]:
-    """Yield how many judgments say who made them or why."""
-    named = sum(bool(judgment.judge or judgment.reason) for judgment in judgments)
-    yield from counted(named, "judges and reasons of judgments")
-
-
-def repeats(judgments: Iterable[Judgment]) -> Iterator[str]:
-    """Yield how many judgments are further ones of the same pair."""
-    seen: set[tuple[str, str]] = set()
-    again = 0
-    for judgment in judgments:
-        key = (judgment.query_id, judgment.target)
-        again += key in seen
-        seen.add(key)
-    yield from counted(again, "further judgments of a pair that is judged already")
-
-
-def documents(truth: Truth) -> Iterator[str]:
-    """Yield how many documents come with a ground truth."""
-    yield from counted(len(truth.documents), "documents")
-
-
-def document_fields(held: frozenset[str], chunks: Iterable[Chunk]) -> Iterator[str]:
-    """Yield the fields of documents that are not among those a format holds."""
-    names = [name for name in _PLAIN_CHUNK if name not in held]
-    lost = sorted({name for chunk in chunks for name in names if getattr(chunk, name) != _PLAIN_CHUNK[name]})
-    if lost:
-        yield f"the fields {', '.join(lost)} of documents"
-
-
-def corpus(truth: Truth) -> Iterator[str]:
-    """Yield what is known of a checkout."""
-    if truth.repository or truth.commit:
-        yield "repository and commit"
-    yield from counted(len(truth.hidden), "hidden targets")
-
-
-def unanswered(truth: Truth) -> Iterator[str]:
-    """Yield how many queries nobody judged anything for."""
-    judged = {judgment.query_id for judgment in truth.judgments}
-    yield from counted(sum(query.id not in judged for query in truth.queries), "queries without a judgment")
-
-
-def strays(truth: Truth) -> Iterator[str]:
-    """Yield how many judgments are of something that is no document."""
-    known = {document.id for document in truth.documents}
-    yield from counted(sum(each.target not in known for each in truth.judgments), "judgments of no document")
+def check_corpus(truth: Truth, form: str, *, texts: bool) -> None:
+    """Refuse a ground truth whose corpus is of the other sort: texts, or a checkout."""
+    if bool(truth.documents) != texts:
+        holds, has = (
+            ("a corpus of texts", "speaks of a checkout") if texts else ("files of a checkout", "has documents")
+        )
+        raise InputError(f"{form} holds {holds}, and this ground truth {has}; convert to jsonl")

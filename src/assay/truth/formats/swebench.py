@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from assay.corpus.patches import Patches
-from assay.errors import InputError
 from assay.io import rows
 from assay.truth.formats.shared import Gathered, Glimpse, fault_of_target
 from assay.truth.ground_truth import Truth, TruthFile
@@ -46,18 +45,6 @@ def read(path: Path) -> TruthFile:
     checkouts = {_checkout(query) for query in found.queries.values()}
     repository, commit = checkouts.pop() if len(checkouts) == 1 else ("", "")
     return found.reading(about={"repo": repository, "commit": commit})
-
-
-def losses(truth: Truth) -> Iterator[str]:
-    """Refuse: this is read only."""
-    del truth
-    raise InputError("SWE-bench's instances hold patches, which cannot be made of lines; convert to jsonl")
-
-
-def write(truth: Truth, path: Path) -> None:
-    """Refuse: this is read only."""
-    del path
-    losses(truth)
 
 
 def by_checkout(truth: Truth) -> list[Truth]:

@@ -8,25 +8,17 @@ names of documents backwards: a system that breaks its ties on purpose is believ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from math import nan
+from collections.abc import Iterator, Mapping
+from functools import cache
+from math import isnan
 from pathlib import Path
 
 from assay.errors import InputError
 from assay.io import files, rows
 from assay.io.rows import plain
 from assay.measure.line_spans import Span
-from assay.truth.formats import shared as lost
-from assay.truth.formats.shared import (
-    Gathered,
-    Glimpse,
-    fault_of_target,
-    grade_of,
-    many,
-    name_of,
-    place_of,
-    write_about,
-)
+from assay.truth.formats import shared
+from assay.truth.formats.shared import Gathered, Glimpse, fault_of_target, grade_of, place_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.values import Judgment, Problem, Query
 
@@ -51,8 +43,7 @@ def read(path: Path) -> TruthFile:
     topics = _topics_of(path)
     if topics:
         _read_topics(found, topics)
-    with many():
-        bare = _read_pairs(found)
+    bare = _read_pairs(found)
     _tell(found, bare, topics)
     return found.reading()
 
@@ -60,22 +51,19 @@ def read(path: Path) -> TruthFile:
 def _read_pairs(found: Gathered) -> dict[str, int]:
     """Take the judgments in and return the queries that no topic tells of, with their rows."""
     pairs: set[tuple[str, str]] = set()
-    faults: dict[str, str] = {}
+    fault_in = cache(fault_of_target)
     bare: dict[str, int] = {}
     for row, (query, _, target, grade) in _fields(found.path, found.problems, 4):
-        value = int(grade) if grade.isdecimal() and len(grade) < 4 else grade_of(grade)
-        if target not in faults:
-            faults[target] = fault_of_target(target)
+        value = grade_of(grade)
         if value is None:
             found.problem(row, f"grade '{grade}', wanted a whole number from 0")
-        elif faults[target]:
-            found.problem(row, faults[target])
-        elif (pair := (query, target)) in pairs:
+        elif fault := fault_in(target):
+            found.problem(row, fault)
+        elif (query, target) in pairs:
             found.problem(row, f"'{target}' is judged twice for query '{query}': the first counts")
         else:
-            pairs.add(pair)
-            found.judgments.append(Judgment(query, target, value))
-            found.rows.append(row)
+            pairs.add((query, target))
+            found.judgment(row, Judgment(query, target, value))
             if query not in found.queries:
                 found.queries[query] = Query(query, query)
                 bare[query] = row
@@ -86,13 +74,11 @@ def losses(truth: Truth) -> Iterator[str]:
     """Yield what cannot be held."""
     if not truth.judgments:
         raise InputError("nothing is judged, so that qrels of it would be empty; convert to jsonl")
-    yield from lost.documents(truth)
-    yield from lost.filters(truth.queries)
-    yield from lost.tags(truth.queries)
-    yield from lost.judges(truth.judgments)
-    yield from lost.repeats(truth.judgments)
-    yield from lost.counted(sum(map(_spaced, truth.judgments)), "judgments whose query or target holds a space")
-    yield from lost.counted(sum(_unlined(query) for query in truth.queries), "queries of several lines or a spaced id")
+    own = {
+        "judgments whose query or target holds a space": sum(map(_spaced, truth.judgments)),
+        "queries of several lines or a spaced id": sum(map(_unlined, truth.queries)),
+    }
+    yield from shared.losses(truth, "documents filters judges repeats", own)
 
 
 def write(truth: Truth, path: Path) -> None:
@@ -105,13 +91,12 @@ def write(truth: Truth, path: Path) -> None:
             pairs.setdefault((each.query_id, each.target), each.grade)
     files.write(path, (f"{query} 0 {target} {grade}\n" for (query, target), grade in pairs.items()), errors="strict")
     files.write(_beside(path), (f"{query.id}\t{query.text}\n" for query in queries), errors="strict")
-    write_about(truth, path)
+    shared.write_about(truth, path)
 
 
 def read_run(path: Path, problems: list[Problem]) -> dict[str, list[Span]]:
     """Return the ranked answers of each query; rows that cannot be used become problems."""
-    with many():
-        ranked = _ranked(path, problems)
+    ranked = _ranked(path, problems)
     if not ranked:
         said = f": {problems[0]}" if problems else ""
         raise InputError(f"{path} holds no run, wanted rows of 'query Q0 target rank score name'{said}")
@@ -121,41 +106,21 @@ def read_run(path: Path, problems: list[Problem]) -> dict[str, list[Span]]:
 def _ranked(path: Path, problems: list[Problem]) -> dict[str, list[Span]]:
     orders: dict[str, list[tuple[float, int, int]]] = {}
     spans: list[Span] = []
-    places: dict[str, Span | str] = {}
+    read = cache(place_of)
     for row, (query, _, target, rank, score, _) in _fields(path, problems, 6):
-        place = places.get(target)
-        if place is None:
-            place = places[target] = place_of(target)
+        place = read(target)
         try:
             order = (-float(score), int(rank), len(spans))
         except ValueError:
-            order, place = (nan, 0, 0), f"rank '{rank}' or score '{score}' is no number"
-        if isinstance(place, str) or order[0] != order[0]:
-            problems.append(
-                Problem(rows.place(path, row), place if isinstance(place, str) else "the score is no number")
-            )
-            continue
-        spans.append(place)
-        ranked = orders.get(query)
-        if ranked is None:
-            ranked = orders[query] = []
-        ranked.append(order)
+            place = f"rank '{rank}' or score '{score}' is no number"
+        else:
+            place = "the score is no number" if isnan(order[0]) else place
+        if isinstance(place, str):
+            problems.append(Problem(rows.place(path, row), place))
+        else:
+            spans.append(place)
+            orders.setdefault(query, []).append(order)
     return {query: [spans[at] for *_, at in sorted(ranked)] for query, ranked in orders.items()}
-
-
-def write_run(path: Path, run: Mapping[str, Sequence[Span]], *, name: str = "assay") -> None:
-    """Write ranked answers; the scores fall with the ranks, so that every reader finds this order."""
-    files.write(path, _run_rows(run, name), errors="strict")
-
-
-def _run_rows(run: Mapping[str, Sequence[Span]], name: str) -> Iterator[str]:
-    for query, spans in run.items():
-        for rank, span in enumerate(spans, 1):
-            if _SPACE.search(query) or _SPACE.search(span.path):
-                raise InputError(
-                    f"query '{query}', '{span}': a TREC run holds no name with a space; save it as results"
-                )
-            yield f"{query} Q0 {span} {rank} {len(spans) - rank + 1} {name}\n"
 
 
 def _fields(path: Path, problems: list[Problem], count: int) -> Iterator[tuple[int, list[str]]]:
@@ -180,7 +145,7 @@ def _topics_of(path: Path) -> Path | None:
 
 
 def _beside(path: Path) -> Path:
-    return path.with_name(f"{name_of(path)}.topics.tsv")
+    return path.with_name(f"{shared.name_of(path)}.topics.tsv")
 
 
 def _read_topics(found: Gathered, topics: Path) -> None:
