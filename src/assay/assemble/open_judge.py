@@ -305,12 +305,7 @@ def _open_cages(
 
 
 def _runner_of(  # noqa: PLR0913, PLR0917  each is one thing
-    cluster: ClusterSettings | None,
-    name: str,
-    guarantees: tuple[str, ...],
-    limits: Limits,
-    stack: ExitStack,
-    say: Say,
+    cluster: ClusterSettings | None, name: str, guarantees: tuple[str, ...], limits: Limits, stack: ExitStack, say: Say
 ) -> RunnerOf:
     """Return what gives runners to the threads that judge, of this machine or of a cluster."""
     if cluster:

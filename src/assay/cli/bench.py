@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions, UnseenOptions
 
 if TYPE_CHECKING:
@@ -24,54 +24,39 @@ class BenchCommandOptions:
     """Options of `assay bench`."""
 
     what: str = argument(default=".")
-    corpus: Path | None = option("--corpus", type=PATH, metavar="FOLDER", help="The checkout that WHAT is about.")
-    systems: tuple[str, ...] = option(
-        "--system", multiple=True, metavar="[NAME=]SPEC", help="A system to measure. Repeatable."
-    )
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="NAME.KEY=VALUE", help="Set an option of a system. Repeatable."
-    )
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that WHAT is about.")
+    systems: tuple[str, ...] = option("--system [NAME=]SPEC", "A system to measure. Repeatable.")
+    changes: tuple[str, ...] = option("--set NAME.KEY=VALUE", "Set an option of a system. Repeatable.")
     measures: tuple[str, ...] = option(
-        "--measure",
-        multiple=True,
-        metavar="NAME",
-        help="A measure, such as MRR or Hit@5; the first one decides. Repeatable.",
+        "--measure NAME", "A measure, such as MRR or Hit@5; the first one decides. Repeatable."
     )
-    k: int | None = option("-k", "--limit", type=COUNT, metavar="N", help="Results per query.  [default: 20]")
+    k: int | None = option("-k", "--limit N", "Results per query.  [default: 20]", type=COUNT)
     timeout_s: float | None = option(
-        "--timeout", type=click.FloatRange(min=0.1), metavar="S", help="Most seconds of a query.  [default: 30]"
+        "--timeout S", "Most seconds of a query.  [default: 30]", type=click.FloatRange(min=0.1)
     )
     threshold: float | None = option(
-        "--threshold", type=float, metavar="SCORE", help="Leave out results that score below this.  [default: keep all]"
+        "--threshold SCORE", "Leave out results that score below this.  [default: keep all]", type=float
     )
     all_pairs: bool = flag(
         "--all-pairs",
-        help="Test every two systems, not only variants against their base and other systems against one another.",
+        "Test every two systems, not only variants against their base and other systems against one another.",
     )
-    form_of: str = option(
-        "--from", default="", metavar="FORM", help="The format of WHAT.  [default: found by its contents]"
-    )
-    only: tuple[str, ...] = option(
-        "--only", multiple=True, metavar="GLOB", help="Run only systems whose name matches GLOB. Repeatable."
-    )
+    form_of: str = option("--from FORM", "The format of WHAT.  [default: found by its contents]")
+    only: tuple[str, ...] = option("--only GLOB", "Run only systems whose name matches GLOB. Repeatable.")
     out: Path = option(
-        "--out",
+        "--out FOLDER",
+        "Where answers and results go; answers that are there are used again.",
         type=click.Path(path_type=Path, file_okay=False),
         default=Path("assay-bench"),
-        metavar="FOLDER",
-        help="Where answers and results go; answers that are there are used again.",
     )
     judging: UnseenOptions = shared(UnseenOptions)
-    fresh: bool = flag("--fresh", help="Ask everything again; earlier answers are moved to FOLDER/runs.old.")
+    fresh: bool = flag("--fresh", "Ask everything again; earlier answers are moved to FOLDER/runs.old.")
     gating: GateOptions = shared(GateOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Show each question; show the traceback of an error.")
 
 
-@command(
-    BenchCommandOptions,
-    example="assay bench matrix.toml --fail-under Hit@5=0.70",
-)
+@command(BenchCommandOptions, example="assay bench matrix.toml --fail-under Hit@5=0.70")
 def bench(given: BenchCommandOptions) -> int:
     """Measure how well code search answers, with intervals, tests, latency and memory.
 

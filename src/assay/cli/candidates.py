@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import SampleOptions
 
 if TYPE_CHECKING:
@@ -25,39 +25,27 @@ _FILE = click.Path(path_type=Path)
 class CandidatesOptions:
     """What the command line says."""
 
-    queries: Path = argument(type=PATH)
-    corpus: Path = argument(type=PATH)
+    queries: Path = argument()
+    corpus: Path = argument()
     specs: tuple[str, ...] = option(
-        "--encoder",
-        multiple=True,
-        metavar="SPEC",
-        help="An encoder whose cosine counts. Repeatable.  [default: static:default]",
+        "--encoder SPEC", "An encoder whose cosine counts. Repeatable.  [default: static:default]"
     )
-    k: int = option("-k", "--k", type=COUNT, default=20, metavar="N", help="Code snippets per query.")
-    testable: bool = flag("--testable", help="Keep only Python functions that have a parameter and return a value.")
-    labels: Path | None = option(
-        "--labels", type=PATH, metavar="FILE", help="Also print what each rank is worth by these labels."
-    )
+    k: int = option("-k", "--k N", "Code snippets per query.", type=COUNT, default=20)
+    testable: bool = flag("--testable", "Keep only Python functions that have a parameter and return a value.")
+    labels: Path | None = option("--labels FILE", "Also print what each rank is worth by these labels.")
     sampling: SampleOptions = shared(SampleOptions)
     out: Path = option(
-        "--out",
-        type=FILE,
-        default=Path("candidates.jsonl"),
-        metavar="FILE",
-        help="Where pairs go; an interrupted run continues there.",
+        "--out FILE", "Where pairs go; an interrupted run continues there.", type=FILE, default=Path("candidates.jsonl")
     )
     page: Path | None = option(
-        "--page", type=FILE, metavar="FILE.html", help="Also write a page with the overlap and, drawn, the depth."
+        "--page FILE.html", "Also write a page with the overlap and, drawn, the depth.", type=FILE
     )
     fresh: bool = options.fresh()
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    CandidatesOptions,
-    example="assay candidates queries.jsonl corpus.jsonl --k 50 --out pairs.jsonl",
-)
+@command(CandidatesOptions, example="assay candidates queries.jsonl corpus.jsonl --k 50 --out pairs.jsonl")
 def candidates(given: CandidatesOptions) -> None:
     """Write the K code snippets of CORPUS nearest to each of QUERIES, by the mean cosine of several encoders.
 

@@ -3,12 +3,13 @@
     @dataclass(frozen=True, slots=True)
     class MixOptions:
         files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
-        seed: int = option("--seed", default=0, metavar="N", help="Seed of the rows that are drawn.")
+        seed: int = option("--seed N", "Seed of the rows that are drawn.", default=0)
 
     @command(MixOptions, example="assay rank mix a.jsonl b.jsonl --out both.jsonl")
     def mix(given: MixOptions) -> int: ...
 
-What the function returns is the exit status; nothing is 0.
+What the annotation of a field says is not said again: a tuple is repeatable, a path is read as one, and a `str` that is
+not required is empty by default. What the function returns is the exit status; nothing is 0.
 """
 
 from __future__ import annotations
@@ -43,18 +44,41 @@ def complete_files(_context: click.Context, _parameter: click.Parameter, incompl
 def argument(metavar: str = "", **settings: Any) -> Any:
     """Declare an argument; `settings` are those of `click.Argument`."""
     completed = {} if "type" in settings else {"shell_complete": complete_files}
-    return _parameter(click.Argument, (), {"metavar": metavar or None, **completed, **settings})
+
+    def make(name: str, annotation: str) -> click.Parameter:
+        implied: dict[str, Any] = {"type": PATH, "shell_complete": None} if "Path" in annotation else {}
+        optional = "None" in annotation or "default" in settings
+        implied |= {"nargs": -1} if annotation.startswith("tuple[") else {"required": not optional}
+        return click.Argument([name], **{"metavar": metavar or None, **completed, **implied, **settings})
+
+    return field(metadata={"make": make})
 
 
-def option(*names: str, **settings: Any) -> Any:
-    """Declare an option by its names, as `--out`; `settings` are those of `click.Option`. A default is shown."""
+def option(*texts: str, **settings: Any) -> Any:
+    """Declare an option: its names, the last one with its metavar, and its help, as `"-k", "--limit N", "Most hits."`.
+
+    `settings` are those of `click.Option`. A default is shown.
+    """
+    names = [text for text in texts if text.startswith("-")]
+    names[-1], _, metavar = names[-1].partition(" ")
+    settings |= {"metavar": metavar} if metavar else {}
+    settings |= {"help": texts[-1]} if len(names) < len(texts) else {}
     shown = settings.get("default") not in {None, "", ()} and not settings.get("is_flag")
-    return _parameter(click.Option, names, {"show_default": shown, **settings})
+
+    def make(name: str, annotation: str) -> click.Parameter:
+        implied: dict[str, Any] = {"type": PATH} if "Path" in annotation else {}
+        if annotation.startswith("tuple[") and "nargs" not in settings:
+            implied["multiple"] = True
+        elif annotation == "str" and not settings.get("required"):
+            implied["default"] = ""
+        return click.Option([name, *names], **{"show_default": shown, **implied, **settings})
+
+    return field(metadata={"make": make})
 
 
-def flag(*names: str, help: str) -> Any:  # noqa: A002  click's own word
+def flag(*texts: str, **settings: Any) -> Any:
     """Declare an option that is there or not."""
-    return option(*names, is_flag=True, help=help)
+    return option(*texts, is_flag=True, **settings)
 
 
 def shared(options: type) -> Any:
@@ -93,17 +117,13 @@ def command(
     return of
 
 
-def _parameter(kind: type[click.Parameter], names: tuple[str, ...], settings: Mapping[str, Any]) -> Any:
-    return field(metadata={"make": lambda name: kind([name, *names], **settings)})
-
-
 def parameters_of(options: type) -> Iterator[click.Parameter]:
     """Return the arguments and options that a dataclass declares."""
     for each in fields(options):
         if "shared" in each.metadata:
             yield from parameters_of(each.metadata["shared"])
         else:
-            yield each.metadata["make"](each.name)
+            yield each.metadata["make"](each.name, each.type)
 
 
 def _build_options(options: type[Given], values: Mapping[str, Any]) -> Given:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions
 
 if TYPE_CHECKING:
@@ -28,51 +28,40 @@ _TOLD = 10
 class ExecOptions:
     """Options of `assay exec`."""
 
-    tasks: Path = argument(type=PATH)
-    samples: Path | None = argument(type=PATH, required=False)
+    tasks: Path = argument()
+    samples: Path | None = argument()
     out: Path = option(
-        "--out",
+        "--out FILE",
+        "Where outcomes go; an interrupted run continues there.",
         type=FILE,
         default=Path("outcomes.jsonl"),
-        metavar="FILE",
-        help="Where outcomes go; an interrupted run continues there.",
     )
     fresh: bool = options.fresh()
-    workers: int | None = option(
-        "--workers", type=COUNT, metavar="N", help="Programs at a time.  [default: one per core]"
-    )
+    workers: int | None = option("--workers N", "Programs at a time.  [default: one per core]", type=COUNT)
     where: ClusterOptions = shared(ClusterOptions)
     kind: str = options.sandbox()
-    allow_unsafe: bool = flag(
-        "--allow-unsafe", help="Run even without isolation: programs can then do whatever you can."
-    )
+    allow_unsafe: bool = flag("--allow-unsafe", "Run even without isolation: programs can then do whatever you can.")
     timeout: float | str | None = options.timeout(
         "a program", auto="ten times what the reference takes, from 2 to 5 or four times that"
     )
     install: bool = options.install()
     allow: Path | None = options.allow()
-    ks: str = option("--k", default="1,10,100", metavar="K,…", help="The k of pass@k and exec@k.")
+    ks: str = option("--k K,…", "The k of pass@k and exec@k.", default="1,10,100")
     first_failure: bool = flag(
         "--first-failure",
-        help="End a program's tests at its first wrong answer; exec@k is then about the tests up to there.",
+        "End a program's tests at its first wrong answer; exec@k is then about the tests up to there.",
     )
     stop: str = options.stop()
-    reference: bool = flag("--reference", help="Run the reference solutions of the tasks, not samples.")
-    limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
+    reference: bool = flag("--reference", "Run the reference solutions of the tasks, not samples.")
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
     source: str = option(
-        "--from",
-        default="",
-        metavar="FORMAT",
-        help="humaneval, evalplus, mbpp, apps, own or pytest.  [default: found by its contents]",
+        "--from FORMAT", "humaneval, evalplus, mbpp, apps, own or pytest.  [default: found by its contents]"
     )
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    ExecOptions,
-    example="assay exec HumanEval.jsonl samples.jsonl --out outcomes.jsonl",
-)
+@command(ExecOptions, example="assay exec HumanEval.jsonl samples.jsonl --out outcomes.jsonl")
 def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
     """Run the programs in SAMPLES against the tests of TASKS, each in a sandbox, and say how each one failed.
 

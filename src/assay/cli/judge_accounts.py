@@ -7,38 +7,27 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import COUNT, FILE, PATH, argument, command, form, option, verbose
+from assay.cli.command import COUNT, FILE, argument, command, form, option, verbose
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeAccountsOptions:
     """Options of `assay judge accounts`."""
 
-    records: Path = argument(type=PATH)
-    pairs: int | None = option(
-        "--pairs", type=COUNT, metavar="N", help="Plan for N pairs.  [default: 412,080, those of CoSQA+]"
-    )
-    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Plan for N pairs at a time.")
-    cores: int | None = option(
-        "--cores", type=COUNT, metavar="N", help="Plan for N programs at a time.  [default: the cores]"
-    )
+    records: Path = argument()
+    pairs: int | None = option("--pairs N", "Plan for N pairs.  [default: 412,080, those of CoSQA+]", type=COUNT)
+    workers: int = option("--workers N", "Plan for N pairs at a time.", type=COUNT, default=8)
+    cores: int | None = option("--cores N", "Plan for N programs at a time.  [default: the cores]", type=COUNT)
     prices: tuple[str, ...] = option(
-        "--price",
-        multiple=True,
-        metavar="SPEC",
-        help="Plan with the price of this model, PROVIDER:MODEL. Repeatable.  [default: the models that judged]",
+        "--price SPEC",
+        "Plan with the price of this model, PROVIDER:MODEL. Repeatable.  [default: the models that judged]",
     )
-    out: Path | None = option(
-        "--out", type=FILE, metavar="FILE.html", help="Also write a page with the figures, drawn."
-    )
+    out: Path | None = option("--out FILE.html", "Also write a page with the figures, drawn.", type=FILE)
     form: str = form("text", "json")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
-@command(
-    JudgeAccountsOptions,
-    example="assay judge accounts records.jsonl --pairs 10000",
-)
+@command(JudgeAccountsOptions, example="assay judge accounts records.jsonl --pairs 10000")
 def accounts(given: JudgeAccountsOptions) -> None:
     """Print what the verdicts in RECORDS cost, by how they were reached, and how tests and labels came out.
 

@@ -100,10 +100,7 @@ def prices_text(prices: Mapping[str, PlannedPrice], plan: CostForecast) -> Itera
         return
     heads = ("by list, $", "with cache, $", "by batch, $")
     rows: Rows = tuple(
-        (
-            Phrase(spec),
-            *(Number(known_price(usd), digits=2) for usd in (price.listed, price.cached, price.batch)),
-        )
+        (Phrase(spec), *(Number(known_price(usd), digits=2) for usd in (price.listed, price.cached, price.batch)))
         for spec, price in prices.items()
     )
     yield from table_lines(Table("", (Column("model", words=True), *map(Column, heads)), rows), indent="")

@@ -27,36 +27,25 @@ if TYPE_CHECKING:
 class JudgeAgreementOptions:
     """Options of `assay judge agreement`."""
 
-    labels: tuple[str, ...] = argument("LABELS...", nargs=-1, required=True)
+    labels: tuple[str, ...] = argument("LABELS...", required=True)
     gold: tuple[str, ...] = option(
-        "--gold",
-        multiple=True,
-        metavar="FILE",
-        help="The true labels. Repeatable: the majority of several annotators is the truth.",
+        "--gold FILE", "The true labels. Repeatable: the majority of several annotators is the truth."
     )
-    match: int = option(
-        "--match", type=COUNT, default=1, metavar="GRADE", help="The lowest grade that counts as a match."
-    )
+    match: int = option("--match GRADE", "The lowest grade that counts as a match.", type=COUNT, default=1)
     sampling: PairSampleOptions = shared(PairSampleOptions)
-    show: int = option(
-        "--show", type=click.IntRange(min=0), default=10, metavar="N", help="Print at most N disagreements."
-    )
-    out: Path | None = option("--out", type=FILE, metavar="FILE.html", help="Also write the disagreements as a page.")
+    show: int = option("--show N", "Print at most N disagreements.", type=click.IntRange(min=0), default=10)
+    out: Path | None = option("--out FILE.html", "Also write the disagreements as a page.", type=FILE)
     results: Path | None = option(
-        "--results",
+        "--results FOLDER",
+        "Write results.json, RESULTS.md and report.html there; needs --gold.",
         type=click.Path(path_type=Path, file_okay=False),
-        metavar="FOLDER",
-        help="Write results.json, RESULTS.md and report.html there; needs --gold.",
     )
     gating: GateOptions = shared(GateOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    JudgeAgreementOptions,
-    example="assay judge agreement anna=a.jsonl ben=b.jsonl --gold gold.jsonl",
-)
+@command(JudgeAgreementOptions, example="assay judge agreement anna=a.jsonl ben=b.jsonl --gold gold.jsonl")
 def agreement(given: JudgeAgreementOptions) -> int:
     """Compare the LABELS of several annotators: records of `assay judge run`, JSON, CSV, TSV or TREC's qrels.
 

@@ -219,8 +219,7 @@ def _entry(difference: LabelDifference, reasons: Reasons, texts: Texts, names: l
         state={"missing": tuple(str(names.index(name)) for name, label in difference.said.items() if label is None)},
         details=tuple(
             Detail(
-                Phrase(name),
-                (Phrase(MARKS[label], mark=_COLORS[label]), Phrase(reasons[name].get(difference.key, ""))),
+                Phrase(name), (Phrase(MARKS[label], mark=_COLORS[label]), Phrase(reasons[name].get(difference.key, "")))
             )
             for name, label in difference.said.items()
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import PATH, argument, command, option, verbose
+from assay.cli.command import argument, command, option, verbose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,32 +25,20 @@ _EXTENSIONS = {"python": ".py", "": ".txt"}
 class JudgeExportOptions:
     """Options of `assay judge export`."""
 
-    records: Path = argument(type=PATH)
+    records: Path = argument()
     folder: Path = option(
-        "--to",
-        type=click.Path(path_type=Path, file_okay=False),
-        required=True,
-        metavar="DIR",
-        help="The folder to write to.",
+        "--to DIR", "The folder to write to.", type=click.Path(path_type=Path, file_okay=False), required=True
     )
-    layout: str = option("--format", type=click.Choice([*FORMS]), default="own", help="The format of the benchmark.")
-    corpus: Path | None = option(
-        "--corpus", type=PATH, metavar="CORPUS", help="More code to search, beside the candidates."
-    )
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed of the splits.")
+    layout: str = option("--format", "The format of the benchmark.", type=click.Choice([*FORMS]), default="own")
+    corpus: Path | None = option("--corpus CORPUS", "More code to search, beside the candidates.")
+    seed: int = option("--seed N", "The random seed of the splits.", default=0)
     license: str = option(
-        "--license",
-        default="",
-        metavar="ID",
-        help="The license of the data, as SPDX names it, for its card.  [default: unknown]",
+        "--license ID", "The license of the data, as SPDX names it, for its card.  [default: unknown]"
     )
     verbose: bool = verbose("Show the traceback of an error.")
 
 
-@command(
-    JudgeExportOptions,
-    example="assay judge export records.jsonl --to benchmark",
-)
+@command(JudgeExportOptions, example="assay judge export records.jsonl --to benchmark")
 def export(given: JudgeExportOptions) -> None:
     """Write the verdicts in RECORDS as a benchmark: labels, splits 8:1:1 by query, statistics.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import FILE, PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import FILE, argument, command, flag, form, option, verbose
 
 if TYPE_CHECKING:
     from assay.judge.label_ballots import LabelBallot, LabelStudy
@@ -21,38 +21,34 @@ if TYPE_CHECKING:
 class JudgeLabelOptions:
     """Options of `assay judge label`."""
 
-    pairs: Path = argument("PAIRS", type=PATH)
-    person: str = option("--person", default="", metavar="NAME", help="Who labels: the name of a file in FOLDER.")
+    pairs: Path = argument("PAIRS")
+    person: str = option("--person NAME", "Who labels: the name of a file in FOLDER.")
     out: Path = option(
-        "--out",
+        "--out FOLDER",
+        "Where labels go, a file for each person; an interrupted session continues there.",
         type=click.Path(path_type=Path, file_okay=False),
         default=Path("labels"),
-        metavar="FOLDER",
-        help="Where labels go, a file for each person; an interrupted session continues there.",
     )
     fresh: bool = options.fresh()
-    disputed: bool = flag("--disputed", help="Ask only about pairs that others in FOLDER label differently.")
-    graded: bool = flag("--graded", help="Ask for grades: 2 answers the query, 1 helps, 0 does not.")
+    disputed: bool = flag("--disputed", "Ask only about pairs that others in FOLDER label differently.")
+    graded: bool = flag("--graded", "Ask for grades: 2 answers the query, 1 helps, 0 does not.")
     tests: Path | None = option(
-        "--tests",
+        "--tests RECORDS",
+        "Ask only about pairs that agents wrote tests for in RECORDS, and show these with their results.",
         type=FILE,
-        metavar="RECORDS",
-        help="Ask only about pairs that agents wrote tests for in RECORDS, and show these with their results.",
     )
     show_tests: bool = option(
         "--show-tests/--hide-tests",
+        "With --tests, show the tests, or hide them to compare labels without.  [default: show]",
         is_flag=True,
         default=True,
-        help="With --tests, show the tests, or hide them to compare labels without.  [default: show]",
     )
-    gold: Path | None = option(
-        "--gold", type=PATH, metavar="FILE", help="True labels, to measure the accuracy of people."
-    )
+    gold: Path | None = option("--gold FILE", "True labels, to measure the accuracy of people.")
     queries: Path | None = options.query_texts()
     corpus: Path | None = options.code_texts()
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed of the order.")
+    seed: int = option("--seed N", "The random seed of the order.", default=0)
     port: int = options.page_port()
-    summary: bool = flag("--summary", help="Only print the result so far.")
+    summary: bool = flag("--summary", "Only print the result so far.")
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import FILE, PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import FILE, argument, command, flag, form, option, verbose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,33 +21,24 @@ if TYPE_CHECKING:
 class JudgePreferOptions:
     """Options of `assay judge prefer`."""
 
-    a: Path = argument("A", type=PATH)
-    b: Path = argument("B", type=PATH)
+    a: Path = argument("A")
+    b: Path = argument("B")
     votes: Path = option(
-        "--votes",
-        type=FILE,
-        required=True,
-        metavar="FILE",
-        help="Where votes go; an interrupted study continues there.",
+        "--votes FILE", "Where votes go; an interrupted study continues there.", type=FILE, required=True
     )
     fresh: bool = options.fresh()
-    voter: str = option("--voter", default="", metavar="NAME", help="The name of the voter, if several people vote.")
-    seed: int = option(
-        "--seed", default=0, metavar="N", help="The random seed: which queries and code are drawn, and the sides."
-    )
+    voter: str = option("--voter NAME", "The name of the voter, if several people vote.")
+    seed: int = option("--seed N", "The random seed: which queries and code are drawn, and the sides.", default=0)
     sample: int | None = options.sample("Ask about N queries, drawn at random.")
-    queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of query ids.")
-    corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of code ids.")
+    queries: Path | None = option("--queries FILE", "The texts of query ids.")
+    corpus: Path | None = option("--corpus FILE", "The texts of code ids.")
     port: int = options.page_port()
-    summary: bool = flag("--summary", help="Only print the result so far.")
+    summary: bool = flag("--summary", "Only print the result so far.")
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    JudgePreferOptions,
-    example="assay judge prefer a.jsonl b.jsonl --votes votes.jsonl",
-)
+@command(JudgePreferOptions, example="assay judge prefer a.jsonl b.jsonl --votes votes.jsonl")
 def prefer(given: JudgePreferOptions) -> int:
     """Ask which code answers a query better, one from A or one from B, on a page on this machine.
 

@@ -7,25 +7,20 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import PATH, argument, command, form, option, verbose
+from assay.cli.command import argument, command, form, option, verbose
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeReplayOptions:
     """Options of `assay judge replay`."""
 
-    records: Path = argument(type=PATH)
-    prompts: Path | None = option(
-        "--prompts", type=PATH, metavar="FOLDER", help="Use the prompt files in FOLDER.  [default: those that ship]"
-    )
+    records: Path = argument()
+    prompts: Path | None = option("--prompts FOLDER", "Use the prompt files in FOLDER.  [default: those that ship]")
     form: str = form("text", "json")
     verbose: bool = verbose("Name what differs; show the traceback of an error.")
 
 
-@command(
-    JudgeReplayOptions,
-    example="assay judge replay records.jsonl",
-)
+@command(JudgeReplayOptions, example="assay judge replay records.jsonl")
 def replay(given: JudgeReplayOptions) -> int:
     """Judge the pairs of RECORDS again from the replies and runs in it: no model, no sandbox, no network.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions, PairSampleOptions
 
 if TYPE_CHECKING:
@@ -25,66 +25,50 @@ if TYPE_CHECKING:
 class JudgeRunOptions:
     """Options of `assay judge run`."""
 
-    pairs: Path = argument(type=PATH)
+    pairs: Path = argument()
     queries: Path | None = options.query_texts()
     corpus: Path | None = options.code_texts()
     sampling: PairSampleOptions = shared(PairSampleOptions)
     kind: str = option(
-        "--judge",
-        default="agents",
-        metavar="NAME",
-        help="Who judges: agents with a language model, signals without one, or signals:FOLDER with weights that assay "
+        "--judge NAME",
+        "Who judges: agents with a language model, signals without one, or signals:FOLDER with weights that assay "
         "train judge wrote.",
+        default="agents",
     )
     chats: tuple[str, ...] = option(
-        "--chat",
-        multiple=True,
-        metavar="SPEC",
-        help="The model, PROVIDER:MODEL, or batch:PROVIDER:MODEL for batches at half price, which may take hours. "
+        "--chat SPEC",
+        "The model, PROVIDER:MODEL, or batch:PROVIDER:MODEL for batches at half price, which may take hours. "
         "Repeatable: a second one has to agree, a third decides.",
     )
     config: str = option(
-        "--config",
-        default="all",
-        metavar="NAME",
-        help="Which agents: all, single, ps+fa, ps+tpg+fa, ps+tpg+te+fa, ps+tpg+sim+fa.",
+        "--config NAME", "Which agents: all, single, ps+fa, ps+tpg+fa, ps+tpg+te+fa, ps+tpg+sim+fa.", default="all"
     )
     screener: str = option(
-        "--screener",
-        default="",
-        metavar="NAME",
-        help="signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
+        "--screener NAME",
+        "signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
     )
     encoder: str = options.signals_encoder(
         "--encoder", "An encoder, such as onnx:FOLDER, whose cosine signals goes by."
     )
     prior: float = options.signals_prior("--prior", "The fraction of pairs that match, which signals expects.")
-    votes: int = option("--votes", type=COUNT, default=1, metavar="N", help="Votes per pair; the majority wins.")
-    max_tries: int = option(
-        "--max-tries", type=click.IntRange(min=0), default=3, metavar="N", help="Repairs of a test program."
-    )
+    votes: int = option("--votes N", "Votes per pair; the majority wins.", type=COUNT, default=1)
+    max_tries: int = option("--max-tries N", "Repairs of a test program.", type=click.IntRange(min=0), default=3)
     budget: str = options.budget("to")
     rate: str = options.rate("asked of a model")
-    allowed: bool = flag("--allow-execution", help="Let signals run code on the examples in its query, in a sandbox.")
-    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Pairs judged at a time.")
+    allowed: bool = flag("--allow-execution", "Let signals run code on the examples in its query, in a sandbox.")
+    workers: int = option("--workers N", "Pairs judged at a time.", type=COUNT, default=8)
     sandbox: str = options.sandbox()
     timeout: float | None = options.timeout("a test case")
     where: ClusterOptions = shared(ClusterOptions)
     install: bool = options.install()
     allow: Path | None = options.allow()
-    no_cache: bool = flag("--no-cache", help="Do not use replies of other campaigns: ask, and pay, again.")
-    prompts: Path | None = option(
-        "--prompts", type=PATH, metavar="FOLDER", help="Use the prompt files in FOLDER.  [default: those that ship]"
-    )
+    no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
+    prompts: Path | None = option("--prompts FOLDER", "Use the prompt files in FOLDER.  [default: those that ship]")
     out: Path = option(
-        "--out",
-        type=FILE,
-        default=Path("records.jsonl"),
-        metavar="FILE",
-        help="Where records go; an interrupted run continues there.",
+        "--out FILE", "Where records go; an interrupted run continues there.", type=FILE, default=Path("records.jsonl")
     )
     fresh: bool = options.fresh()
-    retry: bool = flag("--retry", help="Judge undecided pairs again.")
+    retry: bool = flag("--retry", "Judge undecided pairs again.")
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
@@ -94,10 +78,7 @@ class JudgeRunOptions:
         return self.where.cluster
 
 
-@command(
-    JudgeRunOptions,
-    example="assay judge run pairs.jsonl --judge signals --out records.jsonl",
-)
+@command(JudgeRunOptions, example="assay judge run pairs.jsonl --judge signals --out records.jsonl")
 def run(given: JudgeRunOptions) -> int:
     """Label each of PAIRS with 1 if the code answers the query and 0 if not, with the reason.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions
 from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
@@ -30,26 +30,22 @@ if TYPE_CHECKING:
 class RankCompareOptions:
     """Options of `assay rank compare`."""
 
-    matrix: Path = argument(type=PATH)
+    matrix: Path = argument()
     out: Path = option(
-        "--out",
+        "--out FOLDER",
+        "Where orders and results go.",
         type=click.Path(path_type=Path, file_okay=False),
         default=Path("assay-rank"),
-        metavar="FOLDER",
-        help="Where orders and results go.",
     )
-    fresh: bool = flag("--fresh", help="Rank everything again; earlier orders are moved to FOLDER/runs.old.")
-    all_pairs: bool = flag("--all-pairs", help="Test every two rankers, not only each against the unranked order.")
+    fresh: bool = flag("--fresh", "Rank everything again; earlier orders are moved to FOLDER/runs.old.")
+    all_pairs: bool = flag("--all-pairs", "Test every two rankers, not only each against the unranked order.")
     gating: GateOptions = shared(GateOptions)
     may: RankerOptions = shared(RankerOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    RankCompareOptions,
-    example="assay rank compare matrix.toml --out runs/compare",
-)
+@command(RankCompareOptions, example="assay rank compare matrix.toml --out runs/compare")
 def compare(given: RankCompareOptions) -> int:
     """Measure every ranker on every set of samples that MATRIX names, as one table.
 

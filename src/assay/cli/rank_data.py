@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions
 from assay.cli.rank_parts import tell
 from assay.report.plain_text import table_lines
@@ -29,38 +29,25 @@ if TYPE_CHECKING:
 class RankDataOptions:
     """Options of `assay rank data`."""
 
-    tasks: Path = argument(type=PATH)
-    samples: Path = argument(type=PATH)
-    out: Path = option(
-        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl, .parquet or a folder."
-    )
-    outcomes: Path | None = option(
-        "--outcomes", type=PATH, metavar="FILE", help="The outcomes of SAMPLES that assay exec wrote."
-    )
-    valid: float = option(
-        "--valid", type=float, default=0.1, metavar="FRACTION", help="The fraction of tasks to validate on."
-    )
-    test: float = option(
-        "--test", type=float, default=0.0, metavar="FRACTION", help="The fraction of tasks to test on."
-    )
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that chooses these tasks.")
-    strip_examples: bool = flag("--strip-examples", help="Leave the example tests out of the prompts.")
-    keep_failing: bool = flag("--keep-failing", help="Keep tasks whose own reference fails.")
-    limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
-    plot: Path | None = option(
-        "--plot", type=PATH, metavar="FILE", help="Draw how frequent each class is, as SVG or PNG."
-    )
+    tasks: Path = argument()
+    samples: Path = argument()
+    out: Path = option("--out PLACE", "Where the dataset goes: .jsonl, .parquet or a folder.", required=True)
+    outcomes: Path | None = option("--outcomes FILE", "The outcomes of SAMPLES that assay exec wrote.")
+    valid: float = option("--valid FRACTION", "The fraction of tasks to validate on.", type=float, default=0.1)
+    test: float = option("--test FRACTION", "The fraction of tasks to test on.", type=float, default=0.0)
+    seed: int = option("--seed N", "The random seed that chooses these tasks.", default=0)
+    strip_examples: bool = flag("--strip-examples", "Leave the example tests out of the prompts.")
+    keep_failing: bool = flag("--keep-failing", "Keep tasks whose own reference fails.")
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
+    plot: Path | None = option("--plot FILE", "Draw how frequent each class is, as SVG or PNG.")
     stop: str = options.stop()
-    fresh: bool = flag("--fresh", help="Run all programs again; outcomes beside PLACE are moved aside.")
+    fresh: bool = flag("--fresh", "Run all programs again; outcomes beside PLACE are moved aside.")
     where: ClusterOptions = shared(ClusterOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    RankDataOptions,
-    example="assay rank data MBPP.jsonl samples.jsonl --out data.parquet",
-)
+@command(RankDataOptions, example="assay rank data MBPP.jsonl samples.jsonl --out data.parquet")
 def data(given: RankDataOptions) -> None:
     """Run SAMPLES against the tests of TASKS and write a dataset: each program with how it fails.
 
@@ -144,13 +131,7 @@ def _load_samples(
 
 
 def _run_programs(
-    reading: TaskFile,
-    held: Samples,
-    out: Path,
-    outcomes: Path | None,
-    *,
-    check: bool,
-    cluster: ClusterSettings | None,
+    reading: TaskFile, held: Samples, out: Path, outcomes: Path | None, *, check: bool, cluster: ClusterSettings | None
 ) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
     """Return which references fail, the outcomes of the samples, and what could not be used."""
     from assay.assemble.open_runner import open_equipped_runner

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, PATH, argument, command, form, option, shared, verbose
+from assay.cli.command import COUNT, argument, command, form, option, shared, verbose
 from assay.cli.rank_parts import labelled, rankers, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
 
@@ -17,32 +17,23 @@ from assay.cli.ranker_options import RankerOptions
 class RankEvalOptions:
     """Options of `assay rank eval`."""
 
-    samples: Path = argument(type=PATH)
-    outcomes: Path = argument(type=PATH)
+    samples: Path = argument()
+    outcomes: Path = argument()
     tasks: Path | None = options.tasks()
-    specs: tuple[str, ...] = option(
-        "--ranker",
-        multiple=True,
-        metavar="SPEC",
-        help="A ranker to measure. Repeatable.  [default: consensus]",
-    )
+    specs: tuple[str, ...] = option("--ranker SPEC", "A ranker to measure. Repeatable.  [default: consensus]")
     may: RankerOptions = shared(RankerOptions)
-    ks: str = option("--k", default="1,5", metavar="K,…", help="The k of pass@k and exec@k.")
-    sizes: str = option(
-        "--pool", default="", metavar="N,…", help="Sizes of pools of samples.  [default: all samples of a task]"
-    )
-    draws: int = option("--draws", type=COUNT, default=5, metavar="N", help="Pools drawn from each task.")
-    limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
+    ks: str = option("--k K,…", "The k of pass@k and exec@k.", default="1,5")
+    sizes: str = option("--pool N,…", "Sizes of pools of samples.  [default: all samples of a task]")
+    draws: int = option("--draws N", "Pools drawn from each task.", type=COUNT, default=5)
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
     stop: str = options.stop()
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws the pools.")
+    seed: int = option("--seed N", "The random seed that draws the pools.", default=0)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
 @command(
-    RankEvalOptions,
-    example="assay rank eval samples.jsonl outcomes.jsonl --ranker consensus --k 1,5",
-    name="eval",
+    RankEvalOptions, example="assay rank eval samples.jsonl outcomes.jsonl --ranker consensus --k 1,5", name="eval"
 )
 def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
     """Measure an order of the programs: pass@k and exec@k of the k ranked first, beside unranked.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import argument, command, flag, form, option, verbose
 from assay.cli.rank_parts import tell
 
 if TYPE_CHECKING:
@@ -21,35 +21,24 @@ if TYPE_CHECKING:
 class MixOptions:
     """What is mixed, and where it goes."""
 
-    files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
-    out: Path = option(
-        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl, .parquet or a folder."
-    )
+    files: tuple[Path, ...] = argument("DATA...", required=True)
+    out: Path = option("--out PLACE", "Where the dataset goes: .jsonl, .parquet or a folder.", required=True)
     size: str = option(
         "--size",
+        "large: all rows; small: a random part of each, in total as many as one has.",
         type=click.Choice(["large", "small"]),
         default="large",
-        help="large: all rows; small: a random part of each, in total as many as one has.",
     )
-    models: tuple[str, ...] = option(
-        "--model", multiple=True, metavar="NAME", help="Keep only programs of this model. Repeatable."
-    )
-    train: float = option(
-        "--train", type=float, default=1.0, metavar="FRACTION", help="The fraction of the training tasks to keep."
-    )
-    strip_examples: bool = flag("--strip-examples", help="Leave the example tests out of the prompts.")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws the rows.")
-    plot: Path | None = option(
-        "--plot", type=PATH, metavar="FILE", help="Draw how frequent each class is, as SVG or PNG."
-    )
+    models: tuple[str, ...] = option("--model NAME", "Keep only programs of this model. Repeatable.")
+    train: float = option("--train FRACTION", "The fraction of the training tasks to keep.", type=float, default=1.0)
+    strip_examples: bool = flag("--strip-examples", "Leave the example tests out of the prompts.")
+    seed: int = option("--seed N", "The random seed that draws the rows.", default=0)
+    plot: Path | None = option("--plot FILE", "Draw how frequent each class is, as SVG or PNG.")
     format: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    MixOptions,
-    example="assay rank mix mbpp.parquet apps.jsonl --out mixed.parquet",
-)
+@command(MixOptions, example="assay rank mix mbpp.parquet apps.jsonl --out mixed.parquet")
 def mix(given: MixOptions) -> None:
     """Mix datasets into one: mixed-large has all rows, mixed-small as many as one of them has.
 

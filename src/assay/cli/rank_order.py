@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, argument, command, form, option, shared, verbose
 from assay.cli.rank_parts import rankers, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
 
@@ -28,24 +28,19 @@ _PARTS = 4
 class RankOrderOptions:
     """Options of `assay rank order`."""
 
-    samples: Path = argument(type=PATH)
+    samples: Path = argument()
     tasks: Path | None = options.tasks()
-    spec: str = option("--ranker", default="consensus", metavar="SPEC", help="The ranker.")
+    spec: str = option("--ranker SPEC", "The ranker.", default="consensus")
     may: RankerOptions = shared(RankerOptions)
-    most: int | None = option(
-        "--k", type=COUNT, metavar="K", help="Print only the K best programs of each task.  [default: all]"
-    )
+    most: int | None = option("--k K", "Print only the K best programs of each task.  [default: all]", type=COUNT)
     stop: str = options.stop()
     form: str = form("text", "json", "jsonl")
-    out: Path | None = option("--out", type=FILE, metavar="FILE", help="Also write the order to FILE.")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that orders equal scores.")
+    out: Path | None = option("--out FILE", "Also write the order to FILE.", type=FILE)
+    seed: int = option("--seed N", "The random seed that orders equal scores.", default=0)
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    RankOrderOptions,
-    example="assay rank order candidates.jsonl --tasks HumanEval.jsonl --k 1",
-)
+@command(RankOrderOptions, example="assay rank order candidates.jsonl --tasks HumanEval.jsonl --k 1")
 def order(given: RankOrderOptions) -> None:
     """Order the programs of each task by how likely each is right, and say what is wrong with the others.
 
@@ -70,10 +65,7 @@ def order(given: RankOrderOptions) -> None:
     pools = read(given.samples, tasks_of(given.tasks), stop=given.stop)
     groups = list(pools)
     found: list[tuple[Task, list[Ranked]]] = []
-    with (
-        rankers([given.spec], given.may) as (ranker,),
-        progress() as watch,
-    ):
+    with rankers([given.spec], given.may) as (ranker,), progress() as watch:
         for (task, _), opinions in zip(groups, ranked_pools(ranker, groups), strict=True):
             found.append((task, best_first(opinions, seed=given.seed)))
             watch("tasks", len(found), len(groups))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, option, verbose
+from assay.cli.command import argument, command, flag, option, verbose
 from assay.errors import InputError, MissingExtra, printable
 from assay.values import Problem
 
@@ -23,21 +23,19 @@ _TOLD = 5
 class RankTrainOptions:
     """Options of `assay rank train`."""
 
-    files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the ranker goes.")
-    base: str = option("--base", default="microsoft/codebert-base", metavar="MODEL", help="The model to start from.")
+    files: tuple[Path, ...] = argument("DATA...", required=True)
+    out: Path = option("--out FOLDER", "Where the ranker goes.", required=True)
+    base: str = option("--base MODEL", "The model to start from.", default="microsoft/codebert-base")
     task: str = option(
-        "--task", default="T", type=click.Choice(["B", "T", "I", "E", "E+L", "M"]), help="What it learns to predict."
+        "--task", "What it learns to predict.", default="T", type=click.Choice(["B", "T", "I", "E", "E+L", "M"])
     )
     recipe: str = option(
-        "--recipe", default="default", type=click.Choice(["default", "paper"]), help="The settings that --set changes."
+        "--recipe", "The settings that --set changes.", default="default", type=click.Choice(["default", "paper"])
     )
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."
-    )
-    resume: bool = flag("--resume", help="Continue an interrupted run.")
-    onnx: bool = flag("--onnx", help="Also write model.onnx, which ranks without torch.")
-    int8: bool = flag("--int8", help="With --onnx: weights of 8 bits, a quarter of the size, less exact.")
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting. Repeatable.")
+    resume: bool = flag("--resume", "Continue an interrupted run.")
+    onnx: bool = flag("--onnx", "Also write model.onnx, which ranks without torch.")
+    int8: bool = flag("--int8", "With --onnx: weights of 8 bits, a quarter of the size, less exact.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 

@@ -20,20 +20,16 @@ class AskingOptions:
 
     budget: str = options.budget("rankers of the kind chat:MODEL may")
     rate: str = options.rate("they ask of a model")
-    in_flight: int | None = option(
-        "--in-flight", type=COUNT, metavar="N", help="Questions to models at a time.  [default: 8]"
-    )
+    in_flight: int | None = option("--in-flight N", "Questions to models at a time.  [default: 8]", type=COUNT)
     records: Path | None = option(
-        "--records",
+        "--records FILE",
+        "Where the replies of models go; what stands there is not asked again.  [default: rank-records.jsonl]",
         type=FILE,
-        metavar="FILE",
-        help="Where the replies of models go; what stands there is not asked again.  [default: rank-records.jsonl]",
     )
-    replay: bool = flag("--replay", help="Ask no model: take all replies from the records.")
+    replay: bool = flag("--replay", "Ask no model: take all replies from the records.")
     no_cache: bool = flag(
         "--no-cache",
-        help="Do not use replies to other commands: ask, and pay, again; what stands in --records is never asked "
-        "again.",
+        "Do not use replies to other commands: ask, and pay, again; what stands in --records is never asked again.",
     )
 
     def chat_options(self) -> RankerChatOptions:

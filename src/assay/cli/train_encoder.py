@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, FILE, PATH, command, flag, option, verbose
+from assay.cli.command import COUNT, FILE, command, flag, option, verbose
 from assay.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -25,57 +25,32 @@ BEFORE = "static:default"
 class TrainEncoderOptions:
     """Options of `assay train encoder`."""
 
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the encoder goes.")
-    from_environment: bool = flag("--from-environment", help="Learn from installed packages and the standard library.")
-    roots: tuple[str, ...] = option(
-        "--repository", multiple=True, metavar="PATH", help="Learn from a repository. Repeatable."
-    )
-    files: tuple[Path, ...] = option(
-        "--pairs", type=PATH, multiple=True, metavar="FILE", help="Learn from the pairs in FILE. Repeatable."
-    )
+    out: Path = option("--out FOLDER", "Where the encoder goes.", required=True)
+    from_environment: bool = flag("--from-environment", "Learn from installed packages and the standard library.")
+    roots: tuple[str, ...] = option("--repository PATH", "Learn from a repository. Repeatable.")
+    files: tuple[Path, ...] = option("--pairs FILE", "Learn from the pairs in FILE. Repeatable.")
     left_out: tuple[Path, ...] = option(
-        "--leave-out",
-        type=PATH,
-        multiple=True,
-        metavar="FILE",
-        help="Take out pairs with a query or code that FILE judges, to measure on it. Repeatable.",
+        "--leave-out FILE", "Take out pairs with a query or code that FILE judges, to measure on it. Repeatable."
     )
-    base: str = option(
-        "--base", default="", metavar="SPEC", help="Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table."
-    )
+    base: str = option("--base SPEC", "Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table.")
     lora: int | None = option(
-        "--lora",
-        type=COUNT,
-        metavar="RANK",
-        help="With --base: train LoRA matrices of this rank alone, and merge them.",
+        "--lora RANK", "With --base: train LoRA matrices of this rank alone, and merge them.", type=COUNT
     )
-    onnx: bool = flag("--onnx", help="With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
+    onnx: bool = flag("--onnx", "With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
     curve: Path | None = option(
-        "--curve", type=FILE, metavar="FILE", help="With --base: draw loss and MRR over the steps (.svg or .png)."
+        "--curve FILE", "With --base: draw loss and MRR over the steps (.svg or .png).", type=FILE
     )
-    fresh: bool = flag("--fresh", help="With --base: start again; what is in FOLDER is moved to FOLDER.old.")
-    teacher: str = option(
-        "--teacher", default="", show_default=TEACHER, metavar="SPEC", help="The encoder to distill first."
-    )
+    fresh: bool = flag("--fresh", "With --base: start again; what is in FOLDER is moved to FOLDER.old.")
+    teacher: str = option("--teacher SPEC", "The encoder to distill first.", show_default=TEACHER)
     words: Path | None = option(
-        "--join",
-        type=FILE,
-        metavar="FILE",
-        help="Join word vectors of another model (.npz) to a table; distill nothing.",
+        "--join FILE", "Join word vectors of another model (.npz) to a table; distill nothing.", type=FILE
     )
-    before: str = option(
-        "--from", default="", show_default=BEFORE, metavar="SPEC", help="The table that --join starts from."
-    )
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."
-    )
+    before: str = option("--from SPEC", "The table that --join starts from.", show_default=BEFORE)
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
-@command(
-    TrainEncoderOptions,
-    example="assay train encoder --from-environment --repository . --out encoder",
-)
+@command(TrainEncoderOptions, example="assay train encoder --from-environment --repository . --out encoder")
 def encoder(given: TrainEncoderOptions) -> None:
     """Train a static encoder, a table of words that needs nothing but numpy, or fine-tune a transformer.
 

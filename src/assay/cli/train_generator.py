@@ -8,23 +8,19 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, flag, option, verbose
+from assay.cli.command import argument, command, flag, option, verbose
 
 
 @dataclass(frozen=True, slots=True)
 class TrainGeneratorOptions:
     """Options of `assay train generator`."""
 
-    data: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
-    base: str = option(
-        "--base", required=True, metavar="SPEC", help="The causal language model to start from: hf:NAME or hf:FOLDER."
-    )
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the generator goes.")
+    data: tuple[Path, ...] = argument("DATA...", required=True)
+    base: str = option("--base SPEC", "The causal language model to start from: hf:NAME or hf:FOLDER.", required=True)
+    out: Path = option("--out FOLDER", "Where the generator goes.", required=True)
     tasks: Path | None = options.tasks()
-    fresh: bool = flag("--fresh", help="Start again; what is in FOLDER is moved to FOLDER.old.")
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."
-    )
+    fresh: bool = flag("--fresh", "Start again; what is in FOLDER is moved to FOLDER.old.")
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 

@@ -8,34 +8,28 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, option, verbose
+from assay.cli.command import argument, command, option, verbose
 
 
 @dataclass(frozen=True, slots=True)
 class TrainJudgeOptions:
     """What the judge is learned from, and where its weights go."""
 
-    sources: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
+    sources: tuple[str, ...] = argument("SOURCE...", required=True)
     left_out: tuple[Path, ...] = option(
-        "--leave-out",
-        multiple=True,
-        type=PATH,
-        metavar="FILE",
-        help="Pairs to report on later: what shares a query or a code with them is not learned from. Repeatable.",
+        "--leave-out FILE",
+        "Pairs to report on later: what shares a query or a code with them is not learned from. Repeatable.",
     )
     encoder: str = options.signals_encoder(
         "--encoder", "An encoder, such as onnx:FOLDER, whose cosine takes the place of all features."
     )
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting of the training. Repeatable."
-    )
+    out: Path = option("--out FOLDER", "Where the weights go.", required=True)
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting of the training. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
 @command(
-    TrainJudgeOptions,
-    example="assay train judge web=web.jsonl forum=forum.jsonl --leave-out test.jsonl --out weights",
+    TrainJudgeOptions, example="assay train judge web=web.jsonl forum=forum.jsonl --leave-out test.jsonl --out weights"
 )
 def judge(chosen: TrainJudgeOptions) -> None:
     """Train the weights of the judge signals from labeled pairs.

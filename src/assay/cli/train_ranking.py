@@ -8,36 +8,26 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, option, verbose
+from assay.cli.command import argument, command, flag, option, verbose
 
 
 @dataclass(frozen=True, slots=True)
 class TrainRankingOptions:
     """What the ranking is learned from, and where its weights go."""
 
-    truths: tuple[Path, ...] = argument("TRUTH...", nargs=-1, required=True, type=PATH)
+    truths: tuple[Path, ...] = argument("TRUTH...", required=True)
     checkouts: Path = option(
-        "--checkouts",
-        type=PATH,
+        "--checkouts FOLDER",
+        "Where the repositories are: NAME.csv and NAME_docs.csv are about FOLDER/NAME.",
         required=True,
-        metavar="FOLDER",
-        help="Where the repositories are: NAME.csv and NAME_docs.csv are about FOLDER/NAME.",
     )
     foreign: tuple[Path, ...] = option(
-        "--foreign",
-        multiple=True,
-        type=PATH,
-        metavar="FILE",
-        help="Questions that no repository answers, in the columns query and writer. Repeatable.",
+        "--foreign FILE", "Questions that no repository answers, in the columns query and writer. Repeatable."
     )
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
-    encoder: str = option("--encoder", default="static:default", metavar="SPEC", help="The encoder to search with.")
-    ablate: bool = flag(
-        "--ablate", help="Also show what each group of features is worth; takes about three times as long."
-    )
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting of the training. Repeatable."
-    )
+    out: Path = option("--out FOLDER", "Where the weights go.", required=True)
+    encoder: str = option("--encoder SPEC", "The encoder to search with.", default="static:default")
+    ablate: bool = flag("--ablate", "Also show what each group of features is worth; takes about three times as long.")
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting of the training. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 

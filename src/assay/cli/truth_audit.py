@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import argument, command, flag, form, option, verbose
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,25 +23,18 @@ if TYPE_CHECKING:
 class TruthAuditOptions:
     """Options of `assay truth audit`."""
 
-    file: Path = argument(type=PATH)
+    file: Path = argument()
     corpus: Path | None = options.corpus()
-    collapse: Path | None = option(
-        "--collapse", type=PATH, metavar="OUT", help="Write a copy of FILE in which duplicates are merged."
-    )
-    near: bool = flag("--near", help="With --collapse: also merge near duplicates.")
+    collapse: Path | None = option("--collapse OUT", "Write a copy of FILE in which duplicates are merged.")
+    near: bool = flag("--near", "With --collapse: also merge near duplicates.")
     threshold: float = option(
-        "--threshold",
+        "--threshold FRACTION",
+        "The fraction of five-word runs that near duplicates have in common.",
         type=click.FloatRange(0.1, 1),
         default=0.8,
-        metavar="FRACTION",
-        help="The fraction of five-word runs that near duplicates have in common.",
     )
     examples: int = option(
-        "--examples",
-        type=click.IntRange(min=0),
-        default=3,
-        metavar="N",
-        help="Show at most N examples of each finding.",
+        "--examples N", "Show at most N examples of each finding.", type=click.IntRange(min=0), default=3
     )
     source: str = options.source()
     form: str = form("text", "json")

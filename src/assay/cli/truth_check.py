@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, form, option, verbose
+from assay.cli.command import argument, command, form, option, verbose
 from assay.errors import printable
 
 if TYPE_CHECKING:
@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 class TruthCheckOptions:
     """Options of `assay truth check`."""
 
-    file: Path = argument(type=PATH)
+    file: Path = argument()
     corpus: Path | None = options.corpus()
-    commit: str = option(
-        "--commit", default="", metavar="COMMIT", help="The commit that FILE is about, if it names none."
-    )
-    fix: Path | None = option(
-        "--fix", type=PATH, metavar="OUT", help="Write a copy of FILE whose places are right at HEAD."
-    )
+    commit: str = option("--commit COMMIT", "The commit that FILE is about, if it names none.")
+    fix: Path | None = option("--fix OUT", "Write a copy of FILE whose places are right at HEAD.")
     source: str = options.source()
     form: str = form("text", "json")
     verbose: bool = verbose("Show moved lines, too; show the traceback of an error.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, flag, option, verbose
+from assay.cli.command import argument, command, flag, option, verbose
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,24 +22,23 @@ _FORM = "[default: what its name or content says]"
 class TruthConvertOptions:
     """Options of `assay truth convert`."""
 
-    source: Path = argument("IN", type=PATH)
-    target: Path = argument("OUT", type=PATH)
-    form: str = option("--from", default="", metavar="FORM", help=f"The format of IN.  {_FORM}")
-    to: str = option("--to", default="", metavar="FORM", help=f"The format of OUT.  {_FORM}")
+    source: Path = argument("IN")
+    target: Path = argument("OUT")
+    form: str = option("--from FORM", f"The format of IN.  {_FORM}")
+    to: str = option("--to FORM", f"The format of OUT.  {_FORM}")
     corpus: Path | None = options.corpus_of(
         "The checkout that IN speaks of, where symbols become lines; or CodeSearchNet's corpus files, whose functions "
         "its annotations name by URL."
     )
     match: int = option(
-        "--match",
+        "--match GRADE",
+        "Keep only pairs that a judge gave GRADE or more, with their queries and documents.  [default: all]",
         type=click.IntRange(min=0),
         default=0,
-        metavar="GRADE",
         show_default=False,
-        help="Keep only pairs that a judge gave GRADE or more, with their queries and documents.  [default: all]",
     )
-    lossy: bool = flag("--lossy", help="Drop what OUT cannot hold, and say what that is.")
-    split: bool = flag("--split", help="Make OUT a folder with a file for each repository and commit.")
+    lossy: bool = flag("--lossy", "Drop what OUT cannot hold, and say what that is.")
+    split: bool = flag("--split", "Make OUT a folder with a file for each repository and commit.")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, verbose
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,36 +26,27 @@ if TYPE_CHECKING:
 class TruthCorrectOptions:
     """Options of `assay truth correct`."""
 
-    runs: tuple[Path, ...] = argument("[RUN]...", type=PATH, nargs=-1)
-    truth: Path = option("--truth", type=PATH, required=True, metavar="FILE", help="The ground truth to correct.")
-    depth: int = option("--depth", type=COUNT, default=10, metavar="K", help="Use the first K results of each run.")
+    runs: tuple[Path, ...] = argument("[RUN]...")
+    truth: Path = option("--truth FILE", "The ground truth to correct.", required=True)
+    depth: int = option("--depth K", "Use the first K results of each run.", type=COUNT, default=10)
     corpus: Path | None = options.corpus()
     judge: str = option(
-        "--judge",
-        default="",
-        metavar="SPEC",
-        help="Who judges: signals, or CONFIG:CHAT as in all:openai:MODEL.  [default: people; see PAIRS]",
+        "--judge SPEC", "Who judges: signals, or CONFIG:CHAT as in all:openai:MODEL.  [default: people; see PAIRS]"
     )
     budget: str = options.budget("to")
     records: Path | None = option(
-        "--records",
+        "--records FILE",
+        "Where records of the judge go; an interrupted run continues there.  [default: NAME.found.jsonl]",
         type=FILE,
-        metavar="FILE",
-        help="Where records of the judge go; an interrupted run continues there.  [default: NAME.found.jsonl]",
     )
-    labels: tuple[Path, ...] = option(
-        "--labels", multiple=True, type=FILE, metavar="FILE", help="Read labels of people or a judge. Repeatable."
-    )
+    labels: tuple[Path, ...] = option("--labels FILE", "Read labels of people or a judge. Repeatable.", type=FILE)
     pairs: Path | None = option(
-        "--pairs",
-        type=FILE,
-        metavar="PAIRS",
-        help="Without a judge, where pairs to label go.  [default: NAME.pairs.jsonl]",
+        "--pairs PAIRS", "Without a judge, where pairs to label go.  [default: NAME.pairs.jsonl]", type=FILE
     )
-    keep_wrong: bool = flag("--keep-wrong", help="Also write what was judged wrong, so that it is not asked again.")
-    write: bool = flag("--write", help="Change FILE. Without it, FILE stays as it is.")
+    keep_wrong: bool = flag("--keep-wrong", "Also write what was judged wrong, so that it is not asked again.")
+    write: bool = flag("--write", "Change FILE. Without it, FILE stays as it is.")
     fresh: bool = options.fresh()
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed of the order.")
+    seed: int = option("--seed N", "The random seed of the order.", default=0)
     source: str = options.source()
     form: str = form("text", "json")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")

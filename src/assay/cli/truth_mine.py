@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, PATH, argument, command, flag, option, verbose
+from assay.cli.command import COUNT, argument, command, flag, option, verbose
 from assay.errors import InputError
 from assay.truth.choices import SOURCES
 
@@ -23,25 +23,18 @@ class TruthMineOptions:
     """Options of `assay truth mine`."""
 
     repository: str = argument("REPO")
-    out: Path | None = option(
-        "--out", type=PATH, metavar="FILE", help="Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]"
-    )
+    out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
     sources: tuple[str, ...] = option(
-        "--from", multiple=True, type=click.Choice(SOURCES), help="A source of queries. Repeatable.  [default: all]"
+        "--from", "A source of queries. Repeatable.  [default: all]", type=click.Choice(SOURCES)
     )
-    at: str = option(
-        "--at", default="", metavar="COMMIT", help="Ask about the code at COMMIT, from the commits after it."
-    )
-    limit: int = option("--limit", type=COUNT, default=200, metavar="N", help="Most queries of each source.")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws functions and tests.")
-    lossy: bool = flag("--lossy", help="Drop what the format of FILE cannot hold.")
+    at: str = option("--at COMMIT", "Ask about the code at COMMIT, from the commits after it.")
+    limit: int = option("--limit N", "Most queries of each source.", type=COUNT, default=200)
+    seed: int = option("--seed N", "The random seed that draws functions and tests.", default=0)
+    lossy: bool = flag("--lossy", "Drop what the format of FILE cannot hold.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
-@command(
-    TruthMineOptions,
-    example="assay truth mine . --limit 100 --out truth.jsonl",
-)
+@command(TruthMineOptions, example="assay truth mine . --limit 100 --out truth.jsonl")
 def mine(given: TruthMineOptions) -> int:
     """Extract ground truth from a repository, without a language model.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, PATH, argument, command, form, option, verbose
+from assay.cli.command import COUNT, argument, command, form, option, verbose
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,25 +24,20 @@ _FILE = click.Path(path_type=Path)
 class TruthPoolOptions:
     """Options of `assay truth pool`."""
 
-    file: Path = argument(type=PATH)
-    runs: tuple[Path, ...] = argument("[RUN]...", type=PATH, nargs=-1)
-    depth: int = option("--depth", type=COUNT, default=10, metavar="K", help="Use the first K results of each run.")
+    file: Path = argument()
+    runs: tuple[Path, ...] = argument("[RUN]...")
+    depth: int = option("--depth K", "Use the first K results of each run.", type=COUNT, default=10)
     corpus: Path | None = options.corpus()
-    out: Path | None = option(
-        "--out", type=PATH, metavar="OUT", help="Write the pool as .jsonl or .csv; with --labels, the ground truth."
-    )
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed of the order.")
-    labels: Path | None = option("--labels", type=PATH, metavar="POOL", help="Read labels from a filled-in pool.")
-    judge: str = option("--judge", default="", metavar="NAME", help="The judge, if the rows of POOL name none.")
+    out: Path | None = option("--out OUT", "Write the pool as .jsonl or .csv; with --labels, the ground truth.")
+    seed: int = option("--seed N", "The random seed of the order.", default=0)
+    labels: Path | None = option("--labels POOL", "Read labels from a filled-in pool.")
+    judge: str = option("--judge NAME", "The judge, if the rows of POOL name none.")
     source: str = options.source()
     form: str = form("text", "json")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")
 
 
-@command(
-    TruthPoolOptions,
-    example="assay truth pool truth.jsonl a.trec b.trec --out pool.jsonl",
-)
+@command(TruthPoolOptions, example="assay truth pool truth.jsonl a.trec b.trec --out pool.jsonl")
 def pool(given: TruthPoolOptions) -> int:
     """Collect those of the first K results of each RUN that the ground truth in FILE does not judge.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option, verbose
+from assay.cli.command import COUNT, FILE, argument, command, flag, option, verbose
 from assay.errors import InputError
 from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 
@@ -25,48 +25,38 @@ class TruthWriteOptions:
     """Options of `assay truth write`."""
 
     repository: str = argument("REPO")
-    chat: str = option("--chat", required=True, metavar="SPEC", help="The model that writes questions, PROVIDER:MODEL.")
+    chat: str = option("--chat SPEC", "The model that writes questions, PROVIDER:MODEL.", required=True)
     checker: str = option(
-        "--check-chat",
-        default="",
-        metavar="SPEC",
-        help="The model that grades whether the unit answers.  [default: nobody; people can, see PAIRS]",
+        "--check-chat SPEC", "The model that grades whether the unit answers.  [default: nobody; people can, see PAIRS]"
     )
-    out: Path | None = option(
-        "--out", type=PATH, metavar="FILE", help="Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]"
-    )
+    out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
     sorts: tuple[UnitSort, ...] = option(
-        "--unit",
-        multiple=True,
-        type=click.Choice(SORTS),
-        help="A sort of units to ask about. Repeatable.  [default: all]",
+        "--unit", "A sort of units to ask about. Repeatable.  [default: all]", type=click.Choice(SORTS)
     )
     kinds: tuple[QuestionKind, ...] = option(
-        "--kind", multiple=True, type=click.Choice(KINDS), help="A kind of question. Repeatable.  [default: all]"
+        "--kind", "A kind of question. Repeatable.  [default: all]", type=click.Choice(KINDS)
     )
-    limit: int = option("--limit", type=COUNT, default=100, metavar="N", help="Units to ask about at most.")
-    at: str = option("--at", default="", metavar="COMMIT", help="Ask about the code at COMMIT.  [default: the newest]")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws units.")
+    limit: int = option("--limit N", "Units to ask about at most.", type=COUNT, default=100)
+    at: str = option("--at COMMIT", "Ask about the code at COMMIT.  [default: the newest]")
+    seed: int = option("--seed N", "The random seed that draws units.", default=0)
     max_tries: int = option(
-        "--max-tries",
+        "--max-tries N",
+        "How often another question is requested in place of one that cannot be used.",
         type=click.IntRange(min=0),
         default=2,
-        metavar="N",
-        help="How often another question is requested in place of one that cannot be used.",
     )
     budget: str = options.budget("to")
     rate: str = options.rate("asked of a model")
-    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Units at a time.")
+    workers: int = option("--workers N", "Units at a time.", type=COUNT, default=8)
     records: Path | None = option(
-        "--records",
+        "--records FILE",
+        "Where records go; an interrupted run continues there.  [default: OUT with .records.jsonl]",
         type=FILE,
-        metavar="FILE",
-        help="Where records go; an interrupted run continues there.  [default: OUT with .records.jsonl]",
     )
-    no_cache: bool = flag("--no-cache", help="Do not use replies of other campaigns: ask, and pay, again.")
-    retry: bool = flag("--retry", help="Ask again about units that no model answered for.")
+    no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
+    retry: bool = flag("--retry", "Ask again about units that no model answered for.")
     fresh: bool = options.fresh()
-    lossy: bool = flag("--lossy", help="Drop what the format of FILE cannot hold.")
+    lossy: bool = flag("--lossy", "Drop what the format of FILE cannot hold.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
