@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import COUNT, FILE, argument, command, form, option, verbose
+from assay.cli import tables
+from assay.cli.command import COUNT, argument, command, form, option, verbose
+from assay.errors import InputError
+from assay.io.terminal import dumps
+from assay.report.document import Number
+
+if TYPE_CHECKING:
+    from assay.judge.accounts import CostForecast, PlannedPrice
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +33,6 @@ class JudgeAccountsOptions:
         "--price SPEC",
         "Plan with the price of this model, PROVIDER:MODEL. Repeatable.  [default: the models that judged]",
     )
-    out: Path | None = option("--out FILE.html", "Also write a page with the figures, drawn.", type=FILE)
     form: str = form("text", "json")
     verbose: bool = verbose("Show the traceback of an error.")
 
@@ -33,43 +43,106 @@ def accounts(given: JudgeAccountsOptions) -> None:
 
     Beside each figure stands the one that the authors of CoSQA+ report, if they report one.
     """
-    import os
-    from dataclasses import asdict
-
-    from assay.cli.judge_accounts_report import as_text, forecast_text, known_price, prices_text
-    from assay.errors import InputError
-    from assay.io.terminal import dumps
-    from assay.judge import accounts as made
-    from assay.judge.accounts import planned, priced
+    from assay.judge import accounts as costs
     from assay.judge.records import failures, verdicts
     from assay.llm.endpoint import price_of
+    from assay.runs.record import stored_settings
 
-    added = made.accounts(verdicts(given.records))
+    added = costs.accounts(verdicts(given.records))
     if not added.pairs:
         raise InputError(f"no verdict in {given.records}; `assay judge run` writes some")
     for failure in failures(given.records):
         added.add_failed(failure)
-    told = made.costs_as_json(added)
-    pairs = given.pairs or int(made.PUBLISHED["pairs"])
-    plan = planned(added, pairs, workers=given.workers, cores=given.cores or os.cpu_count() or 1)
-    prices = priced(plan, {spec: price_of(spec) for spec in given.prices or _models(given.records)})
+    figures = costs.costs_as_json(added)
+    pairs = given.pairs or int(costs.PUBLISHED["pairs"])
+    plan = costs.planned(added, pairs, workers=given.workers, cores=given.cores or os.cpu_count() or 1)
+    models = given.prices or (stored_settings(given.records) or {}).get("chats", ())
+    prices = costs.priced(plan, {spec: price_of(spec) for spec in models})
     if given.form == "json":
-        usd = {
-            spec: {name: known_price(value) for name, value in asdict(price).items()} for spec, price in prices.items()
-        }
-        click.echo(dumps({**told, "plan": {**asdict(plan), "seconds": plan.seconds, "usd": usd}}))
+        usd = {spec: {name: _known(usd) for name, usd in asdict(price).items()} for spec, price in prices.items()}
+        click.echo(dumps({**figures, "plan": {**asdict(plan), "seconds": plan.seconds, "usd": usd}}))
     else:
-        click.echo("\n".join((*as_text(told), *forecast_text(plan, given.workers), *prices_text(prices, plan))))
-    if given.out:
-        from assay.cli.judge_accounts_report import write
-        from assay.io.terminal import say
-
-        write(told, given.out)
-        say(f"written to {given.out}")
+        click.echo("\n".join((*_text(figures), *_forecast(plan, given.workers), *_prices(prices, plan))))
 
 
-def _models(records: Path) -> tuple[str, ...]:
-    """Return the models that judged, as far as the manifest says."""
-    from assay.runs.record import stored_settings
+def _text(figures: Mapping[str, Any]) -> Iterator[str]:
+    published = figures["published"]
+    yield f"{figures['pairs']:,} pairs of {figures['queries']:,} queries and {figures['codes']:,} codes"
+    yield f"labels: {_counts(figures['labels'])}".replace("None", "undecided")
+    if figures["undecided"]:
+        yield f"undecided: {_counts(figures['undecided'])}"
+    yield (
+        f"{figures['calls']:,} calls: {figures['asked_again_share']:.1%} asked again for an answer that fits, "
+        f"{figures['failed_calls']:,} without any"
+    )
+    yield f"unclear: {figures['unclear_share']:.1%} (CoSQA+ {published['unclear_share']:.0%})"
+    heads = ("path", "pairs", "calls", "tokens", "$ a pair", "model s", "sandbox s")
+    digits = {"calls": 2, "tokens": 0, "cost": 6, "model_s": 2, "sandbox_s": 2}
+    paths = {
+        name: {**path, "tokens": path["tokens_in"] + path["tokens_out"]} for name, path in figures["paths"].items()
+    }
+    yield from tables.lines(
+        heads,
+        (
+            (name, path["pairs"], *(Number(path[key], digits=places) for key, places in digits.items()))
+            for name, path in paths.items()
+        ),
+    )
+    if figures["programs"]:
+        yield f"test cases a program: {figures['cases_a_program']:.2f} (CoSQA+ {published['cases_a_program']})"
+        yield (
+            f"executable: {figures['executable_share']:.2%}, of them repaired first "
+            f"{figures['repaired_share']:.2%} of all (CoSQA+ {published['executable_share']:.2%})"
+        )
+    for title, key in (
+        ("queries by matching codes", "matches_a_query"),
+        ("codes by queries they match", "queries_a_code"),
+    ):
+        yield f"{title}: {', '.join(f'{often:,} with {count}' for count, often in figures[key].items()) or 'none'}"
+    two = f"{figures['codes_of_two_queries']:.1%} (CoSQA+ {published['codes_of_two_queries']:.1%})"
+    yield f"codes that match two queries or more, of those that match any: {two}"
 
-    return tuple((stored_settings(records) or {}).get("chats", ()))
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _forecast(plan: CostForecast, workers: int) -> Iterator[str]:
+    """Yield what more pairs would take."""
+    from assay.judge.campaign import lasting
+
+    yield ""
+    yield (
+        f"{plan.pairs:,} pairs like these: {plan.calls:,} calls, {plan.tokens_in / 1e6:,.1f} M tokens read and "
+        f"{plan.tokens_out / 1e6:,.1f} M written, ${plan.cost:,.2f}, {lasting(plan.seconds)} with {workers} at a time"
+    )
+    if plan.tokens_shareable:
+        shareable, shared = (tokens / max(plan.tokens_in, 1) for tokens in (plan.tokens_shareable, plan.tokens_cached))
+        yield f"a cache at the endpoint can share {shareable:.0%} of the tokens read; it shared {shared:.0%}"
+    times = f"models {lasting(plan.model_s)}, tests {lasting(plan.sandbox_s)}, this program {lasting(plan.overhead_s)}"
+    yield f"the bottleneck is {plan.bottleneck}: {times}"
+
+
+def _prices(prices: Mapping[str, PlannedPrice], plan: CostForecast) -> Iterator[str]:
+    """Yield what they would cost by the lists of models."""
+    if not prices:
+        return
+    yield from tables.lines(
+        ("model", "by list, $", "with cache, $", "by batch, $"),
+        (
+            (spec, *(Number(_known(usd), digits=2) for usd in (price.listed, price.cached, price.batch)))
+            for spec, price in prices.items()
+        ),
+    )
+    for spec, price in prices.items():
+        if price.cache_least > plan.beginning:
+            yield (
+                f"{spec}: its cache keeps beginnings of {price.cache_least:,} tokens or more, and these prompts share "
+                f"{plan.beginning:,.0f}"
+            )
+        if isnan(price.listed):
+            yield f"{spec}: its price is not listed; add ?usd_in=…&usd_out=…&usd_cached=… (USD for a million tokens)"
+
+
+def _known(usd: float) -> float | None:
+    return None if isnan(usd) else usd

@@ -11,6 +11,9 @@ import click
 from assay.cli import options
 from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions, PairSampleOptions
+from assay.cli.progress import lines_of
+from assay.io.terminal import dumps, say
+from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,12 +92,9 @@ def run(given: JudgeRunOptions) -> int:
     the cluster is left.
     """
     from assay.assemble.open_judge import JudgeOptions, open_judge
-    from assay.cli.progress import lines_of
-    from assay.io.terminal import dumps, say
     from assay.judge.campaign import run_in_waves
     from assay.judge.pairs import read_sample
     from assay.judge.records import cut
-    from assay.runs.record import start_fresh
 
     sample = given.sampling.draw()
 
@@ -107,30 +107,24 @@ def run(given: JudgeRunOptions) -> int:
     if cut(given.out):
         say(f"the last line of {given.out} was cut: what it said is done again")
     reporter = ProgressReporter(total, verbose=given.verbose)
-    with (
-        open_judge(
-            JudgeOptions(**{name: getattr(given, name) for name in JudgeOptions.__slots__}), given.out, say
-        ) as made,
-        lines_of(reporter.line),
-    ):
+    judge_options = JudgeOptions(**{name: getattr(given, name) for name in JudgeOptions.__slots__})
+    with open_judge(judge_options, given.out, say) as factory, lines_of(reporter.line):
         tally = run_in_waves(
             lambda: reporter.on_pairs(chosen().pairs),
-            made.judge_of,
+            factory.judge_of,
             given.out,
-            later=made.later,
+            later=factory.later,
             say=say,
-            settings=replace(made.settings, sample=str(sample)),
+            settings=replace(factory.settings, sample=str(sample)),
             workers=given.workers,
             retry=given.retry,
             report=reporter.on_verdict,
             told=reporter.problem,
         )
-    reporter.close()
-    click.echo(
-        dumps({**_tally_as_json(tally), "out": str(given.out)})
-        if given.form == "json"
-        else "\n".join(_text(tally, total, reporter.first))
-    )
+    if reporter.problems > reporter.most:
+        say(f"{reporter.problems - reporter.most:,} more problems; -v names them")
+    fields = {**_tally_as_json(tally), "out": str(given.out)}
+    click.echo(dumps(fields) if given.form == "json" else "\n".join(_text(tally, total, reporter.first)))
     if given.out.exists():
         say(f"written to {given.out}")
     is_open = tally.judged == tally.undecided and (tally.judged or not tally.before)
@@ -141,8 +135,8 @@ class ProgressReporter:
     """Says where a campaign stands, and what is odd about its pairs."""
 
     def __init__(self, total: int, *, verbose: bool) -> None:
-        self._total, self._most = total, 10**9 if verbose else 10
-        self._problems = 0
+        self._total, self.most = total, 10**9 if verbose else 10
+        self.problems = 0
         self.first = ""
         """What was wrong first."""
         self._tally: Tally | None = None
@@ -160,42 +154,26 @@ class ProgressReporter:
 
     def problem(self, problem: Problem) -> None:
         """Name a problem, unless there were many."""
-        from assay.io.terminal import say
-
-        self._problems += 1
+        self.problems += 1
         self.first = self.first or str(problem)
-        if self._problems <= self._most:
+        if self.problems <= self.most:
             say(str(problem))
 
     def on_verdict(self, tally: Tally) -> None:
-        """Hear of a verdict."""
+        """Keep the newest tally."""
         self._tally = tally
 
     def line(self) -> str:
         """Return where it stands."""
         return self._tally.line(self._total) if self._tally else f"judging {self._total:,} pairs: no verdict yet"
 
-    def close(self) -> None:
-        """Count what was not named."""
-        from assay.io.terminal import say
-
-        if self._problems > self._most:
-            say(f"{self._problems - self._most:,} more problems; -v names them")
-
 
 def _tally_as_json(tally: Tally) -> dict[str, object]:
-    return {
-        "judged": tally.judged,
-        "before": tally.before,
-        "problems": tally.problems,
-        "match": tally.grades[1],
-        "non_match": tally.grades[0],
-        "undecided": tally.undecided,
-        "paths": dict(tally.paths),
-        "cost": round(tally.cost, 6),
-        "unpriced": tally.unpriced,
-        "stopped": tally.stopped,
+    counts = {
+        name: getattr(tally, name) for name in ("judged", "before", "problems", "undecided", "unpriced", "stopped")
     }
+    grades = {"match": tally.grades[1], "non_match": tally.grades[0]}
+    return {**counts, **grades, "paths": dict(tally.paths), "cost": round(tally.cost, 6)}
 
 
 def _text(tally: Tally, total: int, problem: str) -> Iterator[str]:
