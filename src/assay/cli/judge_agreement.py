@@ -180,8 +180,8 @@ def _tables(found: LabelAgreement, costs: Costs) -> Iterator[doc.Table]:
         ]
         yield tables.table(("annotators", "kappa", "the same", "pairs in common"), rows, "Two at a time")
     if costs:
-        heads = ("annotator", "pairs", "calls", "tokens", "$ a pair", "$", "model s", "sandbox s", "programs that run")
-        yield tables.table(heads, [_cost(name, made) for name, made in costs.items()], "What a pair took")
+        taken = ("annotator", "pairs", "calls", "tokens", "$ a pair", "$", "model s", "sandbox s", "programs that run")
+        yield tables.table(taken, [_cost(name, made) for name, made in costs.items()], "What a pair took")
 
 
 def _percent(part: int, whole: int) -> doc.Number:

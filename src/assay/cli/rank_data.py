@@ -1,8 +1,8 @@
-"""`assay rank data`: tasks and samples in, a data set that rankers learn from out."""
+"""`assay rank data`: make the dataset that rankers learn from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,13 @@ import click
 from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions
-from assay.cli.rank_parts import tell
+from assay.cli.progress import progress
+from assay.errors import InputError, counted
+from assay.io.terminal import dumps, say, say_problems
 from assay.report.plain_text import table_lines
 from assay.report.web_page import check_picture, write_picture
+from assay.runs.record import sole_writer, start_fresh
+from assay.values import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from assay.programs.tasks.task_file import TaskFile
     from assay.rank.dataset.rows import Example
     from assay.settings import ClusterSettings
-    from assay.values import Outcome, Problem
+    from assay.values import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,8 @@ def data(given: RankDataOptions) -> None:
     The outcomes are kept beside it, so an interrupted run continues. For other limits, or modules to install, run
     'assay exec' and give its file as --outcomes.
     """
-    from dataclasses import replace
-
-    from assay.errors import InputError, counted
-    from assay.io.terminal import say
     from assay.rank.dataset import formats
     from assay.rank.dataset.rows import examples_of, split, without, without_examples
-    from assay.runs.record import start_fresh
 
     split((), valid=given.valid, test=given.test)
     if given.plot:
@@ -79,7 +78,7 @@ def data(given: RankDataOptions) -> None:
         say(f"{name} is dropped: its own reference fails ({why})")
     kept = {task.id for task in without(reading.tasks, failing)}
     made = examples_of(reading.tasks, [each for each in held.programs if each.task_id in kept], found)
-    tell([*problems, *held.problems, *made.problems], verbose=given.verbose)
+    say_problems([*problems, *held.problems, *made.problems], every=given.verbose)
     if not made.examples:
         raise InputError("no program is left to learn from: no task is sound, or nothing was decided")
     rows = split(made.examples, valid=given.valid, test=given.test, seed=given.seed)
@@ -92,7 +91,6 @@ def data(given: RankDataOptions) -> None:
 
 def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
     """Print how many programs fail how, and draw it where that was asked for."""
-    from assay.io.terminal import dumps
     from assay.rank.dataset import fault_tables
 
     sides = fault_tables.sides(rows)
@@ -108,12 +106,8 @@ def _load_samples(
     tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: int | None
 ) -> tuple[TaskFile, Samples]:
     """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
-    from dataclasses import replace
-
-    from assay.errors import InputError
     from assay.programs.samples import read as samples_of
     from assay.programs.tasks.task_file import read_tasks
-    from assay.values import Problem
 
     reading = read_tasks(tasks)
     reading = replace(reading, tasks=reading.tasks[:most])
@@ -136,13 +130,9 @@ def _run_programs(
     """Return which references fail, the outcomes of the samples, and what could not be used."""
     from assay.assemble.open_runner import open_equipped_runner
     from assay.cage.job import Limits
-    from assay.cli.progress import progress
-    from assay.errors import InputError, counted
-    from assay.io.terminal import say
     from assay.programs.run_samples import RunnerOptions, load, ready_tasks, run_samples
     from assay.programs.samples import references
     from assay.rank.dataset.rows import failing_references
-    from assay.runs.record import sole_writer
 
     given = [row.outcome for row in load(outcomes)] if outcomes else []
     if outcomes and not check:

@@ -1,15 +1,16 @@
-"""`assay rank mix`: data sets in, one out, in the same or another format."""
+"""`assay rank mix`: mix datasets into one, or convert one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.command import argument, command, flag, form, option, verbose
-from assay.cli.rank_parts import tell
+from assay.errors import InputError, counted, nearest
+from assay.io.terminal import say, say_problems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +48,6 @@ def mix(given: MixOptions) -> None:
     task that would be in two splits is an error.
     """
     from assay.cli.rank_data import show
-    from assay.errors import InputError, counted
-    from assay.io.terminal import say
     from assay.rank.dataset import formats
     from assay.rank.dataset.rows import leaks, mix
 
@@ -57,15 +56,12 @@ def mix(given: MixOptions) -> None:
         if str(file) in sets:
             raise InputError(f"'{file}' is named twice")
         held = formats.read(file)
-        tell(held.problems, verbose=given.verbose)
+        say_problems(held.problems, every=given.verbose)
         sets[str(file)] = _chosen(given, file, held.examples)
     rows = mix(sets, given.size, seed=given.seed)
-    leaked = leaks(rows)
-    if leaked:
-        named = ", ".join(leaked[:3])
-        raise InputError(
-            f"{counted(len(leaked), 'task')} would stand in two splits ({named}): make the data sets with one --seed"
-        )
+    if leaked := leaks(rows):
+        what = f"{counted(len(leaked), 'task')} would stand in two splits ({', '.join(leaked[:3])})"
+        raise InputError(f"{what}: make the data sets with one --seed")
     formats.write(given.out, rows)
     show(rows, given.format, given.plot)
     say(f"{counted(len(rows), 'program')} written to {given.out}")
@@ -73,9 +69,6 @@ def mix(given: MixOptions) -> None:
 
 def _chosen(given: MixOptions, file: Path, rows: Sequence[Example]) -> list[Example]:
     """Return the rows of a dataset that were asked for, with the prompts that were asked for."""
-    from dataclasses import replace
-
-    from assay.errors import InputError, nearest
     from assay.rank.dataset.rows import fewer_tasks, without_examples
 
     known = sorted({row.model for row in rows})

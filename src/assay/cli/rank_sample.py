@@ -1,4 +1,4 @@
-"""`assay rank sample`: tasks and a model in, programs that it writes for them out."""
+"""`assay rank sample`: let a model write programs for tasks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, FILE, argument, command, flag, option, verbose
+from assay.cli.progress import progress
+from assay.errors import InputError, counted
+from assay.io.terminal import say, say_problems
+from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
     from assay.rank.sampling.sample import SamplingCost, SamplingPlan, SamplingTally
@@ -70,33 +74,28 @@ def sample(given: RankSampleOptions) -> int:
 
     Exits 0 if each task has its samples, 1 if the model refused some prompts.
     """
-    from assay.cli.progress import progress
-    from assay.io.terminal import say, say_problems
     from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sampling.endpoint import SamplingOptions
     from assay.rank.sampling.sample import sample as run
     from assay.rank.sampling.sample import sampler, spent
-    from assay.runs.record import start_fresh
 
     chosen = read_tasks(given.tasks).tasks[: given.limit_tasks]
     plan, model = _plan(given, chosen), sampler(given.spec)
     plan.sent_stop(model)
     if given.fresh:
         start_fresh(given.out)
-    asked = SamplingOptions(given.n, given.temperature, given.top_p, given.max_tokens, given.seed)
-    asked = replace(asked, logprobs=not given.no_logprobs)
+    sampling = SamplingOptions(given.n, given.temperature, given.top_p, given.max_tokens, given.seed)
+    sampling = replace(sampling, logprobs=not given.no_logprobs)
     with progress() as watch:
-        tally = run(chosen, model, asked, given.out, plan, report=watch)
+        tally = run(chosen, model, sampling, given.out, plan, report=watch)
     say_problems(tally.problems, every=given.verbose)
-    for line in _summary(spent(given.out), tally, given):
-        click.echo(line)
+    click.echo("\n".join(_summary(spent(given.out), tally, given)))
     say(f"written to {given.out}")
     return 1 if tally.problems else 0
 
 
 def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
     """Return how questions are put and sent."""
-    from assay.errors import InputError
     from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sampling.prompts import FewShots, load_template
     from assay.rank.sampling.sample import SamplingPlan
@@ -112,8 +111,6 @@ def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
 
 def _summary(took: SamplingCost, tally: SamplingTally, given: RankSampleOptions) -> Iterator[str]:
     """Yield what the file took so far, and how fast this run was."""
-    from assay.errors import counted
-
     price = given.price
     tokens = f"{took.prompt_tokens:,} tokens in, {took.completion_tokens:,} out"
     if not took.prompt_tokens and not took.completion_tokens:

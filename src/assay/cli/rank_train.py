@@ -1,4 +1,4 @@
-"""`assay rank train`: programs with their outcomes in, a neural ranker out."""
+"""`assay rank train`: train a neural ranker."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import click
 
 from assay.cli.command import argument, command, flag, option, verbose
 from assay.errors import InputError, MissingExtra, printable
+from assay.io.terminal import say_problems
 from assay.values import Problem
 
 if TYPE_CHECKING:
     from assay.rank.dataset.rows import Example
-
-_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,17 @@ def train(given: RankTrainOptions) -> None:
     settings = changed(NeuralSettings(base=base, task=given.task, **RECIPES[given.recipe]), given.changes)
     digest = _check_inputs(given.files, settings.base)
     run, write_onnx = _parts(onnx=given.onnx)
-    found = run(_examples(given.files), given.out, settings, _say, resume=given.resume, data=digest)
-    if not _is_main_process():  # another of several speaks
+    found = run(
+        _examples(given.files),
+        given.out,
+        settings,
+        lambda line: click.echo(printable(line), err=True),
+        resume=given.resume,
+        data=digest,
+    )
+    from assay.train.run import is_main_process
+
+    if not is_main_process():  # another of several speaks
         return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
     if given.onnx:
@@ -82,12 +90,6 @@ def _check_inputs(files: Sequence[Path], base: str) -> str:
         raise _missing(error) from error
     check_is_there(base)
     return digest
-
-
-def _is_main_process() -> bool:
-    from assay.train.run import is_main_process
-
-    return is_main_process()
 
 
 def _say(line: str) -> None:
@@ -113,13 +115,10 @@ def _parts(*, onnx: bool) -> tuple[Any, Any]:
 
 
 def _examples(files: Sequence[Path]) -> Iterator[Example]:
-    """Yield the rows of all files; those that cannot be used are told."""
+    """Yield the rows of all files, and name those that cannot be used."""
     from assay.rank.dataset.formats import stream
 
     for file in files:
         problems = list[Problem]()
         yield from stream(file, problems)
-        for problem in problems[:_TOLD]:
-            _say(f"assay: {problem}")
-        if len(problems) > _TOLD:
-            _say(f"assay: {file}: {len(problems) - _TOLD:,} more rows left out")
+        say_problems(problems, every=False)
