@@ -29,8 +29,9 @@ class AuthorOptions:
     chat: str
     checker: str = ""
     """Who grades; empty where people do."""
-    sorts: tuple[UnitSort, ...] = SORTS
-    kinds: tuple[QuestionKind, ...] = KINDS
+    sorts: tuple[UnitSort, ...] = ()
+    """None are all of them, of the kinds as well."""
+    kinds: tuple[QuestionKind, ...] = ()
     at: str = ""
     """The commit; empty is the newest."""
     limit: int = 100
@@ -63,9 +64,9 @@ def write_questions(
         raise InputError(f"'{root}' is not a folder; give the checkout to ask about")
     commit = pinned_commit(root, options.at)
     with open_files(root, commit) as files:
-        chosen = choose_orders(files, options.seed, options.limit, options.sorts, options.kinds)
+        chosen = choose_orders(files, options.seed, options.limit, options.sorts or SORTS, options.kinds or KINDS)
     if not chosen:
-        raise InputError(f"'{root}' has no {' or '.join(options.sorts)} to ask about")
+        raise InputError(f"'{root}' has no {' or '.join(options.sorts or SORTS)} to ask about")
     with ExitStack() as stack:
         specs = tuple(filter(None, (options.chat, options.checker)))
         taken = JudgeOptions(chats=specs, budget=options.budget, rate=options.rate, no_cache=options.no_cache)

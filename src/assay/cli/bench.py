@@ -1,4 +1,4 @@
-"""`assay bench`: ground truth and systems in, figures with their statistics out, and a status for CI."""
+"""`assay bench`: measure systems on ground truth, with a status for CI."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions, UnseenOptions
-
-if TYPE_CHECKING:
-    from assay.bench.query_sets import Unseen
+from assay.cli.progress import progress
+from assay.io.terminal import say
 
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
@@ -75,25 +73,17 @@ def bench(given: BenchCommandOptions) -> int:
     """  # noqa: D301  what click reads
     from assay.bench import experiment, gates
     from assay.bench.results import as_text
-    from assay.cli.bench_plan import plan_of, text
-    from assay.cli.progress import progress
-    from assay.io.terminal import say
+    from assay.cli.bench_plan import plan_of, text, unseen_of
 
-    gate = gates.gates_of(given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse)
+    gating = given.gating
+    gate = gates.gates_of(gating.floors, gating.baseline, fail_if_worse=gating.fail_if_worse)
     plan = plan_of(Path(given.what), given, [each.measure for each in gate.floors]).only(given.only)
     with progress() as watch:
-        setting = experiment.Setting(given.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen(given.judging))
+        setting = experiment.Setting(
+            given.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", unseen_of(given.judging)
+        )
         held = experiment.run(plan, setting, fresh=given.fresh)
     click.echo(as_text(held) if given.form == "json" else text(held, questions=given.verbose), nl=given.form == "json")
     failed = gates.failures(held, gate, say)
     say(f"written to {given.out}: {', '.join(name for name in WRITTEN if (given.out / name).exists())}")
     return 1 if failed else 0
-
-
-def _unseen(judging: UnseenOptions) -> Unseen | None:
-    """Return who judges what nobody did; what that takes is loaded where it is wanted."""
-    if not judging.spec and not judging.budget and not judging.install:
-        return None
-    from assay.cli.bench_plan import unseen_of
-
-    return unseen_of(judging)

@@ -144,8 +144,8 @@ def _table(cells: Sequence[Cell], size: int) -> Iterator[str]:
             yield f"  {measure}: {counted(few, 'task')} with fewer than {measure.k} samples left out"
     if len(cells) > 1:
         yield "  gain over unranked"
-        gains = [(cell.ranker, *map(gain_cell, cell.gains.values())) for cell in cells if cell.gains]
-        yield from tables.lines(heads, gains, "  ")
+        ranked = (cell for cell in cells if cell.gains)
+        yield from tables.lines(heads, [(cell.ranker, *map(gain_cell, cell.gains.values())) for cell in ranked], "  ")
     for cell in cells:
         if cell.programs:
             each = 1000 * cell.seconds / cell.programs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.command import argument, command, flag, option, verbose
-from assay.errors import InputError, MissingExtra, printable
+from assay.errors import InputError, MissingExtra
 from assay.io.terminal import say_problems
 from assay.values import Problem
 
@@ -90,10 +90,6 @@ def _check_inputs(files: Sequence[Path], base: str) -> str:
         raise _missing(error) from error
     check_is_there(base)
     return digest
-
-
-def _say(line: str) -> None:
-    click.echo(printable(line), err=True)
 
 
 def _missing(error: ModuleNotFoundError) -> MissingExtra:

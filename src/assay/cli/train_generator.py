@@ -1,4 +1,4 @@
-"""`assay train generator`: right programs in, a language model that learned to write such programs out."""
+"""`assay train generator`: fine-tune a language model on right programs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import click
 
 from assay.cli import options
 from assay.cli.command import argument, command, flag, option, verbose
+from assay.cli.progress import print_line
+from assay.settings import changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,12 @@ def generator(given: TrainGeneratorOptions) -> None:
     Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model completions:FOLDER
     --template apps.
     """
-    from assay.settings import changed
     from assay.train.generator import GeneratorSettings, train_generator
 
     settings = changed(GeneratorSettings(), given.changes)
-    record = train_generator(given.data, given.base, given.out, settings, _say, tasks=given.tasks, fresh=given.fresh)
+    record = train_generator(
+        given.data, given.base, given.out, settings, print_line, tasks=given.tasks, fresh=given.fresh
+    )
     if record is None:  # another process of several writes it
         return
     click.echo(
@@ -55,7 +58,3 @@ def generator(given: TrainGeneratorOptions) -> None:
         f"written to {given.out}; serve it, as with vllm serve {given.out}, and use it with assay rank sample TASKS "
         f"--model completions:{given.out} --template {record['template']}"
     )
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)

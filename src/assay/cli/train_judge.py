@@ -1,4 +1,4 @@
-"""Train the judge `signals` from labelled pairs: the command `assay train judge`."""
+"""`assay train judge`: train the judge `signals` from labelled pairs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import click
 
 from assay.cli import options
 from assay.cli.command import argument, command, option, verbose
+from assay.cli.progress import print_line
+from assay.settings import changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class TrainJudgeOptions:
 @command(
     TrainJudgeOptions, example="assay train judge web=web.jsonl forum=forum.jsonl --leave-out test.jsonl --out weights"
 )
-def judge(chosen: TrainJudgeOptions) -> None:
+def judge(given: TrainJudgeOptions) -> None:
     """Train the weights of the judge signals from labeled pairs.
 
     SOURCE is NAME=FILE, a file of rows with query, code and label (1 if the code answers the query, else 0). Give pairs
@@ -40,18 +42,14 @@ def judge(chosen: TrainJudgeOptions) -> None:
 
     Use it with assay judge run --judge signals:FOLDER.
     """
-    from assay.settings import changed
     from assay.train.judge import JudgeTrainSettings, interval_text, train_judge
 
-    def say(line: str) -> None:
-        click.echo(line, err=True)
-
-    settings = changed(JudgeTrainSettings(), chosen.changes)
-    figures = train_judge(chosen.sources, chosen.left_out, chosen.encoder, chosen.out, settings, say)
+    settings = changed(JudgeTrainSettings(), given.changes)
+    figures = train_judge(given.sources, given.left_out, given.encoder, given.out, settings, print_line)
     width = max(len(name) for name in ("held out", *(one.name for one in figures))) + 2
     click.echo(f"{'held out':<{width}}{'pairs':>7}  {'AUC':<22}{'accuracy':<22}{'Brier':<7}cosine alone, AUC")
     for one in figures:
         auc, accuracy = interval_text(one.roc_auc), interval_text(one.accuracy)
         click.echo(f"{one.name:<{width}}{one.pairs:>7,}  {auc:<22}{accuracy:<22}{one.brier:<7.3f}{one.cosine:.3f}")
-    encoder = f" --encoder {chosen.encoder}" if chosen.encoder else ""
-    click.echo(f"written to {chosen.out}; use it with --judge signals:{chosen.out}{encoder}")
+    encoder = f" --encoder {given.encoder}" if given.encoder else ""
+    click.echo(f"written to {given.out}; use it with --judge signals:{given.out}{encoder}")

@@ -1,4 +1,4 @@
-"""`assay train ranking`: judged queries and their checkouts in, a folder of weights for the learned ranking out."""
+"""`assay train ranking`: train the weights of the learned ranking from judged queries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from assay.cli.command import argument, command, flag, option, verbose
+from assay.cli.progress import print_line
+from assay.settings import changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class TrainRankingOptions:
     example="assay train ranking benchmarks/truth/*.csv --foreign benchmarks/truth/foreign/learned.csv "
     "--checkouts CHECKOUTS --out weights",
 )
-def ranking(chosen: TrainRankingOptions) -> None:
+def ranking(given: TrainRankingOptions) -> None:
     """Train the weights of the learned ranking from judged queries.
 
     TRUTH is a ground truth of one repository, in any format that assay truth reads; a query is about documentation if
@@ -47,14 +49,13 @@ def ranking(chosen: TrainRankingOptions) -> None:
     search.weights=FOLDER. The example, with benchmarks/truth/manners/*.csv and the files of semble's benchmark, makes
     the shipped weights.
     """
-    from assay.settings import changed
     from assay.train.settings import RankingSettings, extra_of
 
     with extra_of("train ranking"):
         from assay.train.ranking import train_ranking
-    settings = changed(RankingSettings(encoder=chosen.encoder), chosen.changes)
+    settings = changed(RankingSettings(encoder=given.encoder), given.changes)
     trained, table = train_ranking(
-        chosen.truths, chosen.checkouts, chosen.out, settings, _say, foreign=chosen.foreign, ablate=chosen.ablate
+        given.truths, given.checkouts, given.out, settings, print_line, foreign=given.foreign, ablate=given.ablate
     )
     for one in trained:
         click.echo(f"{one.name}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
@@ -71,8 +72,4 @@ def ranking(chosen: TrainRankingOptions) -> None:
     for group, of in groupby(table, key=lambda one: one.group):
         said = ", ".join(f"{one.system} {one.figures[0].value:.3f} / {one.figures[1].value:.3f}" for one in of)
         click.echo(f"{group}: {said}")
-    click.echo(f"written to {chosen.out}; use it with --set search.weights={chosen.out}")
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)
+    click.echo(f"written to {given.out}; use it with --set search.weights={given.out}")

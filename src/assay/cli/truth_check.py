@@ -1,10 +1,10 @@
-"""`assay truth check`: a ground truth and its checkout in, what is wrong with it and what has moved since out."""
+"""`assay truth check`: check ground truth against its checkout, and follow what has moved."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ import click
 
 from assay.cli import options
 from assay.cli.command import argument, command, form, option, verbose
-from assay.errors import printable
+from assay.errors import counted, printable
+from assay.io.terminal import dumps
 
 if TYPE_CHECKING:
     from assay.truth.ground_truth import TruthFile
@@ -44,7 +45,6 @@ def check(given: TruthCheckOptions) -> int:
     Exits 0 if all is well, 1 if there are problems, 2 on an error or if nothing can be used.
     """
     from assay.bench.system import checkout_of
-    from assay.io.terminal import dumps
     from assay.truth import target_places as checks
     from assay.truth.truth_formats import read, write
 
@@ -62,8 +62,6 @@ def check(given: TruthCheckOptions) -> int:
 
 
 def _facts(reading: TruthFile, checked: TruthCheck) -> dict[str, Any]:
-    from dataclasses import asdict
-
     return {
         "name": reading.truth.name,
         "queries": len(reading.truth.queries),
@@ -83,22 +81,15 @@ def _text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, verbose:
     yield from map(str, checked.problems)
     yield from (str(drift) for drift in checked.drift if verbose or drift.state != "moved")
     yield from (f"{path}: changed in the work tree and not committed" for path in checked.uncommitted)
-    yield _summary(reading, checked)
+    where = f" at {checked.commit[:12]}" if checked.commit else ""
+    if not checked.looked and not reading.truth.documents:
+        where = "; no file was looked at: give --corpus FOLDER"
+    held = f"{counted(len(reading.truth.queries), 'query')}, {counted(checked.targets, 'target')}"
+    yield f"{held}: {counted(len(checked.problems), 'problem')}{where}"
     if checked.drift:
         states = Counter(drift.state for drift in checked.drift)
-        told = ", ".join(f"{count:,} {state}" for state, count in states.items())
+        counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
         hint = "" if fix else " (--fix OUT follows them)"
-        yield f"{told} between {checked.commit[:12]} and HEAD {checked.head[:12]}{hint}"
+        yield f"{counts} between {checked.commit[:12]} and HEAD {checked.head[:12]}{hint}"
     if fix:
         yield f"written to {fix}, at {checked.head[:12]}"
-
-
-def _summary(reading: TruthFile, checked: TruthCheck) -> str:
-    from assay.errors import counted
-
-    truth = reading.truth
-    held = f"{counted(len(truth.queries), 'query')}, {counted(checked.targets, 'target')}"
-    where = f" at {checked.commit[:12]}" if checked.commit else ""
-    if not checked.looked and not truth.documents:
-        where = "; no file was looked at: give --corpus FOLDER"
-    return f"{held}: {counted(len(checked.problems), 'problem')}{where}"

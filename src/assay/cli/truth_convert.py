@@ -1,4 +1,4 @@
-"""`assay truth convert`: a ground truth in one format in, the same in another out; what would be lost is said first."""
+"""`assay truth convert`: convert ground truth to another format."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import click
 
 from assay.cli import options
 from assay.cli.command import argument, command, flag, option, verbose
-from assay.errors import InputError
+from assay.errors import InputError, counted
+from assay.io.terminal import say, say_problems
 
 if TYPE_CHECKING:
-    from assay.truth.ground_truth import Truth, TruthFile
+    from assay.truth.ground_truth import Truth
 
 _FORM = "[default: what its name or content says]"
 
@@ -54,7 +55,6 @@ def convert(given: TruthConvertOptions) -> None:
 
     Exits 0 if OUT is written, 2 on an error.
     """
-    from assay.io.terminal import say
     from assay.truth.formats.csn_corpus import at_least, joined
     from assay.truth.target_places import resolved
     from assay.truth.truth_formats import read, write
@@ -71,9 +71,11 @@ def convert(given: TruthConvertOptions) -> None:
         for loss in write(truth, path, to, lossy=given.lossy)
     )
     if given.verbose:
-        for problem in reading.problems:
-            say(str(problem))
-    click.echo(f"{_summary(reading)} written to {given.target}")
+        say_problems(reading.problems, every=True)
+    truth = reading.truth
+    held = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}
+    counts = ", ".join(counted(len(values), thing) for thing, values in held.items())
+    click.echo(f"{counts} ({counted(len(reading.problems), 'problem')}) written to {given.target}")
     if dropped:
         say(f"dropped: {', '.join(dropped)}")
 
@@ -98,12 +100,3 @@ def _parts(truth: Truth, target: Path, to: str, *, split: bool) -> list[tuple[Tr
     if target.is_file():
         raise InputError(f"'{target}' is a file; --split makes a folder")
     return [(part, target / f"{part.name}{ending_of(to)}") for part in by_checkout(truth)]
-
-
-def _summary(reading: TruthFile) -> str:
-    from assay.errors import counted
-
-    truth = reading.truth
-    held = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}
-    told = ", ".join(counted(len(values), thing) for thing, values in held.items())
-    return f"{told} ({counted(len(reading.problems), 'problem')})"

@@ -1,4 +1,4 @@
-"""`assay truth mine`: a repository in, ground truth from its own history, documentation and tests out."""
+"""`assay truth mine`: extract ground truth from the history, documentation and tests of a repository."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.command import COUNT, argument, command, flag, option, verbose
-from assay.errors import InputError
+from assay.cli.progress import progress
+from assay.errors import InputError, counted
+from assay.io.terminal import say
 from assay.truth.choices import SOURCES
 
 if TYPE_CHECKING:
@@ -48,9 +50,7 @@ def mine(given: TruthMineOptions) -> int:
 
     Exits 0 if there is a query, 1 if there is none, 2 on an error.
     """
-    from assay.cli.progress import progress
     from assay.corpus.addresses import is_url
-    from assay.io.terminal import say
     from assay.truth.ground_truth import Truth
     from assay.truth.mine import MineOptions
     from assay.truth.mine import mine as mined_from
@@ -66,19 +66,15 @@ def mine(given: TruthMineOptions) -> int:
     for note in mined.notes:
         say(note)
     if mined.truth.queries:
-        dropped = write(mined.truth, path, form, lossy=given.lossy)
-        if dropped:
+        if dropped := write(mined.truth, path, form, lossy=given.lossy):
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {path}")
-    for line in _summary_lines(mined):
-        click.echo(line)
+    click.echo("\n".join(_summary(mined)))
     return 0 if mined.truth.queries else 1
 
 
-def _summary_lines(mined: MinedTruth) -> Iterator[str]:
+def _summary(mined: MinedTruth) -> Iterator[str]:
     """Yield what was found and what was left out, a source a line and a reason a line."""
-    from assay.errors import counted
-
     at = f" at {mined.truth.commit[:12]}" if mined.truth.commit else ""
     yield f"{counted(len(mined.truth.queries), 'query')}, {counted(len(mined.truth.judgments), 'answer')}{at}"
     for source, reasons in mined.left_out.items():

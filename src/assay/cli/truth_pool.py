@@ -1,4 +1,4 @@
-"""`assay truth pool`: the answers of several systems in, what nobody judged out; and labels back in."""
+"""`assay truth pool`: collect results without a judgment, and read their labels back."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import click
 from assay.cli import options
 from assay.cli.command import COUNT, argument, command, form, option, verbose
 from assay.errors import InputError
+from assay.io.terminal import dumps
 
 if TYPE_CHECKING:
-    from assay.truth.ground_truth import Truth, TruthFile
-    from assay.truth.judging_pool import Pool
-    from assay.values import Problem
+    from collections.abc import Iterator, Sequence
 
-_FILE = click.Path(path_type=Path)
+    from assay.truth.ground_truth import Truth
+    from assay.values import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,41 @@ def pool(given: TruthPoolOptions) -> int:
 
     Exits 0 if there is something to judge or labels were read, 1 if there was nothing, 2 on an error.
     """
+    from assay.bench.query_sets import pool_runs
+    from assay.truth.judging_pool import write_pool
     from assay.truth.truth_formats import read
 
     if bool(given.runs) == bool(given.labels):
         raise InputError("give RUN files to pool, or --labels POOL to read a pool back")
     reading = read(given.file, given.source)
     if given.labels:
-        told, problems = _label(reading.truth, given.labels, given.judge, given.out)
-        problems = [*reading.problems, *problems]
+        fields, problems = _label(reading.truth, given.labels, given.judge, given.out)
     else:
-        told, problems = _gather(reading, given.runs, given.corpus, given.out, depth=given.depth, seed=given.seed)
-    _say(told, problems, given.form, verbose=given.verbose)
-    return 0 if told.get("to_judge", told.get("labels")) else 1
+        found = pool_runs(reading, given.runs, given.corpus, depth=given.depth, seed=given.seed)
+        problems = found.problems
+        fields = {
+            "depth": given.depth,
+            "found": found.found,
+            "judged": found.judged,
+            "together": found.together,
+            "to_judge": len(found.pairs),
+            "judged_share": {name: round(part, 4) for name, part in found.shares.items()},
+        }
+        if given.out:
+            fields |= {"sources": str(write_pool(found, given.out)), "written": str(given.out)}
+    every = [*map(str, (*reading.problems, *problems))]
+    if given.form == "json":
+        click.echo(dumps({**fields, "problems": every}))
+    else:
+        if every:
+            click.echo(f"{len(every):,} problems{':' if given.verbose else ' (-v shows them)'}", err=True)
+        for problem in every if given.verbose else ():
+            click.echo(f"  {problem}", err=True)
+        click.echo("\n".join(_text(fields)))
+    return 0 if fields.get("to_judge", fields.get("labels")) else 1
 
 
-def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[dict[str, Any], list[Problem]]:
+def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[dict[str, Any], Sequence[Problem]]:
     from assay.truth.judging_pool import read_labels
     from assay.truth.truth_formats import write
 
@@ -71,49 +91,21 @@ def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[di
         raise InputError("--labels needs --out NEW: where to write the ground truth with them")
     reading = read_labels(truth, labels, judge)
     write(reading.truth, out)
-    new = len(reading.truth.judgments) - len(truth.judgments)
-    told = {"labels": new, "judgments": len(reading.truth.judgments), "written": str(out)}
-    return told, list(reading.problems)
+    judgments = len(reading.truth.judgments)
+    counts = {"labels": judgments - len(truth.judgments), "judgments": judgments, "written": str(out)}
+    return counts, reading.problems
 
 
-def _gather(
-    reading: TruthFile, files: tuple[Path, ...], corpus: Path | None, out: Path | None, *, depth: int, seed: int
-) -> tuple[dict[str, Any], list[Problem]]:
-    from assay.bench.query_sets import pool_runs
-    from assay.truth.judging_pool import write_pool
-
-    found = pool_runs(reading, files, corpus, depth=depth, seed=seed)
-    told = _counts(found, depth)
-    if out is not None:
-        told |= {"sources": str(write_pool(found, out)), "written": str(out)}
-    return told, list(found.problems)
-
-
-def _counts(found: Pool, depth: int) -> dict[str, Any]:
-    shares = {name: round(share, 4) for name, share in found.shares.items()}
-    counts = {"depth": depth, "found": found.found, "judged": found.judged, "together": found.together}
-    return {**counts, "to_judge": len(found.pairs), "judged_share": shares}
-
-
-def _say(told: dict[str, Any], problems: list[Problem], form: str, *, verbose: bool) -> None:
-    from assay.io.terminal import dumps
-
-    if form == "json":
-        click.echo(dumps({**told, "problems": [str(problem) for problem in problems]}))
+def _text(fields: dict[str, Any]) -> Iterator[str]:
+    if "labels" in fields:
+        yield f"{fields['labels']:,} labels read; {fields['judgments']:,} judgments written to {fields['written']}"
         return
-    if problems:
-        click.echo(f"{len(problems):,} problems{':' if verbose else ' (-v shows them)'}", err=True)
-        for problem in problems if verbose else ():
-            click.echo(f"  {problem}", err=True)
-    if "labels" in told:
-        click.echo(f"{told['labels']:,} labels read; {told['judgments']:,} judgments written to {told['written']}")
-        return
-    click.echo(f"found by the first {told['depth']} of any run  {told['found']:>8,}")
-    click.echo(f"judged already                    {told['judged']:>8,}")
-    click.echo(f"of nearly the same lines          {told['together']:>8,}")
-    click.echo(f"to be judged                      {told['to_judge']:>8,}")
-    width = max(map(len, told["judged_share"]))
-    for name, share in told["judged_share"].items():
-        click.echo(f"  {name:<{width}}  judged@{told['depth']} {share:.3f}")
-    if "written" in told:
-        click.echo(f"written to {told['written']}; who found what is in {told['sources']}, which is not for the judge")
+    yield f"found by the first {fields['depth']} of any run  {fields['found']:>8,}"
+    yield f"judged already                    {fields['judged']:>8,}"
+    yield f"of nearly the same lines          {fields['together']:>8,}"
+    yield f"to be judged                      {fields['to_judge']:>8,}"
+    width = max(map(len, fields["judged_share"]))
+    for name, part in fields["judged_share"].items():
+        yield f"  {name:<{width}}  judged@{fields['depth']} {part:.3f}"
+    if "written" in fields:
+        yield f"written to {fields['written']}; who found what is in {fields['sources']}, which is not for the judge"

@@ -1,4 +1,4 @@
-"""`assay truth write`: a repository in, ground truth that a language model writes and a second one grades out."""
+"""`assay truth write`: have a language model write ground truth, and a second one grade it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, FILE, argument, command, flag, option, verbose
-from assay.errors import InputError
+from assay.cli.progress import lines_of
+from assay.errors import InputError, counted
+from assay.io.terminal import say
+from assay.runs.record import start_fresh
 from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 
 if TYPE_CHECKING:
@@ -73,11 +76,8 @@ def write(given: TruthWriteOptions) -> int:
     Exits 0 if there is a question, 1 if there is none or it stopped before the end, 2 on an error.
     """
     from assay.assemble.write_questions import AuthorOptions, write_questions
-    from assay.cli.progress import lines_of
     from assay.corpus.addresses import is_url
-    from assay.io.terminal import say
     from assay.judge.pairs import write as write_pairs
-    from assay.runs.record import start_fresh
     from assay.truth import truth_formats
     from assay.truth.ground_truth import Truth
 
@@ -89,16 +89,14 @@ def write(given: TruthWriteOptions) -> int:
     records = given.records or out.with_name(f"{out.stem}.records.jsonl")
     if given.fresh:
         start_fresh(records, "--records")
-    taken = {name: getattr(given, name) for name in AuthorOptions.__slots__ if name not in {"sorts", "kinds"}}
-    asked = AuthorOptions(**taken, sorts=given.sorts or SORTS, kinds=given.kinds or KINDS)
-    heard: list[Tally] = []
-    with lines_of(lambda: heard[-1].line(given.limit) if heard else "no question yet"):
-        made = write_questions(root, asked, records, say, heard.append)
+    author = AuthorOptions(**{name: getattr(given, name) for name in AuthorOptions.__slots__})
+    tallies: list[Tally] = []
+    with lines_of(lambda: tallies[-1].line(given.limit) if tallies else "no question yet"):
+        made = write_questions(root, author, records, say, tallies.append)
     if made.written.truth.queries:
-        dropped = truth_formats.write(made.written.truth, out, written_as, lossy=given.lossy)
         pairs = out.with_name(f"{out.stem}.pairs.jsonl")
         write_pairs(pairs, made.pairs)
-        if dropped:
+        if dropped := truth_formats.write(made.written.truth, out, written_as, lossy=given.lossy):
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {out}")
         say(f"for people to check: assay judge label {pairs} --graded --person NAME")
@@ -107,30 +105,22 @@ def write(given: TruthWriteOptions) -> int:
 
 
 def _summary(made: WrittenReport) -> Iterator[str]:
-    from assay.errors import counted
+    from assay.judge.campaign import lasting
 
     truth, tally = made.written.truth, made.tally
-    yield f"{counted(len(truth.queries), 'question')} about {made.orders:,} units" + (
-        f" at {truth.commit[:12]}" if truth.commit else ""
-    )
+    at = f" at {truth.commit[:12]}" if truth.commit else ""
+    yield f"{counted(len(truth.queries), 'question')} about {made.orders:,} units{at}"
     for name in ("unit", "kind"):
-        counts = Counter(query.tags[name] for query in truth.queries)
-        if counts:
-            yield f"{name}: " + ", ".join(f"{count:,} {each}" for each, count in counts.most_common())
-    grades = Counter(judgment.grade for judgment in truth.judgments)
-    if grades:
+        if counts := Counter(query.tags[name] for query in truth.queries).most_common():
+            yield f"{name}: " + ", ".join(f"{count:,} {each}" for each, count in counts)
+    if grades := Counter(judgment.grade for judgment in truth.judgments):
         yield "grade: " + ", ".join(f"{count:,} of {grade}" for grade, count in sorted(grades.items(), reverse=True))
     for why, count in made.written.left_out.most_common():
         yield f"  {count:>6,} left out: {why}"
-    yield _cost(tally)
+    if tally.judged:
+        cost = "cost unknown" if tally.unpriced == tally.judged else f"${tally.cost:.4f}"
+        yield f"{cost}, {lasting(tally.judged / tally.rate)}"
+    else:
+        yield f"{tally.before:,} were there before; no model was asked"
     if tally.stopped:
         yield f"stopped: {tally.stopped}; the same command goes on"
-
-
-def _cost(tally: Tally) -> str:
-    from assay.judge.campaign import lasting
-
-    if not tally.judged:
-        return f"{tally.before:,} were there before; no model was asked"
-    cost = "cost unknown" if tally.unpriced == tally.judged else f"${tally.cost:.4f}"
-    return f"{cost}, {lasting(tally.judged / tally.rate)}"
