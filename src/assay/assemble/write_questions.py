@@ -69,12 +69,10 @@ def write_questions(
         raise InputError(f"'{root}' has no {' or '.join(options.sorts or SORTS)} to ask about")
     with ExitStack() as stack:
         specs = tuple(filter(None, (options.chat, options.checker)))
-        taken = JudgeOptions(chats=specs, budget=options.budget, rate=options.rate, no_cache=options.no_cache)
-        chats, later = open_chats(taken, records, stack)
-        names = tuple(chat.name for chat in chats)
-        settings = CampaignSettings(
-            "author", names, config="", max_tries=options.max_tries, prompts=versions(names=PROMPTS)
-        )
+        models = JudgeOptions(chats=specs, budget=options.budget, rate=options.rate, no_cache=options.no_cache)
+        chats, later = open_chats(models, records, stack)
+        names, prompts = tuple(chat.name for chat in chats), versions(names=PROMPTS)
+        settings = CampaignSettings("author", names, config="", max_tries=options.max_tries, prompts=prompts)
         tally = run_in_waves(
             lambda: map(_pair, chosen),
             lambda steps: build_judge(settings, chats, steps),
@@ -98,10 +96,10 @@ def _pair(chosen: tuple[QuestionOrder, Chunk]) -> Pair:
 
 def _written(chosen: list[tuple[QuestionOrder, Chunk]], records: Path) -> Iterator[WrittenQuestion]:
     """Yield what became of each order, in their order; those that nobody came to are not there."""
-    said = {record["pair"]: record for record in verdicts(records)} if records.exists() else {}
+    records_of = {record["pair"]: record for record in verdicts(records)} if records.exists() else {}
     for each in chosen:
         pair = _pair(each)
-        if record := said.get(pair.digest):
+        if record := records_of.get(pair.digest):
             yield WrittenQuestion(
                 order_of(record["query"]),
                 pair.code.id,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.command import argument, command, flag, option, verbose
+from assay.cli.progress import print_line
 from assay.errors import InputError, MissingExtra
 from assay.io.terminal import say_problems
 from assay.values import Problem
@@ -61,14 +62,7 @@ def train(given: RankTrainOptions) -> None:
     settings = changed(NeuralSettings(base=base, task=given.task, **RECIPES[given.recipe]), given.changes)
     digest = _check_inputs(given.files, settings.base)
     run, write_onnx = _parts(onnx=given.onnx)
-    found = run(
-        _examples(given.files),
-        given.out,
-        settings,
-        lambda line: click.echo(printable(line), err=True),
-        resume=given.resume,
-        data=digest,
-    )
+    found = run(_examples(given.files), given.out, settings, print_line, resume=given.resume, data=digest)
     from assay.train.run import is_main_process
 
     if not is_main_process():  # another of several speaks

@@ -45,9 +45,8 @@ def generator(given: TrainGeneratorOptions) -> None:
     from assay.train.generator import GeneratorSettings, train_generator
 
     settings = changed(GeneratorSettings(), given.changes)
-    record = train_generator(
-        given.data, given.base, given.out, settings, print_line, tasks=given.tasks, fresh=given.fresh
-    )
+    places = given.data, given.base, given.out
+    record = train_generator(*places, settings, print_line, tasks=given.tasks, fresh=given.fresh)
     if record is None:  # another process of several writes it
         return
     click.echo(

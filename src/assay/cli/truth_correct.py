@@ -180,7 +180,8 @@ def _counts(found: Correction, pooled: Pool | None) -> dict[str, Any]:
     right = {(each.query_id, each.target) for each in found.right}
     finds = {(each.system, each.query_id, each.target) for each in pooled.sources}
     of_system = Counter(system for system, *pair in finds if tuple(pair) in right)
-    systems = {name: {"judged_share": round(part, 4), "right": of_system[name]} for name, part in pooled.shares.items()}
+    fractions = {name: round(part, 4) for name, part in pooled.shares.items()}
+    systems = {name: {"judged_share": part, "right": of_system[name]} for name, part in fractions.items()}
     counts |= {"found": pooled.found, "judged": pooled.judged, "unjudged": len(pooled.pairs)}
     return {**counts, "undecided": undecided, "systems": systems}
 
