@@ -153,10 +153,14 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
         chats, later = open_chats(options, out, stack)
         settings = CampaignSettings("signals", config="")
         if kind == "agents":
-            names = tuple(chat.name for chat in chats)
-            tries, votes = options.max_tries, options.votes
-            read = versions(options.prompts)
-            settings = CampaignSettings("agents", names, options.config, max_tries=tries, votes=votes, prompts=read)
+            settings = CampaignSettings(
+                "agents",
+                tuple(chat.name for chat in chats),
+                options.config,
+                max_tries=options.max_tries,
+                votes=options.votes,
+                prompts=versions(options.prompts),
+            )
         screener, _, of_screener = options.screener.partition(":")
         settings, encoder = replace(settings, screener=screener), None
         if "signals" in {kind, screener}:
@@ -197,45 +201,31 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
 
 def _check(options: JudgeOptions, kind: str, *, runs: bool) -> None:
     """Refuse what is unknown, and options that have no effect beside others."""
-    agents, signals, config = kind == "agents", kind == "signals", options.config
-    for is_wrong, why in (
-        (
-            not (agents or signals) or options.kind.startswith("agents:"),
-            f"no judge '{options.kind}'; wanted agents, signals or signals:FOLDER",
-        ),
-        (
-            agents and not options.screener and (options.encoder or options.prior != EVEN),
-            "--encoder and --prior are for signals: --judge signals, or --screener signals",
-        ),
-        (config not in CONFIGURATIONS, f"unknown configuration '{config}'; {nearest(config, CONFIGURATIONS)}"),
-        (
-            agents and not options.chats,
-            "agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none",
-        ),
-        (
-            signals and (options.chats or options.screener or options.budget or options.rate),
-            "--judge signals asks no model: leave --chat, --screener, --budget and --rate out",
-        ),
-        (
-            signals and options.install,
-            "--judge signals installs nothing: leave --install out; what lacks a module is not run",
-        ),
-        (
-            agents and options.allowed,
-            "--allow-execution is for --judge signals; --config says whether agents run what they write",
-        ),
-        (
-            options.cluster and not runs,
-            "--on is for code that a judge runs, and this one runs none: see --allow-execution, --config",
-        ),
-        (
-            options.cluster and options.install,
-            "--install does not reach the machines of a cluster: install there what programs import",
-        ),
-        (options.allow and not options.install, "--allow FILE says what --install may install: give both"),
-    ):
-        if is_wrong:
-            raise InputError(why)
+    if kind not in {"agents", "signals"} or options.kind.startswith("agents:"):
+        raise InputError(f"no judge '{options.kind}'; wanted agents, signals or signals:FOLDER")
+    if options.config not in CONFIGURATIONS:
+        raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, CONFIGURATIONS)}")
+    _check_kind(options, kind)
+    if options.cluster and not runs:
+        raise InputError("--on is for code that a judge runs, and this one runs none: see --allow-execution, --config")
+    if options.cluster and options.install:
+        raise InputError("--install does not reach the machines of a cluster: install there what programs import")
+    if options.allow and not options.install:
+        raise InputError("--allow FILE says what --install may install: give both")
+
+
+def _check_kind(options: JudgeOptions, kind: str) -> None:
+    if kind == "agents":
+        if not options.screener and (options.encoder or options.prior != EVEN):
+            raise InputError("--encoder and --prior are for signals: --judge signals, or --screener signals")
+        if not options.chats:
+            raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
+        if options.allowed:
+            raise InputError("--allow-execution is for --judge signals; --config says whether agents run their tests")
+    elif options.chats or options.screener or options.budget or options.rate:
+        raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
+    elif options.install:
+        raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
 
 
 def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[LaterChat, ...]]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from assay.cli.command import COUNT, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions, UnseenOptions
 from assay.cli.progress import progress
 from assay.io.terminal import say
@@ -17,8 +16,7 @@ from assay.io.terminal import say
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
 
-@dataclass(frozen=True, slots=True)
-class BenchCommandOptions:
+class BenchCommandOptions(Options):
     """Options of `assay bench`."""
 
     what: str = argument(default=".")

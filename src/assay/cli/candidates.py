@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options, tables
-from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import SampleOptions
 from assay.cli.progress import progress
 from assay.errors import counted
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from assay.assemble.choose_pairs import PairChoice
 
 
-@dataclass(frozen=True, slots=True)
-class CandidatesOptions:
+class CandidatesOptions(Options):
     """What the command line says."""
 
     queries: Path = argument()

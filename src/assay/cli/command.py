@@ -1,7 +1,6 @@
-"""A dataclass of arguments and options to a click command: each stands once, with its type, default and help.
+"""Make a click command of a class of options: each stands once, with its type, default and help.
 
-    @dataclass(frozen=True, slots=True)
-    class MixOptions:
+    class MixOptions(Options):
         files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
         seed: int = option("--seed N", "Seed of the rows that are drawn.", default=0)
 
@@ -15,10 +14,10 @@ not required is empty by default. What the function returns is the exit status; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import click
 
@@ -32,6 +31,14 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 COUNT = click.IntRange(min=1)
 Given = TypeVar("Given")
+
+
+@dataclass_transform(frozen_default=True)
+class Options:
+    """The options of a command, or those that several share: each field is one, and a value is frozen."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
 def complete_files(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions
 from assay.errors import InputError, counted
 
@@ -31,8 +31,7 @@ _FEW = 5
 """Reasons of one kind that are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExecOptions:
+class ExecOptions(Options):
     """Options of `assay exec`."""
 
     tasks: Path = argument()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import tables
-from assay.cli.command import COUNT, argument, command, form, option, verbose
+from assay.cli.command import COUNT, Options, argument, command, form, option, verbose
 from assay.errors import InputError
 from assay.io.terminal import dumps
 from assay.report.document import Number
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from assay.judge.accounts import CostForecast, PlannedPrice
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeAccountsOptions:
+class JudgeAccountsOptions(Options):
     """Options of `assay judge accounts`."""
 
     records: Path = argument()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import tables
-from assay.cli.command import COUNT, FILE, argument, command, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, Options, argument, command, form, option, shared, verbose
 from assay.cli.options import GateOptions, PairSampleOptions
 from assay.cli.tables import estimate, nulled
 from assay.errors import counted, printable
@@ -34,8 +34,7 @@ _LINES, _WIDEST, _MOST_SHOWN = 8, 110, 1_000
 _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeAgreementOptions:
+class JudgeAgreementOptions(Options):
     """Options of `assay judge agreement`."""
 
     labels: tuple[str, ...] = argument("LABELS...", required=True)

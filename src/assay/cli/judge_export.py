@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import argument, command, option, verbose
+from assay.cli.command import Options, argument, command, option, verbose
 from assay.errors import InputError
 from assay.io import files
 from assay.io.terminal import say
@@ -24,8 +24,7 @@ FORMS = {"own": ("jsonl", ".jsonl"), "beir": ("beir", ""), "trec": ("trec", ".qr
 """The ground-truth format of each layout, and how its files end."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeExportOptions:
+class JudgeExportOptions(Options):
     """Options of `assay judge export`."""
 
     records: Path = argument()

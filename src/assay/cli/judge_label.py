@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.command import FILE, argument, command, flag, form, option, verbose
+from assay.cli.command import FILE, Options, argument, command, flag, form, option, verbose
 from assay.cli.judge_agreement import as_dict, as_text
 from assay.cli.tables import nulled
 from assay.errors import InputError, counted, printable
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from assay.judge.pairs import Pair
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeLabelOptions:
+class JudgeLabelOptions(Options):
     """Options of `assay judge label`."""
 
     pairs: Path = argument("PAIRS")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import FILE, argument, command, flag, form, option, verbose
+from assay.cli.command import FILE, Options, argument, command, flag, form, option, verbose
 from assay.cli.tables import estimate, nulled
 from assay.errors import counted, printable
 from assay.io.terminal import dumps, say, say_problems
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from assay.judge.preferences import Preference
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePreferOptions:
+class JudgePreferOptions(Options):
     """Options of `assay judge prefer`."""
 
     a: Path = argument("A")

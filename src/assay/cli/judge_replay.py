@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from assay.cli.command import argument, command, form, option, verbose
+from assay.cli.command import Options, argument, command, form, option, verbose
 from assay.errors import InputError
 from assay.io.terminal import dumps, say
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeReplayOptions:
+class JudgeReplayOptions(Options):
     """Options of `assay judge replay`."""
 
     records: Path = argument()

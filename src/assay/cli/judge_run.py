@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions, PairSampleOptions
 from assay.cli.progress import lines_of
 from assay.io.terminal import dumps, say
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from assay.values import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRunOptions:
+class JudgeRunOptions(Options):
     """Options of `assay judge run`."""
 
     pairs: Path = argument()

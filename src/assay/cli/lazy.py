@@ -60,7 +60,6 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
             "check": "Find places that are wrong or gone.",
             "audit": "Find duplicates and contradictions.",
             "convert": "Convert between formats.",
-            "pool": "Collect results without a judgment.",
             "correct": "Find right answers that it lacks.",
         },
     },

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import COUNT, FILE, PATH, flag, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, Options, flag, option, verbose
 from assay.cli.completions import complete_kinds, complete_languages
 
 if TYPE_CHECKING:
@@ -34,8 +33,7 @@ def signals_prior(name: str, text: str) -> Any:
     return option(name, type=between, default=0.5, metavar="P", help=text)
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsOptions:
+class SettingsOptions(Options):
     """What the options say about settings."""
 
     location: str | None = option(
@@ -60,8 +58,7 @@ class SettingsOptions:
         return root_settings(root, UserSettings(self.config, self.changes, options))
 
 
-@dataclass(frozen=True, slots=True)
-class RootsOptions:
+class RootsOptions(Options):
     """What the options say about which roots are searched, and for how long they are opened."""
 
     places: tuple[str, ...] = option(
@@ -89,8 +86,7 @@ class RootsOptions:
         return len(paths) > 1 or bool(self.places or self.repositories)
 
 
-@dataclass(frozen=True, slots=True)
-class FilterOptions:
+class FilterOptions(Options):
     """What the options say about the corpus to keep."""
 
     languages: tuple[str, ...] = option(
@@ -117,8 +113,7 @@ class FilterOptions:
         return queries_of(texts, mode=self.mode, languages=self.languages, paths=self.paths, kinds=self.kinds)
 
 
-@dataclass(frozen=True, slots=True)
-class GateOptions:
+class GateOptions(Options):
     """What the options say about what a run has to reach."""
 
     floors: tuple[str, ...] = option(
@@ -128,8 +123,7 @@ class GateOptions:
     fail_if_worse: bool = flag("--fail-if-worse", "Exit 1 on a significant loss against the baseline.")
 
 
-@dataclass(frozen=True, slots=True)
-class UnseenOptions:
+class UnseenOptions(Options):
     """What the options say about who judges what nobody judged."""
 
     spec: str = option(
@@ -150,8 +144,7 @@ class UnseenOptions:
     install: bool = flag("--judge-install", "Let the judge install modules that tests lack, from a list.")
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
+class ClusterOptions(Options):
     """What the options say about where work is done."""
 
     place: str = option("--on PLACE", "Run on a Ray cluster: ray, or ray:HOST:PORT.  [default: on this machine]")
@@ -266,8 +259,7 @@ def rate(what: str) -> Any:
     return option("--rate", default="", metavar="AMOUNT", help=what)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleOptions:
+class SampleOptions(Options):
     """What the options say about a sample of queries."""
 
     sample: int | None = sample("Take N queries at random, the same ones for the same --seed.")
@@ -280,8 +272,7 @@ class SampleOptions:
         return SampleDraw(self.sample or 0, self.seed)
 
 
-@dataclass(frozen=True, slots=True)
-class PairSampleOptions:
+class PairSampleOptions(Options):
     """What the options say about a sample of pairs."""
 
     sample: int | None = sample("Take N at random, the same ones for the same --seed; see --sample-by.")

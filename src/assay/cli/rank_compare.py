@@ -6,13 +6,13 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import argument, command, flag, form, option, shared, verbose
+from assay.cli.command import Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions
 from assay.cli.progress import progress
 from assay.cli.rank_parts import RankerOptions, labelled, rankers, tasks_of
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from assay.protocols import Ranker
 
 
-@dataclass(frozen=True, slots=True)
-class RankCompareOptions:
+class RankCompareOptions(Options):
     """Options of `assay rank compare`."""
 
     matrix: Path = argument()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from assay.values import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class RankDataOptions:
+class RankDataOptions(Options):
     """Options of `assay rank data`."""
 
     tasks: Path = argument()

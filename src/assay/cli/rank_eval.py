@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options, tables
-from assay.cli.command import COUNT, argument, command, form, option, shared, verbose
+from assay.cli.command import COUNT, Options, argument, command, form, option, shared, verbose
 from assay.cli.exec import EXEC_COUNTS
 from assay.cli.progress import progress
 from assay.cli.rank_parts import RankerOptions, labelled, rankers, tasks_of
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from assay.rank.evaluate_rankers import Cell, Evaluation, RankerDifference
 
 
-@dataclass(frozen=True, slots=True)
-class RankEvalOptions:
+class RankEvalOptions(Options):
     """Options of `assay rank eval`."""
 
     samples: Path = argument()

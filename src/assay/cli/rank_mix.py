@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import argument, command, flag, form, option, verbose
+from assay.cli.command import Options, argument, command, flag, form, option, verbose
 from assay.errors import InputError, counted, nearest
 from assay.io.terminal import say, say_problems
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from assay.rank.dataset.rows import Example
 
 
-@dataclass(frozen=True, slots=True)
-class MixOptions:
+class MixOptions(Options):
     """What is mixed, and where it goes."""
 
     files: tuple[Path, ...] = argument("DATA...", required=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options, tables
-from assay.cli.command import COUNT, FILE, argument, command, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, Options, argument, command, form, option, shared, verbose
 from assay.cli.progress import progress
 from assay.cli.rank_parts import RankerOptions, rankers, tasks_of
 from assay.errors import counted, printable
@@ -29,8 +28,7 @@ _PARTS = 4
 """Parts of a score that are printed."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankOrderOptions:
+class RankOrderOptions(Options):
     """Options of `assay rank order`."""
 
     samples: Path = argument()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, flag, option, shared
+from assay.cli.command import COUNT, FILE, Options, flag, option, shared
 from assay.cli.options import ClusterOptions
 from assay.errors import InputError
 from assay.io.terminal import say
@@ -25,8 +25,7 @@ _ASKING = ("budget", "rate", "in_flight", "records", "replay", "no_cache")
 """Options that say something which only a model can heed."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankerOptions:
+class RankerOptions(Options):
     """What rankers may do: run programs, ask models."""
 
     allow_execution: bool = options.allow_execution()

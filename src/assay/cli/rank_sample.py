@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, argument, command, flag, option, verbose
+from assay.cli.command import COUNT, FILE, Options, argument, command, flag, option, verbose
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from assay.values import Task
 
 
-@dataclass(frozen=True, slots=True)
-class RankSampleOptions:
+class RankSampleOptions(Options):
     """Options of `assay rank sample`."""
 
     tasks: Path = argument()

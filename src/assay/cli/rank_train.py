@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import argument, command, flag, option, verbose
+from assay.cli.command import Options, argument, command, flag, option, verbose
 from assay.cli.progress import print_line
 from assay.errors import InputError, MissingExtra
 from assay.io.terminal import say_problems
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from assay.rank.dataset.rows import Example
 
 
-@dataclass(frozen=True, slots=True)
-class RankTrainOptions:
+class RankTrainOptions(Options):
     """Options of `assay rank train`."""
 
     files: tuple[Path, ...] = argument("DATA...", required=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, FILE, command, flag, option, verbose
+from assay.cli.command import COUNT, FILE, Options, command, flag, option, verbose
 from assay.cli.progress import print_line
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
@@ -24,8 +23,7 @@ TEACHER = "hf:sentence-transformers/all-MiniLM-L6-v2"
 BEFORE = "static:default"
 
 
-@dataclass(frozen=True, slots=True)
-class TrainEncoderOptions:
+class TrainEncoderOptions(Options):
     """Options of `assay train encoder`."""
 
     out: Path = option("--out FOLDER", "Where the encoder goes.", required=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from assay.cli import options
-from assay.cli.command import argument, command, flag, option, verbose
+from assay.cli.command import Options, argument, command, flag, option, verbose
 from assay.cli.progress import print_line
 from assay.settings import changed
 
 
-@dataclass(frozen=True, slots=True)
-class TrainGeneratorOptions:
+class TrainGeneratorOptions(Options):
     """Options of `assay train generator`."""
 
     data: tuple[Path, ...] = argument("DATA...", required=True)

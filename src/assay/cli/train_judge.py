@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from assay.cli import options
-from assay.cli.command import argument, command, option, verbose
+from assay.cli.command import Options, argument, command, option, verbose
 from assay.cli.progress import print_line
 from assay.settings import changed
 
 
-@dataclass(frozen=True, slots=True)
-class TrainJudgeOptions:
+class TrainJudgeOptions(Options):
     """What the judge is learned from, and where its weights go."""
 
     sources: tuple[str, ...] = argument("SOURCE...", required=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 import click
 
-from assay.cli.command import argument, command, flag, option, verbose
+from assay.cli.command import Options, argument, command, flag, option, verbose
 from assay.cli.progress import print_line
 from assay.settings import changed
 
 
-@dataclass(frozen=True, slots=True)
-class TrainRankingOptions:
+class TrainRankingOptions(Options):
     """What the ranking is learned from, and where its weights go."""
 
     truths: tuple[Path, ...] = argument("TRUTH...", required=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.command import argument, command, flag, form, option, verbose
+from assay.cli.command import Options, argument, command, flag, form, option, verbose
 from assay.cli.progress import progress
 from assay.errors import InputError
 from assay.io.terminal import dumps
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from assay.values import Chunk
 
 
-@dataclass(frozen=True, slots=True)
-class TruthAuditOptions:
+class TruthAuditOptions(Options):
     """Options of `assay truth audit`."""
 
     file: Path = argument()

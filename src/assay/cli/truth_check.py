@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.command import argument, command, form, option, verbose
+from assay.cli.command import Options, argument, command, form, option, verbose
 from assay.errors import counted, printable
 from assay.io.terminal import dumps
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from assay.truth.target_places import TruthCheck
 
 
-@dataclass(frozen=True, slots=True)
-class TruthCheckOptions:
+class TruthCheckOptions(Options):
     """Options of `assay truth check`."""
 
     file: Path = argument()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import argument, command, flag, option, verbose
+from assay.cli.command import Options, argument, command, flag, option, verbose
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
 
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 _FORM = "[default: what its name or content says]"
 
 
-@dataclass(frozen=True, slots=True)
-class TruthConvertOptions:
+class TruthConvertOptions(Options):
     """Options of `assay truth convert`."""
 
     source: Path = argument("IN")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, argument, command, flag, form, option, verbose
+from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, verbose
 from assay.cli.progress import lines_of
 from assay.errors import InputError, counted
 from assay.io import files
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from assay.values import Chunk, Judgment, Problem, Query
 
 
-@dataclass(frozen=True, slots=True)
-class TruthCorrectOptions:
+class TruthCorrectOptions(Options):
     """Options of `assay truth correct`."""
 
     runs: tuple[Path, ...] = argument("[RUN]...")
@@ -188,7 +186,8 @@ def _counts(found: Correction, pooled: Pool | None) -> dict[str, Any]:
 
 def _text(counts: dict[str, Any]) -> Iterator[str]:
     if "found" in counts:
-        yield f"{counted(counts['found'], 'result')}: {counts['judged']:,} judged before, {counts['unjudged']:,} to judge"
+        results = counted(counts["found"], "result")
+        yield f"{results}: {counts['judged']:,} judged before, {counts['unjudged']:,} to judge"
         yield f"of these {counts['right']:,} right, {counts['wrong']:,} wrong, {counts['undecided']:,} undecided"
         for name, one in counts["systems"].items():
             before = f"{one['judged_share']:.3f} of its results judged before"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, argument, command, flag, option, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, option, verbose
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from assay.truth.mine import MinedTruth
 
 
-@dataclass(frozen=True, slots=True)
-class TruthMineOptions:
+class TruthMineOptions(Options):
     """Options of `assay truth mine`."""
 
     repository: str = argument("REPO")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, argument, command, flag, option, verbose
+from assay.cli.command import COUNT, FILE, Options, argument, command, flag, option, verbose
 from assay.cli.progress import lines_of
 from assay.errors import InputError, counted
 from assay.io.terminal import say
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from assay.judge.campaign import Tally
 
 
-@dataclass(frozen=True, slots=True)
-class TruthWriteOptions:
+class TruthWriteOptions(Options):
     """Options of `assay truth write`."""
 
     repository: str = argument("REPO")
