@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, FOLDER, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions, UnseenOptions
 from assay.cli.progress import progress
 from assay.io.terminal import say
@@ -42,8 +42,8 @@ class BenchCommandOptions(Options):
     out: Path = option(
         "--out FOLDER",
         "Where answers and results go; answers that are there are used again.",
-        type=click.Path(path_type=Path, file_okay=False),
-        default=Path("assay-bench"),
+        type=FOLDER,
+        default="assay-bench",
     )
     judging: UnseenOptions = shared(UnseenOptions)
     fresh: bool = flag("--fresh", "Ask everything again; earlier answers are moved to FOLDER/runs.old.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options, tables
-from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import SampleOptions
 from assay.cli.progress import progress
 from assay.errors import counted
@@ -33,9 +33,7 @@ class CandidatesOptions(Options):
     testable: bool = flag("--testable", "Keep only Python functions that have a parameter and return a value.")
     labels: Path | None = option("--labels FILE", "Also print what each rank is worth by these labels.")
     sampling: SampleOptions = shared(SampleOptions)
-    out: Path = option(
-        "--out FILE", "Where pairs go; an interrupted run continues there.", type=FILE, default=Path("candidates.jsonl")
-    )
+    out: Path = options.out_file("pairs", "candidates.jsonl")
     fresh: bool = options.fresh()
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")

@@ -29,6 +29,7 @@ COMPLETION_VARIABLE = "_ASSAY_COMPLETE"
 VERBOSE = frozenset({"-v", "--verbose"})
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)
 Given = TypeVar("Given")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions
 from assay.errors import InputError, counted
 
@@ -36,12 +36,7 @@ class ExecOptions(Options):
 
     tasks: Path = argument()
     samples: Path | None = argument()
-    out: Path = option(
-        "--out FILE",
-        "Where outcomes go; an interrupted run continues there.",
-        type=FILE,
-        default=Path("outcomes.jsonl"),
-    )
+    out: Path = options.out_file("outcomes", "outcomes.jsonl")
     fresh: bool = options.fresh()
     workers: int | None = option("--workers N", "Programs at a time.  [default: one per core]", type=COUNT)
     where: ClusterOptions = shared(ClusterOptions)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import tables
-from assay.cli.command import COUNT, FILE, Options, argument, command, form, option, shared, verbose
+from assay.cli.command import COUNT, FILE, FOLDER, Options, argument, command, form, option, shared, verbose
 from assay.cli.options import GateOptions, PairSampleOptions
 from assay.cli.tables import estimate, nulled
 from assay.errors import counted, printable
@@ -46,9 +46,7 @@ class JudgeAgreementOptions(Options):
     show: int = option("--show N", "Print at most N disagreements.", type=click.IntRange(min=0), default=10)
     out: Path | None = option("--out FILE.html", "Also write the disagreements as a page.", type=FILE)
     results: Path | None = option(
-        "--results FOLDER",
-        "Write results.json, RESULTS.md and report.html there; needs --gold.",
-        type=click.Path(path_type=Path, file_okay=False),
+        "--results FOLDER", "Write results.json, RESULTS.md and report.html there; needs --gold.", type=FOLDER
     )
     gating: GateOptions = shared(GateOptions)
     form: str = form("text", "json")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import Options, argument, command, option, verbose
+from assay.cli.command import FOLDER, Options, argument, command, option, verbose
 from assay.errors import InputError
 from assay.io import files
 from assay.io.terminal import say
@@ -28,9 +28,7 @@ class JudgeExportOptions(Options):
     """Options of `assay judge export`."""
 
     records: Path = argument()
-    folder: Path = option(
-        "--to DIR", "The folder to write to.", type=click.Path(path_type=Path, file_okay=False), required=True
-    )
+    folder: Path = option("--to DIR", "The folder to write to.", type=FOLDER, required=True)
     layout: str = option("--format", "The format of the benchmark.", type=click.Choice([*FORMS]), default="own")
     corpus: Path | None = option("--corpus CORPUS", "More code to search, beside the candidates.")
     seed: int = option("--seed N", "The random seed of the splits.", default=0)

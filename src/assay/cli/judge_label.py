@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import FILE, Options, argument, command, flag, form, option, verbose
+from assay.cli.command import FILE, FOLDER, Options, argument, command, flag, form, option, verbose
 from assay.cli.judge_agreement import as_dict, as_text
 from assay.cli.tables import nulled
 from assay.errors import InputError, counted, printable
@@ -30,8 +30,8 @@ class JudgeLabelOptions(Options):
     out: Path = option(
         "--out FOLDER",
         "Where labels go, a file for each person; an interrupted session continues there.",
-        type=click.Path(path_type=Path, file_okay=False),
-        default=Path("labels"),
+        type=FOLDER,
+        default="labels",
     )
     fresh: bool = options.fresh()
     disputed: bool = flag("--disputed", "Ask only about pairs that others in FOLDER label differently.")

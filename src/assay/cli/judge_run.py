@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,19 +10,22 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions, PairSampleOptions
 from assay.cli.progress import lines_of
 from assay.io.terminal import dumps, say
 from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from assay.judge.campaign import Tally
     from assay.judge.pairs import Pair, SampledPairs
     from assay.settings import ClusterSettings
     from assay.values import Problem
+
+_MOST_NAMED = 10
+"""Problems that are named without -v; the others are counted."""
 
 
 class JudgeRunOptions(Options):
@@ -66,9 +70,7 @@ class JudgeRunOptions(Options):
     allow: Path | None = options.allow()
     no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
     prompts: Path | None = option("--prompts FOLDER", "Use the prompt files in FOLDER.  [default: those that ship]")
-    out: Path = option(
-        "--out FILE", "Where records go; an interrupted run continues there.", type=FILE, default=Path("records.jsonl")
-    )
+    out: Path = options.out_file("records", "records.jsonl")
     fresh: bool = options.fresh()
     retry: bool = flag("--retry", "Judge undecided pairs again.")
     form: str = form("text", "json")
@@ -92,7 +94,7 @@ def run(given: JudgeRunOptions) -> int:
     """
     from assay.assemble.open_judge import JudgeOptions, open_judge
     from assay.judge.campaign import run_in_waves
-    from assay.judge.pairs import read_sample
+    from assay.judge.pairs import Pair, notes, read_sample
     from assay.judge.records import cut
 
     sample = given.sampling.draw()
@@ -105,11 +107,30 @@ def run(given: JudgeRunOptions) -> int:
         start_fresh(given.out)
     if cut(given.out):
         say(f"the last line of {given.out} was cut: what it said is done again")
-    reporter = ProgressReporter(total, verbose=given.verbose)
+    problems: list[str] = []
+    tallies: deque[Tally] = deque(maxlen=1)
+    is_noted = False
+
+    def name_problem(problem: Problem) -> None:
+        problems.append(str(problem))
+        if given.verbose or len(problems) <= _MOST_NAMED:
+            say(problems[-1])
+
+    def noted_pairs() -> Iterator[Pair | Problem]:
+        nonlocal is_noted
+        for pair in chosen().pairs:
+            for note in notes(pair) if isinstance(pair, Pair) and not is_noted else ():
+                name_problem(note)
+            yield pair
+        is_noted = True  # a later wave goes through them again
+
     judge_options = JudgeOptions(**{name: getattr(given, name) for name in JudgeOptions.__slots__})
-    with open_judge(judge_options, given.out, say) as factory, lines_of(reporter.line):
+    with (
+        open_judge(judge_options, given.out, say) as factory,
+        lines_of(lambda: tallies[-1].line(total) if tallies else f"judging {total:,} pairs: no verdict yet"),
+    ):
         tally = run_in_waves(
-            lambda: reporter.on_pairs(chosen().pairs),
+            noted_pairs,
             factory.judge_of,
             given.out,
             later=factory.later,
@@ -117,54 +138,23 @@ def run(given: JudgeRunOptions) -> int:
             settings=replace(factory.settings, sample=str(sample)),
             workers=given.workers,
             retry=given.retry,
-            report=reporter.on_verdict,
-            told=reporter.problem,
+            report=tallies.append,
+            told=name_problem,
         )
-    if reporter.problems > reporter.most:
-        say(f"{reporter.problems - reporter.most:,} more problems; -v names them")
+    return _print(given, tally, total, problems)
+
+
+def _print(given: JudgeRunOptions, tally: Tally, total: int, problems: Sequence[str]) -> int:
+    """Print what the run came to, and return its status."""
+    if not given.verbose and len(problems) > _MOST_NAMED:
+        say(f"{len(problems) - _MOST_NAMED:,} more problems; -v names them")
     fields = {**_tally_as_json(tally), "out": str(given.out)}
-    click.echo(dumps(fields) if given.form == "json" else "\n".join(_text(tally, total, reporter.first)))
+    first = problems[0] if problems else ""
+    click.echo(dumps(fields) if given.form == "json" else "\n".join(_text(tally, total, first)))
     if given.out.exists():
         say(f"written to {given.out}")
     is_open = tally.judged == tally.undecided and (tally.judged or not tally.before)
     return 1 if tally.stopped or is_open else 0
-
-
-class ProgressReporter:
-    """Says where a campaign stands, and what is odd about its pairs."""
-
-    def __init__(self, total: int, *, verbose: bool) -> None:
-        self._total, self.most = total, 10**9 if verbose else 10
-        self.problems = 0
-        self.first = ""
-        """What was wrong first."""
-        self._tally: Tally | None = None
-        self._noted = False
-
-    def on_pairs(self, pairs: Iterator[Pair | Problem]) -> Iterator[Pair | Problem]:
-        """Pass pairs on, and name what is odd about them."""
-        from assay.judge.pairs import Pair, notes
-
-        for pair in pairs:
-            for note in notes(pair) if isinstance(pair, Pair) and not self._noted else ():
-                self.problem(note)
-            yield pair
-        self._noted = True  # a later wave goes through them again
-
-    def problem(self, problem: Problem) -> None:
-        """Name a problem, unless there were many."""
-        self.problems += 1
-        self.first = self.first or str(problem)
-        if self.problems <= self.most:
-            say(str(problem))
-
-    def on_verdict(self, tally: Tally) -> None:
-        """Keep the newest tally."""
-        self._tally = tally
-
-    def line(self) -> str:
-        """Return where it stands."""
-        return self._tally.line(self._total) if self._tally else f"judging {self._total:,} pairs: no verdict yet"
 
 
 def _tally_as_json(tally: Tally) -> dict[str, object]:

@@ -212,6 +212,11 @@ def source() -> Any:
     return option("--from", default="", metavar="FORM", help="The format of FILE.  [default: found by its contents]")
 
 
+def out_file(what: str, default: str) -> Any:
+    """Declare the option that says where a run writes."""
+    return option("--out FILE", f"Where {what} go; an interrupted run continues there.", type=FILE, default=default)
+
+
 def fresh() -> Any:
     """Declare the option that begins a run again instead of going on with it."""
     return flag("--fresh", help="Start again; earlier results are moved to FILE.old.")

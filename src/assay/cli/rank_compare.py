@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import FOLDER, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions
 from assay.cli.progress import progress
 from assay.cli.rank_parts import RankerOptions, labelled, rankers, tasks_of
@@ -32,12 +32,7 @@ class RankCompareOptions(Options):
     """Options of `assay rank compare`."""
 
     matrix: Path = argument()
-    out: Path = option(
-        "--out FOLDER",
-        "Where orders and results go.",
-        type=click.Path(path_type=Path, file_okay=False),
-        default=Path("assay-rank"),
-    )
+    out: Path = option("--out FOLDER", "Where orders and results go.", type=FOLDER, default="assay-rank")
     fresh: bool = flag("--fresh", "Rank everything again; earlier orders are moved to FOLDER/runs.old.")
     all_pairs: bool = flag("--all-pairs", "Test every two rankers, not only each against the unranked order.")
     gating: GateOptions = shared(GateOptions)

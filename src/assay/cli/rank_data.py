@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from assay.programs.samples import Samples
     from assay.programs.tasks.task_file import TaskFile
     from assay.rank.dataset.rows import Example
-    from assay.settings import ClusterSettings
     from assay.values import Outcome
 
 
@@ -67,12 +66,10 @@ def data(given: RankDataOptions) -> None:
     split((), valid=given.valid, test=given.test)
     if given.plot:
         check_picture(given.plot)
-    reading, held = _load_samples(given.tasks, given.samples, given.outcomes, given.stop, given.limit_tasks)
+    reading, held = _load_samples(given)
     for what in ("references", "outcomes") if given.fresh else ():
         start_fresh(_beside(given.out, what))
-    failing, found, problems = _run_programs(
-        reading, held, given.out, given.outcomes, check=not given.keep_failing, cluster=given.where.cluster
-    )
+    failing, found, problems = _run_programs(given, reading, held)
     for name, why in failing.items():
         say(f"{name} is dropped: its own reference fails ({why})")
     kept = {task.id for task in without(reading.tasks, failing)}
@@ -101,30 +98,28 @@ def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
         write_picture(fault_tables.drawing(sides), plot)
 
 
-def _load_samples(
-    tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: int | None
-) -> tuple[TaskFile, Samples]:
+def _load_samples(given: RankDataOptions) -> tuple[TaskFile, Samples]:
     """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
     from assay.programs.samples import read as samples_of
     from assay.programs.tasks.task_file import read_tasks
 
-    reading = read_tasks(tasks)
-    reading = replace(reading, tasks=reading.tasks[:most])
-    held = samples_of(samples, reading.tasks, stop=stop)
+    reading = read_tasks(given.tasks)
+    tasks = reading.tasks[: given.limit_tasks]
+    held = samples_of(given.samples, tasks, stop=given.stop)
     if not held.programs:
         raise InputError(f"there is no program to learn from{f': {held.problems[0]}' if held.problems else ''}")
-    if outcomes and not outcomes.is_file():
-        raise InputError(f"no such file: '{outcomes}'; leave --outcomes out to run the samples now")
+    if given.outcomes and not given.outcomes.is_file():
+        raise InputError(f"no such file: '{given.outcomes}'; leave --outcomes out to run the samples now")
     sampled = {program.task_id for program in held.programs}
-    reading = replace(reading, tasks=tuple(task for task in reading.tasks if task.id in sampled))
-    lost = (
-        (Problem(samples.name, f"{held.unknown:,} samples are of tasks that are not in TASKS"),) if held.unknown else ()
-    )
-    return reading, replace(held, problems=() if most else (*held.problems, *lost))
+    reading = replace(reading, tasks=tuple(task for task in tasks if task.id in sampled))
+    problems = list(held.problems)
+    if held.unknown:
+        problems.append(Problem(given.samples.name, f"{held.unknown:,} samples are of tasks that are not in TASKS"))
+    return reading, replace(held, problems=() if given.limit_tasks else tuple(problems))
 
 
 def _run_programs(
-    reading: TaskFile, held: Samples, out: Path, outcomes: Path | None, *, check: bool, cluster: ClusterSettings | None
+    given: RankDataOptions, reading: TaskFile, held: Samples
 ) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
     """Return which references fail, the outcomes of the samples, and what could not be used."""
     from assay.assemble.open_runner import open_equipped_runner
@@ -133,24 +128,25 @@ def _run_programs(
     from assay.programs.samples import references
     from assay.rank.dataset.rows import failing_references
 
-    given = [row.outcome for row in load(outcomes)] if outcomes else []
-    if outcomes and not check:
+    cluster, check = given.where.cluster, not given.keep_failing
+    known = [row.outcome for row in load(given.outcomes)] if given.outcomes else []
+    if given.outcomes and not check:
         if cluster:
             raise InputError("nothing is left to run with --outcomes and --keep-failing: leave --on out")
-        return {}, given, []
+        return {}, known, []
     with progress() as watch, open_equipped_runner(RunnerOptions(cluster=cluster), reading, held, say) as room:
         ready = ready_tasks(reading, room, watch)
         own = references(ready.tasks)
 
         def ran(samples: Samples, what: str) -> list[Outcome]:
-            with sole_writer(_beside(out, what)):
-                rows = run_samples(reading, ready, samples, room, _beside(out, what), Limits(), watch)
-            return [row.outcome for row in rows]
+            file = _beside(given.out, what)
+            with sole_writer(file):
+                return [row.outcome for row in run_samples(reading, ready, samples, room, file, Limits(), watch)]
 
         if check and own.problems:
             say(f"{counted(len(own.problems), 'task')} without a reference to check")
         failing = failing_references(ran(own, "references")) if check and own.programs else {}
-        return failing, given if outcomes else ran(held, "outcomes"), list(ready.problems)
+        return failing, known if given.outcomes else ran(held, "outcomes"), list(ready.problems)
 
 
 def _beside(out: Path, what: str) -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, Options, argument, command, flag, option, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, option, verbose
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
@@ -26,9 +26,7 @@ class RankSampleOptions(Options):
 
     tasks: Path = argument()
     spec: str = option("--model SPEC", "The model: chat:MODEL or completions:MODEL.", required=True)
-    out: Path = option(
-        "--out FILE", "Where samples go; an interrupted run continues there.", type=FILE, default=Path("samples.jsonl")
-    )
+    out: Path = options.out_file("samples", "samples.jsonl")
     fresh: bool = options.fresh()
     n: int = option("--n N", "Samples per task.", type=COUNT, default=10)
     temperature: float = option(
