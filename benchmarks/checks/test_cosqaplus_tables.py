@@ -86,7 +86,7 @@ def test_table_six_shares_the_replies_of_six_configurations(home: Path):
     figures = results_of(home, "table6")
     assert len(figures) == 7  # and their majority
     assert figures["PS + TPG + TE + BF + FA"]["accuracy"][0] == 1.0
-    assert (home / "cosqaplus" / "table6.html").stat().st_size > 10_000
+    assert (home / "cosqaplus" / "table6" / "report.html").stat().st_size > 10_000
 
 
 def test_table_four_puts_people_and_single_models_beside_the_agents(home: Path):

@@ -137,8 +137,8 @@ def _judge(given: argparse.Namespace, pairs: Path, chat: str, config: str, out: 
 
 def _agreement(given: argparse.Namespace, labels: list[str], name: str) -> list[str]:
     gold = [word for file in given.gold for word in ("--gold", str(file))]
-    page = ["--out", str(given.out / f"{name}.html"), "--results", str(given.out / name)]
-    return ["judge", "agreement", *labels, *gold, "--show", "0", *page]
+    results = ["--results", str(given.out / name)]
+    return ["judge", "agreement", *labels, *gold, "--show", "0", *results]
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options, tables
-from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
-from assay.cli.options import SampleOptions
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, verbose
 from assay.cli.progress import progress
 from assay.errors import counted
 from assay.io.terminal import dumps, say_problems
 from assay.report.document import Number
+from assay.runs.draw_sample import SampleDraw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +32,8 @@ class CandidatesOptions(Options):
     k: int = option("-k", "--k N", "Code snippets per query.", type=COUNT, default=20)
     testable: bool = flag("--testable", "Keep only Python functions that have a parameter and return a value.")
     labels: Path | None = option("--labels FILE", "Also print what each rank is worth by these labels.")
-    sampling: SampleOptions = shared(SampleOptions)
+    sample: int | None = options.sample("Take N queries at random, the same ones for the same --seed.")
+    seed: int = option("--seed N", "The random seed of --sample.", default=0)
     out: Path = options.out_file("pairs", "candidates.jsonl")
     fresh: bool = options.fresh()
     form: str = form("text", "json")
@@ -60,7 +61,7 @@ def candidates(given: CandidatesOptions) -> None:
             k=given.k,
             testable=given.testable,
             labels=given.labels,
-            sample=given.sampling.draw(),
+            sample=SampleDraw(given.sample or 0, given.seed),
             fresh=given.fresh,
             report=lambda problems: say_problems(problems, every=given.verbose),
             progress=watch,

@@ -45,7 +45,7 @@ class ExecOptions(Options):
     timeout: float | str | None = options.timeout(
         "a program", auto="ten times what the reference takes, from 2 to 5 or four times that"
     )
-    install: bool = options.install()
+    install: bool = flag("--install", "Install missing modules of allowed distributions.")
     allow: Path | None = options.allow()
     ks: str = option("--k K,…", "The k of pass@k and exec@k.", default="1,10,100")
     first_failure: bool = flag(

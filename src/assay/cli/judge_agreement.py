@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import tables
-from assay.cli.command import COUNT, FILE, FOLDER, Options, argument, command, form, option, shared, verbose
+from assay.cli.command import COUNT, FOLDER, Options, argument, command, form, option, shared, verbose
 from assay.cli.options import GateOptions, PairSampleOptions
 from assay.cli.tables import estimate, nulled
 from assay.errors import counted, printable
 from assay.io.rows import plain
 from assay.io.terminal import dumps, say, say_problems
-from assay.report import document as doc
+from assay.report.document import Cell, Number, Table, fraction
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Reasons = Mapping[str, Mapping[Key, str]]
 
 MARKS = {1: "match", 0: "no match", None: "undecided"}
-_LINES, _WIDEST, _MOST_SHOWN = 8, 110, 1_000
+_LINES, _WIDEST = 8, 110
 _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")
 
 
@@ -44,7 +44,6 @@ class JudgeAgreementOptions(Options):
     match: int = option("--match GRADE", "The lowest grade that counts as a match.", type=COUNT, default=1)
     sampling: PairSampleOptions = shared(PairSampleOptions)
     show: int = option("--show N", "Print at most N disagreements.", type=click.IntRange(min=0), default=10)
-    out: Path | None = option("--out FILE.html", "Also write the disagreements as a page.", type=FILE)
     results: Path | None = option(
         "--results FOLDER", "Write results.json, RESULTS.md and report.html there; needs --gold.", type=FOLDER
     )
@@ -91,11 +90,6 @@ def agreement(given: JudgeAgreementOptions) -> int:
         click.echo(dumps({**as_dict(found, reasons, texts), "costs": taken, "problems": [*map(str, problems)]}))
     else:
         click.echo("\n".join(as_text(found, reasons, texts, costs, show=given.show, problems=len(problems))))
-    if given.out:
-        from assay.report.web_page import write_page
-
-        write_page(_report_of(found, reasons, texts, costs), given.out)
-        say(f"written to {given.out}")
     if not (given.results or gating.floors or gating.baseline):
         return 0
     labels = labels_of(annotators, truth, match=given.match, texts=texts)
@@ -156,10 +150,10 @@ def as_text(
         yield from _side_by_side(difference, reasons, texts)
 
 
-def _tables(found: LabelAgreement, costs: Costs) -> Iterator[doc.Table]:
+def _tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
     """Yield how labels spread, how far they agree with the truth, and with one another, and what they took."""
     counts = {**({"(the truth)": found.true} if found.true else {}), **found.counts}
-    rows: list[tuple[str | int | doc.Cell, ...]]
+    rows: list[tuple[str | int | Cell, ...]]
     rows = [(name, one.match, one.non_match, one.undecided, one.absent) for name, one in counts.items()]
     yield tables.table(("annotator", "match", "no match", "undecided", "absent"), rows, "Labels")
     if found.true:
@@ -181,22 +175,22 @@ def _tables(found: LabelAgreement, costs: Costs) -> Iterator[doc.Table]:
         yield tables.table(taken, [_cost(name, made) for name, made in costs.items()], "What a pair took")
 
 
-def _percent(part: int, whole: int) -> doc.Number:
-    return doc.fraction(part / whole if whole else None, digits=1)
+def _percent(part: int, whole: int) -> Number:
+    return fraction(part / whole if whole else None, digits=1)
 
 
-def _cost(name: str, made: CampaignCosts) -> tuple[str | int | doc.Cell, ...]:
+def _cost(name: str, made: CampaignCosts) -> tuple[str | int | Cell, ...]:
     pairs, usd = max(made.pairs, 1), made.total("cost")
     is_priced = not made.total("unpriced")
     return (
         name,
         made.pairs,
-        doc.Number(made.total("calls") / pairs, digits=2),
-        doc.Number((made.total("tokens_in") + made.total("tokens_out")) / pairs, digits=0),
-        doc.Number(usd / pairs if is_priced else None, digits=6),
-        doc.Number(usd if is_priced else None, digits=2),
-        doc.Number(made.total("model_s") / pairs, digits=2),
-        doc.Number(made.total("sandbox_s") / pairs, digits=2),
+        Number(made.total("calls") / pairs, digits=2),
+        Number((made.total("tokens_in") + made.total("tokens_out")) / pairs, digits=0),
+        Number(usd / pairs if is_priced else None, digits=6),
+        Number(usd if is_priced else None, digits=2),
+        Number(made.total("model_s") / pairs, digits=2),
+        Number(made.total("sandbox_s") / pairs, digits=2),
         _percent(made.executable, made.ran),
     )
 
@@ -214,43 +208,3 @@ def _side_by_side(difference: LabelDifference, reasons: Reasons, texts: Texts) -
 
 def _cut(text: str) -> str:
     return (text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…").rstrip()
-
-
-def _report_of(found: LabelAgreement, reasons: Reasons, texts: Texts, costs: Costs) -> doc.Report:
-    """Return how far labels agree, and each pair that they divide."""
-    total, shown = len(found.differences), found.differences[:_MOST_SHOWN]
-    names = list(dict.fromkeys(name for each in shown for name in each.said))
-    by = doc.Choice("missing", "Undecided by", {"": "anybody", **{str(at): name for at, name in enumerate(names)}})
-    entries = tuple(_entry(each, reasons, texts, names) for each in shown)
-    cut = [doc.words(f"The {_MOST_SHOWN:,} most divided are shown; JSON has all.", "note")] * (total > _MOST_SHOWN)
-    pairs = doc.Section("pairs", "Pairs", (*cut, doc.Entries("pair", "pair", (by,), entries)))
-    agreed = doc.Section("agreement", "Agreement", tuple(_tables(found, costs)))
-    facts = (
-        f"{found.pairs:,} pairs of {found.queries:,} queries",
-        *([f"alpha {cell_text(estimate(found.alpha))}"] if len(found.counts) > 1 else []),
-        *(f"{name}: accuracy {cell_text(estimate(one.accuracy))}" for name, one in found.against.items()),
-    )
-    title = f"{total:,} pairs labelled in two ways"
-    return doc.Report(title, "Assay judge", facts, (agreed, pairs), "Written by Assay.")
-
-
-def _entry(difference: LabelDifference, reasons: Reasons, texts: Texts, names: list[str]) -> doc.ListEntry:
-    query, code = texts.get(difference.key, ("(the files do not hold the texts of this pair)", ""))
-    labels = difference.said.items()
-    colors: dict[int | None, doc.Mark] = {1: "good", 0: "bad", None: ""}
-    return doc.ListEntry(
-        title=query,
-        about=", ".join(difference.key),
-        badges=(),
-        status=", ".join(f"{name}: {MARKS[label]}" for name, label in labels),
-        dots=(),
-        state={"missing": tuple(str(names.index(name)) for name, label in labels if label is None)},
-        details=tuple(
-            doc.Detail(
-                doc.Phrase(name),
-                (doc.Phrase(MARKS[label], mark=colors[label]), doc.Phrase(reasons[name].get(difference.key, ""))),
-            )
-            for name, label in labels
-        ),
-        text=code,
-    )

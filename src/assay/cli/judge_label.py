@@ -48,8 +48,8 @@ class JudgeLabelOptions(Options):
         default=True,
     )
     gold: Path | None = option("--gold FILE", "True labels, to measure the accuracy of people.")
-    queries: Path | None = options.query_texts()
-    corpus: Path | None = options.code_texts()
+    queries: Path | None = option("--queries FILE", "The texts of the query ids in PAIRS.")
+    corpus: Path | None = option("--corpus FILE", "The texts of the code ids in PAIRS.")
     seed: int = option("--seed N", "The random seed of the order.", default=0)
     port: int = options.page_port()
     summary: bool = flag("--summary", "Only print the result so far.")

@@ -32,8 +32,8 @@ class JudgeRunOptions(Options):
     """Options of `assay judge run`."""
 
     pairs: Path = argument()
-    queries: Path | None = options.query_texts()
-    corpus: Path | None = options.code_texts()
+    queries: Path | None = option("--queries FILE", "The texts of the query ids in PAIRS.")
+    corpus: Path | None = option("--corpus FILE", "The texts of the code ids in PAIRS.")
     sampling: PairSampleOptions = shared(PairSampleOptions)
     kind: str = option(
         "--judge NAME",
@@ -66,7 +66,7 @@ class JudgeRunOptions(Options):
     sandbox: str = options.sandbox()
     timeout: float | None = options.timeout("a test case")
     where: ClusterOptions = shared(ClusterOptions)
-    install: bool = options.install()
+    install: bool = flag("--install", "Install missing modules of allowed distributions.")
     allow: Path | None = options.allow()
     no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
     prompts: Path | None = option("--prompts FOLDER", "Use the prompt files in FOLDER.  [default: those that ship]")

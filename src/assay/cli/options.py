@@ -175,16 +175,6 @@ class ClusterOptions(Options):
         return ClusterSettings(address, PATIENCE_S if self.patience_s is None else self.patience_s)
 
 
-def query_texts() -> Any:
-    """Declare the option that says where the texts of query ids are."""
-    return option("--queries", type=PATH, metavar="FILE", help="The texts of the query ids in PAIRS.")
-
-
-def code_texts() -> Any:
-    """Declare the option that says where the texts of code ids are."""
-    return option("--corpus", type=PATH, metavar="FILE", help="The texts of the code ids in PAIRS.")
-
-
 def page_port() -> Any:
     """Declare the option that says on which port a page is served to one person."""
     return option(
@@ -195,16 +185,6 @@ def page_port() -> Any:
         show_default=False,
         help="Port of the page.  [default: any free port]",
     )
-
-
-def corpus_of(text: str) -> Any:
-    """Declare the option that says where the checkout of a ground truth lies, with a help of its own."""
-    return option("--corpus", type=PATH, metavar="FOLDER", help=text)
-
-
-def corpus() -> Any:
-    """Declare the option that says where the checkout of FILE lies."""
-    return corpus_of("The checkout that FILE is about.")
 
 
 def source() -> Any:
@@ -237,11 +217,6 @@ def tasks() -> Any:
     return option("--tasks", type=PATH, metavar="TASKS", help="Tasks of the samples, in any format of assay exec.")
 
 
-def allow_execution() -> Any:
-    """Declare the option that lets a ranker run programs."""
-    return flag("--allow-execution", help="Let rankers that run programs do so, each program in a sandbox.")
-
-
 def stop() -> Any:
     """Declare the option that says where completions end."""
     return option(
@@ -262,19 +237,6 @@ def rate(what: str) -> Any:
     """Declare the most that something may ask of a model in a minute."""
     what = f"The most {what} per minute: 500req, 200ktok or both, with a comma.  [default: no limit]"
     return option("--rate", default="", metavar="AMOUNT", help=what)
-
-
-class SampleOptions(Options):
-    """What the options say about a sample of queries."""
-
-    sample: int | None = sample("Take N queries at random, the same ones for the same --seed.")
-    seed: int = option("--seed N", "The random seed of --sample.", default=0)
-
-    def draw(self) -> SampleDraw:
-        """Return what is to be drawn."""
-        from assay.runs.draw_sample import SampleDraw
-
-        return SampleDraw(self.sample or 0, self.seed)
 
 
 class PairSampleOptions(Options):
@@ -314,11 +276,6 @@ def timeout(what: str, *, auto: str = "") -> Any:
         metavar="S",
         help=f"Seconds of processor time for {what}{auto and f', or auto: {auto}'}.  [default: 5]",
     )
-
-
-def install() -> Any:
-    """Declare the option that installs what programs import."""
-    return flag("--install", help="Install missing modules of allowed distributions.")
 
 
 def allow() -> Any:

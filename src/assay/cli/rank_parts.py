@@ -28,7 +28,7 @@ _ASKING = ("budget", "rate", "in_flight", "records", "replay", "no_cache")
 class RankerOptions(Options):
     """What rankers may do: run programs, ask models."""
 
-    allow_execution: bool = options.allow_execution()
+    allow_execution: bool = flag("--allow-execution", "Let rankers that run programs do so, each program in a sandbox.")
     where: ClusterOptions = shared(ClusterOptions)
     budget: str = options.budget("rankers of the kind chat:MODEL may")
     rate: str = options.rate("they ask of a model")

@@ -25,7 +25,7 @@ class TruthAuditOptions(Options):
     """Options of `assay truth audit`."""
 
     file: Path = argument()
-    corpus: Path | None = options.corpus()
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
     collapse: Path | None = option("--collapse OUT", "Write a copy of FILE in which duplicates are merged.")
     near: bool = flag("--near", "With --collapse: also merge near duplicates.")
     threshold: float = option(

@@ -24,7 +24,7 @@ class TruthCheckOptions(Options):
     """Options of `assay truth check`."""
 
     file: Path = argument()
-    corpus: Path | None = options.corpus()
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
     commit: str = option("--commit COMMIT", "The commit that FILE is about, if it names none.")
     fix: Path | None = option("--fix OUT", "Write a copy of FILE whose places are right at HEAD.")
     source: str = options.source()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import options
 from assay.cli.command import Options, argument, command, flag, option, verbose
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
@@ -25,9 +24,10 @@ class TruthConvertOptions(Options):
     target: Path = argument("OUT")
     form: str = option("--from FORM", f"The format of IN.  {_FORM}")
     to: str = option("--to FORM", f"The format of OUT.  {_FORM}")
-    corpus: Path | None = options.corpus_of(
+    corpus: Path | None = option(
+        "--corpus FOLDER",
         "The checkout that IN speaks of, where symbols become lines; or CodeSearchNet's corpus files, whose functions "
-        "its annotations name by URL."
+        "its annotations name by URL.",
     )
     match: int = option(
         "--match GRADE",

@@ -31,7 +31,7 @@ class TruthCorrectOptions(Options):
     runs: tuple[Path, ...] = argument("[RUN]...")
     truth: Path = option("--truth FILE", "The ground truth to correct.", required=True)
     depth: int = option("--depth K", "Use the first K results of each run.", type=COUNT, default=10)
-    corpus: Path | None = options.corpus()
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
     judge: str = option(
         "--judge SPEC", "Who judges: signals, or CONFIG:CHAT as in all:openai:MODEL.  [default: people; see PAIRS]"
     )
