@@ -86,12 +86,19 @@ def write_questions(
         )
     truth = Truth(root.name or "root", (), (), repository=str(root), commit=commit)
     written = gather(truth, _written(chosen, records))
-    return WrittenReport(written, tally, len(chosen), tuple(_to_check(written.truth, chosen)))
+    codes = {unit.id: _code(unit) for _, unit in chosen}
+    answered = zip(written.truth.queries, written.truth.judgments, strict=True)
+    pairs = tuple(Pair(query, codes[judgment.target]) for query, judgment in answered)
+    return WrittenReport(written, tally, len(chosen), pairs)
 
 
 def _pair(chosen: tuple[QuestionOrder, Chunk]) -> Pair:
     order, unit = chosen
-    return Pair(Query(f"{order.kind}-{unit.id}", order.text), Chunk(unit.id, unit.text[:LONGEST], unit.language))
+    return Pair(Query(f"{order.kind}-{unit.id}", order.text), _code(unit))
+
+
+def _code(unit: Chunk) -> Chunk:
+    return Chunk(unit.id, unit.text[:LONGEST], unit.language)
 
 
 def _written(chosen: list[tuple[QuestionOrder, Chunk]], records: Path) -> Iterator[WrittenQuestion]:
@@ -100,18 +107,6 @@ def _written(chosen: list[tuple[QuestionOrder, Chunk]], records: Path) -> Iterat
     for each in chosen:
         pair = _pair(each)
         if record := records_of.get(pair.digest):
-            yield WrittenQuestion(
-                order_of(record["query"]),
-                pair.code.id,
-                str(record.get("question", "")),
-                record["grade"],
-                record["judge"],
-                record["reason"],
-            )
-
-
-def _to_check(truth: Truth, chosen: list[tuple[QuestionOrder, Chunk]]) -> Iterator[Pair]:
-    units = {unit.id: unit for _, unit in chosen}
-    for query, judgment in zip(truth.queries, truth.judgments, strict=True):
-        unit = units[judgment.target]
-        yield Pair(query, Chunk(unit.id, unit.text[:LONGEST], unit.language))
+            order, question = order_of(record["query"]), str(record.get("question", ""))
+            known = record["grade"], record["judge"], record["reason"]
+            yield WrittenQuestion(order, pair.code.id, question, *known)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from assay.judge.campaign import Tally
     from assay.judge.pairs import Pair, SampledPairs
-    from assay.settings import ClusterSettings
     from assay.values import Problem
 
 _MOST_NAMED = 10
@@ -76,11 +75,6 @@ class JudgeRunOptions(Options):
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
-    @property
-    def cluster(self) -> ClusterSettings | None:
-        """Where code runs, if not on this machine."""
-        return self.where.cluster
-
 
 @command(JudgeRunOptions, example="assay judge run pairs.jsonl --judge signals --out records.jsonl")
 def run(given: JudgeRunOptions) -> int:
@@ -124,7 +118,8 @@ def run(given: JudgeRunOptions) -> int:
             yield pair
         is_noted = True  # a later wave goes through them again
 
-    judge_options = JudgeOptions(**{name: getattr(given, name) for name in JudgeOptions.__slots__})
+    taken = {name: getattr(given, name) for name in JudgeOptions.__slots__ if name != "cluster"}
+    judge_options = JudgeOptions(**taken, cluster=given.where.cluster)
     with (
         open_judge(judge_options, given.out, say) as factory,
         lines_of(lambda: tallies[-1].line(total) if tallies else f"judging {total:,} pairs: no verdict yet"),

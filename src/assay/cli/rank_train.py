@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.command import Options, argument, command, flag, option, verbose
 from assay.cli.progress import print_line
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError
 from assay.io.terminal import say_problems
+from assay.settings import changed
 from assay.values import Problem
 
 if TYPE_CHECKING:
@@ -51,55 +52,32 @@ def train(given: RankTrainOptions) -> None:
 
     Use it with --ranker neural:FOLDER. Beside the ranker, FOLDER has the figures of each step in log.jsonl.
     """
+    from assay.rank.dataset.formats import digest_of
     from assay.rank.neural.settings import RECIPES, NeuralSettings
-    from assay.settings import changed
+    from assay.train.settings import extra_of
 
     if given.int8 and not given.onnx:
         raise InputError("--int8 is about model.onnx; add --onnx")
     base = given.base.removeprefix("hf:")
     settings = changed(NeuralSettings(base=base, task=given.task, **RECIPES[given.recipe]), given.changes)
-    digest = _check_inputs(given.files, settings.base)
-    run, write_onnx = _parts(onnx=given.onnx)
-    found = run(_examples(given.files), given.out, settings, print_line, resume=given.resume, data=digest)
-    from assay.train.run import is_main_process
+    digest = digest_of(given.files)
+    with extra_of("training a ranker"):
+        from assay.encode.hub import check_is_there
+    check_is_there(settings.base)  # before a library of seconds is loaded
+    with extra_of("training a ranker"):
+        from assay.train.neural import train as run
+        from assay.train.run import is_main_process
+    if given.onnx:  # what is missing is named before the training, not after it
+        from assay.rank.neural.model import check_export, export
 
+        check_export()
+    found = run(_examples(given.files), given.out, settings, print_line, resume=given.resume, data=digest)
     if not is_main_process():  # another of several speaks
         return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
     if given.onnx:
-        click.echo(f"model.onnx: at most {write_onnx(given.out, int8=given.int8):.1e} off from torch")
+        click.echo(f"model.onnx: at most {export(given.out, int8=given.int8):.1e} off from torch")
     click.echo(f"written to {given.out}; use it with --ranker neural:{given.out}")
-
-
-def _check_inputs(files: Sequence[Path], base: str) -> str:
-    """Return a hash of the data; what is not there is told before a library of seconds is loaded."""
-    from assay.rank.dataset.formats import digest_of
-
-    digest = digest_of(files)
-    try:
-        from assay.encode.hub import check_is_there
-    except ModuleNotFoundError as error:
-        raise _missing(error) from error
-    check_is_there(base)
-    return digest
-
-
-def _missing(error: ModuleNotFoundError) -> MissingExtra:
-    return MissingExtra("training a ranker", error.name or "torch", "train")
-
-
-def _parts(*, onnx: bool) -> tuple[Any, Any]:
-    """Return what trains and what exports; a library that is missing is told before the training, not after."""
-    try:
-        from assay.train.neural import train as run
-    except ModuleNotFoundError as error:
-        raise _missing(error) from error
-    if not onnx:
-        return run, None
-    from assay.rank.neural.model import check_export, export
-
-    check_export()
-    return run, export
 
 
 def _examples(files: Sequence[Path]) -> Iterator[Example]:
