@@ -36,18 +36,16 @@ def plan_of(what: Path, given: BenchCommandOptions, gated: Sequence[str]) -> Ben
         )
     else:
         plan = matrix.load(what)
-    if given.systems:
-        plan = replace(plan, systems=tuple(map(_system, given.systems)))
-    for each in plan.systems:
+    systems = tuple(map(_system, given.systems)) or plan.systems
+    for each in systems:
         plugins.find("system", each.spec.partition(":")[0])
-    plan = replace(plan, systems=tuple(_changed(plan.systems, given.changes)), k=given.k or plan.k)
-    if given.timeout_s:
-        plan = replace(plan, timeout_s=given.timeout_s)
+    systems = tuple(_changed(systems, given.changes))
     if given.threshold is not None:
-        plan = replace(plan, systems=tuple(replace(each, threshold=given.threshold) for each in plan.systems))
-    plan = replace(plan, all_pairs=given.all_pairs or plan.all_pairs)
-    names = given.measures or map(str, measures_of((), plan.k) if given.k else plan.measures)
-    return replace(plan, measures=measures_of((*names, *gated), plan.k))
+        systems = tuple(replace(each, threshold=given.threshold) for each in systems)
+    k, all_pairs = given.k or plan.k, given.all_pairs or plan.all_pairs
+    names = given.measures or map(str, measures_of((), k) if given.k else plan.measures)
+    plan = replace(plan, systems=systems, k=k, timeout_s=given.timeout_s or plan.timeout_s, all_pairs=all_pairs)
+    return replace(plan, measures=measures_of((*names, *gated), k))
 
 
 def _set(path: Path, given: BenchCommandOptions) -> SetSpec:

@@ -123,16 +123,10 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
 def _runner_options(given: ExecOptions) -> RunnerOptions:
     from assay.programs.run_samples import RunnerOptions
 
-    return RunnerOptions(
-        given.kind,
-        given.workers or 0,
-        given.timeout if isinstance(given.timeout, float) else None,
-        given.timeout == options.AUTO,
-        given.allow_unsafe,
-        given.install,
-        given.allow,
-        given.where.cluster,
-    )
+    timeout_s = given.timeout if isinstance(given.timeout, float) else None
+    allowed = given.allow_unsafe, given.install, given.allow
+    by_reference = given.timeout == options.AUTO
+    return RunnerOptions(given.kind, given.workers or 0, timeout_s, by_reference, *allowed, given.where.cluster)
 
 
 def _samples(given: ExecOptions, reading: TaskFile) -> Samples:

@@ -119,15 +119,15 @@ def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
     from assay.judge.labels import read_labels
     from assay.values import Judgment
 
-    found = []
-    for file in files:
-        held = read_labels(file)
-        problems += held.problems
-        for who in held.annotators:
-            for key, grade in who.grades.items():
-                if grade is not None:
-                    found.append(Judgment(*key, grade, who.name, who.reasons.get(key, "")))
-    return found
+    held = [read_labels(file) for file in files]
+    problems += [problem for each in held for problem in each.problems]
+    return [
+        Judgment(*key, grade, who.name, who.reasons.get(key, ""))
+        for each in held
+        for who in each.annotators
+        for key, grade in who.grades.items()
+        if grade is not None
+    ]
 
 
 def _write_pairs(pairs: list[tuple[Query, Chunk]], given: TruthCorrectOptions) -> int:
