@@ -105,17 +105,17 @@ def _text(task: Task, ranked: Sequence[Ranked], most: int | None) -> Iterator[st
     of = f", sampled {samples:,} times" if samples != len(ranked) else ""
     yield f"{printable(task.id)}: {counted(len(ranked), 'program')}{of}"
     rows = [_cells(place, each) for place, each in enumerate(ranked[:most], 1)]
-    yield from islice(tables.lines([""] * 6, rows, "  "), 1, None)  # the heads would say nothing new
+    yield from islice(tables.lines([""] * 6, rows, "    "), 1, None)  # the heads would say nothing new
     if most is not None and len(ranked) > most:
         yield f"       {len(ranked) - most:,} more"
 
 
-def _cells(place: int, each: Ranked) -> tuple[str | Number, ...]:
+def _cells(place: int, each: Ranked) -> tuple[int | str | Number, ...]:
     """Return the row of a program; a column that is empty in every row is left out."""
     line = f" line {each.line}" if each.line > 0 else ""
     parts = sorted(each.why.items(), key=lambda part: -abs(part[1]))[:_PARTS]
     return (
-        f"{place:>3}",
+        place,
         Number(each.score),
         each.program.id,
         f"x{each.program.n}" if each.program.n > 1 else "",
