@@ -198,6 +198,18 @@ def text(figures: Mapping[str, Any]) -> Iterator[str]:
 def _notes(figures: Mapping[str, Any]) -> Iterator[str]:
     if any(each["value"] is not None for each in figures["exec@k"]):
         yield f"exec@k counts {figures['exec@k counts']}"
+    yield from _reasons(figures)
+    for each in figures["pass@k"]:
+        if few := each["few"]:
+            named = ", ".join(few[:_FEW]) + (", …" if len(few) > _FEW else "")
+            yield f"{counted(len(few), 'task')} with fewer than {each['k']} samples, not in @{each['k']}: {named}"
+    if figures["shared"]:
+        shared = counted(figures["shared"], "program")
+        yield f"{shared} ran in one interpreter with the tests (shared), where a program can lie"
+
+
+def _reasons(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why programs are undecided, and which modules they lack."""
     undecided, lacking = (list(figures[name].items()) for name in ("undecided", "lacking"))
     for reason, count in undecided[:_FEW]:
         yield f"{count:,} undecided, counted as not passed: {reason}"
@@ -211,10 +223,3 @@ def _notes(figures: Mapping[str, Any]) -> Iterator[str]:
         yield f"{reason} ({counted(count, 'program')})"
     if rest := sum(count for _, count in lacking[_FEW:]):
         yield f"{counted(rest, 'program')} lack other modules; `missing` in the file names them"
-    for each in figures["pass@k"]:
-        if few := each["few"]:
-            named = ", ".join(few[:_FEW]) + (", …" if len(few) > _FEW else "")
-            yield f"{counted(len(few), 'task')} with fewer than {each['k']} samples, not in @{each['k']}: {named}"
-    if figures["shared"]:
-        shared = counted(figures["shared"], "program")
-        yield f"{shared} ran in one interpreter with the tests (shared), where a program can lie"
