@@ -16,10 +16,10 @@ class ManualPages(BuildHookInterface):  # type: ignore[type-arg]
     """Make the pages in a folder that lasts as long as the build."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Run the command that writes the pages; of the package it needs click alone."""
+        """Run the script that writes the pages; of what the package needs it takes click alone."""
         self._folder = TemporaryDirectory()
         environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src")), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "assay.cli.manual", self._folder.name]
+        command = [sys.executable, str(Path(self.root, "docs", "commands.py")), self._folder.name]
         subprocess.run(command, env=environment, check=True)
         build_data["shared_data"][self._folder.name] = "share/man/man1"
 

@@ -1,15 +1,16 @@
-# ruff: noqa: INP001  # a hook of the site, not a package
 """Prepare the pages for the built site: fences, links out of `docs/`, and a page for each command from its help."""
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files, InclusionLevel
 
-from assay.cli.reference import pages
+sys.path.append(str(Path(__file__).parent))
+from commands import pages
 
 _FENCE = re.compile(r"^(\s*```\w+) (?:norun|needs_\w+)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?!howto|cli|models)(?:[A-Z]+\.md|tests/|src/|benchmarks/)[^)]*\)")

@@ -20,6 +20,7 @@ from assay.cli.main import run
 from assay.extras import install_command
 
 sys.path.append(str(Path(__file__).parent))  # for `endpoint_server` and its like
+sys.path.append(str(Path(__file__).parent.parent / "docs"))  # for `commands`, which writes the pages of commands
 from waiting import until
 
 PROJECT = {

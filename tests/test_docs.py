@@ -17,11 +17,10 @@ from shutil import which
 
 import click
 import pytest
+from commands import manual_pages, pages
 
 import assay
 from assay.cli.main import assay as top
-from assay.cli.manual import manual_pages
-from assay.cli.reference import pages
 from assay.encode.static import default_static
 from assay.rank.neural.settings import RECIPES, NeuralSettings
 from assay.search.ranking import PARTS

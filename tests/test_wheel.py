@@ -13,8 +13,7 @@ from shutil import which
 from zipfile import ZipFile
 
 import pytest
-
-from assay.cli.manual import manual_pages
+from commands import manual_pages
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

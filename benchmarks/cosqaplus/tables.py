@@ -71,7 +71,7 @@ table6     400 pairs in six configurations, replies shared: about $0.60, 15 minu
 
 def table1(given: argparse.Namespace) -> Iterator[list[str]]:
     """Overlap of each encoder's candidates with those of the mean of all."""
-    yield [*_candidates(given, given.out / "table1.jsonl"), "--page", str(given.out / "table1.html")]
+    yield _candidates(given, given.out / "table1.jsonl")
 
 
 def figure4(given: argparse.Namespace) -> Iterator[list[str]]:
@@ -80,12 +80,12 @@ def figure4(given: argparse.Namespace) -> Iterator[list[str]]:
     choose = [*_candidates(given, pairs), "--sample", str(given.sample), "--seed", str(given.seed)]
     yield choose
     yield _judge(given, pairs, given.chat, "all", records)
-    yield [*choose, "--labels", str(records), "--page", str(given.out / "figure4.html")]
+    yield [*choose, "--labels", str(records)]
 
 
 def table2(given: argparse.Namespace) -> Iterator[list[str]]:
     """Statistics, and how labels spread."""
-    yield ["judge", "accounts", str(given.records), "--out", str(given.out / "table2.html")]
+    yield ["judge", "accounts", str(given.records)]
 
 
 def table4(given: argparse.Namespace) -> Iterator[list[str]]:
@@ -137,8 +137,8 @@ def _judge(given: argparse.Namespace, pairs: Path, chat: str, config: str, out: 
 
 def _agreement(given: argparse.Namespace, labels: list[str], name: str) -> list[str]:
     gold = [word for file in given.gold for word in ("--gold", str(file))]
-    page = ["--out", str(given.out / f"{name}.html"), "--results", str(given.out / name)]
-    return ["judge", "agreement", *labels, *gold, "--show", "0", *page]
+    results = ["--results", str(given.out / name)]
+    return ["judge", "agreement", *labels, *gold, "--show", "0", *results]
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:

@@ -183,7 +183,7 @@ def test_a_study_that_is_stopped_goes_on_and_is_summed_up(assay, two_sets: Path)
     first.process.send_signal(signal.SIGINT)
     status, out, err = first.end()
     assert (status, "3 of 3 to vote on" in err, "1 with the same code in both" in err) == (0, True, True)
-    assert "1 votes of 1 voter on 1 of 3 queries" in out
+    assert "1 vote of 1 voter on 1 of 3 queries" in out
     second = Voter(two_sets)
     assert "2 of 3 to vote on" in second.said
     second.vote("A")

@@ -216,13 +216,6 @@ def test_what_cannot_be_audited_mined_or_pooled_is_said(refuses):
         ("truth mine postbox --out a.what", "does not say what format"),
         ("truth mine postbox --limit 0", "--limit"),
         ("truth mine postbox --from dreams", "dreams"),
-        ("truth pool set.csv", "give RUN files to pool, or --labels POOL"),
-        ("truth pool set.csv quick.run --labels pool.jsonl", "give RUN files to pool, or --labels POOL"),
-        ("truth pool set.csv quick.run", "--corpus FOLDER"),
-        ("truth pool set.csv set.csv --corpus postbox", "holds no run"),
-        ("truth pool set.csv none.run --corpus postbox", "none.run"),
-        ("truth pool set.csv quick.run --corpus postbox --out pool.txt", "neither .jsonl nor .csv"),
-        ("truth pool set.csv --labels quick.run", "--labels needs --out NEW"),
     ])  # fmt: skip
     assert not Path("out.jsonl").exists()
 
@@ -249,56 +242,3 @@ def test_nothing_to_mine_is_status_1_with_a_reason(assay, checkout: str):
     ran = assay("truth", "mine", "postbox", "--from", "history", "--out", "a.jsonl", "--at", checkout)
     assert (ran.status, "no commit after the pin" in ran.err) == (1, True)
     assert not Path("a.jsonl").exists()
-
-
-POOL = "truth pool set.csv quick.run slow.run --corpus postbox".split()
-
-
-@pytest.fixture
-def pooled(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of the project, with a ground truth of it and the runs of two systems."""
-    folder = project.parent
-    monkeypatch.chdir(folder)
-    (folder / "set.csv").write_text(
-        "query,result1\nsay whether a mailbox is valid,mail/address.py:11-13:2\n"
-        "find the handler of a path,web/router.js:2-4:2\n"
-    )
-    (folder / "quick.run").write_text(
-        "1 Q0 mail/address.py:11-13 1 9 q\n1 Q0 mail/send.py:6-13 2 8 q\n2 Q0 README.md:5-7 1 9 q\n"
-    )
-    (folder / "slow.run").write_text("1 Q0 mail/send.py:6-12 1 9 s\n1 Q0 gone.py:1-2 2 8 s\n9 Q0 README.md:1-3 1 9 s\n")
-    return folder
-
-
-def test_what_nobody_judged_is_pooled_without_who_found_it(assay, pooled: Path):
-    ran = assay(*POOL, "--out", "pool.jsonl", "-v")
-    assert ran.status == 0, ran.err
-    rows = [json.loads(line) for line in (pooled / "pool.jsonl").read_text().splitlines()]
-    assert {(row["query_id"], row["target"]) for row in rows} == {("1", "mail/send.py:6-12"), ("2", "README.md:5-7")}
-    text = next(row["text"] for row in rows if row["target"] == "README.md:5-7")
-    assert text.startswith("## Configuration")
-    assert "quick" not in (pooled / "pool.jsonl").read_text()
-    assert '"system": "quick"' in (pooled / "pool.sources.jsonl").read_text()
-    assert "the corpus has no text at gone.py:1-2" in ran.err
-    assert "'9'" in ran.err
-    told = json.loads(assay(*POOL, "--depth", "1", "--format", "json").out)
-    assert (told["found"], told["judged"], told["to_judge"], told["together"]) == (3, 1, 2, 0)
-    assert told["judged_share"] == {"quick": 0.5, "slow": 0}
-    text = assay("truth", "pool", "set.csv", "quick.run", "--corpus", "postbox").out
-    assert "to be judged                             2\n  quick  judged@10 0.250\n" in text
-
-
-def test_labels_of_a_pool_come_back_and_leave_nothing_to_judge(assay, pooled: Path):
-    take = "truth pool set.csv --judge ann --out new.jsonl -v --labels".split()
-    for name, empty, grade in (("pool.jsonl", '"grade": ""', '"grade": 1'), ("pool.csv", ",,", ",0,")):
-        assay(*"truth pool set.csv quick.run --corpus postbox --out".split(), name)
-        (pooled / name).write_text((pooled / name).read_text().replace(empty, grade))
-        ran = assay(*take, name)
-        assert (ran.status, ran.out) == (0, "2 labels read; 4 judgments written to new.jsonl\n"), ran.err
-        again = assay("truth", "pool", "new.jsonl", "quick.run", "--corpus", "postbox")
-        assert (again.status, "quick  judged@10 1.000" in again.out) == (1, True)
-    rows = ({"query_id": "1", "target": "mail/send.py:6-13", "grade": grade} for grade in ("good", 1))
-    (pooled / "pool.jsonl").write_text(lines(*rows))
-    ran = assay(*take, "pool.jsonl")
-    assert (ran.status, ran.out) == (0, "1 labels read; 3 judgments written to new.jsonl\n")
-    assert "pool.jsonl:1: 'good' is no grade" in ran.err

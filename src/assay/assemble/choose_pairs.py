@@ -18,7 +18,7 @@ from assay.judge.candidates import (
     labels_of,
     queries_of,
 )
-from assay.protocols import Encoder, Progress
+from assay.protocols import Progress
 from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import read_lines, start_fresh
 from assay.search.retrievers import exhaustive
@@ -26,23 +26,6 @@ from assay.settings import EncoderSettings, Settings
 from assay.values import Problem
 
 DEFAULT_ENCODER = EncoderSettings().spec
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceOptions:
-    """Which pairs are wanted."""
-
-    specs: tuple[str, ...] = ()
-    """Encoders, whose cosines are averaged; none is the default one."""
-    k: int = 20
-    """Code snippets for each query."""
-    testable: bool = False
-    """Whether only Python functions with a parameter that return a value are wanted."""
-    labels: Path | None = None
-    """What says how many snippets are right at each rank."""
-    sample: SampleDraw = EVERYTHING
-    """Which of the queries are taken."""
-    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,39 +44,34 @@ class PairChoice:
     depths: Depths | None = None
 
 
-def choose_pairs(
+def choose_pairs(  # noqa: PLR0913  # what a user may choose
     files: tuple[Path, Path],
     out: Path,
-    options: ChoiceOptions,
+    specs: Sequence[str] = (),
     *,
+    k: int = 20,
+    testable: bool = False,
+    labels: Path | None = None,
+    sample: SampleDraw = EVERYTHING,
+    fresh: bool = False,
     report: Callable[[Sequence[Problem]], None],
     progress: Progress | None = None,
 ) -> PairChoice:
-    """Write the pairs of a file of queries and one of code to `out`; `report` hears of rows that cannot be used."""
+    """Write the `k` snippets nearest to each query, of a file of queries and one of code, to `out`.
+
+    `specs` are encoders, whose cosines are averaged; `testable` keeps Python functions with a parameter that return a
+    value; `labels` say how many snippets are right at each rank; `report` gets the rows that cannot be used.
+    """
     problems: list[Problem] = []
     every_query, codes = queries_of(files[0], problems), codes_of(files[1], problems)
-    drawn = draw((query.id for query in every_query), options.sample.size, options.sample.seed)
+    drawn = draw((query.id for query in every_query), sample.size, sample.seed)
     queries = [query for query in every_query if query.id in drawn]
     every, twins = len(codes), len(codes) - len({code.text for code in codes})
-    codes, kinds = filter_testable(codes) if options.testable else (codes, None)
+    codes, kinds = filter_testable(codes) if testable else (codes, None)
     report(problems)
-    encoders = _encoders(options.specs or (DEFAULT_ENCODER,))
-    if options.fresh:
+    encoders = {spec: encoder_of(Settings(encoder=EncoderSettings(spec=spec))) for spec in specs or (DEFAULT_ENCODER,)}
+    if fresh:
         start_fresh(out)
-    counts = candidates(Sources(queries, codes, encoders, options.k, exhaustive, str(options.sample)), out, progress)
-    known = {code.id for code in codes}
-    ranks = depths(read_lines(out), labels_of(options.labels), known) if options.labels else None
-    return PairChoice(
-        len(every_query),
-        len(queries),
-        every,
-        twins,
-        counts,
-        kinds,
-        ranks,
-    )
-
-
-def _encoders(specs: Sequence[str]) -> dict[str, Encoder]:
-    """Return the encoders by spec; those that are slower than a look-up remember what they encoded."""
-    return {spec: encoder_of(Settings(encoder=EncoderSettings(spec=spec))) for spec in specs}
+    counts = candidates(Sources(queries, codes, encoders, k, exhaustive, str(sample)), out, progress)
+    ranks = depths(read_lines(out), labels_of(labels), {code.id for code in codes}) if labels else None
+    return PairChoice(len(every_query), len(queries), every, twins, counts, kinds, ranks)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from assay.assemble.open_rankers import RankerChatOptions, open_models
+from assay.assemble.open_rankers import open_models
 from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
@@ -85,7 +85,7 @@ def rank(  # noqa: PLR0913  what a user may choose
         if allow_execution and executes(ranker):
             runner = stack.enter_context(open_sandbox(workers=os.cpu_count() or 1))
         if asks(ranker):
-            models = stack.enter_context(open_models(RankerChatOptions(budget), lambda _: None))
+            models = stack.enter_context(open_models(lambda _: None, budget=budget))
         elif budget:
             raise InputError("a budget is for rankers that ask a model: ranker='chat:PROVIDER:MODEL'")
         return best_first(ranker_of(ranker, runner, models).rank(wanted, given), seed=seed)

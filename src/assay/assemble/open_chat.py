@@ -1,4 +1,4 @@
-"""The spec of a language model to a chat that is ready: within a budget, at a pace; it ends with a stack."""
+"""Open the chat of a spec, within a budget and at a pace; it ends with a stack."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate
     if hasattr(inner, "close"):
         stack.callback(inner.close)
     chat: Chat = BudgetedChat(inner, budget, waits=waits) if budget else inner
-    if rate:
-        requests, tokens = rate_of(rate)
-        chat = PacedChat(chat, Pace(requests=requests, tokens=tokens))
-    return chat
+    if not rate:
+        return chat
+    requests, tokens = rate_of(rate)
+    return PacedChat(chat, Pace(requests=requests, tokens=tokens))
 
 
 def chat_name(spec: str) -> str:
@@ -96,23 +96,22 @@ def budget_of(text: str, tokens: int = 0, usd: float = 0.0) -> Budget:
     from assay.llm.endpoint import Spend
     from assay.llm.wrappers import Budget
 
-    said = _amounts(text, "budget", "usd", "5usd, 200ktok or 2Mtok")
-    return Budget(usd=said.get("usd", math.inf), tokens=said.get("tok", math.inf), spent=Spend(tokens, usd))
+    most_usd, most_tokens = _amounts(text, "budget", "usd", "5usd, 200ktok or 2Mtok")
+    return Budget(usd=most_usd, tokens=most_tokens, spent=Spend(tokens, usd))
 
 
 def rate_of(text: str) -> tuple[float, float]:
     """Return how many requests and how many tokens a minute a text allows, without end where it does not say."""
-    said = _amounts(text, "rate", "req", "500req, 200ktok or 2Mtok")
-    return said.get("req", math.inf), said.get("tok", math.inf)
+    return _amounts(text, "rate", "req", "500req, 200ktok or 2Mtok")
 
 
-def _amounts(text: str, what: str, unit: str, examples: str) -> dict[str, float]:
-    """Return the amounts of a text by their unit: `tok`, or the other one that there is."""
-    said = {}
+def _amounts(text: str, what: str, unit: str, examples: str) -> tuple[float, float]:
+    """Return the amount of a unit and of tokens that a text names."""
+    amounts = {unit: math.inf, "tok": math.inf}
     for part in filter(None, re.split(r"[,\s]+", text.strip())):
         match = _AMOUNT.fullmatch(part)
         found = match[3].lower() if match else ""
-        if match is None or found not in (unit, "tok") or (match[2] and found != "tok"):
+        if match is None or found not in amounts or (match[2] and found != "tok"):
             raise InputError(f"'{part}' is no {what}; wanted an amount as {examples}, or two with a comma")
-        said[found] = float(match[1].replace("_", "")) * _UNITS[(match[2] or "").lower()]
-    return said
+        amounts[found] = float(match[1].replace("_", "")) * _UNITS[(match[2] or "").lower()]
+    return amounts[unit], amounts["tok"]

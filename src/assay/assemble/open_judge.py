@@ -6,10 +6,10 @@ replay build the judge from the same settings.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -29,8 +29,6 @@ from assay.runs.record import Steps
 from assay.values import Chunk, Judgment, Problem, Query
 
 if TYPE_CHECKING:
-    from assay.cage.cage import CagePool
-    from assay.cage.job import Limits
     from assay.judge.signals import SignalsJudge
     from assay.llm.batch_chat import BatchChat
     from assay.settings import ClusterSettings
@@ -125,13 +123,13 @@ def _signals_judge(
     """Return the judge without a model; with steps it runs code on the examples of its query."""
     from assay.judge.signals import SignalsJudge
 
-    if steps is None:
-        return SignalsJudge(settings.weights, prior=settings.prior, encoder=encoder)
-    from assay.judge.trials import Trials
+    trials = None
+    if steps is not None:
+        from assay.judge.trials import Trials
 
-    if runner_of is None:
-        raise InputError(f"the judge 'signals' with the sandbox '{settings.sandbox}' needs what runs programs")
-    trials = Trials(runner_of, steps)
+        if runner_of is None:
+            raise InputError(f"the judge 'signals' with the sandbox '{settings.sandbox}' needs what runs programs")
+        trials = Trials(runner_of, steps)
     return SignalsJudge(settings.weights, prior=settings.prior, trials=trials, encoder=encoder)
 
 
@@ -149,58 +147,38 @@ def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], tuple[str, str]]:
 @contextmanager
 def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None) -> Iterator[JudgeFactory]:
     """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
-    _check(options)
+    kind, _, weights = options.kind.partition(":")
+    runs = options.allowed if kind == "signals" else options.config in RUNNING
+    _check(options, kind, runs=runs)
     with ExitStack() as stack:
-        if _kind(options) == "signals":
-            yield _signals(options, stack, say)
-            return
         chats, later = open_chats(options, out, stack)
-        settings = CampaignSettings(
-            "agents",
-            tuple(chat.name for chat in chats),
-            options.config,
-            max_tries=options.max_tries,
-            votes=options.votes,
-            prompts=versions(options.prompts),
-        )
-        settings, encoder = _with_signals(options, settings)
+        settings = CampaignSettings("signals", config="")
+        if kind == "agents":
+            settings = CampaignSettings(
+                "agents",
+                tuple(chat.name for chat in chats),
+                options.config,
+                max_tries=options.max_tries,
+                votes=options.votes,
+                prompts=versions(options.prompts),
+            )
+        screener, _, of_screener = options.screener.partition(":")
+        settings, encoder = replace(settings, screener=screener), None
+        if "signals" in {kind, screener}:
+            from assay.judge.signals import weights_file, weights_version
+
+            weights, encoder = weights if kind == "signals" else of_screener, encoder_of(options.encoder)
+            version = weights_version(weights_file(weights, encoder=encoder is not None))
+            settings = replace(settings, weights=weights, weights_version=version)
+            settings = replace(settings, encoder=options.encoder, prior=options.prior)
         runner_of, installs = None, None
-        if options.config in RUNNING:
+        if runs:
             runner_of, installs, settings = _open_cages(options, settings, stack, say)
         yield JudgeFactory(
             lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts, encoder),
             settings,
             later,
         )
-
-
-def _signals(options: JudgeOptions, stack: ExitStack, say: Say) -> JudgeFactory:
-    """Return the judge without a model, with a sandbox where it may run code."""
-    settings, encoder = _with_signals(options, CampaignSettings("signals", config=""))
-    runner_of = None
-    if options.allowed:
-        runner_of, _, settings = _open_cages(options, settings, stack, say)
-    return JudgeFactory(lambda steps: build_judge(settings, (), steps, runner_of, encoder=encoder), settings)
-
-
-def _kind(options: JudgeOptions) -> str:
-    return options.kind.partition(":")[0]
-
-
-def _with_signals(options: JudgeOptions, settings: CampaignSettings) -> tuple[CampaignSettings, Encoder | None]:
-    """Return the settings that say which weights `signals` has, as judge or screener, and its encoder."""
-    screener, _, of_screener = options.screener.partition(":")
-    settings = replace(settings, screener=screener)
-    if "signals" not in {settings.judge, screener}:
-        return settings, None
-    from assay.judge.signals import weights_file, weights_version
-
-    weights = options.kind.partition(":")[2] if settings.judge == "signals" else of_screener
-    encoder = encoder_of(options.encoder)
-    version = weights_version(weights_file(weights, encoder=encoder is not None))
-    return replace(
-        settings, weights=weights, weights_version=version, encoder=options.encoder, prior=options.prior
-    ), encoder
 
 
 def encoder_of(spec: str) -> Encoder | None:
@@ -210,7 +188,6 @@ def encoder_of(spec: str) -> Encoder | None:
 
 def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
-    from assay.judge.test_programs import Installs
     from assay.llm.recorded import ReplayedChat
     from assay.programs.modules.imports import known
 
@@ -223,20 +200,13 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     return replay(records, lambda steps: build_judge(settings, chats, steps, _no_run, installs, prompts, encoder))
 
 
-def _check(options: JudgeOptions) -> None:
-    kind = _kind(options)
-    _check_signals(options, kind)
+def _check(options: JudgeOptions, kind: str, *, runs: bool) -> None:
+    """Refuse what is unknown, and options that have no effect beside others."""
+    if kind not in {"agents", "signals"} or options.kind.startswith("agents:"):
+        raise InputError(f"no judge '{options.kind}'; wanted agents, signals or signals:FOLDER")
     if options.config not in CONFIGURATIONS:
         raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, list(CONFIGURATIONS))}")
-    if kind == "agents" and not options.chats:
-        raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
-    if kind == "signals" and (options.chats or options.screener or options.budget or options.rate):
-        raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
-    if kind == "signals" and options.install:
-        raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
-    if kind == "agents" and options.allowed:
-        raise InputError("--allow-execution is for --judge signals; --config says whether agents run what they write")
-    runs = options.allowed if kind == "signals" else options.config in RUNNING
+    _check_kind(options, kind)
     if options.cluster and not runs:
         raise InputError("--on is for code that a judge runs, and this one runs none: see --allow-execution, --config")
     if options.cluster and options.install:
@@ -245,11 +215,18 @@ def _check(options: JudgeOptions) -> None:
         raise InputError("--allow FILE says what --install may install: give both")
 
 
-def _check_signals(options: JudgeOptions, kind: str) -> None:
-    if kind not in {"agents", "signals"} or options.kind.startswith("agents:"):
-        raise InputError(f"no judge '{options.kind}'; wanted agents, signals or signals:FOLDER")
-    if kind == "agents" and not options.screener and (options.encoder or options.prior != EVEN):
-        raise InputError("--encoder and --prior are for signals: --judge signals, or --screener signals")
+def _check_kind(options: JudgeOptions, kind: str) -> None:
+    if kind == "agents":
+        if not options.screener and (options.encoder or options.prior != EVEN):
+            raise InputError("--encoder and --prior are for signals: --judge signals, or --screener signals")
+        if not options.chats:
+            raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
+        if options.allowed:
+            raise InputError("--allow-execution is for --judge signals; --config says whether agents run their tests")
+    elif options.chats or options.screener or options.budget or options.rate:
+        raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
+    elif options.install:
+        raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
 
 
 def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[BatchChat, ...]]:
@@ -264,15 +241,14 @@ def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tup
     chats: list[Chat] = []
     later: list[BatchChat] = []
     for number, spec in enumerate(options.chats, 1):
-        if spec.startswith(BATCH):
-            if out is None:
-                raise InputError(f"'{spec}' answers in batches, which are kept beside records: use `assay judge run`")
+        if not spec.startswith(BATCH):
+            chat = open_chat(spec, stack, budget=budget, rate=options.rate, waits=waits)
+        elif out is None:
+            raise InputError(f"'{spec}' answers in batches, which are kept beside records: use `assay judge run`")
+        else:
             folder = batches_of(out) / str(number)
-            batched = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
-            later.append(batched)
-            chats.append(batched if options.no_cache else remembered(batched, stack))
-            continue
-        chat = open_chat(spec, stack, budget=budget, rate=options.rate, waits=waits)
+            chat = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
+            later.append(chat)
         chats.append(chat if options.no_cache else remembered(chat, stack))
     return chats, tuple(later)
 
@@ -280,12 +256,12 @@ def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tup
 def _open_cages(
     options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
 ) -> tuple[RunnerOf, Installs, CampaignSettings]:
-    """Return what runs tests and what installs for them, and the settings that say so."""
+    """Return what gives runners to the threads that judge, what installs for them, and the settings that say so."""
     from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
-    from assay.judge.test_programs import Installs
     from assay.programs.modules.imports import importable, known
     from assay.programs.modules.install import overlay
+    from assay.runs.local import SharedRunner
     from assay.runs.record import digest
 
     limits = Limits() if options.timeout is None else Limits().with_cpu(options.timeout)
@@ -293,53 +269,26 @@ def _open_cages(
         name, guarantees = first.name, first.guarantees
         found = importable(first)
     say(f"sandbox {name}: {'; '.join(guarantees)}")
-    allowed = known(options.allow)
-    runner_of = _runner_of(options.cluster, name, guarantees, limits, stack, say)
-    settings = replace(
-        settings,
-        sandbox=name,
-        limits=asdict(limits),
-        install=digest((*allowed.allowed, *allowed.of_module.items())) if options.install else "",
-        importable=found,
-    )
-    return runner_of, Installs(allowed, overlay if options.install else None), settings
-
-
-def _runner_of(  # noqa: PLR0913, PLR0917  each is one thing
-    cluster: ClusterSettings | None,
-    name: str,
-    guarantees: tuple[str, ...],
-    limits: Limits,
-    stack: ExitStack,
-    say: Say,
-) -> RunnerOf:
-    """Return what gives runners to the threads that judge, of this machine or of a cluster."""
-    if cluster:
+    if options.cluster:
         from assay.assemble.cluster import open_shared_program_crew
 
-        crew = open_shared_program_crew(cluster, say, name, limits)
+        crew = open_shared_program_crew(options.cluster, say, name, limits)
         stack.callback(crew.close)
-        return lambda _: crew
-    import os
-
-    from assay.runs.local import SharedRunner
-
-    runner = SharedRunner(partial(_open_sandbox, name, limits), os.cpu_count() or 1, name, guarantees)
-    stack.callback(runner.close)
-    return runner.importing
-
-
-def _open_sandbox(kind: str, limits: Limits, paths: Sequence[str]) -> CagePool:
-    from assay.cage.open_cage import open_sandbox
-
-    return open_sandbox(kind, limits, 1, paths=paths)
+        runner_of: RunnerOf = lambda _: crew  # noqa: E731  # one crew for every folder
+    else:
+        runner = SharedRunner(
+            lambda paths: open_sandbox(name, limits, 1, paths=paths), os.cpu_count() or 1, name, guarantees
+        )
+        stack.callback(runner.close)
+        runner_of = runner.importing
+    allowed = known(options.allow)
+    stamp = digest((*allowed.allowed, *allowed.of_module.items())) if options.install else ""
+    settings = replace(settings, sandbox=name, limits=asdict(limits), install=stamp, importable=found)
+    return runner_of, Installs(allowed, overlay if options.install else None), settings
 
 
 def _no_run(*_: object) -> NoReturn:
     raise SandboxFailed("a run is not recorded: the test program, or how it is run, differs")
-
-
-_EXAMPLES = "signals, signals:FOLDER, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
 
 
 def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
@@ -350,12 +299,13 @@ def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
         return JudgeOptions(spec)
     config, _, chat = spec.partition(":")
     if config not in CONFIGURATIONS or not chat:
-        raise InputError(f"no judge '{spec}'; wanted {_EXAMPLES}; configurations: {', '.join(CONFIGURATIONS)}")
+        examples = "signals, signals:FOLDER, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
+        raise InputError(f"no judge '{spec}'; wanted {examples}; configurations: {', '.join(CONFIGURATIONS)}")
     return JudgeOptions(chats=(chat,), config=config, budget=budget)
 
 
 def judge_pairs(  # noqa: PLR0913  # each is one thing
-    asked: JudgeOptions,
+    options: JudgeOptions,
     pairs: Collection[tuple[Query, Chunk]],
     file: Path,
     say: Say,
@@ -365,24 +315,24 @@ def judge_pairs(  # noqa: PLR0913  # each is one thing
 ) -> tuple[list[Judgment], Tally]:
     """Judge pairs as a campaign that goes on in its file; return what it holds about them, and how far it came."""
     wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
-    with open_judge(asked, file, say) as made:
+    with open_judge(options, file, say) as factory:
         tally = run_in_waves(
             lambda: _all(pairs),
-            made.judge_of,
+            factory.judge_of,
             file,
-            later=made.later,
+            later=factory.later,
             say=say,
             workers=workers,
-            settings=made.settings,
+            settings=factory.settings,
             report=report,
             told=lambda problem: say(str(problem)),
         )
-    said = [
+    judgments = [
         Judgment(each["query_id"], each["code_id"], each["grade"], each["judge"], each["reason"])
         for each in (verdicts(file) if file.exists() else ())
         if each["pair"] in wanted and each["grade"] is not None
     ]
-    return said, tally
+    return judgments, tally
 
 
 def _all(pairs: Collection[tuple[Query, Chunk]]) -> Iterator[Pair | Problem]:

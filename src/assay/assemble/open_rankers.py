@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,68 +23,61 @@ if TYPE_CHECKING:
 
 IN_FLIGHT: Final = 8
 """Questions that are under way at once where nothing else is said."""
-_OPTION = "--records"
-
-
-@dataclass(frozen=True, slots=True)
-class RankerChatOptions:
-    """How rankers may ask models."""
-
-    budget: str = ""
-    """As `5usd` or `2Mtok`; empty is none."""
-    rate: str = ""
-    """A minute and a model, as `500req` or `200ktok`; empty is none."""
-    in_flight: int = IN_FLIGHT
-    """Questions that are under way at once."""
-    records: Path | None = None
-    """Where replies are kept; nowhere if none."""
-    replay: bool = False
-    """Whether the records are all there is, and nobody is asked."""
-    no_cache: bool = False
-    """Whether models are asked again what other commands asked them."""
 
 
 @contextmanager
-def open_models(options: RankerChatOptions, say: Say) -> Iterator[RankingModels]:
-    """Give what opens models for rankers; all is closed with the block, which says what it took."""
-    if options.replay and (options.budget or options.rate or options.no_cache):
+def open_models(  # noqa: PLR0913  # each is one thing
+    say: Say,
+    *,
+    budget: str = "",
+    rate: str = "",
+    in_flight: int = IN_FLIGHT,
+    records: Path | None = None,
+    replay: bool = False,
+    no_cache: bool = False,
+) -> Iterator[RankingModels]:
+    """Give what opens models for rankers; all is closed with the block, which says what it took.
+
+    `budget` is as `5usd` or `2Mtok`, `rate` as `500req` or `200ktok` a minute and a model; empty is none. Replies are
+    kept in `records`; with `replay` nobody is asked, with `no_cache` models are asked again what other commands asked.
+    """
+    if replay and (budget or rate or no_cache):
         raise InputError("--replay asks no model: leave --budget, --rate and --no-cache out")
     chats: dict[str, RecordedChat] = {}
     with ExitStack() as stack:
-        steps = _steps(options, stack)
-        budget = None
-        if options.budget:
-            before = spent_in(options.records) if options.records else None
-            budget = budget_of(options.budget, *((before.tokens, before.usd) if before else ()))
+        steps = _steps(records, stack, replay=replay)
+        before = spent_in(records) if budget and records else None
+        spent = (before.tokens, before.usd) if before else ()
+        allowed = budget_of(budget, *spent) if budget else None
 
         def opened(spec: str) -> Chat:
             if spec not in chats:
-                if options.replay:
+                if replay:
                     inner: Chat = ReplayedChat(chat_name(spec))
                 else:
-                    inner = open_chat(spec, stack, budget=budget, rate=options.rate)
-                    inner = inner if options.no_cache else remembered(inner, stack)
+                    inner = open_chat(spec, stack, budget=allowed, rate=rate)
+                    inner = inner if no_cache else remembered(inner, stack)
                 chats[spec] = RecordedChat(inner, steps)
             return chats[spec]
 
         try:
-            yield RankingModels(opened, options.in_flight)
+            yield RankingModels(opened, in_flight)
         finally:
             for chat in chats.values():
                 if line := _summary(chat):
                     say(line)
 
 
-def _steps(options: RankerChatOptions, stack: ExitStack) -> Steps:
+def _steps(records: Path | None, stack: ExitStack, *, replay: bool) -> Steps:
     """Return where replies are kept, and nobody else writes meanwhile."""
-    if options.records is None:
+    if records is None:
         return NoSteps()
-    if options.replay:
-        if not options.records.is_file():
-            raise InputError(f"no such file: '{options.records}'; the same command without --replay writes it")
-        return reply_journal(options.records, only_read=True)
-    stack.enter_context(sole_writer(options.records, _OPTION))
-    return reply_journal(options.records)
+    if replay:
+        if not records.is_file():
+            raise InputError(f"no such file: '{records}'; the same command without --replay writes it")
+        return reply_journal(records, only_read=True)
+    stack.enter_context(sole_writer(records, "--records"))
+    return reply_journal(records)
 
 
 def _summary(chat: RecordedChat) -> str:
@@ -93,10 +85,7 @@ def _summary(chat: RecordedChat) -> str:
     counts = chat.counts
     if not counts.answered + counts.failed:
         return ""
-    said = [counted(counts.answered, "answer")]
-    if counts.failed:
-        said.append(f"{counted(counts.failed, 'question')} without a usable answer")
-    if counts.recorded:
-        said.append(f"{counts.recorded:,} of these from the records")
+    failed = f", {counted(counts.failed, 'question')} without a usable answer" if counts.failed else ""
+    recorded = f", {counts.recorded:,} of these from the records" if counts.recorded else ""
     cost = f", ${counts.cost:.4f}" if counts.cost else ""
-    return f"{chat.name}: {', '.join(said)}; {counts.tokens:,} tokens{cost}"
+    return f"{chat.name}: {counted(counts.answered, 'answer')}{failed}{recorded}; {counts.tokens:,} tokens{cost}"

@@ -1,4 +1,4 @@
-"""Where programs are to run to that place, open: a sandbox, with what programs import as far as that is allowed."""
+"""Open the sandbox that programs run in, with what they import as far as that is allowed."""
 
 from __future__ import annotations
 
@@ -33,19 +33,14 @@ def open_equipped_runner(
     chosen: RunnerOptions, reading: TaskFile, samples: Samples, say: Say
 ) -> Iterator[EquippedRunner]:
     """Open a sandbox in which the programs of samples find what they import, and say what it guarantees."""
-    _check(chosen)
+    if chosen.cluster and chosen.install:
+        raise InputError("--install does not reach the machines of a cluster: install there what programs import")
     opened: Callable[..., CagePool | PoolRunner[Job, Ended]]
     if chosen.cluster:
         opened = partial(open_program_crew, chosen.cluster, say, chosen.kind, chosen.limits, workers=chosen.workers)
     else:
         opened = partial(open_sandbox, chosen.kind, chosen.limits, chosen.workers or os.cpu_count() or 1)
     opened = partial(opened, allow_unsafe=chosen.allow_unsafe)
-    asked = install_missing_modules(opened, reading, samples, say, install=chosen.install, allow=chosen.allow)
-    with asked as equipped:
+    with install_missing_modules(opened, reading, samples, say, install=chosen.install, allow=chosen.allow) as equipped:
         say(f"sandbox {equipped.runner.name}: {'; '.join(equipped.runner.guarantees)}")
         yield equipped
-
-
-def _check(chosen: RunnerOptions) -> None:
-    if chosen.cluster and chosen.install:
-        raise InputError("--install does not reach the machines of a cluster: install there what programs import")

@@ -29,8 +29,9 @@ class AuthorOptions:
     chat: str
     checker: str = ""
     """Who grades; empty where people do."""
-    sorts: tuple[UnitSort, ...] = SORTS
-    kinds: tuple[QuestionKind, ...] = KINDS
+    sorts: tuple[UnitSort, ...] = ()
+    """None are all of them, of the kinds as well."""
+    kinds: tuple[QuestionKind, ...] = ()
     at: str = ""
     """The commit; empty is the newest."""
     limit: int = 100
@@ -63,17 +64,15 @@ def write_questions(
         raise InputError(f"'{root}' is not a folder; give the checkout to ask about")
     commit = pinned_commit(root, options.at)
     with open_files(root, commit) as files:
-        chosen = choose_orders(files, options.seed, options.limit, options.sorts, options.kinds)
+        chosen = choose_orders(files, options.seed, options.limit, options.sorts or SORTS, options.kinds or KINDS)
     if not chosen:
-        raise InputError(f"'{root}' has no {' or '.join(options.sorts)} to ask about")
+        raise InputError(f"'{root}' has no {' or '.join(options.sorts or SORTS)} to ask about")
     with ExitStack() as stack:
         specs = tuple(filter(None, (options.chat, options.checker)))
-        taken = JudgeOptions(chats=specs, budget=options.budget, rate=options.rate, no_cache=options.no_cache)
-        chats, later = open_chats(taken, records, stack)
-        names = tuple(chat.name for chat in chats)
-        settings = CampaignSettings(
-            "author", names, config="", max_tries=options.max_tries, prompts=versions(names=PROMPTS)
-        )
+        models = JudgeOptions(chats=specs, budget=options.budget, rate=options.rate, no_cache=options.no_cache)
+        chats, later = open_chats(models, records, stack)
+        names, prompts = tuple(chat.name for chat in chats), versions(names=PROMPTS)
+        settings = CampaignSettings("author", names, config="", max_tries=options.max_tries, prompts=prompts)
         tally = run_in_waves(
             lambda: map(_pair, chosen),
             lambda steps: build_judge(settings, chats, steps),
@@ -87,32 +86,27 @@ def write_questions(
         )
     truth = Truth(root.name or "root", (), (), repository=str(root), commit=commit)
     written = gather(truth, _written(chosen, records))
-    return WrittenReport(written, tally, len(chosen), tuple(_to_check(written.truth, chosen)))
+    codes = {unit.id: _code(unit) for _, unit in chosen}
+    answered = zip(written.truth.queries, written.truth.judgments, strict=True)
+    pairs = tuple(Pair(query, codes[judgment.target]) for query, judgment in answered)
+    return WrittenReport(written, tally, len(chosen), pairs)
 
 
 def _pair(chosen: tuple[QuestionOrder, Chunk]) -> Pair:
     order, unit = chosen
-    return Pair(Query(f"{order.kind}-{unit.id}", order.text), Chunk(unit.id, unit.text[:LONGEST], unit.language))
+    return Pair(Query(f"{order.kind}-{unit.id}", order.text), _code(unit))
+
+
+def _code(unit: Chunk) -> Chunk:
+    return Chunk(unit.id, unit.text[:LONGEST], unit.language)
 
 
 def _written(chosen: list[tuple[QuestionOrder, Chunk]], records: Path) -> Iterator[WrittenQuestion]:
     """Yield what became of each order, in their order; those that nobody came to are not there."""
-    said = {record["pair"]: record for record in verdicts(records)} if records.exists() else {}
+    records_of = {record["pair"]: record for record in verdicts(records)} if records.exists() else {}
     for each in chosen:
         pair = _pair(each)
-        if record := said.get(pair.digest):
-            yield WrittenQuestion(
-                order_of(record["query"]),
-                pair.code.id,
-                str(record.get("question", "")),
-                record["grade"],
-                record["judge"],
-                record["reason"],
-            )
-
-
-def _to_check(truth: Truth, chosen: list[tuple[QuestionOrder, Chunk]]) -> Iterator[Pair]:
-    units = {unit.id: unit for _, unit in chosen}
-    for query, judgment in zip(truth.queries, truth.judgments, strict=True):
-        unit = units[judgment.target]
-        yield Pair(query, Chunk(unit.id, unit.text[:LONGEST], unit.language))
+        if record := records_of.get(pair.digest):
+            order, question = order_of(record["query"]), str(record.get("question", ""))
+            known = record["grade"], record["judge"], record["reason"]
+            yield WrittenQuestion(order, pair.code.id, question, *known)

@@ -1,77 +1,58 @@
-"""`assay bench`: ground truth and systems in, figures with their statistics out, and a status for CI."""
+"""`assay bench`: measure systems on ground truth, with a status for CI."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, FOLDER, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions, UnseenOptions
-
-if TYPE_CHECKING:
-    from assay.bench.query_sets import Unseen
+from assay.cli.progress import progress
+from assay.io.terminal import say
 
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
 
-@dataclass(frozen=True, slots=True)
-class BenchCommandOptions:
+class BenchCommandOptions(Options):
     """Options of `assay bench`."""
 
     what: str = argument(default=".")
-    corpus: Path | None = option("--corpus", type=PATH, metavar="FOLDER", help="The checkout that WHAT is about.")
-    systems: tuple[str, ...] = option(
-        "--system", multiple=True, metavar="[NAME=]SPEC", help="A system to measure. Repeatable."
-    )
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="NAME.KEY=VALUE", help="Set an option of a system. Repeatable."
-    )
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that WHAT is about.")
+    systems: tuple[str, ...] = option("--system [NAME=]SPEC", "A system to measure. Repeatable.")
+    changes: tuple[str, ...] = option("--set NAME.KEY=VALUE", "Set an option of a system. Repeatable.")
     measures: tuple[str, ...] = option(
-        "--measure",
-        multiple=True,
-        metavar="NAME",
-        help="A measure, such as MRR or Hit@5; the first one decides. Repeatable.",
+        "--measure NAME", "A measure, such as MRR or Hit@5; the first one decides. Repeatable."
     )
-    k: int | None = option("-k", "--limit", type=COUNT, metavar="N", help="Results per query.  [default: 20]")
+    k: int | None = option("-k", "--limit N", "Results per query.  [default: 20]", type=COUNT)
     timeout_s: float | None = option(
-        "--timeout", type=click.FloatRange(min=0.1), metavar="S", help="Most seconds of a query.  [default: 30]"
+        "--timeout S", "Most seconds of a query.  [default: 30]", type=click.FloatRange(min=0.1)
     )
     threshold: float | None = option(
-        "--threshold", type=float, metavar="SCORE", help="Leave out results that score below this.  [default: keep all]"
+        "--threshold SCORE", "Leave out results that score below this.  [default: keep all]", type=float
     )
     all_pairs: bool = flag(
         "--all-pairs",
-        help="Test every two systems, not only variants against their base and other systems against one another.",
+        "Test every two systems, not only variants against their base and other systems against one another.",
     )
-    form_of: str = option(
-        "--from", default="", metavar="FORM", help="The format of WHAT.  [default: found by its contents]"
-    )
-    only: tuple[str, ...] = option(
-        "--only", multiple=True, metavar="GLOB", help="Run only systems whose name matches GLOB. Repeatable."
-    )
+    form_of: str = option("--from FORM", "The format of WHAT.  [default: found by its contents]")
+    only: tuple[str, ...] = option("--only GLOB", "Run only systems whose name matches GLOB. Repeatable.")
     out: Path = option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
-        default=Path("assay-bench"),
-        metavar="FOLDER",
-        help="Where answers and results go; answers that are there are used again.",
+        "--out FOLDER",
+        "Where answers and results go; answers that are there are used again.",
+        type=FOLDER,
+        default="assay-bench",
     )
     judging: UnseenOptions = shared(UnseenOptions)
-    fresh: bool = flag("--fresh", help="Ask everything again; earlier answers are moved to FOLDER/runs.old.")
+    fresh: bool = flag("--fresh", "Ask everything again; earlier answers are moved to FOLDER/runs.old.")
     gating: GateOptions = shared(GateOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Show each question; show the traceback of an error.")
 
 
-@command(
-    BenchCommandOptions,
-    example="assay bench matrix.toml --fail-under Hit@5=0.70",
-)
+@command(BenchCommandOptions, example="assay bench matrix.toml --fail-under Hit@5=0.70")
 def bench(given: BenchCommandOptions) -> int:
     """Measure how well code search answers, with intervals, tests, latency and memory.
 
@@ -90,25 +71,17 @@ def bench(given: BenchCommandOptions) -> int:
     """  # noqa: D301  what click reads
     from assay.bench import experiment, gates
     from assay.bench.results import as_text
-    from assay.cli.bench_plan import plan_of, text
-    from assay.cli.progress import progress
-    from assay.io.terminal import say
+    from assay.cli.bench_plan import plan_of, text, unseen_of
 
-    gate = gates.gates_of(given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse)
+    gating = given.gating
+    gate = gates.gates_of(gating.floors, gating.baseline, fail_if_worse=gating.fail_if_worse)
     plan = plan_of(Path(given.what), given, [each.measure for each in gate.floors]).only(given.only)
     with progress() as watch:
-        setting = experiment.Setting(given.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen(given.judging))
+        setting = experiment.Setting(
+            given.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", unseen_of(given.judging)
+        )
         held = experiment.run(plan, setting, fresh=given.fresh)
     click.echo(as_text(held) if given.form == "json" else text(held, questions=given.verbose), nl=given.form == "json")
     failed = gates.failures(held, gate, say)
     say(f"written to {given.out}: {', '.join(name for name in WRITTEN if (given.out / name).exists())}")
     return 1 if failed else 0
-
-
-def _unseen(judging: UnseenOptions) -> Unseen | None:
-    """Return who judges what nobody did; what that takes is loaded where it is wanted."""
-    if not judging.spec and not judging.budget and not judging.install:
-        return None
-    from assay.cli.bench_plan import unseen_of
-
-    return unseen_of(judging)

@@ -1,4 +1,4 @@
-"""Read what was typed after `assay bench` as a plan and a judge, and print the results."""
+"""Make the plan and the judge that options of `assay bench` name, and print the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from assay.report.plain_text import as_text, shown_line
 from assay.truth.truth_formats import form_of
 
 if TYPE_CHECKING:
-    from assay.assemble.open_judge import JudgeOptions
     from assay.cli.bench import BenchCommandOptions
     from assay.cli.options import UnseenOptions
     from assay.judge.campaign import Tally
@@ -29,29 +28,24 @@ if TYPE_CHECKING:
 
 def plan_of(what: Path, given: BenchCommandOptions, gated: Sequence[str]) -> BenchPlan:
     """Return the plan; measures that a gate looks at are measured, too."""
-    plan = _started(what, given)
-    if given.systems:
-        plan = replace(plan, systems=tuple(map(_system, given.systems)))
-    for each in plan.systems:
-        plugins.find("system", each.spec.partition(":")[0])
-    plan = replace(plan, systems=tuple(_changed(plan.systems, given.changes)), k=given.k or plan.k)
-    if given.timeout_s:
-        plan = replace(plan, timeout_s=given.timeout_s)
-    if given.threshold is not None:
-        plan = replace(plan, systems=tuple(replace(each, threshold=given.threshold) for each in plan.systems))
-    plan = replace(plan, all_pairs=given.all_pairs or plan.all_pairs)
-    names = given.measures or map(str, measures_of((), plan.k) if given.k else plan.measures)
-    return replace(plan, measures=measures_of((*names, *gated), plan.k))
-
-
-def _started(what: Path, given: BenchCommandOptions) -> BenchPlan:
     if what.suffix != ".toml":
-        return BenchPlan((_set(what, given),), (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25")))
-    if given.corpus or given.form_of:
+        plan = BenchPlan((_set(what, given),), (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25")))
+    elif given.corpus or given.form_of:
         raise InputError(
             "--corpus and --from go with a file of ground truth; a matrix names corpus and format of each set"
         )
-    return matrix.load(what)
+    else:
+        plan = matrix.load(what)
+    systems = tuple(map(_system, given.systems)) or plan.systems
+    for each in systems:
+        plugins.find("system", each.spec.partition(":")[0])
+    systems = tuple(_changed(systems, given.changes))
+    if given.threshold is not None:
+        systems = tuple(replace(each, threshold=given.threshold) for each in systems)
+    k, all_pairs = given.k or plan.k, given.all_pairs or plan.all_pairs
+    names = given.measures or map(str, measures_of((), k) if given.k else plan.measures)
+    plan = replace(plan, systems=systems, k=k, timeout_s=given.timeout_s or plan.timeout_s, all_pairs=all_pairs)
+    return replace(plan, measures=measures_of((*names, *gated), k))
 
 
 def _set(path: Path, given: BenchCommandOptions) -> SetSpec:
@@ -101,17 +95,12 @@ def _value(text: str) -> Any:
         return text
 
 
-_TARGETS, _INSTEAD = 3, 3
-"""Right answers of a question that are named, and results that stood before the first of them."""
-
-
 def text(results: Results, *, questions: bool = False) -> str:
     """Return all of it, plain; with each question, and where its answer stood, if that is wanted."""
     lines = [as_text(summary_of(results))]
     for name, of in results.sets.items() if questions else ():
-        cells = [cell for cell in results.cells if cell.set == name]
-        lines += [f"\n{shown_line(line)}\n" for line in (name,)] if cells else []
-        lines += [f"{shown_line(line)}\n" for line in _questions(of, cells)] if cells else []
+        if cells := [cell for cell in results.cells if cell.set == name]:
+            lines += [f"\n{shown_line(name)}\n", *(f"{shown_line(line)}\n" for line in _questions(of, cells))]
     return "".join(lines)
 
 
@@ -121,42 +110,43 @@ def _questions(of: MeasuredSet, cells: Sequence[MeasuredCell]) -> Iterator[str]:
     for place, query in enumerate(of.queries):
         right = [target for target, grade in query.expected if grade > 0]
         yield f"  {query.id}: {' '.join(query.text.split())}"
-        yield f"      wanted {', '.join(right[:_TARGETS]) or 'nothing: it has no right answer'}{_more(right, _TARGETS)}"
+        yield f"      wanted {_first(right) or 'nothing: it has no right answer'}"
         for cell in cells:
             answers, error = cell.answers[place], cell.errors.get(query.id, "")
             rank = rank_of(answers, right)
-            instead = answers[: rank - 1 if rank else None]
-            other = f"; instead {', '.join(instead[:_INSTEAD])}{_more(instead, _INSTEAD)}" if instead else ""
+            instead = _first(answers[: rank - 1 if rank else None])
             failed = f"; {error}" if error else "" if answers else "; no result"
-            yield f"      {cell.system:<{width}}  {f'rank {rank}' if rank else 'MISS'}{other}{failed}"
+            found = f"rank {rank}" if rank else "MISS"
+            yield f"      {cell.system:<{width}}  {found}{instead and f'; instead {instead}'}{failed}"
 
 
-def _more(items: Sequence[str], shown: int) -> str:
-    return f" and {len(items) - shown} more" if len(items) > shown else ""
+def _first(items: Sequence[str], most: int = 3) -> str:
+    """Return the first targets, and how many more there are."""
+    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
 
 
-def unseen_of(wanted: UnseenOptions) -> Unseen:
+def unseen_of(given: UnseenOptions) -> Unseen | None:
     """Return who judges; a spec is `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
-    from assay.assemble.open_judge import EVEN, judge_options_of
+    if not given.spec:
+        if given.budget or given.install:
+            raise InputError("--judge-budget and --judge-install are for --judge-unseen: give both")
+        return None
+    from assay.assemble.open_judge import EVEN, judge_options_of, judge_pairs
 
-    if not wanted.spec:
-        raise InputError("--judge-budget and --judge-install are for --judge-unseen: give both")
-    asked = judge_options_of(wanted.spec, wanted.budget, option="--judge-budget")
-    signals = asked.kind.partition(":")[0] == "signals"
-    if wanted.install and signals:
+    judging = judge_options_of(given.spec, given.budget, option="--judge-budget")
+    is_signals = judging.kind.partition(":")[0] == "signals"
+    if given.install and is_signals:
         raise InputError("the judge 'signals' installs nothing: leave --judge-install out")
-    if not signals and (wanted.encoder or wanted.prior != EVEN):
+    if not is_signals and (given.encoder or given.prior != EVEN):
         raise InputError("--judge-encoder and --judge-prior are for signals: --judge-unseen signals")
-    asked = replace(asked, install=wanted.install, encoder=wanted.encoder, prior=wanted.prior)
-    return Unseen(wanted.spec, lambda *pairs: _labels(asked, wanted.workers, *pairs), wanted.depth)
+    judging = replace(judging, install=given.install, encoder=given.encoder, prior=given.prior)
 
+    def labels(pairs: Pairs, file: Path, watch: Progress | None) -> UnseenLabels:
+        def report(tally: Tally) -> None:
+            if watch:
+                watch("judging", tally.before + tally.judged + tally.problems, len(pairs))
 
-def _labels(asked: JudgeOptions, workers: int, pairs: Pairs, file: Path, watch: Progress | None) -> UnseenLabels:
-    from assay.assemble.open_judge import judge_pairs
+        judgments, tally = judge_pairs(judging, pairs, file, say, report, workers=given.workers)
+        return UnseenLabels(judgments, tally.stopped)
 
-    def report(tally: Tally) -> None:
-        if watch:
-            watch("judging", tally.before + tally.judged + tally.problems, len(pairs))
-
-    said, tally = judge_pairs(asked, pairs, file, say, report, workers=workers)
-    return UnseenLabels(said, tally.stopped)
+    return Unseen(given.spec, labels, given.depth)

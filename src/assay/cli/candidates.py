@@ -1,63 +1,46 @@
-"""`assay candidates`: queries and a corpus in, the pairs worth judging out."""
+"""`assay candidates`: choose the pairs worth judging."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
-from assay.cli.options import SampleOptions
+from assay.cli import options, tables
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, verbose
+from assay.cli.progress import progress
+from assay.errors import counted
+from assay.io.terminal import dumps, say_problems
+from assay.report.document import Number
+from assay.runs.draw_sample import SampleDraw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from assay.assemble.choose_pairs import PairChoice
 
-_FILE = click.Path(path_type=Path)
 
-
-@dataclass(frozen=True, slots=True)
-class CandidatesOptions:
+class CandidatesOptions(Options):
     """What the command line says."""
 
-    queries: Path = argument(type=PATH)
-    corpus: Path = argument(type=PATH)
+    queries: Path = argument()
+    corpus: Path = argument()
     specs: tuple[str, ...] = option(
-        "--encoder",
-        multiple=True,
-        metavar="SPEC",
-        help="An encoder whose cosine counts. Repeatable.  [default: static:default]",
+        "--encoder SPEC", "An encoder whose cosine counts. Repeatable.  [default: static:default]"
     )
-    k: int = option("-k", "--k", type=COUNT, default=20, metavar="N", help="Code snippets per query.")
-    testable: bool = flag("--testable", help="Keep only Python functions that have a parameter and return a value.")
-    labels: Path | None = option(
-        "--labels", type=PATH, metavar="FILE", help="Also print what each rank is worth by these labels."
-    )
-    sampling: SampleOptions = shared(SampleOptions)
-    out: Path = option(
-        "--out",
-        type=FILE,
-        default=Path("candidates.jsonl"),
-        metavar="FILE",
-        help="Where pairs go; an interrupted run continues there.",
-    )
-    page: Path | None = option(
-        "--page", type=FILE, metavar="FILE.html", help="Also write a page with the overlap and, drawn, the depth."
-    )
+    k: int = option("-k", "--k N", "Code snippets per query.", type=COUNT, default=20)
+    testable: bool = flag("--testable", "Keep only Python functions that have a parameter and return a value.")
+    labels: Path | None = option("--labels FILE", "Also print what each rank is worth by these labels.")
+    sample: int | None = options.sample("Take N queries at random, the same ones for the same --seed.")
+    seed: int = option("--seed N", "The random seed of --sample.", default=0)
+    out: Path = options.out_file("pairs", "candidates.jsonl")
     fresh: bool = options.fresh()
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    CandidatesOptions,
-    example="assay candidates queries.jsonl corpus.jsonl --k 50 --out pairs.jsonl",
-)
+@command(CandidatesOptions, example="assay candidates queries.jsonl corpus.jsonl --k 50 --out pairs.jsonl")
 def candidates(given: CandidatesOptions) -> None:
     """Write the K code snippets of CORPUS nearest to each of QUERIES, by the mean cosine of several encoders.
 
@@ -68,43 +51,41 @@ def candidates(given: CandidatesOptions) -> None:
     It also prints which fraction of each encoder's own candidates the mean of all chose, and with --labels (ground
     truth, or records of assay judge run) how many snippets are right at each rank, which helps to choose K.
     """
-    from assay.assemble.choose_pairs import ChoiceOptions, choose_pairs
-    from assay.cli.progress import progress
-    from assay.io.terminal import dumps, say_problems
+    from assay.assemble.choose_pairs import choose_pairs
 
-    options = ChoiceOptions(
-        given.specs,
-        given.k,
-        testable=given.testable,
-        labels=given.labels,
-        sample=given.sampling.draw(),
-        fresh=given.fresh,
-    )
-    report = partial(say_problems, every=given.verbose)
     with progress() as watch:
-        choice = choose_pairs((given.queries, given.corpus), given.out, options, report=report, progress=watch)
-    if given.page:
-        from assay.cli.candidates_page import write
-
-        write(choice, given.page)
+        choice = choose_pairs(
+            (given.queries, given.corpus),
+            given.out,
+            given.specs,
+            k=given.k,
+            testable=given.testable,
+            labels=given.labels,
+            sample=SampleDraw(given.sample or 0, given.seed),
+            fresh=given.fresh,
+            report=lambda problems: say_problems(problems, every=given.verbose),
+            progress=watch,
+        )
     fields = _as_dict(choice, given.out)
     click.echo(dumps(fields) if given.form == "json" else "\n".join(_text(fields)))
 
 
 def _as_dict(choice: PairChoice, out: Path) -> dict[str, Any]:
     """Return what was chosen, as JSON has it."""
-    fields: dict[str, Any] = {"queries": choice.queries, "asked": choice.asked}
-    fields |= {"codes": choice.codes, "twins": choice.twins}
-    if choice.kinds is not None:
-        fields |= {"testable": choice.kinds.get("testable", 0), "kinds": choice.kinds}
+    kinds = {} if choice.kinds is None else {"testable": choice.kinds.get("testable", 0), "kinds": choice.kinds}
     counts = choice.counts
-    fields |= {"pairs": counts.pairs, "before": counts.before, "overlap": dict(counts.overlap), "out": str(out)}
-    return fields | ({"depths": choice.depths.as_dict()} if choice.depths else {})
+    return {
+        **{name: getattr(choice, name) for name in ("queries", "asked", "codes", "twins")},
+        **kinds,
+        "pairs": counts.pairs,
+        "before": counts.before,
+        "overlap": dict(counts.overlap),
+        "out": str(out),
+        **({"depths": choice.depths.as_dict()} if choice.depths else {}),
+    }
 
 
 def _text(fields: Mapping[str, Any]) -> Iterator[str]:
-    from assay.errors import counted
-
     twins = f", {fields['twins']:,} of them with the text of another" if fields["twins"] else ""
     drawn = f", {fields['asked']:,} of them drawn" if fields["asked"] < fields["queries"] else ""
     yield f"{counted(fields['queries'], 'query')}{drawn}, {counted(fields['codes'], 'code')}{twins}"
@@ -125,10 +106,7 @@ def _depths(fields: Mapping[str, Any]) -> Iterator[str]:
     ranks = fields["ranks"]
     gone = f", beside {fields['gone']:,} whose code is not in this corpus" if fields["gone"] else ""
     yield f"{fields['known']:,} right pairs are known{gone}"
-    yield f"{'rank':>6}{'right':>9}{'judged':>9}{'pairs':>9}{'rate':>8}{'found':>8}"
-    for row in ranks:
-        if row["rank"] <= 5 or not row["rank"] % 5 or row is ranks[-1]:
-            yield (
-                f"{row['rank']:>6}{row['right']:>9,}{row['judged']:>9,}{row['pairs']:>9,}"
-                f"{row['rate']:>8.3f}{row['found']:>8.3f}"
-            )
+    shown = (row for row in ranks if row["rank"] <= 5 or not row["rank"] % 5 or row is ranks[-1])
+    names = ("rank", "right", "judged", "pairs", "rate", "found")
+    rows = ((*(row[name] for name in names[:4]), Number(row["rate"]), Number(row["found"])) for row in shown)
+    yield from tables.lines(names, rows, "  ")

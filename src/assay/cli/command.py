@@ -1,23 +1,23 @@
-"""A dataclass of arguments and options to a click command: each stands once, with its type, default and help.
+"""Make a click command of a class of options: each stands once, with its type, default and help.
 
-    @dataclass(frozen=True, slots=True)
-    class MixOptions:
+    class MixOptions(Options):
         files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
-        seed: int = option("--seed", default=0, metavar="N", help="Seed of the rows that are drawn.")
+        seed: int = option("--seed N", "Seed of the rows that are drawn.", default=0)
 
     @command(MixOptions, example="assay rank mix a.jsonl b.jsonl --out both.jsonl")
     def mix(given: MixOptions) -> int: ...
 
-What the function returns is the exit status; nothing is 0.
+What the annotation of a field says is not said again: a tuple is repeatable, a path is read as one, and a `str` that is
+not required is empty by default. What the function returns is the exit status; nothing is 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import click
 
@@ -29,8 +29,17 @@ COMPLETION_VARIABLE = "_ASSAY_COMPLETE"
 VERBOSE = frozenset({"-v", "--verbose"})
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)
 Given = TypeVar("Given")
+
+
+@dataclass_transform(frozen_default=True)
+class Options:
+    """The options of a command, or those that several share: each field is one, and a value is frozen."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
 def complete_files(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -43,18 +52,41 @@ def complete_files(_context: click.Context, _parameter: click.Parameter, incompl
 def argument(metavar: str = "", **settings: Any) -> Any:
     """Declare an argument; `settings` are those of `click.Argument`."""
     completed = {} if "type" in settings else {"shell_complete": complete_files}
-    return _parameter(click.Argument, (), {"metavar": metavar or None, **completed, **settings})
+
+    def make(name: str, annotation: str) -> click.Parameter:
+        implied: dict[str, Any] = {"type": PATH, "shell_complete": None} if "Path" in annotation else {}
+        optional = "None" in annotation or "default" in settings
+        implied |= {"nargs": -1} if annotation.startswith("tuple[") else {"required": not optional}
+        return click.Argument([name], **{"metavar": metavar or None, **completed, **implied, **settings})
+
+    return field(metadata={"make": make})
 
 
-def option(*names: str, **settings: Any) -> Any:
-    """Declare an option by its names, as `--out`; `settings` are those of `click.Option`. A default is shown."""
+def option(*texts: str, **settings: Any) -> Any:
+    """Declare an option: its names, the last one with its metavar, and its help, as `"-k", "--limit N", "Most hits."`.
+
+    `settings` are those of `click.Option`. A default is shown.
+    """
+    names = [text for text in texts if text.startswith("-")]
+    names[-1], _, metavar = names[-1].partition(" ")
+    settings |= {"metavar": metavar} if metavar else {}
+    settings |= {"help": texts[-1]} if len(names) < len(texts) else {}
     shown = settings.get("default") not in {None, "", ()} and not settings.get("is_flag")
-    return _parameter(click.Option, names, {"show_default": shown, **settings})
+
+    def make(name: str, annotation: str) -> click.Parameter:
+        implied: dict[str, Any] = {"type": PATH} if "Path" in annotation else {}
+        if annotation.startswith("tuple[") and "nargs" not in settings:
+            implied["multiple"] = True
+        elif annotation == "str" and not settings.get("required"):
+            implied["default"] = ""
+        return click.Option([name, *names], **{"show_default": shown, **implied, **settings})
+
+    return field(metadata={"make": make})
 
 
-def flag(*names: str, help: str) -> Any:  # noqa: A002  click's own word
+def flag(*texts: str, **settings: Any) -> Any:
     """Declare an option that is there or not."""
-    return option(*names, is_flag=True, help=help)
+    return option(*texts, is_flag=True, **settings)
 
 
 def shared(options: type) -> Any:
@@ -93,17 +125,13 @@ def command(
     return of
 
 
-def _parameter(kind: type[click.Parameter], names: tuple[str, ...], settings: Mapping[str, Any]) -> Any:
-    return field(metadata={"make": lambda name: kind([name, *names], **settings)})
-
-
 def parameters_of(options: type) -> Iterator[click.Parameter]:
     """Return the arguments and options that a dataclass declares."""
     for each in fields(options):
         if "shared" in each.metadata:
             yield from parameters_of(each.metadata["shared"])
         else:
-            yield each.metadata["make"](each.name)
+            yield each.metadata["make"](each.name, each.type)
 
 
 def _build_options(options: type[Given], values: Mapping[str, Any]) -> Given:

@@ -25,24 +25,20 @@ if TYPE_CHECKING:
 class IndexOptions:
     """Options of `assay index`."""
 
-    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    roots: tuple[str, ...] = argument("[PATH]...")
     describe: str = option(
-        "--describe",
-        default="",
-        metavar="CHAT",
-        help="Have a language model, PROVIDER:MODEL, describe every unit of code in a sentence or two.",
+        "--describe CHAT", "Have a language model, PROVIDER:MODEL, describe every unit of code in a sentence or two."
     )
-    dry_run: bool = flag("--dry-run", help="With --describe, print what it would take, and ask nothing.")
+    dry_run: bool = flag("--dry-run", "With --describe, print what it would take, and ask nothing.")
     budget: str = options.budget("that --describe may")
     rate: str = options.rate("that --describe may ask")
-    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Prompts of --describe at a time.")
+    workers: int = option("--workers N", "Prompts of --describe at a time.", type=COUNT, default=8)
     where: ClusterOptions = shared(ClusterOptions)
     gpus: float = option(
-        "--gpus",
+        "--gpus N",
+        "With --on, GPUs per worker; with 0.5, two workers share one.",
         type=click.FloatRange(min=0),
         default=0,
-        metavar="N",
-        help="With --on, GPUs per worker; with 0.5, two workers share one.",
     )
     form: str = form("text", "json")
     chosen: SettingsOptions = shared(SettingsOptions)

@@ -15,25 +15,23 @@ from assay.cli.completions import complete_agents
 class InstallCommandOptions:
     """Options of `assay install`."""
 
-    path: str | None = argument("[PATH]", required=False)
+    path: str | None = argument("[PATH]")
     names: tuple[str, ...] = option(
-        "--agent",
-        multiple=True,
-        metavar="NAME",
+        "--agent NAME",
+        "The agent to configure; without it, all are listed. Repeatable.",
         shell_complete=complete_agents,
-        help="The agent to configure; without it, all are listed. Repeatable.",
     )
     scope: str | None = option(
         "--scope",
+        "Which settings file.  [default: the project's if it has one, else the user's]",
         type=click.Choice(["project", "user"]),
-        help="Which settings file.  [default: the project's if it has one, else the user's]",
     )
-    undo: bool = flag("--undo", help="Undo an earlier change.")
+    undo: bool = flag("--undo", "Undo an earlier change.")
     no_instructions: bool = flag(
-        "--no-instructions", help="Leave out the lines that say which tool is for what, in AGENTS.md or the like."
+        "--no-instructions", "Leave out the lines that say which tool is for what, in AGENTS.md or the like."
     )
-    printed: bool = flag("--print", help="Only print the block to paste; without --agent, for an agent not listed.")
-    yes: bool = flag("-y", "--yes", help="Write without asking.")
+    printed: bool = flag("--print", "Only print the block to paste; without --agent, for an agent not listed.")
+    yes: bool = flag("-y", "--yes", "Write without asking.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 

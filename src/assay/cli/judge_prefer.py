@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import FILE, PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import FILE, Options, argument, command, flag, form, option, verbose
+from assay.cli.tables import estimate, nulled
+from assay.errors import counted, printable
+from assay.io.terminal import dumps, say, say_problems
+from assay.report.plain_text import cell_text
+from assay.runs.draw_sample import SampleDraw
+from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.judge.preferences import Preference, PreferenceStudy
+    from assay.judge.preferences import Preference
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePreferOptions:
+class JudgePreferOptions(Options):
     """Options of `assay judge prefer`."""
 
-    a: Path = argument("A", type=PATH)
-    b: Path = argument("B", type=PATH)
+    a: Path = argument("A")
+    b: Path = argument("B")
     votes: Path = option(
-        "--votes",
-        type=FILE,
-        required=True,
-        metavar="FILE",
-        help="Where votes go; an interrupted study continues there.",
+        "--votes FILE", "Where votes go; an interrupted study continues there.", type=FILE, required=True
     )
     fresh: bool = options.fresh()
-    voter: str = option("--voter", default="", metavar="NAME", help="The name of the voter, if several people vote.")
-    seed: int = option(
-        "--seed", default=0, metavar="N", help="The random seed: which queries and code are drawn, and the sides."
-    )
+    voter: str = option("--voter NAME", "The name of the voter, if several people vote.")
+    seed: int = option("--seed N", "The random seed: which queries and code are drawn, and the sides.", default=0)
     sample: int | None = options.sample("Ask about N queries, drawn at random.")
-    queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of query ids.")
-    corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of code ids.")
+    queries: Path | None = option("--queries FILE", "The texts of query ids.")
+    corpus: Path | None = option("--corpus FILE", "The texts of code ids.")
     port: int = options.page_port()
-    summary: bool = flag("--summary", help="Only print the result so far.")
+    summary: bool = flag("--summary", "Only print the result so far.")
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    JudgePreferOptions,
-    example="assay judge prefer a.jsonl b.jsonl --votes votes.jsonl",
-)
+@command(JudgePreferOptions, example="assay judge prefer a.jsonl b.jsonl --votes votes.jsonl")
 def prefer(given: JudgePreferOptions) -> int:
     """Ask which code answers a query better, one from A or one from B, on a page on this machine.
 
@@ -60,18 +56,14 @@ def prefer(given: JudgePreferOptions) -> int:
     Exits 0 if there are votes, 1 if there are none yet, 2 on an error.
     """
     from assay.cli.ballot_session import serve_ballot
-    from assay.cli.judge_agreement_report import nulled
-    from assay.io.terminal import dumps, say
     from assay.judge.preferences import Ballot, codes_of, paired, preference, read_votes
-    from assay.runs.draw_sample import SampleDraw
-    from assay.runs.record import start_fresh
 
-    study = paired(
-        codes_of(given.a, queries=given.queries, corpus=given.corpus),
-        codes_of(given.b, queries=given.queries, corpus=given.corpus),
-        SampleDraw(given.sample or 0, given.seed),
-    )
-    _tell(study, verbose=given.verbose)
+    a, b = (codes_of(file, queries=given.queries, corpus=given.corpus) for file in (given.a, given.b))
+    study = paired(a, b, SampleDraw(given.sample or 0, given.seed))
+    say_problems(study.problems, every=given.verbose)
+    left_out = {"only in A": study.only_a, "only in B": study.only_b, "with the same code in both": study.same}
+    if counts := [f"{count:,} {what}" for what, count in left_out.items() if count]:
+        say(f"queries that are not asked: {', '.join(counts)}")
     if given.fresh:
         start_fresh(given.votes, "--votes")
     ballot = Ballot(study, given.votes, voter=given.voter, seed=given.seed)
@@ -81,38 +73,16 @@ def prefer(given: JudgePreferOptions) -> int:
     votes = read_votes(given.votes)[1] if given.votes.exists() else []
     found = preference(votes)
     if given.form == "json":
-        from dataclasses import asdict
-
         click.echo(dumps({**nulled(asdict(found)), "asked": len(study.items), "out": str(given.votes)}))
     else:
         click.echo("\n".join(_text(found, len(study.items), given.a.name, given.b.name)))
     if not votes:
         say(f"no vote in {given.votes}")
-        return 1
-    return 0
-
-
-def _tell(study: PreferenceStudy, *, verbose: bool) -> None:
-    """Say what is not asked."""
-    from assay.io.terminal import say
-
-    for problem in study.problems if verbose else study.problems[:10]:
-        say(str(problem))
-    if len(study.problems) > 10 and not verbose:
-        say(f"{len(study.problems) - 10:,} more problems; -v names them")
-    left_out = {"only in A": study.only_a, "only in B": study.only_b, "with the same code in both": study.same}
-    told = [f"{count:,} {what}" for what, count in left_out.items() if count]
-    if told:
-        say(f"queries that are not asked: {', '.join(told)}")
+    return 0 if votes else 1
 
 
 def _text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:
-    from assay.cli.judge_agreement_report import estimate
-    from assay.errors import printable
-    from assay.report.plain_text import cell_text
-
-    voters = "1 voter" if found.voters == 1 else f"{found.voters:,} voters"
-    yield f"{found.votes:,} votes of {voters} on {found.items:,} of {asked:,} queries"
+    yield f"{counted(found.votes, 'vote')} of {counted(found.voters, 'voter')} on {found.items:,} of {asked:,} queries"
     yield f"A  {printable(a)}  wins {found.a:,}"
     yield f"B  {printable(b)}  wins {found.b:,}"
     yield f"neither  {found.draws:,}"

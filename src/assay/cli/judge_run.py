@@ -2,102 +2,81 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions, PairSampleOptions
+from assay.cli.progress import lines_of
+from assay.io.terminal import dumps, say
+from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from assay.judge.campaign import Tally
     from assay.judge.pairs import Pair, SampledPairs
-    from assay.settings import ClusterSettings
     from assay.values import Problem
 
+_MOST_NAMED = 10
+"""Problems that are named without -v; the others are counted."""
 
-@dataclass(frozen=True, slots=True)
-class JudgeRunOptions:
+
+class JudgeRunOptions(Options):
     """Options of `assay judge run`."""
 
-    pairs: Path = argument(type=PATH)
-    queries: Path | None = options.query_texts()
-    corpus: Path | None = options.code_texts()
+    pairs: Path = argument()
+    queries: Path | None = option("--queries FILE", "The texts of the query ids in PAIRS.")
+    corpus: Path | None = option("--corpus FILE", "The texts of the code ids in PAIRS.")
     sampling: PairSampleOptions = shared(PairSampleOptions)
     kind: str = option(
-        "--judge",
-        default="agents",
-        metavar="NAME",
-        help="Who judges: agents with a language model, signals without one, or signals:FOLDER with weights that assay "
+        "--judge NAME",
+        "Who judges: agents with a language model, signals without one, or signals:FOLDER with weights that assay "
         "train judge wrote.",
+        default="agents",
     )
     chats: tuple[str, ...] = option(
-        "--chat",
-        multiple=True,
-        metavar="SPEC",
-        help="The model, PROVIDER:MODEL, or batch:PROVIDER:MODEL for batches at half price, which may take hours. "
+        "--chat SPEC",
+        "The model, PROVIDER:MODEL, or batch:PROVIDER:MODEL for batches at half price, which may take hours. "
         "Repeatable: a second one has to agree, a third decides.",
     )
     config: str = option(
-        "--config",
-        default="all",
-        metavar="NAME",
-        help="Which agents: all, single, ps+fa, ps+tpg+fa, ps+tpg+te+fa, ps+tpg+sim+fa.",
+        "--config NAME", "Which agents: all, single, ps+fa, ps+tpg+fa, ps+tpg+te+fa, ps+tpg+sim+fa.", default="all"
     )
     screener: str = option(
-        "--screener",
-        default="",
-        metavar="NAME",
-        help="signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
+        "--screener NAME",
+        "signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
     )
     encoder: str = options.signals_encoder(
         "--encoder", "An encoder, such as onnx:FOLDER, whose cosine signals goes by."
     )
     prior: float = options.signals_prior("--prior", "The fraction of pairs that match, which signals expects.")
-    votes: int = option("--votes", type=COUNT, default=1, metavar="N", help="Votes per pair; the majority wins.")
-    max_tries: int = option(
-        "--max-tries", type=click.IntRange(min=0), default=3, metavar="N", help="Repairs of a test program."
-    )
+    votes: int = option("--votes N", "Votes per pair; the majority wins.", type=COUNT, default=1)
+    max_tries: int = option("--max-tries N", "Repairs of a test program.", type=click.IntRange(min=0), default=3)
     budget: str = options.budget("to")
     rate: str = options.rate("asked of a model")
-    allowed: bool = flag("--allow-execution", help="Let signals run code on the examples in its query, in a sandbox.")
-    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Pairs judged at a time.")
+    allowed: bool = flag("--allow-execution", "Let signals run code on the examples in its query, in a sandbox.")
+    workers: int = option("--workers N", "Pairs judged at a time.", type=COUNT, default=8)
     sandbox: str = options.sandbox()
     timeout: float | None = options.timeout("a test case")
     where: ClusterOptions = shared(ClusterOptions)
-    install: bool = options.install()
+    install: bool = flag("--install", "Install missing modules of allowed distributions.")
     allow: Path | None = options.allow()
-    no_cache: bool = flag("--no-cache", help="Do not use replies of other campaigns: ask, and pay, again.")
-    prompts: Path | None = option(
-        "--prompts", type=PATH, metavar="FOLDER", help="Use the prompt files in FOLDER.  [default: those that ship]"
-    )
-    out: Path = option(
-        "--out",
-        type=FILE,
-        default=Path("records.jsonl"),
-        metavar="FILE",
-        help="Where records go; an interrupted run continues there.",
-    )
+    no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
+    prompts: Path | None = option("--prompts FOLDER", "Use the prompt files in FOLDER.  [default: those that ship]")
+    out: Path = options.out_file("records", "records.jsonl")
     fresh: bool = options.fresh()
-    retry: bool = flag("--retry", help="Judge undecided pairs again.")
+    retry: bool = flag("--retry", "Judge undecided pairs again.")
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
-    @property
-    def cluster(self) -> ClusterSettings | None:
-        """Where code runs, if not on this machine."""
-        return self.where.cluster
 
-
-@command(
-    JudgeRunOptions,
-    example="assay judge run pairs.jsonl --judge signals --out records.jsonl",
-)
+@command(JudgeRunOptions, example="assay judge run pairs.jsonl --judge signals --out records.jsonl")
 def run(given: JudgeRunOptions) -> int:
     """Label each of PAIRS with 1 if the code answers the query and 0 if not, with the reason.
 
@@ -108,12 +87,9 @@ def run(given: JudgeRunOptions) -> int:
     the cluster is left.
     """
     from assay.assemble.open_judge import JudgeOptions, open_judge
-    from assay.cli.progress import lines_of
-    from assay.io.terminal import dumps, say
     from assay.judge.campaign import run_in_waves
-    from assay.judge.pairs import read_sample
+    from assay.judge.pairs import Pair, notes, read_sample
     from assay.judge.records import cut
-    from assay.runs.record import start_fresh
 
     sample = given.sampling.draw()
 
@@ -125,96 +101,63 @@ def run(given: JudgeRunOptions) -> int:
         start_fresh(given.out)
     if cut(given.out):
         say(f"the last line of {given.out} was cut: what it said is done again")
-    reporter = ProgressReporter(total, verbose=given.verbose)
+    problems: list[str] = []
+    tallies: deque[Tally] = deque(maxlen=1)
+    is_noted = False
+
+    def name_problem(problem: Problem) -> None:
+        problems.append(str(problem))
+        if given.verbose or len(problems) <= _MOST_NAMED:
+            say(problems[-1])
+
+    def noted_pairs() -> Iterator[Pair | Problem]:
+        nonlocal is_noted
+        for pair in chosen().pairs:
+            for note in notes(pair) if isinstance(pair, Pair) and not is_noted else ():
+                name_problem(note)
+            yield pair
+        is_noted = True  # a later wave goes through them again
+
+    taken = {name: getattr(given, name) for name in JudgeOptions.__slots__ if name != "cluster"}
+    judge_options = JudgeOptions(**taken, cluster=given.where.cluster)
     with (
-        open_judge(
-            JudgeOptions(**{name: getattr(given, name) for name in JudgeOptions.__slots__}), given.out, say
-        ) as made,
-        lines_of(reporter.line),
+        open_judge(judge_options, given.out, say) as factory,
+        lines_of(lambda: tallies[-1].line(total) if tallies else f"judging {total:,} pairs: no verdict yet"),
     ):
         tally = run_in_waves(
-            lambda: reporter.on_pairs(chosen().pairs),
-            made.judge_of,
+            noted_pairs,
+            factory.judge_of,
             given.out,
-            later=made.later,
+            later=factory.later,
             say=say,
-            settings=replace(made.settings, sample=str(sample)),
+            settings=replace(factory.settings, sample=str(sample)),
             workers=given.workers,
             retry=given.retry,
-            report=reporter.on_verdict,
-            told=reporter.problem,
+            report=tallies.append,
+            told=name_problem,
         )
-    reporter.close()
-    click.echo(
-        dumps({**_tally_as_json(tally), "out": str(given.out)})
-        if given.form == "json"
-        else "\n".join(_text(tally, total, reporter.first))
-    )
+    return _print(given, tally, total, problems)
+
+
+def _print(given: JudgeRunOptions, tally: Tally, total: int, problems: Sequence[str]) -> int:
+    """Print what the run came to, and return its status."""
+    if not given.verbose and len(problems) > _MOST_NAMED:
+        say(f"{len(problems) - _MOST_NAMED:,} more problems; -v names them")
+    fields = {**_tally_as_json(tally), "out": str(given.out)}
+    first = problems[0] if problems else ""
+    click.echo(dumps(fields) if given.form == "json" else "\n".join(_text(tally, total, first)))
     if given.out.exists():
         say(f"written to {given.out}")
     is_open = tally.judged == tally.undecided and (tally.judged or not tally.before)
     return 1 if tally.stopped or is_open else 0
 
 
-class ProgressReporter:
-    """Says where a campaign stands, and what is odd about its pairs."""
-
-    def __init__(self, total: int, *, verbose: bool) -> None:
-        self._total, self._most = total, 10**9 if verbose else 10
-        self._problems = 0
-        self.first = ""
-        """What was wrong first."""
-        self._tally: Tally | None = None
-        self._noted = False
-
-    def on_pairs(self, pairs: Iterator[Pair | Problem]) -> Iterator[Pair | Problem]:
-        """Pass pairs on, and name what is odd about them."""
-        from assay.judge.pairs import Pair, notes
-
-        for pair in pairs:
-            for note in notes(pair) if isinstance(pair, Pair) and not self._noted else ():
-                self.problem(note)
-            yield pair
-        self._noted = True  # a later wave goes through them again
-
-    def problem(self, problem: Problem) -> None:
-        """Name a problem, unless there were many."""
-        from assay.io.terminal import say
-
-        self._problems += 1
-        self.first = self.first or str(problem)
-        if self._problems <= self._most:
-            say(str(problem))
-
-    def on_verdict(self, tally: Tally) -> None:
-        """Hear of a verdict."""
-        self._tally = tally
-
-    def line(self) -> str:
-        """Return where it stands."""
-        return self._tally.line(self._total) if self._tally else f"judging {self._total:,} pairs: no verdict yet"
-
-    def close(self) -> None:
-        """Count what was not named."""
-        from assay.io.terminal import say
-
-        if self._problems > self._most:
-            say(f"{self._problems - self._most:,} more problems; -v names them")
-
-
 def _tally_as_json(tally: Tally) -> dict[str, object]:
-    return {
-        "judged": tally.judged,
-        "before": tally.before,
-        "problems": tally.problems,
-        "match": tally.grades[1],
-        "non_match": tally.grades[0],
-        "undecided": tally.undecided,
-        "paths": dict(tally.paths),
-        "cost": round(tally.cost, 6),
-        "unpriced": tally.unpriced,
-        "stopped": tally.stopped,
+    counts = {
+        name: getattr(tally, name) for name in ("judged", "before", "problems", "undecided", "unpriced", "stopped")
     }
+    grades = {"match": tally.grades[1], "non_match": tally.grades[0]}
+    return {**counts, **grades, "paths": dict(tally.paths), "cost": round(tally.cost, 6)}
 
 
 def _text(tally: Tally, total: int, problem: str) -> Iterator[str]:

@@ -1,9 +1,10 @@
-"""A group of commands that imports one when it is asked for, so that help costs next to nothing."""
+"""Import a command when it runs, so that help costs next to nothing; and name the commands that stand in groups."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,13 +15,65 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+GROUPS: Mapping[str, Mapping[str, Any]] = {
+    "assay.cli.judge": {
+        "help": "Label pairs of a query and a code: by test-driven agents, by evidence without a model, or by people.",
+        "names": {
+            "run": "Label pairs; continue an interrupted run.",
+            "label": "Let people label pairs on a page.",
+            "agreement": "Compare labels with the truth and with one another.",
+            "prefer": "Vote blindly between two sets of answers.",
+            "accounts": "Print what records cost, and what more pairs would.",
+            "replay": "Compute verdicts again from their records.",
+            "export": "Write records as a benchmark.",
+        },
+    },
+    "assay.cli.rank": {
+        "help": "Order candidate programs by how likely each is right, without running them.\n\n"
+        "'assay rank SAMPLES' is short for 'assay rank order SAMPLES'. The other commands make the data of a ranker, "
+        "train one, and measure how good an order is.",
+        "names": {
+            "order": "Order candidate programs: best first.",
+            "eval": "Measure orders: ranked pass@k beside unranked.",
+            "data": "Make a dataset from samples.",
+            "mix": "Mix datasets into one, or convert one.",
+            "sample": "Let a model write programs for tasks.",
+            "train": "Train a neural ranker.",
+            "compare": "Compare rankers over sets, models and prompts.",
+        },
+        "default": "order",
+    },
+    "assay.cli.train": {
+        "help": "Train a part on data of your own.",
+        "names": {
+            "encoder": "Train a static encoder, or fine-tune a transformer.",
+            "generator": "Fine-tune a language model that writes programs.",
+            "judge": "Train the weights of the judge that asks no model.",
+            "ranking": "Train the weights of the ranking.",
+        },
+    },
+    "assay.cli.truth": {
+        "help": "Extract, write, check, correct and convert ground truth: queries, and the places that answer them.",
+        "names": {
+            "mine": "Extract ground truth from a repository.",
+            "write": "Have a language model write questions.",
+            "check": "Find places that are wrong or gone.",
+            "audit": "Find duplicates and contradictions.",
+            "convert": "Convert between formats.",
+            "correct": "Find right answers that it lacks.",
+        },
+    },
+}
+
+
 class Lazy(click.Group):
     """Commands by name, each with one line about it; each is the attribute of its name in a module that ends in it."""
 
-    def __init__(self, *args: Any, names: Mapping[str, str], modules: str, **settings: Any) -> None:
+    def __init__(self, *args: Any, names: Mapping[str, str], modules: str, default: str = "", **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self._names = names
-        self._modules = modules
+        self._names, self._modules, self._default = names, modules, default
+        if default:
+            self.subcommand_metavar = "SAMPLES | COMMAND [ARGS]..."
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a newcomer meets them."""
@@ -30,9 +83,21 @@ class Lazy(click.Group):
         """Import one command."""
         if cmd_name not in self._names:
             return None
-        command: click.Command = getattr(import_module(f"{self._modules}{cmd_name}"), cmd_name)
+        module = f"{self._modules}{cmd_name}"
+        if module in GROUPS:
+            command: click.Command = Lazy(cmd_name, modules=f"{module}_", **GROUPS[module])
+        else:
+            command = getattr(import_module(module), cmd_name)
         command.short_help = self._names[cmd_name]
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command, if there is one, in front of options and of paths."""
+        first = args[0] if args else "--help"
+        is_path = Path(first).suffix or "/" in first or first.startswith("-") or Path(first).exists()
+        if self._default and is_path and first not in {*self._names, "-h", "--help"}:
+            args = [self._default, *args]
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing one."""
@@ -51,5 +116,6 @@ class Lazy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of the arguments, or say which one may have been meant."""
         if args[0] not in self._names and not args[0].startswith("-"):
-            ctx.fail(f"unknown command '{args[0]}'; {nearest(args[0], list(self._names))}")
+            unknown = "no file or folder '{}', and no command of that name" if self._default else "unknown command '{}'"
+            ctx.fail(f"{unknown.format(args[0])}; {nearest(args[0], list(self._names))}")
         return super().resolve_command(ctx, args)

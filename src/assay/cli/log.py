@@ -25,22 +25,15 @@ class LogOptions:
     """Options of `assay log`."""
 
     question: str = argument("[QUESTION]", default="")
-    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    roots: tuple[str, ...] = argument("[PATH]...")
     limit: int | None = options.limit()
-    author: str = option("--author", default="", metavar="NAME", help="Only commits whose author contains NAME.")
-    since: str = option(
-        "--since", default="", metavar="DATE", help="Only commits from DATE on: 2024-05-01, 2024-05, 2024."
-    )
-    until: str = option("--until", default="", metavar="DATE", help="Only commits up to DATE, which is included.")
+    author: str = option("--author NAME", "Only commits whose author contains NAME.")
+    since: str = option("--since DATE", "Only commits from DATE on: 2024-05-01, 2024-05, 2024.")
+    until: str = option("--until DATE", "Only commits up to DATE, which is included.")
     paths: tuple[str, ...] = option(
-        "--path",
-        multiple=True,
-        metavar="GLOB",
-        help="Only commits that change a matching file; !GLOB excludes. Repeatable.",
+        "--path GLOB", "Only commits that change a matching file; !GLOB excludes. Repeatable."
     )
-    place: str = option(
-        "--at", default="", metavar="FILE:LINE", help="Only commits that changed the unit at FILE:LINE."
-    )
+    place: str = option("--at FILE:LINE", "Only commits that changed the unit at FILE:LINE.")
     form: str = form("text", "json", "jsonl")
     chosen: SettingsOptions = shared(SettingsOptions)
 

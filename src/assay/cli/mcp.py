@@ -28,16 +28,15 @@ _PATH = "mcp"
 class McpOptions:
     """Options of `assay mcp`."""
 
-    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    roots: tuple[str, ...] = argument("[PATH]...")
     repositories: RepositoriesOptions = shared(RepositoriesOptions)
     port: int | None = option(
-        "--http",
+        "--http PORT",
+        "Serve http://127.0.0.1:PORT/mcp, or at another --host; 0: any free port.",
         type=click.IntRange(0, 65535),
-        metavar="PORT",
-        help="Serve http://127.0.0.1:PORT/mcp, or at another --host; 0: any free port.",
     )
-    structured: bool = flag("--structured", help="Answer with typed content beside the text, and list its schemas.")
-    rank: bool = flag("--rank", help="Also list the tool rank, which orders candidate programs.")
+    structured: bool = flag("--structured", "Answer with typed content beside the text, and list its schemas.")
+    rank: bool = flag("--rank", "Also list the tool rank, which orders candidate programs.")
     cloning: CloneOptions = shared(CloneOptions)
     http: ServerOptions = shared(ServerOptions)
     chosen: SettingsOptions = shared(SettingsOptions)

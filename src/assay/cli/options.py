@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import COUNT, FILE, PATH, flag, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, Options, flag, option, verbose
 from assay.cli.completions import complete_kinds, complete_languages
 from assay.errors import InputError
 
@@ -35,24 +34,15 @@ def signals_prior(name: str, text: str) -> Any:
     return option(name, type=between, default=0.5, metavar="P", help=text)
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsOptions:
+class SettingsOptions(Options):
     """What the options say about settings."""
 
     location: str | None = option(
-        "--index",
-        metavar="PLACE",
-        help="Where the index is: a folder, or s3://BUCKET/PREFIX.  [default: in the user's cache]",
+        "--index PLACE", "Where the index is: a folder, or s3://BUCKET/PREFIX.  [default: in the user's cache]"
     )
-    encoder: str | None = option(
-        "--encoder", metavar="SPEC", help="The encoder, such as hf:NAME.  [default: static:default]"
-    )
-    config: Path | None = option(
-        "--config", type=PATH, metavar="FILE", help="The settings file.  [default: assay.toml in the searched folder]"
-    )
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in search.limit=5. Repeatable."
-    )
+    encoder: str | None = option("--encoder SPEC", "The encoder, such as hf:NAME.  [default: static:default]")
+    config: Path | None = option("--config FILE", "The settings file.  [default: assay.toml in the searched folder]")
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change a setting, as in search.limit=5. Repeatable.")
     verbose: bool = verbose()
 
     def settings(self, root: Path | None, *, limit: int | None = None) -> Settings:
@@ -69,21 +59,15 @@ class SettingsOptions:
         return root_settings(root, UserSettings(self.config, self.changes, options))
 
 
-@dataclass(frozen=True, slots=True)
-class RootsOptions:
+class RootsOptions(Options):
     """Options that select roots."""
 
     places: tuple[str, ...] = option(
-        "--roots",
-        multiple=True,
-        metavar="FILE|GLOB",
-        help="Search the folders and URLs that FILE lists, one a line, or the folders that match GLOB. Repeatable.",
+        "--roots FILE|GLOB",
+        "Search the folders and URLs that FILE lists, one a line, or the folders that match GLOB. Repeatable.",
     )
     repositories: tuple[str, ...] = option(
-        "--repo",
-        multiple=True,
-        metavar="GLOB",
-        help="Search only repositories whose name or path matches; !GLOB excludes. Repeatable.",
+        "--repo GLOB", "Search only repositories whose name or path matches; !GLOB excludes. Repeatable."
     )
 
     def roots(self, paths: Sequence[str]) -> list[str]:
@@ -97,31 +81,24 @@ class RootsOptions:
         return len(paths) > 1 or bool(self.places or self.repositories)
 
 
-@dataclass(frozen=True, slots=True)
-class FilterOptions:
+class FilterOptions(Options):
     """What the options say about the corpus to keep."""
 
     languages: tuple[str, ...] = option(
-        "--lang",
-        multiple=True,
-        metavar="NAME",
+        "--lang NAME",
+        "Search only a language, by name or file extension: python, py. Repeatable.",
         shell_complete=complete_languages,
-        help="Search only a language, by name or file extension: python, py. Repeatable.",
     )
-    paths: tuple[str, ...] = option(
-        "--path", multiple=True, metavar="GLOB", help="Search only files that match; !GLOB excludes. Repeatable."
-    )
+    paths: tuple[str, ...] = option("--path GLOB", "Search only files that match; !GLOB excludes. Repeatable.")
     kinds: tuple[str, ...] = option(
-        "--kind",
-        multiple=True,
-        metavar="NAME",
+        "--kind NAME",
+        "Search only a kind of unit: function, method, class, section, … Repeatable.",
         shell_complete=complete_kinds,
-        help="Search only a kind of unit: function, method, class, section, … Repeatable.",
     )
     mode: Mode | None = option(
         "--mode",
+        "Search code, prose, or both.  [default: code; with other filters, all]",
         type=click.Choice(["all", "code", "docs"]),
-        help="Search code, prose, or both.  [default: code; with other filters, all]",
     )
 
     def queries(self, texts: Sequence[str]) -> list[Query]:
@@ -131,65 +108,45 @@ class FilterOptions:
         return queries_of(texts, mode=self.mode, languages=self.languages, paths=self.paths, kinds=self.kinds)
 
 
-@dataclass(frozen=True, slots=True)
-class GateOptions:
+class GateOptions(Options):
     """What the options say about what a run has to reach."""
 
     floors: tuple[str, ...] = option(
-        "--fail-under",
-        multiple=True,
-        metavar="MEASURE=N",
-        help="Exit 1 if a figure is below N, as in MRR=0.5. Repeatable.",
+        "--fail-under MEASURE=N", "Exit 1 if a figure is below N, as in MRR=0.5. Repeatable."
     )
-    baseline: Path | None = option(
-        "--baseline", type=PATH, metavar="FILE", help="Compare with FILE, an earlier results.json."
-    )
-    fail_if_worse: bool = flag("--fail-if-worse", help="Exit 1 on a significant loss against the baseline.")
+    baseline: Path | None = option("--baseline FILE", "Compare with FILE, an earlier results.json.")
+    fail_if_worse: bool = flag("--fail-if-worse", "Exit 1 on a significant loss against the baseline.")
 
 
-@dataclass(frozen=True, slots=True)
-class UnseenOptions:
+class UnseenOptions(Options):
     """What the options say about who judges what nobody judged."""
 
     spec: str = option(
-        "--judge-unseen",
-        default="",
-        metavar="SPEC",
-        help="Label unjudged answers with a judge (signals, signals:FOLDER or CONFIG:CHAT), and also measure with "
-        "these labels.",
+        "--judge-unseen SPEC",
+        "Label unjudged answers with a judge (signals, signals:FOLDER or CONFIG:CHAT), and also measure with these "
+        "labels.",
     )
     encoder: str = signals_encoder("--judge-encoder", "An encoder whose cosine the judge signals goes by.")
     prior: float = signals_prior(
         "--judge-prior", "The fraction of unjudged answers that are right, which the judge signals expects."
     )
-    depth: int = option(
-        "--judge-depth", type=COUNT, default=10, metavar="N", help="Answers per query that the judge labels."
-    )
+    depth: int = option("--judge-depth N", "Answers per query that the judge labels.", type=COUNT, default=10)
     budget: str = option(
-        "--judge-budget",
-        default="",
-        metavar="AMOUNT",
-        help="The most that the judge may spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
+        "--judge-budget AMOUNT",
+        "The most that the judge may spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
     )
-    workers: int = option("--judge-workers", type=COUNT, default=8, metavar="N", help="Answers judged at a time.")
-    install: bool = flag("--judge-install", help="Let the judge install modules that tests lack, from a list.")
+    workers: int = option("--judge-workers N", "Answers judged at a time.", type=COUNT, default=8)
+    install: bool = flag("--judge-install", "Let the judge install modules that tests lack, from a list.")
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
+class ClusterOptions(Options):
     """What the options say about where work is done."""
 
-    place: str = option(
-        "--on",
-        default="",
-        metavar="PLACE",
-        help="Run on a Ray cluster: ray, or ray:HOST:PORT.  [default: on this machine]",
-    )
+    place: str = option("--on PLACE", "Run on a Ray cluster: ray, or ray:HOST:PORT.  [default: on this machine]")
     patience_s: float | None = option(
-        "--patience",
+        "--patience S",
+        "With --on, seconds to wait while no machine of the cluster works; then exit 3.  [default: 600]",
         type=click.FloatRange(min=0),
-        metavar="S",
-        help="With --on, seconds to wait while no machine of the cluster works; then exit 3.  [default: 600]",
     )
 
     @property
@@ -212,16 +169,6 @@ class ClusterOptions:
         return ClusterSettings(address, PATIENCE_S if self.patience_s is None else self.patience_s)
 
 
-def query_texts() -> Any:
-    """Declare the option that says where the texts of query ids are."""
-    return option("--queries", type=PATH, metavar="FILE", help="The texts of the query ids in PAIRS.")
-
-
-def code_texts() -> Any:
-    """Declare the option that says where the texts of code ids are."""
-    return option("--corpus", type=PATH, metavar="FILE", help="The texts of the code ids in PAIRS.")
-
-
 def page_port() -> Any:
     """Declare the option that says on which port a page is served to one person."""
     return option(
@@ -234,19 +181,14 @@ def page_port() -> Any:
     )
 
 
-def corpus_of(text: str) -> Any:
-    """Declare the option that says where the checkout of a ground truth lies, with a help of its own."""
-    return option("--corpus", type=PATH, metavar="FOLDER", help=text)
-
-
-def corpus() -> Any:
-    """Declare the option that says where the checkout of FILE lies."""
-    return corpus_of("The checkout that FILE is about.")
-
-
 def source() -> Any:
     """Declare the option that says how a ground truth is written."""
     return option("--from", default="", metavar="FORM", help="The format of FILE.  [default: found by its contents]")
+
+
+def out_file(what: str, default: str) -> Any:
+    """Declare the option that says where a run writes."""
+    return option("--out FILE", f"Where {what} go; an interrupted run continues there.", type=FILE, default=default)
 
 
 def fresh() -> Any:
@@ -267,11 +209,6 @@ def no_refresh() -> Any:
 def tasks() -> Any:
     """Declare the option that says what samples are for."""
     return option("--tasks", type=PATH, metavar="TASKS", help="Tasks of the samples, in any format of assay exec.")
-
-
-def allow_execution() -> Any:
-    """Declare the option that lets a ranker run programs."""
-    return flag("--allow-execution", help="Let rankers that run programs do so, each program in a sandbox.")
 
 
 def stop() -> Any:
@@ -296,33 +233,17 @@ def rate(what: str) -> Any:
     return option("--rate", default="", metavar="AMOUNT", help=what)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleOptions:
-    """What the options say about a sample of queries."""
-
-    sample: int | None = sample("Take N queries at random, the same ones for the same --seed.")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed of --sample.")
-
-    def draw(self) -> SampleDraw:
-        """Return what is to be drawn."""
-        from assay.runs.draw_sample import SampleDraw
-
-        return SampleDraw(self.sample or 0, self.seed)
-
-
-@dataclass(frozen=True, slots=True)
-class PairSampleOptions:
+class PairSampleOptions(Options):
     """What the options say about a sample of pairs."""
 
     sample: int | None = sample("Take N at random, the same ones for the same --seed; see --sample-by.")
     sample_by: str = option(
-        "--sample-by",
-        default="query",
-        metavar="WHAT",
-        help="query: N queries with all their pairs. pair: N pairs. label, or another field of the file: N pairs, each "
+        "--sample-by WHAT",
+        "query: N queries with all their pairs. pair: N pairs. label, or another field of the file: N pairs, each "
         "value of it in proportion.",
+        default="query",
     )
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed of --sample.")
+    seed: int = option("--seed N", "The random seed of --sample.", default=0)
 
     def draw(self) -> SampleDraw:
         """Return what is to be drawn."""
@@ -349,11 +270,6 @@ def timeout(what: str, *, auto: str = "") -> Any:
         metavar="S",
         help=f"Seconds of processor time for {what}{auto and f', or auto: {auto}'}.  [default: 5]",
     )
-
-
-def install() -> Any:
-    """Declare the option that installs what programs import."""
-    return flag("--install", help="Install missing modules of allowed distributions.")
 
 
 def allow() -> Any:

@@ -15,10 +15,8 @@ from assay.io.terminal import dumps, printable_line
 class OutlineOptions:
     """Options of `assay outline`."""
 
-    paths: tuple[str, ...] = argument("[PATH]...", nargs=-1)
-    globs: tuple[str, ...] = option(
-        "--path", multiple=True, metavar="GLOB", help="Only files that match; !GLOB excludes. Repeatable."
-    )
+    paths: tuple[str, ...] = argument("[PATH]...")
+    globs: tuple[str, ...] = option("--path GLOB", "Only files that match; !GLOB excludes. Repeatable.")
     form: str = form("text", "jsonl")
 
 

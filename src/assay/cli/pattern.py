@@ -22,17 +22,11 @@ class PatternOptions:
     """Options of `assay pattern`."""
 
     pattern: str = argument()
-    paths: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    paths: tuple[str, ...] = argument("[PATH]...")
     language: str = option(
-        "--lang",
-        required=True,
-        metavar="NAME",
-        shell_complete=complete_languages,
-        help="The language, by name or file extension.",
+        "--lang NAME", "The language, by name or file extension.", required=True, shell_complete=complete_languages
     )
-    globs: tuple[str, ...] = option(
-        "--path", multiple=True, metavar="GLOB", help="Only files that match; !GLOB excludes. Repeatable."
-    )
+    globs: tuple[str, ...] = option("--path GLOB", "Only files that match; !GLOB excludes. Repeatable.")
     form: str = form("text", "jsonl", "vimgrep")
 
 

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+import click
+
 from assay.errors import printable
 
 if TYPE_CHECKING:
@@ -48,6 +50,11 @@ def progress() -> Iterator[Progress]:
             lines.look()
 
         yield report
+
+
+def print_line(line: str) -> None:
+    """Write a line of a training to standard error."""
+    click.echo(printable(line), err=True)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`assay rank compare`: a matrix of rankers and samples in, one table with its drawings out."""
+"""`assay rank compare`: compare rankers over sets of samples, in one table with its drawings."""
 
 from __future__ import annotations
 
@@ -6,50 +6,42 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import FOLDER, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions
-from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
-from assay.cli.ranker_options import RankerOptions
+from assay.cli.progress import progress
+from assay.cli.rank_parts import RankerOptions, labelled, rankers, tasks_of
+from assay.errors import InputError, MissingExtra
 from assay.io import files
+from assay.io.terminal import say, say_problems
 from assay.report.document import Figure, Report, as_json_text
 from assay.report.plain_text import as_markdown, as_text
 from assay.report.web_page import write_page, write_picture
 
 if TYPE_CHECKING:
-    from assay.bench.program_ranking import Matrix, RankedColumn, RankingColumn, RankingSetSpec
+    from assay.bench.program_ranking import Matrix, RankedColumn, RankingColumn
     from assay.protocols import Ranker
 
 
-@dataclass(frozen=True, slots=True)
-class RankCompareOptions:
+class RankCompareOptions(Options):
     """Options of `assay rank compare`."""
 
-    matrix: Path = argument(type=PATH)
-    out: Path = option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
-        default=Path("assay-rank"),
-        metavar="FOLDER",
-        help="Where orders and results go.",
-    )
-    fresh: bool = flag("--fresh", help="Rank everything again; earlier orders are moved to FOLDER/runs.old.")
-    all_pairs: bool = flag("--all-pairs", help="Test every two rankers, not only each against the unranked order.")
+    matrix: Path = argument()
+    out: Path = option("--out FOLDER", "Where orders and results go.", type=FOLDER, default="assay-rank")
+    fresh: bool = flag("--fresh", "Rank everything again; earlier orders are moved to FOLDER/runs.old.")
+    all_pairs: bool = flag("--all-pairs", "Test every two rankers, not only each against the unranked order.")
     gating: GateOptions = shared(GateOptions)
     may: RankerOptions = shared(RankerOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    RankCompareOptions,
-    example="assay rank compare matrix.toml --out runs/compare",
-)
+@command(RankCompareOptions, example="assay rank compare matrix.toml --out runs/compare")
 def compare(given: RankCompareOptions) -> int:
     """Measure every ranker on every set of samples that MATRIX names, as one table.
 
@@ -63,43 +55,31 @@ def compare(given: RankCompareOptions) -> int:
     """
     from assay.bench import experiment, gates, results
     from assay.bench.program_ranking import as_rows, load, report_of, results_of
-    from assay.io.terminal import say
     from assay.measure.passk import measures
 
     plan = load(given.matrix)
     experiment.claim_output(given.out)
-    names = [str(measure) for measure in measures(plan.ks)]
-    gate = gates.gates_of(
-        given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse, names=names
-    )
+    names, gating = [str(measure) for measure in measures(plan.ks)], given.gating
+    gate = gates.gates_of(gating.floors, gating.baseline, fail_if_worse=gating.fail_if_worse, names=names)
     if given.fresh:
         experiment.move_aside(given.out / "runs")
-    ranked = _ranked(given, plan)
+    specs = [each.spec for each in plan.rankers]
+    if len(set(specs)) != len(specs):
+        raise InputError("two rankers of the matrix have the same spec: name each once")
+    with rankers(specs, given.may) as (made, importable):
+        ranked = ranked_columns(plan, made, given.out, importable(), verbose=given.verbose)
     rows, report = as_rows(ranked), report_of(plan, ranked)
     earlier = experiment.earlier_in(given.out / experiment.RESULTS)
     held = results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=given.all_pairs)
     results.save(held, given.out / experiment.RESULTS)
     experiment.write_report(held, given.out, say, earlier)
     drawn = _write(report, given.out)
-    click.echo(
-        json.dumps({"cells": rows}, ensure_ascii=False) if given.form == "json" else as_text(report),
-        nl=given.form == "json",
-    )
+    is_json = given.form == "json"
+    click.echo(json.dumps({"cells": rows}, ensure_ascii=False) if is_json else as_text(report), nl=is_json)
     failed = gates.failures(held, gate, say)
     written = ("results.json", "report.json", "RESULTS.md", *drawn, "index.html", "report.html")
     say(f"written to {given.out}: {', '.join(name for name in written if (given.out / name).exists())}")
     return 1 if failed else 0
-
-
-def _ranked(given: RankCompareOptions, plan: Matrix) -> list[RankedColumn]:
-    """Return what each ranker came to on each column, ranking what was not ranked before."""
-    from assay.errors import InputError
-
-    specs = [each.spec for each in plan.rankers]
-    if len(set(specs)) != len(specs):
-        raise InputError("two rankers of the matrix have the same spec: name each once")
-    with rankers_and_modules(specs, given.may) as (made, importable):
-        return ranked_columns(plan, made, given.out, importable(), verbose=given.verbose)
 
 
 def ranked_columns(
@@ -107,7 +87,6 @@ def ranked_columns(
 ) -> list[RankedColumn]:
     """Return what the opened rankers of a matrix come to on each column; orders are kept in a folder."""
     from assay.bench.program_ranking import RankedColumn, recorded, with_spared
-    from assay.cli.progress import progress
     from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
 
     names = [each.name for each in plan.rankers]
@@ -123,9 +102,6 @@ def ranked_columns(
 
 def _write(report: Report, out: Path) -> list[str]:
     """Write the report as values, Markdown and a page; return the names of its drawings, none without matplotlib."""
-    from assay.errors import MissingExtra
-    from assay.io.terminal import say
-
     figures = [block for section in report.sections for block in section.blocks if isinstance(block, Figure)]
     named: list[str] = []
     try:
@@ -143,26 +119,20 @@ def _write(report: Report, out: Path) -> list[str]:
 
 def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
     from assay.bench.program_ranking import columns
-    from assay.errors import InputError
+    from assay.bench.program_ranking import tasks_of as prompts_of
+    from assay.rank.dataset import formats
 
     for spec in plan.sets:
-        tasks, examples = _load_set(spec, verbose=verbose)
+        tasks = tasks_of(spec.tasks)
+        if spec.samples and spec.outcomes:
+            data, tasks = labelled(spec.samples, spec.outcomes, tasks, "")
+        else:
+            assert spec.data
+            data = formats.read(spec.data)
+            tasks = tasks or prompts_of(data.examples)
+        say_problems(data.problems, every=verbose)
+        examples = [each for each in data.examples if not spec.split or each.split == spec.split]
         there = list(columns(spec, tasks, examples))
         if not there:
             raise InputError(f"[sets.{spec.name}] holds no program with an outcome")
         yield from there
-
-
-def _load_set(spec: RankingSetSpec, *, verbose: bool) -> tuple[Any, Any]:
-    """Return the tasks and the labelled programs of a set."""
-    from assay.bench.program_ranking import tasks_of as prompts_of
-    from assay.rank.dataset import formats
-
-    if spec.samples and spec.outcomes:
-        data, tasks = labelled(spec.samples, spec.outcomes, tasks_of(spec.tasks), "")
-    else:
-        assert spec.data
-        data = formats.read(spec.data)
-        tasks = tasks_of(spec.tasks) or prompts_of(data.examples)
-    tell(data.problems, verbose=verbose)
-    return tasks, [each for each in data.examples if not spec.split or each.split == spec.split]

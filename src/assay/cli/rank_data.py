@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions
-from assay.cli.rank_parts import tell
+from assay.cli.progress import progress
+from assay.errors import InputError, counted
+from assay.io.terminal import dumps, say, say_problems
 from assay.report.plain_text import table_lines
 from assay.report.web_page import check_picture, write_picture
+from assay.runs.record import sole_writer, start_fresh
+from assay.values import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,46 +25,31 @@ if TYPE_CHECKING:
     from assay.programs.samples import Samples
     from assay.programs.tasks.task_file import TaskFile
     from assay.rank.dataset.rows import Example
-    from assay.settings import ClusterSettings
-    from assay.values import Outcome, Problem
+    from assay.values import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class RankDataOptions:
+class RankDataOptions(Options):
     """Options of `assay rank data`."""
 
-    tasks: Path = argument(type=PATH)
-    samples: Path = argument(type=PATH)
-    out: Path = option(
-        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl or .parquet."
-    )
-    outcomes: Path | None = option(
-        "--outcomes", type=PATH, metavar="FILE", help="The outcomes of SAMPLES that assay exec wrote."
-    )
-    valid: float = option(
-        "--valid", type=float, default=0.1, metavar="FRACTION", help="The fraction of tasks to validate on."
-    )
-    test: float = option(
-        "--test", type=float, default=0.0, metavar="FRACTION", help="The fraction of tasks to test on."
-    )
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that chooses these tasks.")
-    strip_examples: bool = flag("--strip-examples", help="Leave the example tests out of the prompts.")
-    keep_failing: bool = flag("--keep-failing", help="Keep tasks whose own reference fails.")
-    limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
-    plot: Path | None = option(
-        "--plot", type=PATH, metavar="FILE", help="Draw how frequent each class is, as SVG or PNG."
-    )
+    tasks: Path = argument()
+    samples: Path = argument()
+    out: Path = option("--out PLACE", "Where the dataset goes: .jsonl or .parquet.", required=True)
+    outcomes: Path | None = option("--outcomes FILE", "The outcomes of SAMPLES that assay exec wrote.")
+    valid: float = option("--valid FRACTION", "The fraction of tasks to validate on.", type=float, default=0.1)
+    test: float = option("--test FRACTION", "The fraction of tasks to test on.", type=float, default=0.0)
+    seed: int = option("--seed N", "The random seed that chooses these tasks.", default=0)
+    strip_examples: bool = flag("--strip-examples", "Leave the example tests out of the prompts.")
+    keep_failing: bool = flag("--keep-failing", "Keep tasks whose own reference fails.")
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
+    plot: Path | None = option("--plot FILE", "Draw how frequent each class is, as SVG or PNG.")
     stop: str = options.stop()
-    fresh: bool = flag("--fresh", help="Run all programs again; outcomes beside PLACE are moved aside.")
+    fresh: bool = flag("--fresh", "Run all programs again; outcomes beside PLACE are moved aside.")
     where: ClusterOptions = shared(ClusterOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    RankDataOptions,
-    example="assay rank data MBPP.jsonl samples.jsonl --out data.parquet",
-)
+@command(RankDataOptions, example="assay rank data MBPP.jsonl samples.jsonl --out data.parquet")
 def data(given: RankDataOptions) -> None:
     """Run SAMPLES against the tests of TASKS and write a dataset: each program with how it fails.
 
@@ -70,29 +59,22 @@ def data(given: RankDataOptions) -> None:
     The outcomes are kept beside PLACE, so an interrupted run continues. For other limits, or modules to install, run
     'assay exec' and give its file as --outcomes.
     """
-    from dataclasses import replace
-
-    from assay.errors import InputError, counted
-    from assay.io.terminal import say
     from assay.rank.dataset import formats
     from assay.rank.dataset.rows import examples_of, split, without, without_examples
-    from assay.runs.record import start_fresh
 
     formats.check_place(given.out)
     split((), valid=given.valid, test=given.test)
     if given.plot:
         check_picture(given.plot)
-    reading, held = _load_samples(given.tasks, given.samples, given.outcomes, given.stop, given.limit_tasks)
+    reading, held = _load_samples(given)
     for what in ("references", "outcomes") if given.fresh else ():
         start_fresh(_beside(given.out, what))
-    failing, found, problems = _run_programs(
-        reading, held, given.out, given.outcomes, check=not given.keep_failing, cluster=given.where.cluster
-    )
+    failing, found, problems = _run_programs(given, reading, held)
     for name, why in failing.items():
         say(f"{name} is dropped: its own reference fails ({why})")
     kept = {task.id for task in without(reading.tasks, failing)}
     made = examples_of(reading.tasks, [each for each in held.programs if each.task_id in kept], found)
-    tell([*problems, *held.problems, *made.problems], verbose=given.verbose)
+    say_problems([*problems, *held.problems, *made.problems], every=given.verbose)
     if not made.examples:
         raise InputError("no program is left to learn from: no task is sound, or nothing was decided")
     rows = split(made.examples, valid=given.valid, test=given.test, seed=given.seed)
@@ -105,7 +87,6 @@ def data(given: RankDataOptions) -> None:
 
 def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
     """Print how many programs fail how, and draw it where that was asked for."""
-    from assay.io.terminal import dumps
     from assay.rank.dataset import fault_tables
 
     sides = fault_tables.sides(rows)
@@ -117,70 +98,55 @@ def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
         write_picture(fault_tables.drawing(sides), plot)
 
 
-def _load_samples(
-    tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: int | None
-) -> tuple[TaskFile, Samples]:
+def _load_samples(given: RankDataOptions) -> tuple[TaskFile, Samples]:
     """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
-    from dataclasses import replace
-
-    from assay.errors import InputError
     from assay.programs.samples import read as samples_of
     from assay.programs.tasks.task_file import read_tasks
-    from assay.values import Problem
 
-    reading = read_tasks(tasks)
-    reading = replace(reading, tasks=reading.tasks[:most])
-    held = samples_of(samples, reading.tasks, stop=stop)
+    reading = read_tasks(given.tasks)
+    tasks = reading.tasks[: given.limit_tasks]
+    held = samples_of(given.samples, tasks, stop=given.stop)
     if not held.programs:
         raise InputError(f"there is no program to learn from{f': {held.problems[0]}' if held.problems else ''}")
-    if outcomes and not outcomes.is_file():
-        raise InputError(f"no such file: '{outcomes}'; leave --outcomes out to run the samples now")
+    if given.outcomes and not given.outcomes.is_file():
+        raise InputError(f"no such file: '{given.outcomes}'; leave --outcomes out to run the samples now")
     sampled = {program.task_id for program in held.programs}
-    reading = replace(reading, tasks=tuple(task for task in reading.tasks if task.id in sampled))
-    lost = (
-        (Problem(samples.name, f"{held.unknown:,} samples are of tasks that are not in TASKS"),) if held.unknown else ()
-    )
-    return reading, replace(held, problems=() if most else (*held.problems, *lost))
+    reading = replace(reading, tasks=tuple(task for task in tasks if task.id in sampled))
+    problems = list(held.problems)
+    if held.unknown:
+        problems.append(Problem(given.samples.name, f"{held.unknown:,} samples are of tasks that are not in TASKS"))
+    return reading, replace(held, problems=() if given.limit_tasks else tuple(problems))
 
 
 def _run_programs(
-    reading: TaskFile,
-    held: Samples,
-    out: Path,
-    outcomes: Path | None,
-    *,
-    check: bool,
-    cluster: ClusterSettings | None,
+    given: RankDataOptions, reading: TaskFile, held: Samples
 ) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
     """Return which references fail, the outcomes of the samples, and what could not be used."""
     from assay.assemble.open_runner import open_equipped_runner
     from assay.cage.job import Limits
-    from assay.cli.progress import progress
-    from assay.errors import InputError, counted
-    from assay.io.terminal import say
     from assay.programs.run_samples import RunnerOptions, load, ready_tasks, run_samples
     from assay.programs.samples import references
     from assay.rank.dataset.rows import failing_references
-    from assay.runs.record import sole_writer
 
-    given = [row.outcome for row in load(outcomes)] if outcomes else []
-    if outcomes and not check:
+    cluster, check = given.where.cluster, not given.keep_failing
+    known = [row.outcome for row in load(given.outcomes)] if given.outcomes else []
+    if given.outcomes and not check:
         if cluster:
             raise InputError("nothing is left to run with --outcomes and --keep-failing: leave --on out")
-        return {}, given, []
+        return {}, known, []
     with progress() as watch, open_equipped_runner(RunnerOptions(cluster=cluster), reading, held, say) as room:
         ready = ready_tasks(reading, room, watch)
         own = references(ready.tasks)
 
         def ran(samples: Samples, what: str) -> list[Outcome]:
-            with sole_writer(_beside(out, what)):
-                rows = run_samples(reading, ready, samples, room, _beside(out, what), Limits(), watch)
-            return [row.outcome for row in rows]
+            file = _beside(given.out, what)
+            with sole_writer(file):
+                return [row.outcome for row in run_samples(reading, ready, samples, room, file, Limits(), watch)]
 
         if check and own.problems:
             say(f"{counted(len(own.problems), 'task')} without a reference to check")
         failing = failing_references(ran(own, "references")) if check and own.programs else {}
-        return failing, given if outcomes else ran(held, "outcomes"), list(ready.problems)
+        return failing, known if given.outcomes else ran(held, "outcomes"), list(ready.problems)
 
 
 def _beside(out: Path, what: str) -> Path:

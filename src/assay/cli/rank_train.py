@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, option, verbose
-from assay.errors import InputError, MissingExtra, printable
+from assay.cli.command import Options, argument, command, flag, option, verbose
+from assay.cli.progress import print_line
+from assay.errors import InputError
+from assay.io.terminal import say_problems
+from assay.settings import changed
 from assay.values import Problem
 
 if TYPE_CHECKING:
     from assay.rank.dataset.rows import Example
 
-_TOLD = 5
 
-
-@dataclass(frozen=True, slots=True)
-class RankTrainOptions:
+class RankTrainOptions(Options):
     """Options of `assay rank train`."""
 
-    files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the ranker goes.")
-    base: str = option("--base", default="microsoft/codebert-base", metavar="MODEL", help="The model to start from.")
+    files: tuple[Path, ...] = argument("DATA...", required=True)
+    out: Path = option("--out FOLDER", "Where the ranker goes.", required=True)
+    base: str = option("--base MODEL", "The model to start from.", default="microsoft/codebert-base")
     task: str = option(
-        "--task", default="T", type=click.Choice(["B", "T", "I", "E", "E+L"]), help="What it learns to predict."
+        "--task", "What it learns to predict.", default="T", type=click.Choice(["B", "T", "I", "E", "E+L"])
     )
     recipe: str = option(
-        "--recipe", default="default", type=click.Choice(["default", "paper"]), help="The settings that --set changes."
+        "--recipe", "The settings that --set changes.", default="default", type=click.Choice(["default", "paper"])
     )
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."
-    )
-    resume: bool = flag("--resume", help="Continue an interrupted run.")
-    onnx: bool = flag("--onnx", help="Also write model.onnx, which ranks without torch.")
-    int8: bool = flag("--int8", help="With --onnx: weights of 8 bits, a quarter of the size, less exact.")
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting. Repeatable.")
+    resume: bool = flag("--resume", "Continue an interrupted run.")
+    onnx: bool = flag("--onnx", "Also write model.onnx, which ranks without torch.")
+    int8: bool = flag("--int8", "With --onnx: weights of 8 bits, a quarter of the size, less exact.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
@@ -56,73 +53,39 @@ def train(given: RankTrainOptions) -> None:
     Use it with --ranker neural:FOLDER. Beside the ranker, FOLDER has the figures of each step in log.jsonl.
     """
     from assay.rank.neural.settings import RECIPES, NeuralSettings
-    from assay.settings import changed
+    from assay.train.settings import extra_of
 
     if given.int8 and not given.onnx:
         raise InputError("--int8 is about model.onnx; add --onnx")
     base = given.base.removeprefix("hf:")
     settings = changed(NeuralSettings(base=base, task=given.task, **RECIPES[given.recipe]), given.changes)
-    _check_inputs(given.files, settings.base)
-    run, write_onnx = _parts(onnx=given.onnx)
-    found = run(_examples(given.files), given.out, settings, _say, resume=given.resume)
-    if not _is_main_process():  # another of several speaks
+    for file in given.files:
+        if not file.exists():
+            raise InputError(f"no such file: '{file}'")
+    with extra_of("training a ranker"):
+        from assay.encode.hub import check_is_there
+    check_is_there(settings.base)  # before a library of seconds is loaded
+    with extra_of("training a ranker"):
+        from assay.train.neural import train as run
+        from assay.train.run import is_main_process
+    if given.onnx:  # what is missing is named before the training, not after it
+        from assay.rank.neural.model import check_export, export
+
+        check_export()
+    found = run(_examples(given.files), given.out, settings, print_line, resume=given.resume)
+    if not is_main_process():  # another of several speaks
         return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
     if given.onnx:
-        click.echo(f"model.onnx: at most {write_onnx(given.out, int8=given.int8):.1e} off from torch")
+        click.echo(f"model.onnx: at most {export(given.out, int8=given.int8):.1e} off from torch")
     click.echo(f"written to {given.out}; use it with --ranker neural:{given.out}")
 
 
-def _check_inputs(files: Sequence[Path], base: str) -> None:
-    """Refuse files and models that are not there, before a library of seconds is loaded."""
-    for file in files:
-        if not file.exists():
-            raise InputError(f"no such file: '{file}'")
-    try:
-        from assay.encode.hub import check_is_there
-    except ModuleNotFoundError as error:
-        raise _missing(error) from error
-    check_is_there(base)
-
-
-def _is_main_process() -> bool:
-    from assay.train.run import is_main_process
-
-    return is_main_process()
-
-
-def _say(line: str) -> None:
-    click.echo(printable(line), err=True)
-
-
-def _missing(error: ModuleNotFoundError) -> MissingExtra:
-    return MissingExtra("training a ranker", error.name or "torch", "train")
-
-
-def _parts(*, onnx: bool) -> tuple[Any, Any]:
-    """Return what trains and what exports; a library that is missing is told before the training, not after."""
-    try:
-        from assay.train.neural import train as run
-    except ModuleNotFoundError as error:
-        raise _missing(error) from error
-    if not onnx:
-        return run, None
-    from assay.rank.neural.model import check_export, export
-
-    check_export()
-    return run, export
-
-
 def _examples(files: Sequence[Path]) -> Iterator[Example]:
-    """Yield the rows of all files; those that cannot be used are told."""
+    """Yield the rows of all files, and name those that cannot be used."""
     from assay.rank.dataset.formats import stream
 
     for file in files:
         problems = list[Problem]()
         yield from stream(file, problems)
-        if not _is_main_process():
-            continue
-        for problem in problems[:_TOLD]:
-            _say(f"assay: {problem}")
-        if len(problems) > _TOLD:
-            _say(f"assay: {file}: {len(problems) - _TOLD:,} more rows left out")
+        say_problems(problems, every=False)

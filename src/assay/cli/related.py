@@ -20,12 +20,10 @@ class RelatedOptions:
 
     place: str = argument("FILE:LINE|NAME")
     root: str = argument("[PATH]", default=".")
-    limit: int | None = option(
-        "-k", "--limit", type=COUNT, metavar="N", help="Print at most N places of each group.  [default: 10]"
-    )
+    limit: int | None = option("-k", "--limit N", "Print at most N places of each group.  [default: 10]", type=COUNT)
     form: str = form("text", "json", "jsonl", "vimgrep")
-    budget: int | None = option("--budget", type=COUNT, metavar="N", help="Print at most N tokens, in whole lines.")
-    explained: bool = flag("--explain", help="Print every line that calls, and how alike the similar units are.")
+    budget: int | None = option("--budget N", "Print at most N tokens, in whole lines.", type=COUNT)
+    explained: bool = flag("--explain", "Print every line that calls, and how alike the similar units are.")
     no_refresh: bool = options.no_refresh()
     chosen: SettingsOptions = shared(SettingsOptions)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import FILE, PATH, option
+from assay.cli.command import FILE, option
 from assay.cli.options import SettingsOptions
 from assay.errors import AssayError, InputError
 from assay.io.terminal import say
@@ -29,23 +29,18 @@ class RepositoriesOptions:
     """What the options say about a list of repositories."""
 
     listed: Path | None = option(
-        "--repos",
-        type=FILE,
-        metavar="FILE",
-        help="Also take the folders and URLs that FILE lists, one a line. URLs are mirrored; what changes in FILE is "
+        "--repos FILE",
+        "Also take the folders and URLs that FILE lists, one a line. URLs are mirrored; what changes in FILE is "
         "taken up.",
+        type=FILE,
     )
     mirrors: Path | None = option(
-        "--mirrors",
-        type=PATH,
-        metavar="FOLDER",
-        help="Keep the mirrors of URLs in FOLDER.  [default: in the user's cache]",
+        "--mirrors FOLDER", "Keep the mirrors of URLs in FOLDER.  [default: in the user's cache]"
     )
     every_s: float | None = option(
-        "--every",
+        "--every S",
+        "Fetch each URL of --repos every S seconds, unless its line says otherwise.  [default: 600]",
         type=click.FloatRange(min=10),
-        metavar="S",
-        help="Fetch each URL of --repos every S seconds, unless its line says otherwise.  [default: 600]",
     )
 
     def folder(self) -> Path:

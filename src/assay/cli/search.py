@@ -19,26 +19,24 @@ class SearchOptions:
     """Options of `assay search`."""
 
     query: str = argument()
-    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
-    more: tuple[str, ...] = option(
-        "-q", "--query", multiple=True, metavar="TEXT", help="One more query; the hits are merged. Repeatable."
-    )
+    roots: tuple[str, ...] = argument("[PATH]...")
+    more: tuple[str, ...] = option("-q", "--query TEXT", "One more query; the hits are merged. Repeatable.")
     many: RootsOptions = shared(RootsOptions)
     limit: int | None = options.limit()
     filters: FilterOptions = shared(FilterOptions)
     by: str = option(
         "--by",
+        "List places, or files with their best places each (--format text or jsonl).",
         type=click.Choice(["place", "file"]),
         default="place",
-        help="List places, or files with their best places each (--format text or jsonl).",
     )
     form: str = form("text", "json", "jsonl", "vimgrep")
-    budget: int | None = option("--budget", type=COUNT, metavar="N", help="Print at most N tokens, in whole lines.")
-    full: bool = flag("--full", help="Print whole hits, not only their most relevant lines.")
-    expanded: bool = flag("--expand-groups", help="Print every hit, rather than one for several members of a type.")
-    explained: bool = flag("--explain", help="Print how each score is computed.")
-    all_matches: bool = flag("--all-matches", help="Also print the number and places of all matches of QUERY itself.")
-    nearest: bool = flag("--nearest", help="With --format jsonl, print the nearest hits even if none is relevant.")
+    budget: int | None = option("--budget N", "Print at most N tokens, in whole lines.", type=COUNT)
+    full: bool = flag("--full", "Print whole hits, not only their most relevant lines.")
+    expanded: bool = flag("--expand-groups", "Print every hit, rather than one for several members of a type.")
+    explained: bool = flag("--explain", "Print how each score is computed.")
+    all_matches: bool = flag("--all-matches", "Also print the number and places of all matches of QUERY itself.")
+    nearest: bool = flag("--nearest", "With --format jsonl, print the nearest hits even if none is relevant.")
     no_refresh: bool = options.no_refresh()
     chosen: SettingsOptions = shared(SettingsOptions)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import PATH, argument, command, flag, option, shared
+from assay.cli.command import argument, command, flag, option, shared
 from assay.cli.options import SettingsOptions
 from assay.cli.repositories import RepositoriesOptions
 from assay.cli.server_options import CloneOptions, ServerOptions
@@ -31,29 +31,17 @@ FIRST_S = 2.0
 class ServeOptions:
     """Options of `assay serve`."""
 
-    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    roots: tuple[str, ...] = argument("[PATH]...")
     repositories: RepositoriesOptions = shared(RepositoriesOptions)
     port: int = option(
-        "--port",
-        type=click.IntRange(0, 65535),
-        default=7777,
-        metavar="PORT",
-        help="The port to listen on; 0: any free port.",
+        "--port PORT", "The port to listen on; 0: any free port.", type=click.IntRange(0, 65535), default=7777
     )
-    opens: bool = flag("--open", help="Open the page in a browser.")
+    opens: bool = flag("--open", "Open the page in a browser.")
     cloning: CloneOptions = shared(CloneOptions)
-    truth: Path | None = option(
-        "--truth", type=PATH, metavar="FILE", help="Keep labels in FILE, not PATH/assay-truth.jsonl."
-    )
-    judge: str = option(
-        "--judge", default="", metavar="NAME", help="The name of the judge who gives labels.  [default: the user]"
-    )
+    truth: Path | None = option("--truth FILE", "Keep labels in FILE, not PATH/assay-truth.jsonl.")
+    judge: str = option("--judge NAME", "The name of the judge who gives labels.  [default: the user]")
     benches: tuple[Path, ...] = option(
-        "--bench",
-        multiple=True,
-        type=_FOLDER,
-        metavar="FOLDER",
-        help="Also show the report of assay bench in FOLDER. Repeatable.",
+        "--bench FOLDER", "Also show the report of assay bench in FOLDER. Repeatable.", type=_FOLDER
     )
     http: ServerOptions = shared(ServerOptions)
     chosen: SettingsOptions = shared(SettingsOptions)

@@ -20,12 +20,9 @@ MOST_WORKERS = 31
 class CloneOptions:
     """What the options say about repositories that clients name by URL."""
 
-    clones: bool = flag("--clone", help="Also search repositories that clients name by https URL; clone them.")
+    clones: bool = flag("--clone", "Also search repositories that clients name by https URL; clone them.")
     hosts: tuple[str, ...] = option(
-        "--clone-host",
-        multiple=True,
-        metavar="GLOB",
-        help="With --clone, clone only from hosts that match, such as github.com. Repeatable.",
+        "--clone-host GLOB", "With --clone, clone only from hosts that match, such as github.com. Repeatable."
     )
 
     @property
@@ -44,49 +41,33 @@ class ServerOptions:
     """Options of a server for others."""
 
     host: str = option(
-        "--host",
-        default="127.0.0.1",
-        metavar="ADDRESS",
-        help="The address to listen on, or unix:PATH for a proxy on this machine.",
+        "--host ADDRESS", "The address to listen on, or unix:PATH for a proxy on this machine.", default="127.0.0.1"
     )
     public_url: str = option(
-        "--public-url",
-        default="",
-        metavar="URL",
-        help="Where people open it behind a proxy, as in https://code.example.com; then a token is required.",
+        "--public-url URL",
+        "Where people open it behind a proxy, as in https://code.example.com; then a token is required.",
     )
     trusted: tuple[str, ...] = option(
-        "--trusted-proxy",
-        multiple=True,
-        metavar="ADDRESS",
-        help="Believe X-Forwarded-For from this address or network. Repeatable.",
+        "--trusted-proxy ADDRESS", "Believe X-Forwarded-For from this address or network. Repeatable."
     )
     tokens: Path | None = option(
-        "--tokens",
+        "--tokens FILE",
+        "Require the token of a person in FILE, which assay token writes; instead of ASSAY_TOKEN.",
         type=FILE,
-        metavar="FILE",
-        help="Require the token of a person in FILE, which assay token writes; instead of ASSAY_TOKEN.",
     )
     rate: float = option(
-        "--rate",
+        "--rate N",
+        "Most requests a second from one person, or from one address without a token of their own; 0: no limit.",
         type=click.FloatRange(min=0),
         default=100.0,
-        metavar="N",
-        help="Most requests a second from one person, or from one address without a token of their own; 0: no limit.",
     )
     workers: int | None = option(
-        "--workers",
+        "--workers N",
+        "Answer with N processes, and index in another one; SIGHUP reloads.  [default: one process does all]",
         type=click.IntRange(1, MOST_WORKERS),
-        metavar="N",
-        help="Answer with N processes, and index in another one; SIGHUP reloads.  [default: one process does all]",
     )
-    access_log: str = option(
-        "--access-log",
-        default="",
-        metavar="FILE",
-        help="Note each request in FILE as a line of JSON; -: standard output.",
-    )
-    log_queries: bool = flag("--log-queries", help="Note in the access log also what was asked.")
+    access_log: str = option("--access-log FILE", "Note each request in FILE as a line of JSON; -: standard output.")
+    log_queries: bool = flag("--log-queries", "Note in the access log also what was asked.")
 
     def given_names(self) -> list[str]:
         """Return the options that do not have their defaults, by the names that a user gives them."""

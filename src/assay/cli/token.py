@@ -15,9 +15,7 @@ class TokenOptions:
     """Options of `assay token`."""
 
     name: str = argument("NAME")
-    tokens: Path | None = option(
-        "--tokens", type=FILE, metavar="FILE", help="Add the hash to FILE, which assay serve --tokens reads."
-    )
+    tokens: Path | None = option("--tokens FILE", "Add the hash to FILE, which assay serve --tokens reads.", type=FILE)
 
 
 @command(TokenOptions, example="assay token ann --tokens tokens.txt")

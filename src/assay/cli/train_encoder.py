@@ -1,15 +1,17 @@
-"""`assay train encoder`: documented code or judged pairs in, an encoder that was learned from them out."""
+"""`assay train encoder`: train an encoder from documented code or judged pairs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, FILE, PATH, command, flag, option, verbose
+from assay.cli.command import COUNT, FILE, Options, command, flag, option, verbose
+from assay.cli.progress import print_line
 from assay.errors import InputError, counted
+from assay.io.terminal import say, say_problems
+from assay.settings import changed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,61 +23,35 @@ TEACHER = "hf:sentence-transformers/all-MiniLM-L6-v2"
 BEFORE = "static:default"
 
 
-@dataclass(frozen=True, slots=True)
-class TrainEncoderOptions:
+class TrainEncoderOptions(Options):
     """Options of `assay train encoder`."""
 
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the encoder goes.")
-    from_environment: bool = flag("--from-environment", help="Learn from installed packages and the standard library.")
-    roots: tuple[str, ...] = option(
-        "--repository", multiple=True, metavar="PATH", help="Learn from a repository. Repeatable."
-    )
-    files: tuple[Path, ...] = option(
-        "--pairs", type=PATH, multiple=True, metavar="FILE", help="Learn from the pairs in FILE. Repeatable."
-    )
+    out: Path = option("--out FOLDER", "Where the encoder goes.", required=True)
+    from_environment: bool = flag("--from-environment", "Learn from installed packages and the standard library.")
+    roots: tuple[str, ...] = option("--repository PATH", "Learn from a repository. Repeatable.")
+    files: tuple[Path, ...] = option("--pairs FILE", "Learn from the pairs in FILE. Repeatable.")
     left_out: tuple[Path, ...] = option(
-        "--leave-out",
-        type=PATH,
-        multiple=True,
-        metavar="FILE",
-        help="Take out pairs with a query or code that FILE judges, to measure on it. Repeatable.",
+        "--leave-out FILE", "Take out pairs with a query or code that FILE judges, to measure on it. Repeatable."
     )
-    base: str = option(
-        "--base", default="", metavar="SPEC", help="Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table."
-    )
+    base: str = option("--base SPEC", "Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table.")
     lora: int | None = option(
-        "--lora",
-        type=COUNT,
-        metavar="RANK",
-        help="With --base: train LoRA matrices of this rank alone, and merge them.",
+        "--lora RANK", "With --base: train LoRA matrices of this rank alone, and merge them.", type=COUNT
     )
-    onnx: bool = flag("--onnx", help="With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
+    onnx: bool = flag("--onnx", "With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
     curve: Path | None = option(
-        "--curve", type=FILE, metavar="FILE", help="With --base: draw loss and MRR over the steps (.svg or .png)."
+        "--curve FILE", "With --base: draw loss and MRR over the steps (.svg or .png).", type=FILE
     )
-    fresh: bool = flag("--fresh", help="With --base: start again; what is in FOLDER is moved to FOLDER.old.")
-    teacher: str = option(
-        "--teacher", default="", show_default=TEACHER, metavar="SPEC", help="The encoder to distill first."
-    )
+    fresh: bool = flag("--fresh", "With --base: start again; what is in FOLDER is moved to FOLDER.old.")
+    teacher: str = option("--teacher SPEC", "The encoder to distill first.", show_default=TEACHER)
     words: Path | None = option(
-        "--join",
-        type=FILE,
-        metavar="FILE",
-        help="Join word vectors of another model (.npz) to a table; distill nothing.",
+        "--join FILE", "Join word vectors of another model (.npz) to a table; distill nothing.", type=FILE
     )
-    before: str = option(
-        "--from", default="", show_default=BEFORE, metavar="SPEC", help="The table that --join starts from."
-    )
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."
-    )
+    before: str = option("--from SPEC", "The table that --join starts from.", show_default=BEFORE)
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
-@command(
-    TrainEncoderOptions,
-    example="assay train encoder --from-environment --repository . --out encoder",
-)
+@command(TrainEncoderOptions, example="assay train encoder --from-environment --repository . --out encoder")
 def encoder(given: TrainEncoderOptions) -> None:
     """Train a static encoder, a table of words that needs nothing but numpy, or fine-tune a transformer.
 
@@ -97,9 +73,8 @@ def encoder(given: TrainEncoderOptions) -> None:
     if given.base:
         _tune(given)
         return
-    scores = _train_table(given)
     click.echo(f"{'held out':<18}MRR    95% interval")
-    for score in scores:
+    for score in _train_table(given):
         click.echo(f"{score.system:<18}{score.mrr:.3f}  {score.low:.3f}-{score.high:.3f}")
     click.echo(f"written to {given.out}; use it with --encoder static:{given.out}")
 
@@ -112,18 +87,17 @@ def _refuse_mixtures(given: TrainEncoderOptions) -> None:
         raise InputError("--from names the table that --join starts from: add --join FILE, or leave out --from")
     of_table = {"--teacher": given.teacher, "--join": given.words, "--from": given.before}
     of_base = {"--lora": given.lora, "--onnx": given.onnx, "--curve": given.curve, "--fresh": given.fresh}
-    for name in (name for name, value in (of_table if given.base else of_base).items() if value):
-        if given.base:
-            raise InputError(f"{name} is about a table, and --base fine-tunes a transformer: leave one of them out")
+    name = next((name for name, value in (of_table if given.base else of_base).items() if value), "")
+    if name and given.base:
+        raise InputError(f"{name} is about a table, and --base fine-tunes a transformer: leave one of them out")
+    if name:
         raise InputError(f"{name} is about a transformer: add --base hf:NAME, or leave it out")
 
 
 def _tune(given: TrainEncoderOptions) -> None:
     """Fine-tune a transformer and say what it is worth."""
     from assay.report.web_page import check_picture, write_picture
-    from assay.settings import changed
     from assay.train.card import base_of
-    from assay.train.encoder import curve_of, tune_encoder
     from assay.train.harvest import LEFT_OUT
     from assay.train.settings import TuneSettings, extra_of
 
@@ -133,7 +107,7 @@ def _tune(given: TrainEncoderOptions) -> None:
     pairs = _pairs(given, sorted(LEFT_OUT))
     with extra_of("train encoder --base"):
         from assay.train.encoder import curve_of, tune_encoder
-    record = tune_encoder(pairs, base, given.out, settings, _say, onnx=given.onnx, fresh=given.fresh)
+    record = tune_encoder(pairs, base, given.out, settings, print_line, onnx=given.onnx, fresh=given.fresh)
     if record is None:  # another process of several writes it
         return
     if given.curve:
@@ -142,8 +116,7 @@ def _tune(given: TrainEncoderOptions) -> None:
     click.echo(f"{record['test_queries']:,} queries of the test part, {record['test_codes']:,} codes")
     click.echo(f"{'':<18}MRR    95% interval")
     for name, what in (("before", "base"), ("after", "fine-tuned")):
-        low, high = figures[f"{name}_low"], figures[f"{name}_high"]
-        click.echo(f"{what:<18}{figures[name]:.3f}  {low:.3f}-{high:.3f}")
+        click.echo(f"{what:<18}{figures[name]:.3f}  {figures[f'{name}_low']:.3f}-{figures[f'{name}_high']:.3f}")
     click.echo(f"{'difference':<18}{figures['difference']:+.3f} {figures['low']:+.3f} to {figures['high']:+.3f}")
     click.echo(f"written to {given.out}; use it with --encoder hf:{given.out}")
     if record["onnx"]:
@@ -152,28 +125,28 @@ def _tune(given: TrainEncoderOptions) -> None:
 
 def _train_table(given: TrainEncoderOptions) -> list[Score]:
     """Distill a table from a teacher, or join word vectors to one; what ground truths are about is left out."""
-    from assay.settings import changed
     from assay.train.harvest import LEFT_OUT
     from assay.train.pairs import refuse_wrong_pairs
     from assay.train.settings import DistillSettings, JoinSettings, extra_of
 
     with extra_of("train encoder"):
         from assay.train.table import distill, join_words, read_word_vectors, table_of, teacher_of
-    kind = JoinSettings if given.words else DistillSettings
-    settings = changed(kind(left_out=tuple(sorted(LEFT_OUT))), given.changes)
-    words = (table_of(given.before or BEFORE), read_word_vectors(given.words)) if given.words else None
-    pairs = _pairs(given, settings.left_out)  # they take minutes
+    left_out = tuple(sorted(LEFT_OUT))
+    if given.words:
+        joining = changed(JoinSettings(left_out=left_out), given.changes)
+        words = table_of(given.before or BEFORE), read_word_vectors(given.words)
+        pairs = _pairs(given, joining.left_out)  # they take minutes
+        refuse_wrong_pairs(pairs)
+        return join_words(pairs, *words, given.out, joining, print_line)
+    settings = changed(DistillSettings(left_out=left_out), given.changes)
+    pairs = _pairs(given, settings.left_out)
     refuse_wrong_pairs(pairs)
-    if words and isinstance(settings, JoinSettings):
-        return join_words(pairs, *words, given.out, settings, _say)
-    assert isinstance(settings, DistillSettings)
-    return distill(pairs, teacher_of(given.teacher or TEACHER), given.out, settings, _say)
+    return distill(pairs, teacher_of(given.teacher or TEACHER), given.out, settings, print_line)
 
 
 def _pairs(given: TrainEncoderOptions, left_out: Sequence[str]) -> list[TrainingPair]:
     """Return all pairs that --leave-out does not judge; without any there is nothing to do."""
     from assay.assemble.indexes import root_of
-    from assay.io.terminal import say, say_problems
     from assay.train.harvest import environment, harvest, repository
     from assay.train.pairs import leave_out, read_pairs
 
@@ -194,7 +167,3 @@ def _pairs(given: TrainEncoderOptions, left_out: Sequence[str]) -> list[Training
     if not kept:
         raise InputError("--leave-out leaves nothing to learn from: it judges a text of every pair")
     return kept
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)

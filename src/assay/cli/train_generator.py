@@ -1,30 +1,26 @@
-"""`assay train generator`: right programs in, a language model that learned to write such programs out."""
+"""`assay train generator`: fine-tune a language model on right programs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, flag, option, verbose
+from assay.cli.command import Options, argument, command, flag, option, verbose
+from assay.cli.progress import print_line
+from assay.settings import changed
 
 
-@dataclass(frozen=True, slots=True)
-class TrainGeneratorOptions:
+class TrainGeneratorOptions(Options):
     """Options of `assay train generator`."""
 
-    data: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
-    base: str = option(
-        "--base", required=True, metavar="SPEC", help="The causal language model to start from: hf:NAME or hf:FOLDER."
-    )
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the generator goes.")
+    data: tuple[Path, ...] = argument("DATA...", required=True)
+    base: str = option("--base SPEC", "The causal language model to start from: hf:NAME or hf:FOLDER.", required=True)
+    out: Path = option("--out FOLDER", "Where the generator goes.", required=True)
     tasks: Path | None = options.tasks()
-    fresh: bool = flag("--fresh", help="Start again; what is in FOLDER is moved to FOLDER.old.")
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."
-    )
+    fresh: bool = flag("--fresh", "Start again; what is in FOLDER is moved to FOLDER.old.")
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
@@ -44,11 +40,11 @@ def generator(given: TrainGeneratorOptions) -> None:
     Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model completions:FOLDER
     --template apps.
     """
-    from assay.settings import changed
     from assay.train.generator import GeneratorSettings, train_generator
 
     settings = changed(GeneratorSettings(), given.changes)
-    record = train_generator(given.data, given.base, given.out, settings, _say, tasks=given.tasks, fresh=given.fresh)
+    places = given.data, given.base, given.out
+    record = train_generator(*places, settings, print_line, tasks=given.tasks, fresh=given.fresh)
     if record is None:  # another process of several writes it
         return
     click.echo(
@@ -59,7 +55,3 @@ def generator(given: TrainGeneratorOptions) -> None:
         f"written to {given.out}; serve it, as with vllm serve {given.out}, and use it with assay rank sample TASKS "
         f"--model completions:{given.out} --template {record['template']}"
     )
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)

@@ -1,43 +1,37 @@
-"""Train the judge `signals` from labelled pairs: the command `assay train judge`."""
+"""`assay train judge`: train the judge `signals` from labelled pairs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, option, verbose
+from assay.cli.command import Options, argument, command, option, verbose
+from assay.cli.progress import print_line
+from assay.settings import changed
 
 
-@dataclass(frozen=True, slots=True)
-class TrainJudgeOptions:
+class TrainJudgeOptions(Options):
     """What the judge is learned from, and where its weights go."""
 
-    sources: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
+    sources: tuple[str, ...] = argument("SOURCE...", required=True)
     left_out: tuple[Path, ...] = option(
-        "--leave-out",
-        multiple=True,
-        type=PATH,
-        metavar="FILE",
-        help="Pairs to report on later: what shares a query or a code with them is not learned from. Repeatable.",
+        "--leave-out FILE",
+        "Pairs to report on later: what shares a query or a code with them is not learned from. Repeatable.",
     )
     encoder: str = options.signals_encoder(
         "--encoder", "An encoder, such as onnx:FOLDER, whose cosine takes the place of all features."
     )
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting of the training. Repeatable."
-    )
+    out: Path = option("--out FOLDER", "Where the weights go.", required=True)
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting of the training. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
 @command(
-    TrainJudgeOptions,
-    example="assay train judge web=web.jsonl forum=forum.jsonl --leave-out test.jsonl --out weights",
+    TrainJudgeOptions, example="assay train judge web=web.jsonl forum=forum.jsonl --leave-out test.jsonl --out weights"
 )
-def judge(chosen: TrainJudgeOptions) -> None:
+def judge(given: TrainJudgeOptions) -> None:
     """Train the weights of the judge signals from labeled pairs.
 
     SOURCE is NAME=FILE, a file of rows with query, code and label (1 if the code answers the query, else 0). Give pairs
@@ -46,18 +40,14 @@ def judge(chosen: TrainJudgeOptions) -> None:
 
     Use it with assay judge run --judge signals:FOLDER.
     """
-    from assay.settings import changed
     from assay.train.judge import JudgeTrainSettings, interval_text, train_judge
 
-    def say(line: str) -> None:
-        click.echo(line, err=True)
-
-    settings = changed(JudgeTrainSettings(), chosen.changes)
-    figures = train_judge(chosen.sources, chosen.left_out, chosen.encoder, chosen.out, settings, say)
+    settings = changed(JudgeTrainSettings(), given.changes)
+    figures = train_judge(given.sources, given.left_out, given.encoder, given.out, settings, print_line)
     width = max(len(name) for name in ("held out", *(one.name for one in figures))) + 2
     click.echo(f"{'held out':<{width}}{'pairs':>7}  {'AUC':<22}{'accuracy':<22}{'Brier':<7}cosine alone, AUC")
     for one in figures:
         auc, accuracy = interval_text(one.roc_auc), interval_text(one.accuracy)
         click.echo(f"{one.name:<{width}}{one.pairs:>7,}  {auc:<22}{accuracy:<22}{one.brier:<7.3f}{one.cosine:.3f}")
-    encoder = f" --encoder {chosen.encoder}" if chosen.encoder else ""
-    click.echo(f"written to {chosen.out}; use it with --judge signals:{chosen.out}{encoder}")
+    encoder = f" --encoder {given.encoder}" if given.encoder else ""
+    click.echo(f"written to {given.out}; use it with --judge signals:{given.out}{encoder}")

@@ -1,40 +1,33 @@
-"""`assay train ranking`: judged queries and their checkouts in, a folder of weights for the learned ranking out."""
+"""`assay train ranking`: train the weights of the learned ranking from judged queries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 import click
 
-from assay.cli.command import PATH, argument, command, option, verbose
+from assay.cli.command import Options, argument, command, flag, option, verbose
+from assay.cli.progress import print_line
+from assay.settings import changed
 
 
-@dataclass(frozen=True, slots=True)
-class TrainRankingOptions:
+class TrainRankingOptions(Options):
     """What the ranking is learned from, and where its weights go."""
 
-    truths: tuple[Path, ...] = argument("TRUTH...", nargs=-1, required=True, type=PATH)
+    truths: tuple[Path, ...] = argument("TRUTH...", required=True)
     checkouts: Path = option(
-        "--checkouts",
-        type=PATH,
+        "--checkouts FOLDER",
+        "Where the repositories are: NAME.csv and NAME_docs.csv are about FOLDER/NAME.",
         required=True,
-        metavar="FOLDER",
-        help="Where the repositories are: NAME.csv and NAME_docs.csv are about FOLDER/NAME.",
     )
     foreign: tuple[Path, ...] = option(
-        "--foreign",
-        multiple=True,
-        type=PATH,
-        metavar="FILE",
-        help="Questions that no repository answers, in the columns query and writer. Repeatable.",
+        "--foreign FILE", "Questions that no repository answers, in the columns query and writer. Repeatable."
     )
-    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
-    encoder: str = option("--encoder", default="static:default", metavar="SPEC", help="The encoder to search with.")
-    changes: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting of the training. Repeatable."
-    )
+    out: Path = option("--out FOLDER", "Where the weights go.", required=True)
+    encoder: str = option("--encoder SPEC", "The encoder to search with.", default="static:default")
+    ablate: bool = flag("--ablate", "Also show what each group of features is worth; takes about three times as long.")
+    changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting of the training. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
@@ -43,7 +36,7 @@ class TrainRankingOptions:
     example="assay train ranking benchmarks/truth/*.csv --foreign benchmarks/truth/foreign/learned.csv "
     "--checkouts CHECKOUTS --out weights",
 )
-def ranking(chosen: TrainRankingOptions) -> None:
+def ranking(given: TrainRankingOptions) -> None:
     """Train the weights of the learned ranking from judged queries.
 
     TRUTH is a ground truth of one repository, in any format that assay truth reads; a query is about documentation if
@@ -54,13 +47,14 @@ def ranking(chosen: TrainRankingOptions) -> None:
     search.weights=FOLDER. The example, with benchmarks/truth/manners/*.csv and the files of semble's benchmark, makes
     the shipped weights.
     """
-    from assay.settings import changed
     from assay.train.settings import RankingSettings, extra_of
 
     with extra_of("train ranking"):
         from assay.train.ranking import train_ranking
-    settings = changed(RankingSettings(encoder=chosen.encoder), chosen.changes)
-    trained, table = train_ranking(chosen.truths, chosen.checkouts, chosen.out, settings, _say, foreign=chosen.foreign)
+    settings = changed(RankingSettings(encoder=given.encoder), given.changes)
+    trained, table = train_ranking(
+        given.truths, given.checkouts, given.out, settings, print_line, foreign=given.foreign
+    )
     for one in trained:
         click.echo(f"{one.name}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
         click.echo(f"{'':<12}mean   95% interval")
@@ -73,8 +67,4 @@ def ranking(chosen: TrainRankingOptions) -> None:
     for group, of in groupby(table, key=lambda one: one.group):
         said = ", ".join(f"{one.system} {one.figures[0].value:.3f} / {one.figures[1].value:.3f}" for one in of)
         click.echo(f"{group}: {said}")
-    click.echo(f"written to {chosen.out}; use it with --set search.weights={chosen.out}")
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)
+    click.echo(f"written to {given.out}; use it with --set search.weights={given.out}")

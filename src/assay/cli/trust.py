@@ -15,9 +15,9 @@ class TrustOptions:
     """Options of `assay trust`."""
 
     path: str = argument("[PATH]", default=".")
-    revoke: bool = flag("--revoke", help="Trust the file no longer.")
-    listed: bool = flag("--list", help="List the trusted files, and which have changed since.")
-    dry_run: bool = flag("--dry-run", help="Show what the file asks for; change nothing.")
+    revoke: bool = flag("--revoke", "Trust the file no longer.")
+    listed: bool = flag("--list", "List the trusted files, and which have changed since.")
+    dry_run: bool = flag("--dry-run", "Show what the file asks for; change nothing.")
 
 
 @command(TrustOptions, example="assay trust . --dry-run")

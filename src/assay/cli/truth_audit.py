@@ -1,17 +1,19 @@
-"""`assay truth audit`: a ground truth in, what is wrong with it out, and one without twins."""
+"""`assay truth audit`: find errors in ground truth, and merge duplicates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import Options, argument, command, flag, form, option, verbose
+from assay.cli.progress import progress
 from assay.errors import InputError
+from assay.io.terminal import dumps
 
 if TYPE_CHECKING:
     from assay.truth.audit_findings import Audit, AuditFinding
@@ -19,29 +21,21 @@ if TYPE_CHECKING:
     from assay.values import Chunk
 
 
-@dataclass(frozen=True, slots=True)
-class TruthAuditOptions:
+class TruthAuditOptions(Options):
     """Options of `assay truth audit`."""
 
-    file: Path = argument(type=PATH)
-    corpus: Path | None = options.corpus()
-    collapse: Path | None = option(
-        "--collapse", type=PATH, metavar="OUT", help="Write a copy of FILE in which duplicates are merged."
-    )
-    near: bool = flag("--near", help="With --collapse: also merge near duplicates.")
+    file: Path = argument()
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
+    collapse: Path | None = option("--collapse OUT", "Write a copy of FILE in which duplicates are merged.")
+    near: bool = flag("--near", "With --collapse: also merge near duplicates.")
     threshold: float = option(
-        "--threshold",
+        "--threshold FRACTION",
+        "The fraction of five-word runs that near duplicates have in common.",
         type=click.FloatRange(0.1, 1),
         default=0.8,
-        metavar="FRACTION",
-        help="The fraction of five-word runs that near duplicates have in common.",
     )
     examples: int = option(
-        "--examples",
-        type=click.IntRange(min=0),
-        default=3,
-        metavar="N",
-        help="Show at most N examples of each finding.",
+        "--examples N", "Show at most N examples of each finding.", type=click.IntRange(min=0), default=3
     )
     source: str = options.source()
     form: str = form("text", "json")
@@ -61,8 +55,7 @@ def audit(given: TruthAuditOptions) -> int:
 
     Exits 0 if nothing was found, 1 if something was, 2 on an error.
     """
-    from assay.cli.progress import progress
-    from assay.io.terminal import dumps
+    from assay.bench.system import cached, corpus_of
     from assay.truth.audit import audit as find
     from assay.truth.audit import corpus_at
     from assay.truth.truth_formats import read
@@ -70,24 +63,20 @@ def audit(given: TruthAuditOptions) -> int:
     if given.near and not given.collapse:
         raise InputError("--near says what --collapse makes one: give --collapse OUT, too")
     reading = read(given.file, given.source)
-    found_in = corpus_at(reading.truth, _root(reading.truth, given.corpus))
+    truth, root = reading.truth, None
+    if given.corpus and not truth.documents:  # the checkout at the truth's commit
+        root = corpus_of(truth, given.corpus, cached()).root
+    found_in = corpus_at(truth, root)
     with progress() as report:
-        found = find(reading.truth, found_in, threshold=given.threshold, examples=given.examples, report=report)
-    told = {"problems": [str(problem) for problem in reading.problems]}
+        found = find(truth, found_in, threshold=given.threshold, examples=given.examples, report=report)
+    fields: dict[str, Any] = {"problems": [*map(str, reading.problems)]}
     if given.collapse:
-        told |= _collapse(reading.truth, found_in.texts, given.collapse, threshold=given.threshold, near=given.near)
+        fields |= _collapse(truth, found_in.texts, given.collapse, threshold=given.threshold, near=given.near)
     if given.form == "json":
-        click.echo(dumps({**_as_dict(reading.truth.name, found), **told}))
+        click.echo(dumps({**_as_dict(truth.name, found), **fields}))
     else:
-        click.echo("\n".join([*_text(reading.truth.name, found), *_rest(told, verbose=given.verbose)]))
+        click.echo("\n".join([*_text(truth.name, found), *_rest(fields, verbose=given.verbose)]))
     return 1 if any(found) else 0
-
-
-def _root(truth: Truth, corpus: Path | None) -> Path | None:
-    """Return the folder whose chunks are looked at: the checkout at its commit."""
-    from assay.bench.system import cached, corpus_of
-
-    return corpus_of(truth, corpus, cached()).root if corpus and not truth.documents else None
 
 
 def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path, *, threshold: float, near: bool) -> dict[str, Any]:
@@ -103,12 +92,10 @@ def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path, *, threshold: flo
 
 
 def _as_dict(name: str, found: Audit) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    def listed(findings: Iterator[AuditFinding] | tuple[AuditFinding, ...]) -> list[dict[str, Any]]:
+    def listed(findings: Iterable[AuditFinding]) -> list[dict[str, Any]]:
         return [{key: value for key, value in asdict(finding).items() if key != "hint"} for finding in findings]
 
-    return {"name": name, **found.facts, "findings": listed(iter(found)), "hints": listed(found.hints)}
+    return {"name": name, **found.facts, "findings": listed(found), "hints": listed(found.hints)}
 
 
 def _text(name: str, found: Audit) -> Iterator[str]:
@@ -120,9 +107,9 @@ def _text(name: str, found: Audit) -> Iterator[str]:
     spread = facts["answers"]
     yield "answers  " + ", ".join(f"{spread[key]:g} {key}" for key in ("least", "median", "mean", "most")) + " a query"
     if len(facts["judges"]) > 1:
-        for judge, told in facts["judges"].items():
-            shared = f"{told['differing']:,} of {told['shared']:,} shared with others differ"
-            yield f"judge    {judge or '(nobody)'}: {told['judgments']:,} judgments, mean {told['mean']:g}; {shared}"
+        for judge, one in facts["judges"].items():
+            shared = f"{one['differing']:,} of {one['shared']:,} shared with others differ"
+            yield f"judge    {judge or '(nobody)'}: {one['judgments']:,} judgments, mean {one['mean']:g}; {shared}"
     yield from _listed("findings", tuple(found))
     yield from _listed("hints", found.hints)
 
@@ -136,17 +123,15 @@ def _listed(title: str, findings: tuple[AuditFinding, ...]) -> Iterator[str]:
         yield from (f"{'':10}{example}" for example in finding.examples)
 
 
-def _rest(told: dict[str, Any], *, verbose: bool) -> Iterator[str]:
-    """Say what could not be read and what was made one."""
-    if told["problems"]:
-        yield ""
-        yield f"{len(told['problems']):,} rows could not be used{':' if verbose else ' (-v shows them)'}"
-        yield from (f"  {problem}" for problem in told["problems"] if verbose)
-    if "written" in told:
-        before, after = told["collapsed"]
-        yield ""
-        yield f"{before:,} documents made {after:,}, written to {told['written']}"
-        if told["contradictions"]:
-            more = ":" if verbose else " (-v shows them)"
-            yield f"{len(told['contradictions']):,} judgments contradicted a twin's; the highest grade stays{more}"
-            yield from (f"  {problem}" for problem in told["contradictions"] if verbose)
+def _rest(fields: dict[str, Any], *, verbose: bool) -> Iterator[str]:
+    """Yield what could not be read and what was merged."""
+    more = ":" if verbose else " (-v shows them)"
+    if problems := fields["problems"]:
+        yield from ("", f"{len(problems):,} rows could not be used{more}")
+        yield from (f"  {problem}" for problem in problems if verbose)
+    if "written" in fields:
+        before, after = fields["collapsed"]
+        yield from ("", f"{before:,} documents made {after:,}, written to {fields['written']}")
+        if contradictions := fields["contradictions"]:
+            yield f"{len(contradictions):,} judgments contradicted a twin's; the highest grade stays{more}"
+            yield from (f"  {problem}" for problem in contradictions if verbose)

@@ -1,36 +1,32 @@
-"""`assay truth check`: a ground truth and its checkout in, what is wrong with it and what has moved since out."""
+"""`assay truth check`: check ground truth against its checkout, and follow what has moved."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.command import PATH, argument, command, form, option, verbose
-from assay.errors import printable
+from assay.cli.command import Options, argument, command, form, option, verbose
+from assay.errors import counted, printable
+from assay.io.terminal import dumps
 
 if TYPE_CHECKING:
     from assay.truth.ground_truth import TruthFile
     from assay.truth.target_places import TruthCheck
 
 
-@dataclass(frozen=True, slots=True)
-class TruthCheckOptions:
+class TruthCheckOptions(Options):
     """Options of `assay truth check`."""
 
-    file: Path = argument(type=PATH)
-    corpus: Path | None = options.corpus()
-    commit: str = option(
-        "--commit", default="", metavar="COMMIT", help="The commit that FILE is about, if it names none."
-    )
-    fix: Path | None = option(
-        "--fix", type=PATH, metavar="OUT", help="Write a copy of FILE whose places are right at HEAD."
-    )
+    file: Path = argument()
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
+    commit: str = option("--commit COMMIT", "The commit that FILE is about, if it names none.")
+    fix: Path | None = option("--fix OUT", "Write a copy of FILE whose places are right at HEAD.")
     source: str = options.source()
     form: str = form("text", "json")
     verbose: bool = verbose("Show moved lines, too; show the traceback of an error.")
@@ -48,7 +44,6 @@ def check(given: TruthCheckOptions) -> int:
     Exits 0 if all is well, 1 if there are problems, 2 on an error or if nothing can be used.
     """
     from assay.bench.system import checkout_of
-    from assay.io.terminal import dumps
     from assay.truth import target_places as checks
     from assay.truth.truth_formats import read, write
 
@@ -66,8 +61,6 @@ def check(given: TruthCheckOptions) -> int:
 
 
 def _facts(reading: TruthFile, checked: TruthCheck) -> dict[str, Any]:
-    from dataclasses import asdict
-
     return {
         "name": reading.truth.name,
         "queries": len(reading.truth.queries),
@@ -87,22 +80,15 @@ def _text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, verbose:
     yield from map(str, checked.problems)
     yield from (str(drift) for drift in checked.drift if verbose or drift.state != "moved")
     yield from (f"{path}: changed in the work tree and not committed" for path in checked.uncommitted)
-    yield _summary(reading, checked)
+    where = f" at {checked.commit[:12]}" if checked.commit else ""
+    if not checked.looked and not reading.truth.documents:
+        where = "; no file was looked at: give --corpus FOLDER"
+    held = f"{counted(len(reading.truth.queries), 'query')}, {counted(checked.targets, 'target')}"
+    yield f"{held}: {counted(len(checked.problems), 'problem')}{where}"
     if checked.drift:
         states = Counter(drift.state for drift in checked.drift)
-        told = ", ".join(f"{count:,} {state}" for state, count in states.items())
+        counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
         hint = "" if fix else " (--fix OUT follows them)"
-        yield f"{told} between {checked.commit[:12]} and HEAD {checked.head[:12]}{hint}"
+        yield f"{counts} between {checked.commit[:12]} and HEAD {checked.head[:12]}{hint}"
     if fix:
         yield f"written to {fix}, at {checked.head[:12]}"
-
-
-def _summary(reading: TruthFile, checked: TruthCheck) -> str:
-    from assay.errors import counted
-
-    truth = reading.truth
-    held = f"{counted(len(truth.queries), 'query')}, {counted(checked.targets, 'target')}"
-    where = f" at {checked.commit[:12]}" if checked.commit else ""
-    if not checked.looked and not truth.documents:
-        where = "; no file was looked at: give --corpus FOLDER"
-    return f"{held}: {counted(len(checked.problems), 'problem')}{where}"

@@ -1,45 +1,43 @@
-"""`assay truth convert`: a ground truth in one format in, the same in another out; what would be lost is said first."""
+"""`assay truth convert`: convert ground truth to another format."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import options
-from assay.cli.command import PATH, argument, command, flag, option, verbose
-from assay.errors import InputError
+from assay.cli.command import Options, argument, command, flag, option, verbose
+from assay.errors import InputError, counted
+from assay.io.terminal import say, say_problems
 
 if TYPE_CHECKING:
-    from assay.truth.ground_truth import Truth, TruthFile
+    from assay.truth.ground_truth import Truth
 
 _FORM = "[default: what its name or content says]"
 
 
-@dataclass(frozen=True, slots=True)
-class TruthConvertOptions:
+class TruthConvertOptions(Options):
     """Options of `assay truth convert`."""
 
-    source: Path = argument("IN", type=PATH)
-    target: Path = argument("OUT", type=PATH)
-    form: str = option("--from", default="", metavar="FORM", help=f"The format of IN.  {_FORM}")
-    to: str = option("--to", default="", metavar="FORM", help=f"The format of OUT.  {_FORM}")
-    corpus: Path | None = options.corpus_of(
+    source: Path = argument("IN")
+    target: Path = argument("OUT")
+    form: str = option("--from FORM", f"The format of IN.  {_FORM}")
+    to: str = option("--to FORM", f"The format of OUT.  {_FORM}")
+    corpus: Path | None = option(
+        "--corpus FOLDER",
         "The checkout that IN speaks of, where symbols become lines; or CodeSearchNet's corpus files, whose functions "
-        "its annotations name by URL."
+        "its annotations name by URL.",
     )
     match: int = option(
-        "--match",
+        "--match GRADE",
+        "Keep only pairs that a judge gave GRADE or more, with their queries and documents.  [default: all]",
         type=click.IntRange(min=0),
         default=0,
-        metavar="GRADE",
         show_default=False,
-        help="Keep only pairs that a judge gave GRADE or more, with their queries and documents.  [default: all]",
     )
-    lossy: bool = flag("--lossy", help="Drop what OUT cannot hold, and say what that is.")
-    split: bool = flag("--split", help="Make OUT a folder with a file for each repository and commit.")
+    lossy: bool = flag("--lossy", "Drop what OUT cannot hold, and say what that is.")
+    split: bool = flag("--split", "Make OUT a folder with a file for each repository and commit.")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")
 
 
@@ -55,7 +53,6 @@ def convert(given: TruthConvertOptions) -> None:
 
     Exits 0 if OUT is written, 2 on an error.
     """
-    from assay.io.terminal import say
     from assay.truth.formats.csn_corpus import at_least, joined
     from assay.truth.target_places import resolved
     from assay.truth.truth_formats import read, write
@@ -72,9 +69,11 @@ def convert(given: TruthConvertOptions) -> None:
         for loss in write(truth, path, to, lossy=given.lossy)
     )
     if given.verbose:
-        for problem in reading.problems:
-            say(str(problem))
-    click.echo(f"{_summary(reading)} written to {given.target}")
+        say_problems(reading.problems, every=True)
+    truth = reading.truth
+    held = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}
+    counts = ", ".join(counted(len(values), thing) for thing, values in held.items())
+    click.echo(f"{counts} ({counted(len(reading.problems), 'problem')}) written to {given.target}")
     if dropped:
         say(f"dropped: {', '.join(dropped)}")
 
@@ -99,12 +98,3 @@ def _parts(truth: Truth, target: Path, to: str, *, split: bool) -> list[tuple[Tr
     if target.is_file():
         raise InputError(f"'{target}' is a file; --split makes a folder")
     return [(part, target / f"{part.name}{ending_of(to)}") for part in by_checkout(truth)]
-
-
-def _summary(reading: TruthFile) -> str:
-    from assay.errors import counted
-
-    truth = reading.truth
-    held = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}
-    told = ", ".join(counted(len(values), thing) for thing, values in held.items())
-    return f"{told} ({counted(len(reading.problems), 'problem')})"

@@ -1,61 +1,54 @@
-"""`assay truth correct`: what systems found in, labels of a judge, and new right answers as a difference out."""
+"""`assay truth correct`: add the right answers that systems found and ground truth lacks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, verbose
-from assay.errors import InputError
+from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, verbose
+from assay.cli.progress import lines_of
+from assay.errors import InputError, counted
+from assay.io import files
+from assay.io.terminal import dumps, say, say_problems
+from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.truth.ground_truth import Truth, TruthFile
+    from assay.truth.ground_truth import TruthFile
     from assay.truth.judging_pool import Correction, Pool
     from assay.values import Chunk, Judgment, Problem, Query
 
 
-@dataclass(frozen=True, slots=True)
-class TruthCorrectOptions:
+class TruthCorrectOptions(Options):
     """Options of `assay truth correct`."""
 
-    runs: tuple[Path, ...] = argument("[RUN]...", type=PATH, nargs=-1)
-    truth: Path = option("--truth", type=PATH, required=True, metavar="FILE", help="The ground truth to correct.")
-    depth: int = option("--depth", type=COUNT, default=10, metavar="K", help="Use the first K results of each run.")
-    corpus: Path | None = options.corpus()
+    runs: tuple[Path, ...] = argument("[RUN]...")
+    truth: Path = option("--truth FILE", "The ground truth to correct.", required=True)
+    depth: int = option("--depth K", "Use the first K results of each run.", type=COUNT, default=10)
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
     judge: str = option(
-        "--judge",
-        default="",
-        metavar="SPEC",
-        help="Who judges: signals, or CONFIG:CHAT as in all:openai:MODEL.  [default: people; see PAIRS]",
+        "--judge SPEC", "Who judges: signals, or CONFIG:CHAT as in all:openai:MODEL.  [default: people; see PAIRS]"
     )
     budget: str = options.budget("to")
     records: Path | None = option(
-        "--records",
+        "--records FILE",
+        "Where records of the judge go; an interrupted run continues there.  [default: NAME.found.jsonl]",
         type=FILE,
-        metavar="FILE",
-        help="Where records of the judge go; an interrupted run continues there.  [default: NAME.found.jsonl]",
     )
-    labels: tuple[Path, ...] = option(
-        "--labels", multiple=True, type=FILE, metavar="FILE", help="Read labels of people or a judge. Repeatable."
-    )
+    labels: tuple[Path, ...] = option("--labels FILE", "Read labels of people or a judge. Repeatable.", type=FILE)
     pairs: Path | None = option(
-        "--pairs",
-        type=FILE,
-        metavar="PAIRS",
-        help="Without a judge, where pairs to label go.  [default: NAME.pairs.jsonl]",
+        "--pairs PAIRS", "Without a judge, where pairs to label go.  [default: NAME.pairs.jsonl]", type=FILE
     )
-    keep_wrong: bool = flag("--keep-wrong", help="Also write what was judged wrong, so that it is not asked again.")
-    write: bool = flag("--write", help="Change FILE. Without it, FILE stays as it is.")
+    keep_wrong: bool = flag("--keep-wrong", "Also write what was judged wrong, so that it is not asked again.")
+    write: bool = flag("--write", "Change FILE. Without it, FILE stays as it is.")
     fresh: bool = options.fresh()
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed of the order.")
+    seed: int = option("--seed N", "The random seed of the order.", default=0)
     source: str = options.source()
     form: str = form("text", "json")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")
@@ -73,23 +66,23 @@ def correct(given: TruthCorrectOptions) -> int:
 
     Exits 0 if there is a change, or pairs were written, 1 if there is none, 2 on an error.
     """
-    from assay.io.terminal import say
+    from assay.bench.query_sets import pool_runs
+    from assay.truth.judging_pool import as_pairs
     from assay.truth.truth_formats import read
 
     _check(given)
     reading = read(given.truth, given.source)
-    pooled = _pooled(reading, given) if given.runs else None
-    problems = [*reading.problems, *(pooled.problems if pooled else ())]
-    labels: Sequence[Judgment] = ()
+    if not given.runs:
+        return _propose(reading, None, _labels(given.labels, problems := [*reading.problems]), problems, given)
+    pooled = pool_runs(reading, given.runs, given.corpus, depth=given.depth, seed=given.seed)
+    problems = [*reading.problems, *pooled.problems]
     if given.labels:
-        labels = _labels(given.labels, problems)
-    elif given.judge and pooled:
-        labels, stopped = _judged(reading.truth, pooled, given)
-        if stopped:
-            say(f"stopped: {stopped}; the same command goes on")
-    elif pooled:
-        return _write_pairs(reading.truth, pooled, given)
-    return _propose(reading, pooled, labels, problems, given)
+        return _propose(reading, pooled, _labels(given.labels, problems), problems, given)
+    languages = {each.path or each.id: each.language for each in reading.truth.documents}
+    pairs = as_pairs(pooled, reading.truth.queries, languages)
+    if not given.judge:
+        return _write_pairs(pairs, given)
+    return _propose(reading, pooled, _judged(pairs, given), problems, given)
 
 
 def _check(given: TruthCorrectOptions) -> None:
@@ -103,35 +96,22 @@ def _check(given: TruthCorrectOptions) -> None:
         raise InputError("--pairs is where people find what to label: leave --judge and --labels out")
 
 
-def _pooled(reading: TruthFile, given: TruthCorrectOptions) -> Pool:
-    from assay.bench.query_sets import pool_runs
-
-    return pool_runs(reading, given.runs, given.corpus, depth=given.depth, seed=given.seed)
-
-
-def _pairs(truth: Truth, pooled: Pool) -> list[tuple[Query, Chunk]]:
-    from assay.truth.judging_pool import as_pairs
-
-    return as_pairs(pooled, truth.queries, {each.path or each.id: each.language for each in truth.documents})
-
-
-def _judged(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> tuple[Sequence[Judgment], str]:
-    """Return the labels of a judge, and why there are no more."""
+def _judged(pairs: list[tuple[Query, Chunk]], given: TruthCorrectOptions) -> Sequence[Judgment]:
+    """Return the labels of a judge, and say why there are no more."""
     from assay.assemble.open_judge import judge_options_of, judge_pairs
-    from assay.cli.progress import lines_of
-    from assay.io.terminal import say
     from assay.judge.campaign import Tally
-    from assay.runs.record import start_fresh
 
     records = given.records or given.truth.with_name(f"{given.truth.stem}.found.jsonl")
-    pairs, heard = _pairs(truth, pooled), list[Tally]()
-    asked = judge_options_of(given.judge, given.budget, option="--budget")
+    tallies = list[Tally]()
+    judge_options = judge_options_of(given.judge, given.budget, option="--budget")
     if given.fresh:
         start_fresh(records, "--records")
-    with lines_of(lambda: heard[-1].line(len(pairs)) if heard else f"judging {len(pairs):,} pairs"):
-        said, tally = judge_pairs(asked, pairs, records, say, heard.append)
+    with lines_of(lambda: tallies[-1].line(len(pairs)) if tallies else f"judging {len(pairs):,} pairs"):
+        labels, tally = judge_pairs(judge_options, pairs, records, say, tallies.append)
     say(f"records of the judge are in {records}")
-    return said, tally.stopped
+    if tally.stopped:
+        say(f"stopped: {tally.stopped}; the same command goes on")
+    return labels
 
 
 def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
@@ -139,26 +119,22 @@ def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
     from assay.judge.labels import read_labels
     from assay.values import Judgment
 
-    found = []
-    for file in files:
-        held = read_labels(file)
-        problems += held.problems
-        for who in held.annotators:
-            for key, grade in who.grades.items():
-                if grade is not None:
-                    found.append(Judgment(*key, grade, who.name, who.reasons.get(key, "")))
-    return found
+    held = [read_labels(file) for file in files]
+    problems += [problem for each in held for problem in each.problems]
+    return [
+        Judgment(*key, grade, who.name, who.reasons.get(key, ""))
+        for each in held
+        for who in each.annotators
+        for key, grade in who.grades.items()
+        if grade is not None
+    ]
 
 
-def _write_pairs(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> int:
-    from assay.errors import counted
-    from assay.io.terminal import say
-    from assay.judge.pairs import Pair
-    from assay.judge.pairs import write as write_pairs
+def _write_pairs(pairs: list[tuple[Query, Chunk]], given: TruthCorrectOptions) -> int:
+    from assay.judge.pairs import Pair, write
 
     out = given.pairs or given.truth.with_name(f"{given.truth.stem}.pairs.jsonl")
-    pairs = _pairs(truth, pooled)
-    write_pairs(out, (Pair(query, code) for query, code in pairs))
+    write(out, (Pair(query, code) for query, code in pairs))
     click.echo(f"{counted(len(pairs), 'pair')} without a judgment written to {out}")
     say(f"label them: assay judge label {out} --person NAME; then give --labels labels.jsonl here")
     return 0 if pairs else 1
@@ -172,8 +148,6 @@ def _propose(
     given: TruthCorrectOptions,
 ) -> int:
     """Print what labels change, and change it on demand."""
-    from assay.io import files
-    from assay.io.terminal import dumps, say, say_problems
     from assay.truth.judging_pool import corrected_text, correction_of, difference
 
     found = correction_of(reading.truth, labels)
@@ -182,11 +156,11 @@ def _propose(
     say_problems((*problems, *found.problems), every=given.verbose)
     if dropped:
         say(f"{given.truth.name} cannot hold {', '.join(dropped)}: dropped")
-    told = _counts(found, pooled)
+    counts = _counts(found, pooled)
     if given.form == "json":
-        click.echo(dumps({**told, "diff": change, "problems": [*map(str, (*problems, *found.problems))]}))
+        click.echo(dumps({**counts, "diff": change, "problems": [*map(str, (*problems, *found.problems))]}))
     else:
-        click.echo("\n".join([*_text(told), change.rstrip("\n")]).rstrip())
+        click.echo("\n".join([*_text(counts), change.rstrip("\n")]).rstrip())
     if change and given.write:
         files.write(given.truth, [after])
         say(f"{given.truth} is changed")
@@ -196,37 +170,29 @@ def _propose(
 
 
 def _counts(found: Correction, pooled: Pool | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "right": len(found.right),
-        "wrong": len(found.wrong),
-        "overturned": len(found.overturned),
-        "same": found.same,
-    }
-    if pooled:
-        undecided = len(pooled.pairs) - len(found.right) - len(found.wrong)
-        counts = {"found": pooled.found, "judged": pooled.judged, "unjudged": len(pooled.pairs), "undecided": undecided}
-        told |= {**counts, "systems": _by_system(found, pooled)}
-    return told
-
-
-def _by_system(found: Correction, pooled: Pool) -> dict[str, dict[str, Any]]:
-    """Return of each system how much of what it found was judged before, and how many new right answers it found."""
+    counts: dict[str, Any] = {name: len(getattr(found, name)) for name in ("right", "wrong", "overturned")}
+    counts["same"] = found.same
+    if not pooled:
+        return counts
+    undecided = len(pooled.pairs) - counts["right"] - counts["wrong"]
     right = {(each.query_id, each.target) for each in found.right}
     finds = {(each.system, each.query_id, each.target) for each in pooled.sources}
-    counts = Counter(system for system, *pair in finds if tuple(pair) in right)
-    return {name: {"judged_share": round(share, 4), "right": counts[name]} for name, share in pooled.shares.items()}
+    of_system = Counter(system for system, *pair in finds if tuple(pair) in right)
+    fractions = {name: round(part, 4) for name, part in pooled.shares.items()}
+    systems = {name: {"judged_share": part, "right": of_system[name]} for name, part in fractions.items()}
+    counts |= {"found": pooled.found, "judged": pooled.judged, "unjudged": len(pooled.pairs)}
+    return {**counts, "undecided": undecided, "systems": systems}
 
 
-def _text(told: dict[str, Any]) -> Iterator[str]:
-    from assay.errors import counted
-
-    if "found" in told:
-        yield f"{counted(told['found'], 'result')}: {told['judged']:,} judged before, {told['unjudged']:,} to judge"
-        yield f"of these {told['right']:,} right, {told['wrong']:,} wrong, {told['undecided']:,} undecided"
-        for name, one in told["systems"].items():
+def _text(counts: dict[str, Any]) -> Iterator[str]:
+    if "found" in counts:
+        results = counted(counts["found"], "result")
+        yield f"{results}: {counts['judged']:,} judged before, {counts['unjudged']:,} to judge"
+        yield f"of these {counts['right']:,} right, {counts['wrong']:,} wrong, {counts['undecided']:,} undecided"
+        for name, one in counts["systems"].items():
             before = f"{one['judged_share']:.3f} of its results judged before"
             yield f"  {name}: {counted(one['right'], 'new right answer')}, {before}"
     else:
-        yield f"{counted(told['right'], 'new right answer')}, {told['wrong']:,} judged wrong"
-    if told["overturned"] or told["same"]:
-        yield f"{told['overturned']:,} overturned, {told['same']:,} as before"
+        yield f"{counted(counts['right'], 'new right answer')}, {counts['wrong']:,} judged wrong"
+    if counts["overturned"] or counts["same"]:
+        yield f"{counts['overturned']:,} overturned, {counts['same']:,} as before"

@@ -1,47 +1,40 @@
-"""`assay truth mine`: a repository in, ground truth from its own history, documentation and tests out."""
+"""`assay truth mine`: extract ground truth from the history, documentation and tests of a repository."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, PATH, argument, command, flag, option, verbose
-from assay.errors import InputError
+from assay.cli.command import COUNT, Options, argument, command, flag, option, verbose
+from assay.cli.progress import progress
+from assay.errors import InputError, counted
+from assay.io.terminal import say
 from assay.truth.choices import SOURCES
 
 if TYPE_CHECKING:
     from assay.truth.mine import MinedTruth
 
 
-@dataclass(frozen=True, slots=True)
-class TruthMineOptions:
+class TruthMineOptions(Options):
     """Options of `assay truth mine`."""
 
     repository: str = argument("REPO")
-    out: Path | None = option(
-        "--out", type=PATH, metavar="FILE", help="Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]"
-    )
+    out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
     sources: tuple[str, ...] = option(
-        "--from", multiple=True, type=click.Choice(SOURCES), help="A source of queries. Repeatable.  [default: all]"
+        "--from", "A source of queries. Repeatable.  [default: all]", type=click.Choice(SOURCES)
     )
-    at: str = option(
-        "--at", default="", metavar="COMMIT", help="Ask about the code at COMMIT, from the commits after it."
-    )
-    limit: int = option("--limit", type=COUNT, default=200, metavar="N", help="Most queries of each source.")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws functions and tests.")
-    lossy: bool = flag("--lossy", help="Drop what the format of FILE cannot hold.")
+    at: str = option("--at COMMIT", "Ask about the code at COMMIT, from the commits after it.")
+    limit: int = option("--limit N", "Most queries of each source.", type=COUNT, default=200)
+    seed: int = option("--seed N", "The random seed that draws functions and tests.", default=0)
+    lossy: bool = flag("--lossy", "Drop what the format of FILE cannot hold.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
-@command(
-    TruthMineOptions,
-    example="assay truth mine . --limit 100 --out truth.jsonl",
-)
+@command(TruthMineOptions, example="assay truth mine . --limit 100 --out truth.jsonl")
 def mine(given: TruthMineOptions) -> int:
     """Extract ground truth from a repository, without a language model.
 
@@ -55,9 +48,7 @@ def mine(given: TruthMineOptions) -> int:
 
     Exits 0 if there is a query, 1 if there is none, 2 on an error.
     """
-    from assay.cli.progress import progress
     from assay.corpus.addresses import is_url
-    from assay.io.terminal import say
     from assay.truth.ground_truth import Truth
     from assay.truth.mine import MineOptions
     from assay.truth.mine import mine as mined_from
@@ -73,19 +64,15 @@ def mine(given: TruthMineOptions) -> int:
     for note in mined.notes:
         say(note)
     if mined.truth.queries:
-        dropped = write(mined.truth, path, form, lossy=given.lossy)
-        if dropped:
+        if dropped := write(mined.truth, path, form, lossy=given.lossy):
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {path}")
-    for line in _summary_lines(mined):
-        click.echo(line)
+    click.echo("\n".join(_summary(mined)))
     return 0 if mined.truth.queries else 1
 
 
-def _summary_lines(mined: MinedTruth) -> Iterator[str]:
+def _summary(mined: MinedTruth) -> Iterator[str]:
     """Yield what was found and what was left out, a source a line and a reason a line."""
-    from assay.errors import counted
-
     at = f" at {mined.truth.commit[:12]}" if mined.truth.commit else ""
     yield f"{counted(len(mined.truth.queries), 'query')}, {counted(len(mined.truth.judgments), 'answer')}{at}"
     for source, reasons in mined.left_out.items():

@@ -1,18 +1,20 @@
-"""`assay truth write`: a repository in, ground truth that a language model writes and a second one grades out."""
+"""`assay truth write`: have a language model write ground truth, and a second one grade it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option, verbose
-from assay.errors import InputError
+from assay.cli.command import COUNT, FILE, Options, argument, command, flag, option, verbose
+from assay.cli.progress import lines_of
+from assay.errors import InputError, counted
+from assay.io.terminal import say
+from assay.runs.record import start_fresh
 from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 
 if TYPE_CHECKING:
@@ -20,53 +22,42 @@ if TYPE_CHECKING:
     from assay.judge.campaign import Tally
 
 
-@dataclass(frozen=True, slots=True)
-class TruthWriteOptions:
+class TruthWriteOptions(Options):
     """Options of `assay truth write`."""
 
     repository: str = argument("REPO")
-    chat: str = option("--chat", required=True, metavar="SPEC", help="The model that writes questions, PROVIDER:MODEL.")
+    chat: str = option("--chat SPEC", "The model that writes questions, PROVIDER:MODEL.", required=True)
     checker: str = option(
-        "--check-chat",
-        default="",
-        metavar="SPEC",
-        help="The model that grades whether the unit answers.  [default: nobody; people can, see PAIRS]",
+        "--check-chat SPEC", "The model that grades whether the unit answers.  [default: nobody; people can, see PAIRS]"
     )
-    out: Path | None = option(
-        "--out", type=PATH, metavar="FILE", help="Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]"
-    )
+    out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
     sorts: tuple[UnitSort, ...] = option(
-        "--unit",
-        multiple=True,
-        type=click.Choice(SORTS),
-        help="A sort of units to ask about. Repeatable.  [default: all]",
+        "--unit", "A sort of units to ask about. Repeatable.  [default: all]", type=click.Choice(SORTS)
     )
     kinds: tuple[QuestionKind, ...] = option(
-        "--kind", multiple=True, type=click.Choice(KINDS), help="A kind of question. Repeatable.  [default: all]"
+        "--kind", "A kind of question. Repeatable.  [default: all]", type=click.Choice(KINDS)
     )
-    limit: int = option("--limit", type=COUNT, default=100, metavar="N", help="Units to ask about at most.")
-    at: str = option("--at", default="", metavar="COMMIT", help="Ask about the code at COMMIT.  [default: the newest]")
-    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws units.")
+    limit: int = option("--limit N", "Units to ask about at most.", type=COUNT, default=100)
+    at: str = option("--at COMMIT", "Ask about the code at COMMIT.  [default: the newest]")
+    seed: int = option("--seed N", "The random seed that draws units.", default=0)
     max_tries: int = option(
-        "--max-tries",
+        "--max-tries N",
+        "How often another question is requested in place of one that cannot be used.",
         type=click.IntRange(min=0),
         default=2,
-        metavar="N",
-        help="How often another question is requested in place of one that cannot be used.",
     )
     budget: str = options.budget("to")
     rate: str = options.rate("asked of a model")
-    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Units at a time.")
+    workers: int = option("--workers N", "Units at a time.", type=COUNT, default=8)
     records: Path | None = option(
-        "--records",
+        "--records FILE",
+        "Where records go; an interrupted run continues there.  [default: OUT with .records.jsonl]",
         type=FILE,
-        metavar="FILE",
-        help="Where records go; an interrupted run continues there.  [default: OUT with .records.jsonl]",
     )
-    no_cache: bool = flag("--no-cache", help="Do not use replies of other campaigns: ask, and pay, again.")
-    retry: bool = flag("--retry", help="Ask again about units that no model answered for.")
+    no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
+    retry: bool = flag("--retry", "Ask again about units that no model answered for.")
     fresh: bool = options.fresh()
-    lossy: bool = flag("--lossy", help="Drop what the format of FILE cannot hold.")
+    lossy: bool = flag("--lossy", "Drop what the format of FILE cannot hold.")
     verbose: bool = verbose("Show the traceback of an error.")
 
 
@@ -83,11 +74,8 @@ def write(given: TruthWriteOptions) -> int:
     Exits 0 if there is a question, 1 if there is none or it stopped before the end, 2 on an error.
     """
     from assay.assemble.write_questions import AuthorOptions, write_questions
-    from assay.cli.progress import lines_of
     from assay.corpus.addresses import is_url
-    from assay.io.terminal import say
     from assay.judge.pairs import write as write_pairs
-    from assay.runs.record import start_fresh
     from assay.truth import truth_formats
     from assay.truth.ground_truth import Truth
 
@@ -99,16 +87,14 @@ def write(given: TruthWriteOptions) -> int:
     records = given.records or out.with_name(f"{out.stem}.records.jsonl")
     if given.fresh:
         start_fresh(records, "--records")
-    taken = {name: getattr(given, name) for name in AuthorOptions.__slots__ if name not in {"sorts", "kinds"}}
-    asked = AuthorOptions(**taken, sorts=given.sorts or SORTS, kinds=given.kinds or KINDS)
-    heard: list[Tally] = []
-    with lines_of(lambda: heard[-1].line(given.limit) if heard else "no question yet"):
-        made = write_questions(root, asked, records, say, heard.append)
+    author = AuthorOptions(**{name: getattr(given, name) for name in AuthorOptions.__slots__})
+    tallies: list[Tally] = []
+    with lines_of(lambda: tallies[-1].line(given.limit) if tallies else "no question yet"):
+        made = write_questions(root, author, records, say, tallies.append)
     if made.written.truth.queries:
-        dropped = truth_formats.write(made.written.truth, out, written_as, lossy=given.lossy)
         pairs = out.with_name(f"{out.stem}.pairs.jsonl")
         write_pairs(pairs, made.pairs)
-        if dropped:
+        if dropped := truth_formats.write(made.written.truth, out, written_as, lossy=given.lossy):
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {out}")
         say(f"for people to check: assay judge label {pairs} --graded --person NAME")
@@ -117,30 +103,22 @@ def write(given: TruthWriteOptions) -> int:
 
 
 def _summary(made: WrittenReport) -> Iterator[str]:
-    from assay.errors import counted
+    from assay.judge.campaign import lasting
 
     truth, tally = made.written.truth, made.tally
-    yield f"{counted(len(truth.queries), 'question')} about {made.orders:,} units" + (
-        f" at {truth.commit[:12]}" if truth.commit else ""
-    )
+    at = f" at {truth.commit[:12]}" if truth.commit else ""
+    yield f"{counted(len(truth.queries), 'question')} about {made.orders:,} units{at}"
     for name in ("unit", "kind"):
-        counts = Counter(query.tags[name] for query in truth.queries)
-        if counts:
-            yield f"{name}: " + ", ".join(f"{count:,} {each}" for each, count in counts.most_common())
-    grades = Counter(judgment.grade for judgment in truth.judgments)
-    if grades:
+        if counts := Counter(query.tags[name] for query in truth.queries).most_common():
+            yield f"{name}: " + ", ".join(f"{count:,} {each}" for each, count in counts)
+    if grades := Counter(judgment.grade for judgment in truth.judgments):
         yield "grade: " + ", ".join(f"{count:,} of {grade}" for grade, count in sorted(grades.items(), reverse=True))
     for why, count in made.written.left_out.most_common():
         yield f"  {count:>6,} left out: {why}"
-    yield _cost(tally)
+    if tally.judged:
+        cost = "cost unknown" if tally.unpriced == tally.judged else f"${tally.cost:.4f}"
+        yield f"{cost}, {lasting(tally.judged / tally.rate)}"
+    else:
+        yield f"{tally.before:,} were there before; no model was asked"
     if tally.stopped:
         yield f"stopped: {tally.stopped}; the same command goes on"
-
-
-def _cost(tally: Tally) -> str:
-    from assay.judge.campaign import lasting
-
-    if not tally.judged:
-        return f"{tally.before:,} were there before; no model was asked"
-    cost = "cost unknown" if tally.unpriced == tally.judged else f"${tally.cost:.4f}"
-    return f"{cost}, {lasting(tally.judged / tally.rate)}"

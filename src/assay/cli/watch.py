@@ -29,7 +29,7 @@ _NICER = 10
 class WatchOptions:
     """Options of `assay watch`."""
 
-    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    roots: tuple[str, ...] = argument("[PATH]...")
     repositories: RepositoriesOptions = shared(RepositoriesOptions)
     chosen: SettingsOptions = shared(SettingsOptions)
 

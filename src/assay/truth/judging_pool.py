@@ -1,4 +1,4 @@
-"""Pool unjudged answers, write them for labelling, read the labels and correct a ground truth with them."""
+"""Pool unjudged answers, and correct a ground truth with their labels."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ import csv
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from io import StringIO
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any
 
 from assay.corpus.languages import BY_EXTENSION
-from assay.errors import InputError, nearest
-from assay.io import files, rows
+from assay.errors import InputError
 from assay.io.rows import on_disk
 from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.truth.formats.jsonl_truth import record_of
-from assay.truth.formats.shared import csv_row, fault_of_target, grade_of, text_of
 from assay.truth.ground_truth import Qrels, Truth, TruthFile
 from assay.truth.truth_formats import form_of, write
 from assay.values import Chunk, Judgment, Problem, Query
@@ -162,73 +159,6 @@ def _share(right: Qrels, run: Run, depth: int) -> float:
     known = {query.id: run.get(query.id, ()) for query in right.queries}
     values = parse(f"judged@{depth}").of(match(known, right.entries, right.units[0]))
     return float(values.mean()) if len(values) else 0.0
-
-
-COLUMNS = ("query_id", "query", "target", "text", "grade", "reason")
-_NEEDED = ("query_id", "target", "grade")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would run when a cell begins with it."""
-
-
-def write_pool(pool: Pool, out: Path) -> Path:
-    """Write the pairs to be judged, and beside them who found what; return where that is."""
-    pairs = [{**asdict(pair), "grade": "", "reason": ""} for pair in pool.pairs]
-    beside = out.with_suffix(".sources.jsonl")
-    if out.suffix.lower() == ".csv":
-        sheet = (csv_row([_harmless(name, pair[name]) for name in COLUMNS]) for pair in pairs)
-        files.write(out, [csv_row(COLUMNS), *sheet], errors="strict")
-    elif out.suffix.lower() == ".jsonl":
-        files.write_rows(out, pairs)
-    else:
-        raise InputError(f"'{out.name}' is neither .jsonl nor .csv: give the pool one of these endings")
-    files.write_rows(beside, map(asdict, pool.sources))
-    return beside
-
-
-def read_labels(truth: Truth, file: Path, judge: str = "") -> TruthFile:
-    """Add the labels of a file to a ground truth; its problems are the rows that could not be used.
-
-    Each row's `judge` says who judged, else `judge` does; one of the two has to.
-    """
-    problems: list[Problem] = []
-    queries = {query.id for query in truth.queries}
-    known = {(each.query_id, each.target, each.judge): each for each in truth.judgments}
-    added: list[Judgment] = []
-    for row, record in _records(file, problems):
-        where, said = rows.place(file, row), record.get("grade")
-        if said is None or not str(said).strip():
-            continue  # not judged yet
-        query, target, who, reason = (text_of(record.get(name)) for name in ("query_id", "target", "judge", "reason"))
-        label = Judgment(query, target, grade_of(said) or 0, who or judge, reason)
-        if grade_of(said) is None:
-            fault = f"'{said}' is no grade, wanted a whole number from 0 (wrong) up, or nothing"
-        elif query not in queries:
-            fault = f"the ground truth has no query '{query}'"
-        else:
-            fault = fault_of_target(target)
-        if not fault and not label.judge:
-            raise InputError(f"{where} does not say who judged: give --judge NAME, or a column 'judge'")
-        earlier = label if fault else known.setdefault((query, target, label.judge), label)
-        if earlier.grade != label.grade:
-            fault = f"{target} is judged {earlier.grade} already: {label.grade} is left out"
-        if fault:
-            problems.append(Problem(where, fault))
-        elif earlier is label:
-            added.append(label)
-    return TruthFile(replace(truth, judgments=(*truth.judgments, *added)), tuple(problems))
-
-
-def _records(file: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    if rows.form_of(file) == "table":
-        _, names = next(rows.cells(file, []), (1, []))
-        if missing := [name for name in _NEEDED if name not in names]:
-            raise InputError(f"{file} has no column '{missing[0]}'; {nearest(missing[0], names or ['none'])}")
-    yield from rows.objects(file, problems)
-
-
-def _harmless(name: str, cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula; only what is not read back is changed."""
-    return f"'{cell}" if name in {"query", "text"} and cell.startswith(_FORMULA) else cell
 
 
 _OWN = "jsonl"

@@ -1,6 +1,7 @@
-"""Write a manual page for each command from its help: `python -m assay.cli.manual FOLDER`.
+"""Write a page of the site and a manual page for each command from its help.
 
-`hatch_build.py` runs this when the wheel is built, which installs the pages under share/man/man1.
+`docs/site.py` asks for the pages of the site; `hatch_build.py` runs `python docs/commands.py FOLDER` when the wheel is
+built, which writes the manual pages.
 """
 
 from __future__ import annotations
@@ -13,21 +14,62 @@ from pathlib import Path
 import click
 
 from assay.cli.main import assay
-from assay.cli.reference import walk_commands, write_pages
 
+WIDTH = 100
 _VERBATIM = "\b"
 _EXAMPLE = re.compile(r"\n\n\x08\nExample:\n  (.*)\Z", re.DOTALL)
 _EXITS = re.compile(r"^Exits? ")
+
+
+def pages() -> dict[str, str]:
+    """Return the name and the text of each page."""
+    found = dict(walk_commands(assay, click.Context(assay, info_name="assay", **assay.context_settings)))
+    commands = {path: (_help(*each), each[0].get_short_help_str(WIDTH)) for path, each in found.items()}
+    listed = "\n".join(
+        f"- [`{path}`]({_file(path)}): {help_}" for path, (_, help_) in commands.items() if path != "assay"
+    )
+    top = f"{_page('assay', commands['assay'][0])}\n{listed}\n"
+    return {"README.md": top} | {
+        _file(path): _page(path, text) for path, (text, _) in commands.items() if path != "assay"
+    }
+
+
+def walk_commands(
+    command: click.Command, context: click.Context
+) -> Iterator[tuple[str, tuple[click.Command, click.Context]]]:
+    """Yield the path of each command with the command and its context, parents first."""
+    yield context.command_path, (command, context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from walk_commands(
+                below, click.Context(below, parent=context, info_name=name, **below.context_settings)
+            )
+
+
+def _help(command: click.Command, context: click.Context) -> str:
+    formatter = click.HelpFormatter(width=WIDTH, max_width=WIDTH)
+    command.format_help(context, formatter)
+    return formatter.getvalue()
+
+
+def _file(path: str) -> str:
+    return f"{path.removeprefix('assay ').replace(' ', '-')}.md"
+
+
+def _page(path: str, text: str) -> str:
+    return f"# `{path}`\n\nMade of the command itself.\n\n```text\n{text.rstrip()}\n```\n"
 
 
 def manual_pages() -> dict[str, str]:
     """Return the file name and the text of each page."""
     found = dict(walk_commands(assay, click.Context(assay, info_name="assay", **assay.context_settings)))
     names = list(found)
-    return {f"{path.replace(' ', '-')}.1": _page(path, found[path], names) for path in names}
+    return {f"{path.replace(' ', '-')}.1": _manual_page(path, found[path], names) for path in names}
 
 
-def _page(path: str, found: tuple[click.Command, click.Context], names: list[str]) -> str:
+def _manual_page(path: str, found: tuple[click.Command, click.Context], names: list[str]) -> str:
     """Return one page."""
     command, context = found
     text = command.help or ""
@@ -82,4 +124,5 @@ def _roff(text: str) -> str:
 
 
 if __name__ == "__main__":
-    write_pages(Path(sys.argv[1]), manual_pages(), "*.1")
+    for page_name, page_text in manual_pages().items():
+        Path(sys.argv[1], page_name).write_text(page_text, encoding="utf-8")
