@@ -177,9 +177,8 @@ def libraries_in(tree: ast.Module, names: frozenset[str]) -> list[Library]:
         if isinstance(node, ast.Name) and node.id in names & MODULES:
             used.setdefault(node.id, set()).add(inner.get(node, ""))
     found = [(name, _FROM[name], ()) for name in sorted(names & _FROM.keys())]
-    return found + [
-        (name, LIBRARIES.get(name, name), sorted(used[name])) for name in sorted(used) if "" not in used[name]
-    ]
+    meant = [name for name in sorted(used) if "" not in used[name]]
+    return found + [(name, LIBRARIES.get(name, name), sorted(used[name])) for name in meant]
 
 
 def library(found: Library, otherwise: Callable[[], Any]) -> Any:
@@ -229,7 +228,8 @@ def outline(tree: ast.Module, names: frozenset[str]) -> Outline:
 
 def first_line(node: ast.stmt) -> int:
     """Return the line at which the code of a definition begins."""
-    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def open_main(tree: ast.Module) -> None:

@@ -415,7 +415,7 @@ _FORMATS: Mapping[str, tuple[Callable[[Fields], Made] | None, Callable[[Abstract
     "own": (_own_task, lambda keys: {"id", "tests"} <= keys, "our own JSON lines, which hold every kind of test"),
     "pytest": (None, lambda keys: PYTHON in keys, "a test file of pytest, or a folder of them"),
 }  # fmt: skip
-"""By name, in the order in which they are tried: what makes a task of a record, what tells it by its fields, what it is."""
+"""By name, in the order in which they are tried: what makes a task of a record, what its fields are, what it is."""
 
 
 def read_tasks(path: Path, form: str = "") -> TaskFile:
