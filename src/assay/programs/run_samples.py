@@ -115,9 +115,9 @@ def load(file: Path) -> Iterator[OutcomeRow]:
     for number, record in enumerate(read_lines(file), 1):
         try:
             fault = None if record["fault"] is None else Fault(record["fault"])
-            told = {name: record[name] for name in _NAMES if name in record}
-            suspected = Fault(told["suspected"]) if told.get("suspected") else None
-            yield OutcomeRow(Outcome(**{**told, "fault": fault, "suspected": suspected}), record["n"])
+            kept = {name: record[name] for name in _NAMES if name in record}
+            suspected = Fault(kept["suspected"]) if kept.get("suspected") else None
+            yield OutcomeRow(Outcome(**{**kept, "fault": fault, "suspected": suspected}), record["n"])
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{file}:{number}: no outcome ({error!r}); give another --out") from error
 

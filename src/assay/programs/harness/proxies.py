@@ -96,12 +96,9 @@ def _fill(old: Any, new: Any, now: Any) -> None:
         old.clear()
         for key, value in items:
             old[key] = value
-    elif isinstance(old, set):
+    elif isinstance(old, set | deque):
         old.clear()
-        old.update(new)
-    elif isinstance(old, deque):
-        old.clear()
-        old.extend(map(now, new))
+        (old.update if isinstance(old, set) else old.extend)(map(now, new))
     elif isinstance(old, _WITH_FIELDS):
         old.__dict__.clear()
         old.__dict__.update(new.__dict__)
@@ -342,21 +339,14 @@ def _use(it: Handle, ability: str, *args: Any, **keywords: Any) -> Any:
     return about.asks.answer(about.asks.use(about.number, ability, args, keywords))
 
 
-def _method(ability: str) -> Callable[..., Any]:
+def _method(ability: str, *, relied: bool = False) -> Callable[..., Any]:
+    """Return a method; where it is relied on, its answer is the program's word."""
+
     def use(self: Handle, *args: Any, **keywords: Any) -> Any:
+        _about(self).asks.relied |= relied
         return _use(self, ability, *args, **keywords)
 
     use.__name__ = ability
-    return use
-
-
-def _relying(ability: str) -> Callable[..., Any]:
-    """Return a method whose answer is the program's word."""
-
-    def use(self: Handle, *args: Any) -> Any:
-        _about(self).asks.relied = True
-        return _use(self, ability, *args)
-
     return use
 
 
@@ -494,16 +484,12 @@ def _typed(ability: str, kind: type | tuple[type, ...]) -> Callable[..., Any]:
     def use(self: Handle, *args: Any) -> Any:
         value = _use(self, ability, *args)
         if not isinstance(value, kind):
-            raise _wrong(f"{ability} returned {type(value).__name__}")
+            error = TypeError(f"{ability} returned {type(value).__name__}")
+            error.__dict__[FAILURE] = {"type": "TypeError", "message": str(error), "line": -1}
+            raise error
         return value
 
     return use
-
-
-def _wrong(message: str) -> TypeError:
-    error = TypeError(message)
-    error.__dict__[FAILURE] = {"type": "TypeError", "message": message, "line": -1}
-    return error
 
 
 def _iterate(self: Handle) -> Any:
@@ -523,7 +509,7 @@ _METHODS: Final[dict[str, Any]] = {
     **{ability: _method(ability) for ability in ABILITIES - {"__eq__"}},
     **{ability: _typed(ability, kind) for kind, named in _ANSWERS.items() for ability in named},
     **{ability: _ordering(ability) for ability in _ORDERINGS},
-    **{ability: _relying(ability) for ability in (_OPERATORS & ABILITIES) | {"__bool__", "__contains__"}},
+    **{ability: _method(ability, relied=True) for ability in (_OPERATORS & ABILITIES) | {"__bool__", "__contains__"}},
     "__next__": _next,
     "__iter__": _iterate,
 }

@@ -104,10 +104,10 @@ _BINDING = (
 
 def helpers_of(prompt: str, entry: str, *tests: str) -> str:
     """Return the statements of a prompt, but for the function under test, that its tests need; empty where none."""
-    bindings = (node for node in _parsed(prompt).body if isinstance(node, _BINDING))
+    bindings = (node for node in parsed(prompt).body if isinstance(node, _BINDING))
     others = [node for node in bindings if getattr(node, "name", "") != entry]
     needed: set[int] = set()
-    used = {name for test in tests for name in _names(_parsed(test), ast.Load)}
+    used = {name for test in tests for name in _names(parsed(test), ast.Load)}
     while more := {place for place, node in enumerate(others) if place not in needed and used & _bound(node)}:
         needed |= more
         used |= {name for place in more for name in _names(others[place], ast.Load)}
@@ -127,7 +127,8 @@ def _names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
 
 
-def _parsed(source: str) -> ast.Module:
+def parsed(source: str) -> ast.Module:
+    """Return the tree of a source, an empty one where it is not Python."""
     try:
         with catch_warnings(action="ignore"):
             return ast.parse(source)
@@ -174,8 +175,8 @@ def id_of(record: Fields) -> str:
 
 def function_of(source: str, tests: str = "") -> str:
     """Return the name of the function that tests call first, else of the last function that a source defines."""
-    defined = [node.name for node in _parsed(source).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    calls = (node.func for node in ast.walk(_parsed(tests)) if isinstance(node, ast.Call))
+    defined = [node.name for node in parsed(source).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    calls = (node.func for node in ast.walk(parsed(tests)) if isinstance(node, ast.Call))
     called = (function.id for function in calls if isinstance(function, ast.Name))
     return next((name for name in called if name in defined), defined[-1] if defined else "")
 
