@@ -193,12 +193,9 @@ def _plan_message(plan: CagePlan, scratch: str) -> dict[str, Any]:
     """Return the description of a cage that its fork server reads."""
     folders = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), *plan.paths}
     return {
+        **asdict(plan),
         "kind": plan.kind.name,
-        "modules": plan.modules,
-        "paths": plan.paths,
         "folders": sorted(map(os.path.abspath, folders)),
-        "harness": plan.harness,
-        "harness_path": plan.harness_path,
         "rehearsal": _REHEARSAL if plan.harness == HARNESS else "",
         "scratch": scratch,
     }

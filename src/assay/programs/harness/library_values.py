@@ -77,11 +77,9 @@ def _kind_name(kind: type) -> str:
 
 def _numpy_name(kind: type) -> str:
     numpy = sys.modules["numpy"]
-    if kind is numpy.ndarray:
-        return "numpy.ndarray"
     if issubclass(kind, numpy.generic) and getattr(numpy, kind.__name__, None) is kind:
         return "numpy.generic"
-    return "numpy.dtype" if issubclass(kind, numpy.dtype) else ""
+    return "numpy.ndarray" if kind is numpy.ndarray else "numpy.dtype" if issubclass(kind, numpy.dtype) else ""
 
 
 def _library(name: str, *parts: Any, **keywords: Any) -> Any:
@@ -208,10 +206,8 @@ KINDS: Final[dict[str, LibraryKind]] = {
     ),
     "numpy.dtype": LibraryKind(lambda value, _: None if value.hasobject else (_described(value),), _dtype),
 }
-_ODD_NAMES: Final = {
-    types.MappingProxyType: "types.MappingProxyType",
-    types.EllipsisType: "types.EllipsisType",
-    types.NotImplementedType: "types.NotImplementedType",
+_ODD_NAMES: Final[dict[type, str]] = {
+    getattr(types, name): f"types.{name}" for name in ("MappingProxyType", "EllipsisType", "NotImplementedType")
 }
 _TYPES_OF: Final = {"builtins", "collections", "types"} | {name.partition(".")[0] for name in KINDS}
 """Modules whose classes cross by their name."""

@@ -44,6 +44,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -371,7 +372,6 @@ class Candidate:
         self._source = spec["source"]
         self._channel = channel
         self._report = report_fd
-        self._program: LoadedProgram | None = None
         self._table = ObjectTable()
 
     def answer(self) -> None:
@@ -400,20 +400,18 @@ class Candidate:
         except (NotPlainData, ValueError, RecursionError) as error:
             self._channel.send(["raised", failure_of(error), None])
 
-    def _loaded(self) -> LoadedProgram:
-        if self._program is None:
-            self._program = LoadedProgram(self._source, "solution")
-        return self._program
+    @cached_property
+    def _program(self) -> LoadedProgram:
+        return LoadedProgram(self._source, "solution")
 
     def _names(self, names: list[str]) -> list[Any]:
-        program = self._loaded()
-        if program.failure is not None:
-            return ["failed", self._reported(program.failure)]
-        return ["names", {name: self._described(program, name) for name in names}]
+        if self._program.failure is not None:
+            return ["failed", self._reported(self._program.failure)]
+        return ["names", {name: self._described(name) for name in names}]
 
-    def _described(self, program: LoadedProgram, name: str) -> dict[str, Any]:
+    def _described(self, name: str) -> dict[str, Any]:
         try:
-            found = program.find(name)
+            found = self._program.find(name)
         except LookupError:
             return {"is": "missing"}
         if isinstance(found, ModuleType):
@@ -428,7 +426,7 @@ class Candidate:
     def _call(self, name: str, packed: Any, keywords: Any) -> list[Any]:
         (args, made), named = unpack_numbered(packed, self._table.find), unpack(keywords, self._table.find)
         try:
-            value = self._loaded().find(name)(*args, **named)
+            value = self._program.find(name)(*args, **named)
             same = next((place for place, arg in enumerate(args) if arg is value and type(arg) in _CHANGEABLE), None)
             return ["returned", self._table.pack(value), self._changed(packed, args, made), same]
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer

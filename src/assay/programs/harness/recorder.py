@@ -189,8 +189,8 @@ class Recorder:
 
     def passed(self) -> list[str]:
         """Return the asserts that held, each as its line and text; one that raised did not."""
-        held = [number for number in self._begun if number not in self._false]
-        return [f"line {self._asserts[number][0]}: {self._asserts[number][1]}" for number in held]
+        held = (self._asserts[number] for number in self._begun if number not in self._false)
+        return [f"line {line}: {text}" for line, text, _ in held]
 
     def finding(self, error: BaseException) -> TestFinding:
         """Say why an assert, or a script, ended with this exception."""
@@ -270,12 +270,10 @@ def found_in(failure: dict[str, Any]) -> TestFinding:
     """Turn what the program's process said about an exception into a finding."""
     kind, message, line = str(failure.get("type", "")), str(failure.get("message", "")), failure.get("line", -1)
     where = line if type(line) is int and 0 < line < _MOST_LINES else -1
-    detail = f"{kind}: {message}" if message else kind
+    detail, missing = f"{kind}: {message}" if message else kind, str(failure.get("missing", ""))
     if kind == "SystemExit":
         detail = f"the program ended before its tests did ({detail})"
-    return TestFinding(
-        fault_of_exception(kind), detail[:MOST_TEXT], line=where, missing=str(failure.get("missing", ""))
-    )
+    return TestFinding(fault_of_exception(kind), detail[:MOST_TEXT], line=where, missing=missing)
 
 
 def fault_of_exception(kind: str) -> Fault:
@@ -283,13 +281,12 @@ def fault_of_exception(kind: str) -> Fault:
 
     `UnboundLocalError` is `other` (table 12), though it is a NameError, and so is every class of the program's own.
     """
-    if kind in {"IndentationError", "TabError"}:
-        return Fault.SYNTAX_ERROR
     return _NAMED.get(kind, Fault.EXECUTION_OTHER)
 
 
 _NAMED: Final = {
-    name: Fault(name) for name in "NameError ValueError EOFError TypeError IndexError KeyError SyntaxError".split()
+    **{name: Fault(name) for name in "NameError ValueError EOFError TypeError IndexError KeyError SyntaxError".split()},
+    **dict.fromkeys(("IndentationError", "TabError"), Fault.SYNTAX_ERROR),
 }
 
 

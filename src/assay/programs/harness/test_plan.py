@@ -60,28 +60,16 @@ _ONE_VALUE: Final = frozenset(
 _QUANTIFIERS: Final = frozenset({"all", "any"})
 _SWAPPED: Final = {"eq": "ne", "ne": "eq", "in": "ne", "true": "false", "false": "true"}
 _RELATIONS: Final[dict[type[ast.cmpop], str]] = {
-    ast.Eq: "eq",
-    ast.Is: "eq",
-    ast.NotEq: "ne",
-    ast.IsNot: "ne",
-    ast.NotIn: "ne",
-    ast.In: "in",
-}
+    ast.Eq: "eq", ast.Is: "eq", ast.NotEq: "ne", ast.IsNot: "ne", ast.NotIn: "ne", ast.In: "in",
+}  # fmt: skip
 _UNITTEST: Final = {
-    "assertTrue": "true",
-    "assertFalse": "false",
-    "assertIsNone": "none",
-    "assertIsNotNone": "unknown",
-    "assertIn": "in",
-    "assertNotIn": "ne",
-    "assertNotEqual": "ne",
-    "assertIsNot": "ne",
-    "assertIsInstance": "type",
-    "assertLess": "order",
-    "assertLessEqual": "order",
-    "assertGreater": "order",
-    "assertGreaterEqual": "order",
-}
+    f"assert{name}": relation
+    for relation, names in {
+        "true": "True", "false": "False", "none": "IsNone", "unknown": "IsNotNone", "in": "In", "type": "IsInstance",
+        "ne": "NotIn NotEqual IsNot", "order": "Less LessEqual Greater GreaterEqual",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -76,24 +76,19 @@ def observe(channel: Channel, spec: dict[str, Any], answers_fd: int) -> None:
             write_line(answers_fd, failed)
             return
         for given in spec["inputs"]:
-            write_line(
-                answers_fd, _printed(remote, given["stdin"]) if "stdin" in given else _called(remote, spec, given)
-            )
+            is_text = "stdin" in given
+            write_line(answers_fd, _printed(remote, given["stdin"]) if is_text else _called(remote, spec, given))
     except Gone:
         return
 
 
 def _loading(remote: Remote, entry: str) -> Answer | None:
     """Return why a function cannot be asked, None where it can or a whole program is."""
-    if not entry:
-        return None
     try:
-        remote.learn([entry])
+        is_there = not entry or remote.kind_of(entry) in {"function", "class"}
     except LoadFailed as error:
         return _failure(FAILED, error.failure)
-    if remote.kind_of(entry) in {"function", "class"}:
-        return None
-    return FAILED, "", str(Fault.FUNCTION_NOT_FOUND), -1
+    return None if is_there else (FAILED, "", str(Fault.FUNCTION_NOT_FOUND), -1)
 
 
 def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answer:
