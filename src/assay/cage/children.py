@@ -1,4 +1,4 @@
-"""From a copy of the fork server to one process of a job: descriptors, limits, user, filters, then the harness.
+"""Turn a copy of the fork server into one process of a job: descriptors, limits, user, filters, then the harness.
 
 Everything here happens between a fork and the program's first line, so it is short and made ready before.
 """

@@ -1,4 +1,4 @@
-"""A control group for each cage where one can be had: the kernel counts what all of its processes use together.
+"""Give each cage a control group, where available, so that the kernel counts what its processes use together.
 
 Looking at processes misses what none of them has: memory of sockets and pipes, and children that were gone before the
 next look. Version 2 is used where its controllers are on or this user may turn them on (`Delegate=yes`), and version 1

@@ -94,7 +94,7 @@ statistics string struct subprocess tempfile textwrap threading time traceback t
 
 
 def main() -> NoReturn:
-    """Read what is wanted, become a cage and serve it until the other end closes."""
+    """Read the plan, become a cage and serve it until the other end closes."""
     control = socket.socket(fileno=_CONTROL)
     control.set_inheritable(False)
     plan, _ = frames.receive(control)

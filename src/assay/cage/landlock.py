@@ -1,4 +1,4 @@
-"""Which files a process may touch where it has no root of its own: Landlock, from ABI 1 (kernel 5.13) on.
+"""Restrict the files of a process that has no root of its own by Landlock, from ABI 1 (kernel 5.13) on.
 
 Rules name folders by open descriptors; what no rule allows is refused. What Landlock does not cover in the running
 kernel (datagrams, sockets in folders, modes and times of files) seccomp refuses in the same sandboxes.

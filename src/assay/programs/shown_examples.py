@@ -31,6 +31,9 @@ LONGEST: Final = 2000
 """Characters of one literal."""
 _CLOSES: Final = {"(": ")", "[": "]", "{": "}"}
 _QUOTED: Final = re.compile(r"[bBrRuU]{0,2}(['\"])")
+_STRING: Final = re.compile(
+    r"""('{3}|"{3})(?:\\.|(?!\1)[^\\])*\1|(?!'{3}|"{3})(['"])(?:\\.|(?!\2)[^\\\n])*\2""", re.DOTALL
+)
 _PLAIN: Final = re.compile(r"[-+]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?!\w)|\w+")
 _CONSTANTS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 _IN_JSON: Final = re.compile(r"\b(?:true|false|null)\b")
@@ -65,16 +68,14 @@ def arguments_at(text: str, start: int) -> Found | None:
 def closing(text: str, start: int) -> int:
     """Return the place behind the bracket or quote that opens at a place, -1 where it stays open."""
     limit = min(len(text), start + LONGEST)
-    quoted = _QUOTED.match(text, start)
-    if quoted:
+    if quoted := _QUOTED.match(text, start):
         return _behind_string(text, quoted.start(1), limit)
     waiting: list[str] = []
     place = start
     while place < limit:
         char = text[place]
         if char in "'\"":
-            place = _behind_string(text, place, limit)
-            if place < 0:
+            if (place := _behind_string(text, place, limit)) < 0:
                 return -1
             continue
         if char in _CLOSES:
@@ -94,18 +95,8 @@ def literal(text: str) -> Found | None:
 
 
 def _behind_string(text: str, start: int, limit: int) -> int:
-    quote = text[start] * 3 if text.startswith(text[start] * 3, start) else text[start]
-    place = start + len(quote)
-    while place < limit:
-        if text[place] == "\\":
-            place += 2
-        elif text.startswith(quote, place):
-            return place + len(quote)
-        elif text[place] == "\n" and len(quote) == 1:
-            return -1
-        else:
-            place += 1
-    return -1
+    found = _STRING.match(text, start, limit)
+    return found.end() if found else -1
 
 
 def _read(source: str, end: int) -> Found | None:

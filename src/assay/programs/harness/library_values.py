@@ -1,4 +1,4 @@
-"""Values of the standard library and of numpy to plain parts and back, by a table: no more than its kinds can cross.
+"""Take values of the standard library and of numpy apart and make them again, by a table: no other kinds can cross.
 
 A kind says what its values are taken apart into (None where something would be lost) and what makes them again. Only
 classes that are what their module says they are count; those of a program that inherit from dates and numbers cross as

@@ -1,4 +1,4 @@
-"""What happens while tests run to what failed: executed asserts, values seen, values that the program returned.
+"""Record executed asserts, operands and returned values while tests run, and say what failed.
 
 The first failing assert decides. Its got is the program's value where it met the expected one (`asserts`). An error
 that the test code raises itself is put down to the program's last value: at once where that value explains it, else

@@ -1,4 +1,4 @@
-"""A reference and inputs as JSON in, what it returns for each on standard output; run inside the sandbox.
+"""Print what a reference returns for each of some inputs, inside the sandbox.
 
 The whole file is the program, so it uses the standard library alone. In JSON a tuple is a list: of a few shapes of the
 arguments, the first counts under which the contract holds and the reference works for the most of the first inputs.
