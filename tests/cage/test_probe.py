@@ -66,11 +66,3 @@ def test_an_attack_gets_through_where_nothing_holds():
                 (ended,) = sandbox.run([Job(one.name, attack_program(one, bait), limits=one.limits)])
                 held += [one.name] * one.held(ended, bait)
     assert held == []
-
-
-@pytest.mark.parametrize(
-    ("name", "instead"), [("container", "run assay itself in a container"), ("hybrid", "namespaces.landlock")]
-)
-def test_a_kind_that_was_removed_is_refused_with_what_to_use_instead(name, instead):
-    with pytest.raises(InputError, match=f"the sandbox '{name}' was removed; .*{instead}"):
-        open_sandbox(name)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ from assay.judge.pairs import Pair
 from assay.judge.session import PairSession
 from assay.judge.test_programs import CaseReport, Executor, Installs, TestProgram, distributions_in
 from assay.programs.modules.imports import known
-from assay.programs.modules.install import Pip, Uv, overlay
+from assay.programs.modules.install import Uv, overlay
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps
 from assay.values import Chunk, Query
@@ -28,12 +26,10 @@ CODE = "def mean(values):\n    return sum(values) / len(values)\n"
 @pytest.fixture
 def installs(tmp_path: Path) -> Installs:
     """What may be installed is one wheel in a folder, and one that is not there."""
-    uv = shutil.which("uv")
-    if not uv and importlib.util.find_spec("pip") is None:
-        pytest.skip("no installer here")
-    kind, command = (Uv, [uv]) if uv else (Pip, [sys.executable, "-m", "pip"])
+    if not shutil.which("uv"):
+        pytest.skip("no uv here")
     wheel(tmp_path / "index", "tinything", {"tinything.py": "x = 42\n"})
-    tool = kind(command, ["--no-index", "--find-links", str(tmp_path / "index")])
+    tool = Uv(options=["--no-index", "--find-links", str(tmp_path / "index")])
     (tmp_path / "allow.txt").write_text("tinything\nabsentthing\n")
     return Installs(known(tmp_path / "allow.txt"), lambda names: overlay(names, tool=tool, place=tmp_path / "overlays"))
 

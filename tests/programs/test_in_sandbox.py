@@ -9,6 +9,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from assay.programs.execute import execute
 from assay.programs.harness.comparison import LONGEST, canonical, canonical_lines
 from assay.programs.harness.test_process import rehearse
 from assay.programs.modules.install import EquippedRunner, install_missing_modules
-from assay.programs.run_samples import ReferenceTimes, limited, measured, run_samples, with_limits
+from assay.programs.run_samples import limit_of, limited, measured, run_samples, with_limits
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import job_of, outcome_of
@@ -163,12 +164,12 @@ LOOP = "def f(x):\n    while True: pass\n"
 
 def test_a_limit_is_a_multiple_within_bounds_and_never_close_to_the_reference():
     taken = [(0.006, 2.0), (0.2, 2.0), (0.31, 3.1), (0.6, 5.0), (1.2, 5.0), (1.5, 6.0), (4.4, 17.6)]
-    assert [(took_s, ReferenceTimes().limit(took_s)) for took_s, _ in taken] == taken
+    assert [(took_s, limit_of(took_s)) for took_s, _ in taken] == taken
 
 
 def test_only_tasks_whose_reference_passes_have_a_limit_of_it(sandbox: CagePool):
     tasks = (QUICK, WRONG, SILENT, OWN)
-    timeouts = measured(tasks, sandbox, ReferenceTimes(least_s=0.3, most_s=0.3, slack=0))
+    timeouts = measured(tasks, sandbox, partial(limit_of, least_s=0.3, most_s=0.3, slack=0))
     (outcome,) = execute(limited(tasks, timeouts), [Program("quick", LOOP)], sandbox)
     assert timeouts == (("quick", 0.3),)
     assert [task.timeout_s for task in limited(tasks, timeouts)] == [0.3, 0.0, 0.0, 7.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shlex
 import shutil
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from assay.cage.open_cage import open_sandbox
-from assay.programs.modules.install import Bounds, InstallRefused, Pip, Uv, bounded, environment, is_whole, overlay
+from assay.programs.modules.install import Bounds, InstallRefused, Uv, bounded, environment, is_whole, overlay
 from assay.programs.verdict import job_of, outcome_of
 from assay.values import Call, Program, Task
 
@@ -25,19 +24,13 @@ from wheels import sdist, wheel
 
 from waiting import until
 
-TOOLS = {
-    "uv": (Uv, [shutil.which("uv") or "uv"], bool(shutil.which("uv"))),
-    "pip": (Pip, [sys.executable, "-m", "pip"], importlib.util.find_spec("pip") is not None),
-}
 
-
-@pytest.fixture(params=TOOLS)
-def tool(request, tmp_path: Path):
-    """Each installer that is here, which knows no index but a folder."""
-    kind, command, there = TOOLS[request.param]
-    if not there:
-        pytest.skip(f"no {request.param} here")
-    return kind(command, ["--no-index", "--find-links", str(tmp_path / "index")])
+@pytest.fixture
+def tool(tmp_path: Path):
+    """The installer, which knows no index but a folder."""
+    if not shutil.which("uv"):
+        pytest.skip("no uv here")
+    return Uv(options=["--no-index", "--find-links", str(tmp_path / "index")])
 
 
 @pytest.fixture
@@ -226,7 +219,7 @@ def test_an_installer_may_fill_so_much_and_what_it_complains_of_is_told(tmp_path
 
 
 def test_an_installer_sees_what_an_index_needs_and_no_secret():
-    kept = {"PATH": "/bin", "HTTPS_PROXY": "p", "https_proxy": "p", "UV_INDEX_OURS_PASSWORD": "w", "PIP_INDEX_URL": "u"}
+    kept = {"PATH": "/bin", "HTTPS_PROXY": "p", "https_proxy": "p", "UV_INDEX_OURS_PASSWORD": "w"}
     secret = {"AWS_SECRET_ACCESS_KEY": "s", "HF_TOKEN": "s", "PYTHONPATH": "x", "UV_LINK_MODE": "hardlink"}
     secret |= {"LD_PRELOAD": "x"}
     assert environment({**kept, **secret}) == kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -137,10 +138,9 @@ class Cage:
 
     def collect(self) -> tuple[Ticket[Job], Ended] | None:
         """Return a job that has ended and how, or None where the cage is dead."""
-        try:
+        message = None
+        with contextlib.suppress(OSError):
             message, _ = frames.receive(self._control) if self._control else (None, [])
-        except OSError:
-            message = None
         if message is None:
             return None
         ticket, files, _ = self._held.popleft()
@@ -193,12 +193,9 @@ def _plan_message(plan: CagePlan, scratch: str) -> dict[str, Any]:
     """Return the description of a cage that its fork server reads."""
     folders = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), *plan.paths}
     return {
+        **asdict(plan),
         "kind": plan.kind.name,
-        "modules": plan.modules,
-        "paths": plan.paths,
         "folders": sorted(map(os.path.abspath, folders)),
-        "harness": plan.harness,
-        "harness_path": plan.harness_path,
         "rehearsal": _REHEARSAL if plan.harness == HARNESS else "",
         "scratch": scratch,
     }
@@ -206,10 +203,7 @@ def _plan_message(plan: CagePlan, scratch: str) -> dict[str, Any]:
 
 def _finish(process: subprocess.Popen[bytes], kind: SandboxKind) -> None:
     """See a cage to its end: with files of its own one signal does it, the others clean up when they are told."""
-    if kind.mounts:
-        process.kill()
-    else:
-        process.terminate()
+    process.send_signal(signal.SIGKILL if kind.mounts else signal.SIGTERM)
     try:
         process.wait(_GRACE_S)
     except subprocess.TimeoutExpired:

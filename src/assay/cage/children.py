@@ -1,4 +1,4 @@
-"""From a copy of the fork server to one process of a job: descriptors, limits, user, filters, then the harness.
+"""Turn a copy of the fork server into one process of a job: descriptors, limits, user, filters, then the harness.
 
 Everything here happens between a fork and the program's first line, so it is short and made ready before.
 """
@@ -73,7 +73,11 @@ def run_child(work: Callable[[socket.socket | None, dict[str, Any], int], object
     try:
         spec = json.loads(frames.read(SPEC))
         os.close(SPEC)
-        work(_channel(), spec, SAYS)
+        channel = None
+        with contextlib.suppress(OSError):  # there is no other process
+            os.fstat(CHANNEL)
+            channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, CHANNEL)
+        work(channel, spec, SAYS)
         code = 0
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else int(left.code is not None)
@@ -102,10 +106,8 @@ def run_judge(open_judge: Callable[[dict[str, Any]], ProgramJudge]) -> NoReturn:
         with socket.socket(fileno=channel) as program:
             judge(program, verdict)
         os.close(verdict)
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        frames.send(
-            control, {"stays": judge.stays, "cpu_s": time.process_time() - began, "peak_mb": used.ru_maxrss >> 10}
-        )
+        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        frames.send(control, {"stays": judge.stays, "cpu_s": time.process_time() - began, "peak_mb": peak_mb})
 
 
 def run_source(channel: socket.socket | None, spec: dict[str, Any], says: int) -> None:
@@ -154,14 +156,12 @@ def settle(files: Mapping[int, int]) -> None:
     what the first one said.
     The files are all beyond the places they go to, which the fork server keeps taken.
     """
-    last = -1
     for target in range(SPEC + 1):
         if target in files:
             os.dup2(files[target], target, target <= 2)
         elif target > 2:
             os.close(target)
-        last = target
-    os.closerange(last + 1, 1 << 20)
+    os.closerange(SPEC + 1, 1 << 20)
     set_handler(signal.SIGINT, signal.default_int_handler)
     forks.give_back()
     gc.enable()
@@ -188,12 +188,3 @@ def _bounds(limits: Limits, strangers: int, *, counted: bool) -> list[tuple[int,
         soft = min(seconds, least) if which == resource.RLIMIT_CPU else least  # its signal says why, a kill does not
         found.append((which, (soft, least)))
     return found if counted else found[1:]
-
-
-def _channel() -> socket.socket | None:
-    """Return the socket to the other process, None where there is no other."""
-    try:
-        os.fstat(CHANNEL)
-    except OSError:
-        return None
-    return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, CHANNEL)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from assay.cage import landlock, namespaces, processes
 from assay.cage.children import Confinement
@@ -35,19 +35,6 @@ from assay.cage.syscalls import (
 )
 
 FOLDERS = ("work", "tmp", "shm")
-
-
-class Scratch(Protocol):
-    """The folders of one cage."""
-
-    def refresh(self, limits: Limits) -> None:
-        """Make them empty."""
-
-    def is_over(self, limits: Limits) -> bool:
-        """Say whether they hold more than a job may write, where nothing else refuses it."""
-
-    def remove(self) -> None:
-        """Take them away for good."""
 
 
 _State = tuple[tuple[int, int, int, tuple[str, ...]], ...]
@@ -116,10 +103,8 @@ class FolderScratch:
         count, blocks = 0, 0
         for folder, _, files in os.walk(self._root):
             for name in files:
-                try:
+                with contextlib.suppress(OSError):
                     blocks += os.lstat(os.path.join(folder, name)).st_blocks
-                except OSError:
-                    continue
             count += 1 + len(files)
         return count > limits.inodes or blocks * 512 > limits.scratch_mb << 20
 
@@ -130,17 +115,19 @@ class FolderScratch:
             self._root.rmdir()
 
 
+Scratch = MountedScratch | FolderScratch
+"""The folders of one cage."""
+
+
 def _state(root: str) -> _State:
     """Return what changes with any write: mode, owner, time of change and names of each folder."""
-    found = []
-    for name in FOLDERS:
-        path = f"{root}/{name}"
-        try:
-            about = os.stat(path, follow_symlinks=False)
-            found.append((about.st_mode, about.st_uid, about.st_ctime_ns, tuple(sorted(os.listdir(path)))))
-        except OSError:
-            return ()
-    return tuple(found)
+    try:
+        abouts = [(path, os.stat(path, follow_symlinks=False)) for path in (f"{root}/{name}" for name in FOLDERS)]
+        return tuple(
+            (about.st_mode, about.st_uid, about.st_ctime_ns, tuple(sorted(os.listdir(path)))) for path, about in abouts
+        )
+    except OSError:
+        return ()
 
 
 def _empty(root: Path) -> None:
@@ -287,11 +274,9 @@ def scratch_of(plan: dict[str, Any]) -> Scratch:
 
 def _users(plan: dict[str, Any]) -> tuple[int, int] | None:
     """Return the users of program and judge, where the fork server may choose."""
-    first = plan["first_user"]
-    if first is None:
+    if plan["first_user"] is None:
         return None
-    if KINDS[plan["kind"]].namespaces:
-        first = namespaces.FORK_SERVER
+    first = namespaces.FORK_SERVER if KINDS[plan["kind"]].namespaces else plan["first_user"]
     return first + namespaces.CANDIDATE, first + namespaces.JUDGE
 
 

@@ -1,4 +1,4 @@
-"""A control group for each cage where one can be had: the kernel counts what all of its processes use together.
+"""Give each cage a control group, where available, so that the kernel counts what its processes use together.
 
 Looking at processes misses what none of them has: memory of sockets and pipes, and children that were gone before the
 next look. Version 2 is used where its controllers are on or this user may turn them on (`Delegate=yes`), and version 1
@@ -47,7 +47,8 @@ class ControlGroup:
                 folder.mkdir(exist_ok=True)
             for key, names in _FILES.items():
                 paths = [folder / name for folder in self._folders for name in names]
-                self._files[key] = [os.open(path, _mode(key) | os.O_CLOEXEC) for path in paths if path.exists()]
+                mode = os.O_WRONLY if key in {"procs", "limit", "tasks"} else os.O_RDONLY
+                self._files[key] = [os.open(path, mode | os.O_CLOEXEC) for path in paths if path.exists()]
 
     @property
     def counts(self) -> bool:
@@ -140,10 +141,6 @@ def remove(process: int) -> None:
                     folder.rmdir()
                     break
                 time.sleep(0.005)
-
-
-def _mode(key: str) -> int:
-    return os.O_WRONLY if key in {"procs", "limit", "tasks"} else os.O_RDONLY
 
 
 def _read(file: int) -> bytes:

@@ -75,11 +75,8 @@ class JudgeProcess:
 
     def collect(self) -> float:
         """Return how much processor time the job took it, which has ended, or the judge with it."""
-        try:
-            told, _ = frames.receive(self.control)
-        except OSError:
-            told = None
-        self._last = told or {}
+        with contextlib.suppress(OSError):
+            self._last = frames.receive(self.control)[0] or {}
         spent: float = self._last.get("cpu_s", 0.0)
         self.cpu_s += spent
         return spent
@@ -97,7 +94,7 @@ statistics string struct subprocess tempfile textwrap threading time traceback t
 
 
 def main() -> NoReturn:
-    """Read what is wanted, become a cage and serve it until the other end closes."""
+    """Read the plan, become a cage and serve it until the other end closes."""
     control = socket.socket(fileno=_CONTROL)
     control.set_inheritable(False)
     plan, _ = frames.receive(control)
@@ -132,22 +129,19 @@ def _harness(plan: dict[str, Any]) -> Work:
     """Import what children run, with all of its package: its files cannot be seen from within."""
     if plan["harness_path"]:
         sys.path.insert(0, plan["harness_path"])
-    found = []
-    for spec in plan["harness"]:
-        module, _, function = spec.partition(":")
+    for module in (spec.partition(":")[0] for spec in plan["harness"]):
         parent = importlib.import_module(module.rpartition(".")[0] or module)
         beside = [] if parent.__name__ == __package__ else pkgutil.iter_modules(getattr(parent, "__path__", []))
         for sub in beside:
             importlib.import_module(f"{parent.__name__}.{sub.name}")
-        found.append(getattr(importlib.import_module(module), function))
+    program, judge = map(pkgutil.resolve_name, plan["harness"])
     if plan["rehearsal"]:
-        module, _, function = plan["rehearsal"].partition(":")
-        getattr(importlib.import_module(module), function)()
+        pkgutil.resolve_name(plan["rehearsal"])()
     if plan["harness_path"]:
         sys.path.remove(plan["harness_path"])
     at = next((place for place, path in enumerate(sys.path) if path.endswith("-packages")), len(sys.path))
     sys.path[at:at] = plan["paths"]
-    return found[0], found[1]
+    return program, judge
 
 
 @cache
@@ -259,7 +253,8 @@ class ForkServer:
         confine = prepare(self._house, limits, self._house.strangers(), judge=False, victim=victim)
         pid = os.fork()
         if pid:
-            return self._processes.lead(pid)
+            self._processes.leaders.append(pid)
+            return pid
         with contextlib.suppress(BaseException):
             confine()
             settle(files)

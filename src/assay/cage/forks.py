@@ -1,4 +1,4 @@
-"""What modules want done after each fork, kept from the fork server's own forks and given back to its children.
+"""Keep fork hooks of modules from the fork server's own forks, and give them back to its children.
 
 The fork server has one thread and forks at a place where nothing is held, so `threading` has nothing to mend, and
 chance is seeded alike in all programs: both would touch 160 pages in each child, which the kernel has to copy. What a

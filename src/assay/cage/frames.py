@@ -1,4 +1,4 @@
-"""Small messages with open files between the supervisor and a cage: one packet, one JSON object.
+"""Send small messages with open files between the supervisor and a cage: one packet, one JSON object.
 
 What programs and judges read never passes through the fork server's own memory, which all of them are copies of: it
 lies in sealed memory files whose descriptors travel beside the message. So do the files that they write to. No program

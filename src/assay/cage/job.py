@@ -78,6 +78,7 @@ class Ended:
     """What went wrong with the sandbox itself, where `ended` is broken."""
 
 
+_NETWORK = "no network but its own loopback"
 _READS = "no file of the machine but the system's programs and this Python, to read"
 _FOLDER = "writes only to its own folder, whose size is looked at every 20 ms"
 _BOUNDED = "processor time, wall time, memory, processes and output bounded"
@@ -100,28 +101,16 @@ class SandboxKind:
     """A hostile program is held."""
 
 
+_SCRATCH = "writes only to its own scratch, bounded in size and files"
 NAMESPACES = SandboxKind(
     "namespaces",
-    (
-        "no network but its own loopback",
-        _READS,
-        "writes only to its own scratch, bounded in size and files",
-        "no process outside seen or signalled",
-        _BOUNDED,
-        _GONE,
-    ),
+    (_NETWORK, _READS, _SCRATCH, "no process outside seen or signalled", _BOUNDED, _GONE),
     namespaces=True,
     mounts=True,
 )
-GUARDED_NAMESPACES = SandboxKind(
-    "namespaces+landlock",
-    ("no network but its own loopback", _READS, _FOLDER, "no process outside signalled", _BOUNDED, _GONE),
-    namespaces=True,
-    landlock=True,
-)
-LANDLOCK = SandboxKind(
-    "landlock", ("no sockets at all", _READS, _FOLDER, "no process outside signalled", _BOUNDED, _GONE), landlock=True
-)
+_SHARED = (_READS, _FOLDER, "no process outside signalled", _BOUNDED, _GONE)
+GUARDED_NAMESPACES = SandboxKind("namespaces+landlock", (_NETWORK, *_SHARED), namespaces=True, landlock=True)
+LANDLOCK = SandboxKind("landlock", ("no sockets at all", *_SHARED), landlock=True)
 WEAK = SandboxKind(
     "weak",
     ("processor time, wall time and output bounded; nothing else: programs can do whatever you can",),

@@ -1,4 +1,4 @@
-"""Which files a process may touch where it has no root of its own: Landlock, from ABI 1 (kernel 5.13) on.
+"""Restrict the files of a process that has no root of its own by Landlock, from ABI 1 (kernel 5.13) on.
 
 Rules name folders by open descriptors; what no rule allows is refused. What Landlock does not cover in the running
 kernel (datagrams, sockets in folders, modes and times of files) seccomp refuses in the same sandboxes.
@@ -15,9 +15,11 @@ from assay.cage.syscalls import call
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_DEVICE = (1 << 6) | (1 << 11)
-_REFER, _TRUNCATE, _IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
+_TRUNCATE, _IOCTL_DEVICE = 1 << 14, 1 << 15
 _OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
 _READING = _EXECUTE | _READ_FILE | _READ_DIR
+_SINCE = (2, 3, 5)
+"""Versions that each added a right to the first 13: to move between folders, to truncate, to control devices."""
 _NETWORK, _SCOPES = 3, 3
 """Bind and connect TCP; abstract sockets and signals."""
 
@@ -42,7 +44,7 @@ def rules(
 
     TCP is refused, but not to processes with a network of their own, where it reaches nothing else.
     """
-    known = _known(version)
+    known = (1 << 13 + sum(version >= since for since in _SINCE)) - 1
     network = _NETWORK if version >= 4 and not own_network else 0
     head = struct.pack("QQQ", known, network, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
@@ -60,17 +62,6 @@ def rules(
 def restrict(made: int) -> None:
     """Hold this process and all that it starts to the rules; it must have given up new privileges before."""
     call("landlock_restrict_self", made, 0)
-
-
-def _known(version: int) -> int:
-    """Return every right of a file that this version can withhold."""
-    first = (1 << 13) - 1
-    return (
-        first
-        | (_REFER if version >= 2 else 0)
-        | (_TRUNCATE if version >= 3 else 0)
-        | (_IOCTL_DEVICE if version >= 5 else 0)
-    )
 
 
 def _allow(made: int, path: str, rights: int) -> None:

@@ -1,4 +1,4 @@
-"""A world of its own for a cage: processes, network, users and files, for ordinary users and for root alike.
+"""Give a cage processes, network, users and files of its own, for ordinary users and for root alike.
 
 An ordinary user gets a user namespace in which the cage's fork server may mount. Root builds the private root first,
 then enters a user namespace of high numbers that belong to nobody: neither fork server nor program is ever user 0 of

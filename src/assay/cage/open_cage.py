@@ -21,7 +21,6 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any, Self
 
 from platformdirs import user_cache_path
@@ -36,33 +35,29 @@ from assay.io import files
 QUICK = Limits(cpu_s=2, wall_s=6, memory_mb=192, processes=16, scratch_mb=8, inodes=256)
 
 
-class Bait:
+class Bait(ExitStack):
     """What stands outside while attacks run: listeners, files, a process; all of it has to stay as it is."""
 
     secret = "a secret that no program may read"  # noqa: S105  it is the bait
 
     def __enter__(self) -> Self:
-        self._all = ExitStack()
-        self.folder = self._all.enter_context(TemporaryDirectory(prefix="assay-bait-"))
+        self.folder = self.enter_context(TemporaryDirectory(prefix="assay-bait-"))
         os.chmod(self.folder, 0o777)  # noqa: S103  what keeps programs out must be the sandbox
         self.file = Path(self.folder, "secret")
         self.file.write_text(self.secret)
         self.file.chmod(0o666)
-        self.tcp = self._all.enter_context(socket.create_server(("127.0.0.1", 0)))
-        self.udp = self._all.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        self.tcp = self.enter_context(socket.create_server(("127.0.0.1", 0)))
+        self.udp = self.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         self.udp.bind(("127.0.0.1", 0))
-        self.path = self._all.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        self.path = self.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
         self.path.bind(f"{self.folder}/socket")
         os.chmod(f"{self.folder}/socket", 0o777)  # noqa: S103
         self.sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
-        self._all.callback(self.sleeper.wait)
-        self._all.callback(self.sleeper.kill)
+        self.callback(self.sleeper.wait)
+        self.callback(self.sleeper.kill)
         for one in (self.tcp, self.udp, self.path):
             one.setblocking(False)
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._all.close()
 
     def values(self) -> dict[str, Any]:
         """Return what attacks need to know."""
@@ -107,16 +102,13 @@ def _tries(body: str, *, each: str = "") -> str:
     return "import ctypes, os, signal, socket\nlibc = ctypes.CDLL(None, use_errno=True)\n" + each + "\n".join(lines)
 
 
-def _nothing_worked(ended: Ended, bait: Bait) -> bool:
-    return ended.ended == "exit" and b"worked" not in ended.stdout and bool(ended.stdout) and bait.is_whole()
+def _ends_and(holds: Callable[[Ended, Bait], bool]) -> Callable[[Ended, Bait], bool]:
+    return lambda ended, bait: ended.ended == "exit" and bool(ended.stdout) and holds(ended, bait)
 
 
-def _nothing_arrived(ended: Ended, bait: Bait) -> bool:
-    return ended.ended == "exit" and bool(ended.stdout) and not bait.was_reached()
-
-
-def _nothing_read(ended: Ended, bait: Bait) -> bool:
-    return ended.ended == "exit" and bool(ended.stdout) and bait.secret.encode() not in ended.stdout
+_nothing_worked = _ends_and(lambda ended, bait: b"worked" not in ended.stdout and bait.is_whole())
+_nothing_arrived = _ends_and(lambda _, bait: not bait.was_reached())
+_nothing_read = _ends_and(lambda ended, bait: bait.secret.encode() not in ended.stdout)
 
 
 def _prints(text: bytes) -> Callable[[Ended, Bait], bool]:
@@ -254,8 +246,8 @@ def attack_program(attack: Attack, bait: Bait) -> bytes:
 def _known(place: Path) -> dict[str, ProbeFinding]:
     """Return what was found before; nothing where that cannot be read."""
     try:
-        return {name: ProbeFinding(**{**found, "failed": tuple(found["failed"])})
-                for name, found in json.loads(place.read_text()).items()}  # fmt: skip
+        kept = json.loads(place.read_text()).items()
+        return {name: ProbeFinding(name, tuple(found["failed"]), found["reason"]) for name, found in kept}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 
@@ -270,12 +262,6 @@ def _place() -> Path:
         about += re.findall("^(?:NoNewPrivs|Seccomp|CapEff).*", Path("/proc/self/status").read_text(), re.MULTILINE)
     name = blake2b("\n".join(about).encode(), digest_size=10).hexdigest()
     return user_cache_path("assay") / "sandbox" / f"{name}.json"
-
-
-_REMOVED = {
-    "container": "run assay itself in a container, which gives 'landlock' there (docs/howto/pod.md)",
-    "hybrid": "it is called 'namespaces+landlock'",
-}
 
 
 def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
@@ -306,16 +292,12 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
 
 def _choose_kind(name: str, *, allow_unsafe: bool) -> SandboxKind:
     kind = KINDS.get(name)
-    if name in _REMOVED:
-        raise InputError(f"the sandbox '{name}' was removed; {_REMOVED[name]}")
     if name and kind is None:
         raise InputError(f"unknown sandbox '{name}'; {nearest(name, list(KINDS))}")
     if kind and not kind.isolates:
         if not allow_unsafe:
-            raise InputError(
-                f"the sandbox '{kind.name}' does not isolate programs: they can do whatever you can; "
-                "run it all the same with --allow-unsafe"
-            )
+            why = "does not isolate programs: they can do whatever you can; run it all the same with --allow-unsafe"
+            raise InputError(f"the sandbox '{kind.name}' {why}")
         return kind
     findings = []
     for each in (kind,) if kind else ISOLATING:

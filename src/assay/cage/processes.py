@@ -10,8 +10,9 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cage.control_group import ControlGroup
@@ -22,16 +23,6 @@ if TYPE_CHECKING:
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024
-
-
-@dataclass(slots=True)
-class Usage:
-    """The sum over some processes."""
-
-    memory_mb: float = 0.0
-    cpu_s: float = 0.0
-    tasks: int = 0
-    """Threads."""
 
 
 @dataclass(slots=True)
@@ -61,8 +52,7 @@ def this_process() -> int:
 def children() -> int:
     """Return how many children this thread has, -1 where the kernel does not say."""
     try:
-        with open("/proc/thread-self/children", "rb") as file:
-            return len(file.read().split())
+        return len(Path("/proc/thread-self/children").read_bytes().split())
     except OSError:
         return -1
 
@@ -89,30 +79,23 @@ def below(root: int, everything: Iterable[Process]) -> list[Process]:
     return found
 
 
-def total_usage(job: Iterable[Process], enough_mb: float, view: str = "/proc") -> Usage:
-    """Sum up; what is shared is counted once for each process until that makes `enough_mb`, then exactly."""
-    together = list(job)
-    memory_mb = sum(process.resident_mb for process in together)
-    if memory_mb > enough_mb:
-        memory_mb = sum(_proportional_mb(process, view) for process in together)
-    return Usage(memory_mb, sum(process.cpu_s for process in together), sum(process.tasks for process in together))
+def total_mb(job: Sequence[Process], enough_mb: float, view: str = "/proc") -> float:
+    """Sum memory up; what is shared is counted once for each process until that makes `enough_mb`, then exactly."""
+    memory_mb = sum(process.resident_mb for process in job)
+    return sum(_proportional_mb(process, view) for process in job) if memory_mb > enough_mb else memory_mb
 
 
 def sockets_mb() -> float:
     """Return what sockets of this network may hold, which no process has: 0.25 MB each beyond 64 that anybody needs."""
-    with open("/proc/self/net/sockstat", "rb") as file:
-        return max(0, int(file.read().split()[2]) - 64) * 0.25
+    return max(0, int(Path("/proc/self/net/sockstat").read_bytes().split()[2]) - 64) * 0.25
 
 
 def waiting_s(job: Iterable[Process], view: str) -> float:
     """Return how long the first threads of processes could have computed and had no processor, together."""
     total = 0.0
     for process in job:
-        with (
-            contextlib.suppress(OSError, ValueError, IndexError),
-            open(f"{view}/{process.pid}/schedstat", "rb") as stat,
-        ):
-            total += int(stat.read().split()[1]) / 1e9
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            total += int(Path(f"{view}/{process.pid}/schedstat").read_bytes().split()[1]) / 1e9
     return total
 
 
@@ -134,8 +117,7 @@ def _process(place: str) -> Process | None:
 def _proportional_mb(process: Process, view: str) -> float:
     """Return its own pages, and of each shared one its part."""
     try:
-        with open(f"{view}/{process.pid}/smaps_rollup", "rb") as smaps:
-            lines = smaps.read().split(b"\n")
+        lines = Path(f"{view}/{process.pid}/smaps_rollup").read_bytes().split(b"\n")
     except OSError:
         return process.resident_mb
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(b"Pss:")), process.resident_mb)
@@ -159,7 +141,8 @@ class Reaper:
         self._own_view = own_view
         """Where the processes of that namespace are seen, and no others; empty where /proc shows the machine's."""
         self._status: dict[int, int] = {}
-        self._leaders: list[int] = []
+        self.leaders: list[int] = []
+        """Processes of the job that lead groups of their own."""
         self._cpu_s = self._peak_mb = 0.0
         self._ending = False
         self._judge, self._before_s = 0, 0.0
@@ -171,7 +154,7 @@ class Reaper:
         if self._group:
             self._group.begin(limits.memory_mb, limits.processes)
         self._status.clear()
-        self._leaders.clear()
+        self.leaders.clear()
         self._ending = False
         self._cpu_s = self._peak_mb = 0.0
         self._judge, self._before_s = judge, spent_s
@@ -181,11 +164,6 @@ class Reaper:
         """Note processor time that the judge took for this job."""
         self._cpu_s += cpu_s
         self._before_s += cpu_s
-
-    def lead(self, pid: int) -> int:
-        """Note a process that leads a group of its own; return it."""
-        self._leaders.append(pid)
-        return pid
 
     def reap(self, options: int = os.WNOHANG) -> bool:
         """Take leave of every process that has ended; say whether others are left."""
@@ -211,7 +189,7 @@ class Reaper:
 
     def _leaves_only_one(self) -> bool:
         """End the leaders; say whether one child is left then: all that a job starts is below one of ours."""
-        for leader in self._leaders:
+        for leader in self.leaders:
             if leader not in self._status:
                 os.kill(leader, signal.SIGKILL)
                 pid, status, used = os.wait4(leader, 0)
@@ -225,7 +203,7 @@ class Reaper:
                 os.kill(-1, signal.SIGKILL)
             self.reap(0)
             return
-        for leader in self._leaders:  # at once, for a bomb forks faster than a list of it is read
+        for leader in self.leaders:  # at once, for a bomb forks faster than a list of it is read
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(leader, signal.SIGKILL)
         while self.reap():
@@ -239,16 +217,16 @@ class Reaper:
         view = self._own_view or "/proc"
         seen = processes(view)
         job = [one for one in seen if one.pid != 1] if self._own_view else below(this_process(), seen)
-        used = total_usage(job, limits.memory_mb * _CERTAIN, view)
         unseen_mb = sockets_mb() if self._first and not self._group else 0.0
-        memory_mb = max(used.memory_mb + unseen_mb, self._group.memory_mb() if self._group else 0.0)
+        used_mb = total_mb(job, limits.memory_mb * _CERTAIN, view) + unseen_mb
+        memory_mb = max(used_mb, self._group.memory_mb() if self._group else 0.0)
         self._peak_mb = max(self._peak_mb, memory_mb)
         self._own_s |= {one.pid: max(one.own_s, self._own_s.get(one.pid, 0.0)) for one in job}
         if memory_mb > limits.memory_mb:
             return "memory"
-        if max(used.cpu_s + self._cpu_s - self._before_s, self._counted_s()) > limits.cpu_s:
+        if max(sum(one.cpu_s for one in job) + self._cpu_s - self._before_s, self._counted_s()) > limits.cpu_s:
             return "cpu"
-        if used.tasks > limits.processes:
+        if sum(one.tasks for one in job) > limits.processes:
             return "processes"
         if _overflow(limits, outputs) or scratch.is_over(limits):
             return "output"
@@ -267,7 +245,7 @@ class Reaper:
         """Return what the supervisor is told of a job that is over."""
         status = self._status.get(candidate, signal.SIGKILL if reason else 0)
         reason = reason or self._reason(limits, status, outputs)
-        self._leaders.clear()  # their numbers may be others' by the time that somebody ends what is left
+        self.leaders.clear()  # their numbers may be others' by the time that somebody ends what is left
         return {
             "ended": reason,
             "status": status,
@@ -277,7 +255,7 @@ class Reaper:
         }
 
     def _reason(self, limits: Limits, status: int, outputs: list[int]) -> Reason:
-        by_kernel = any(self._status.get(leader) == signal.SIGXCPU for leader in self._leaders)
+        by_kernel = any(self._status.get(leader) == signal.SIGXCPU for leader in self.leaders)
         if by_kernel or self._cpu_s > limits.cpu_s:
             return "cpu"
         if _overflow(limits, outputs):
@@ -290,8 +268,8 @@ class Reaper:
         self._cpu_s += used.ru_utime + used.ru_stime
         if pid == self._judge:
             self._cpu_s -= self._before_s
-            return
-        self._peak_mb = max(self._peak_mb, used.ru_maxrss / 1024)
+        else:
+            self._peak_mb = max(self._peak_mb, used.ru_maxrss / 1024)
 
 
 def _overflow(limits: Limits, outputs: list[int]) -> bool:

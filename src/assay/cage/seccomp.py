@@ -1,4 +1,4 @@
-"""Which system calls a program may make: a BPF filter for the kernel, as bytes.
+"""Build the BPF filter that says which system calls a program may make.
 
 A list of what is denied, for a program may need anything harmless. Denied calls fail with an error and the program
 goes on; calls of another architecture kill it, for their numbers mean other calls. Signals never
@@ -76,11 +76,8 @@ class Filter:
         code.deny(_ABSENT, errno.ENOSYS)
         code.deny(_UNSUPPORTED, errno.EOPNOTSUPP)
         code.when(["clone"], [(_LOAD, 0, 0, _ARGUMENT), (_ANY_BIT, 0, 1, _NEW_NAMESPACES)], errno.EPERM)
-        code.when(
-            ["ioctl"], [(_LOAD, 0, 0, _ARGUMENT + 8), *_any_of(_FORBIDDEN_REQUESTS, then_allow=False)], errno.EPERM
-        )
-        commands = _any_of(_FORBIDDEN_COMMANDS, then_allow=False)
-        code.when(["fcntl"], [(_LOAD, 0, 0, _ARGUMENT + 8), *commands], errno.EPERM)
+        for name, refused in (("ioctl", _FORBIDDEN_REQUESTS), ("fcntl", _FORBIDDEN_COMMANDS)):
+            code.when([name], [(_LOAD, 0, 0, _ARGUMENT + 8), *_any_of(refused, then_allow=False)], errno.EPERM)
         code.when(["setsockopt"], _SIZES_OF_BUFFERS, 0)
         code.deny(_NO_ROOM, errno.EMFILE)
         code.deny(["sync", "syncfs"], 0)  # they say that all went well, and have no disk of the machine written
@@ -136,9 +133,7 @@ def _any_of(values: Sequence[int], *, then_allow: bool) -> list[_Instruction]:
 
 _NOT_TO_THE_JUDGE: list[_Instruction] = [
     (_LOAD, 0, 0, _ARGUMENT),
-    (_EQUAL, 2, 0, _PLACE),
-    (_EQUAL, 1, 0, _PLACE + 1),
-    (_EQUAL, 0, 1, 0xFFFFFFFF),
+    *((_EQUAL, 2, 0, _PLACE), (_EQUAL, 1, 0, _PLACE + 1), (_EQUAL, 0, 1, 0xFFFFFFFF)),
 ]
 _TO_THE_YOUNGER: list[_Instruction] = [
     (_LOAD, 0, 0, _ARGUMENT),
@@ -150,9 +145,7 @@ _TO_THE_YOUNGER: list[_Instruction] = [
 """To its own group (0), to processes and to groups of processes (negative numbers) not older than it; never to all."""
 _TO_ITSELF: list[_Instruction] = [
     (_LOAD, 0, 0, _ARGUMENT),
-    (_EQUAL, 3, 0, 0),
-    (_EQUAL, 2, 0, _PLACE),
-    (_EQUAL, 1, 0, _PLACE + 1),
+    *((_EQUAL, 3, 0, 0), (_EQUAL, 2, 0, _PLACE), (_EQUAL, 1, 0, _PLACE + 1)),
 ]
 _SIZES = _any_of((7, 8, 32, 33), then_allow=False)
 _SIZES_OF_BUFFERS = [(_LOAD, 0, 0, _ARGUMENT + 8), (_EQUAL, 0, 6, 1), (_LOAD, 0, 0, _ARGUMENT + 16), *_SIZES]

@@ -1,1 +1,1 @@
-"""Tasks and candidate programs in, how each program failed out."""
+"""Run candidate programs against the tests of tasks, and say how each one failed."""

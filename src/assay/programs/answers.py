@@ -1,4 +1,4 @@
-"""A program and inputs to a job for a sandbox, and how that job ended to what the program answered to each.
+"""Run programs on inputs in a sandbox, and return what each answers to each input.
 
 Inputs are arguments of the task's function, or texts on standard input. Two programs that answer alike have equal
 texts; nothing else of a value crosses.
@@ -51,12 +51,12 @@ UNKNOWN = ProgramAnswer("", says=False)
 
 
 def questions(entry: str, inputs: Sequence[Input]) -> bytes:
-    """Return what the judge is told; raises NotPlainData for arguments that are no plain data."""
-    asked = [
+    """Return what the judge reads; raises NotPlainData for arguments that are no plain data."""
+    inputs_json = [
         {"stdin": each} if isinstance(each, str) else {"args": json.dumps(pack(list(each)), separators=(",", ":"))}
         for each in inputs
     ]
-    return json.dumps({"entry": entry, "inputs": asked}).encode()
+    return json.dumps({"entry": entry, "inputs": inputs_json}).encode()
 
 
 def askable(given: Input) -> bool:
@@ -82,26 +82,24 @@ def answers(
     asked, posed = questions(entry, inputs), Task("", "", entry, tests=(Script(""),))
     refusals = [refused(posed, program) for program in programs]
     able = [program for program, refusal in zip(programs, refusals, strict=True) if refusal is None]
-    ends = runner.run(_job(asked, program, limits) for program in able)
+    sources = (json.dumps({"source": program.source}).encode() for program in able)
+    ends = runner.run(
+        Job(program.id, source, asked, limits=limits) for program, source in zip(able, sources, strict=True)
+    )
     for refusal in refusals:
         if refusal is None:
             yield answers_of(next(ends), len(inputs))
         else:
-            fault = refusal.fault
-            one = ProgramAnswer("", fault, refusal.line, says=False) if fault else UNKNOWN
+            one = ProgramAnswer("", refusal.fault, refusal.line, says=False) if refusal.fault else UNKNOWN
             yield (one,) * len(inputs)
-
-
-def _job(asked: bytes, program: Program, limits: Limits | None) -> Job:
-    return Job(program.id, json.dumps({"source": program.source}).encode(), asked, limits=limits)
 
 
 def answers_of(ended: Ended, count: int) -> tuple[ProgramAnswer, ...]:
     """Return one answer an input; those that a program did not come to say why."""
-    told = [_answer(line) for line in ended.verdict.splitlines()]
-    if told and told[-1] is not None and told[-1].text.startswith(FAILED):
-        return (told[-1],) * count
-    known = [each for each in told if each is not None][:count]
+    lines = [_answer(line) for line in ended.verdict.splitlines()]
+    if lines and lines[-1] is not None and lines[-1].text.startswith(FAILED):
+        return (lines[-1],) * count
+    known = [each for each in lines if each is not None][:count]
     rest = {"cpu": SLOW, "wall": SLOW, "broken": UNKNOWN}.get(ended.ended, SILENT)
     return (*known, *[rest] * (count - len(known)))
 

@@ -24,7 +24,13 @@ OVERHEAD_MB = 150
 def cage_work(kind: str, limits: Limits, *, allow_unsafe: bool = False) -> NamedWork[Job, Ended]:
     """Return what makes the workers of a pool run programs."""
     settings = {"kind": kind, "limits": asdict(limits), "allow_unsafe": allow_unsafe}
-    return NamedWork("assay.programs.cage_worker:open_member", settings, pack_job, unpack_ended, _broken)
+    return NamedWork(
+        "assay.programs.cage_worker:open_worker",
+        settings,
+        pack_job,
+        lambda values: Ended(*values),
+        lambda job, detail: Ended(job.id, ended="broken", detail=detail),
+    )
 
 
 def about_cage(pool: CagePool) -> About:
@@ -66,15 +72,6 @@ def pack_job(job: Job) -> tuple[Any, ...]:
     return job.id, job.candidate, job.judge, job.stdin, asdict(job.limits) if job.limits else None, job.modules
 
 
-def unpack_ended(values: Sequence[Any]) -> Ended:
-    """Return the end of a job from plain values."""
-    return Ended(*values)
-
-
 def _job(values: Sequence[Any]) -> Job:
     name, candidate, judge, stdin, limits, modules = values
     return Job(name, candidate, judge, stdin, Limits(**limits) if limits else None, tuple(modules))
-
-
-def _broken(job: Job, detail: str) -> Ended:
-    return Ended(job.id, ended="broken", detail=detail)

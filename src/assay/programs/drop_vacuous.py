@@ -1,4 +1,4 @@
-"""Tasks in, tasks whose tests say something out: what programs without any content pass is named, and some left out.
+"""Drop the tests that programs without any content pass, and name those that tell little.
 
 Four stubs: one raises, one returns None, one returns a fresh object with the default `__eq__`, one is an empty program.
 Whatever function the tests ask for, the first three have it. A task that a stub passes altogether keeps no test, so its
@@ -159,11 +159,9 @@ def _asking_nothing(
 
 def _suspects(found: Iterable[Vacuous]) -> tuple[int, ...]:
     """Return the places of tests of which something holds for every answer, though perhaps not all of it."""
-    places: dict[str, set[int]] = {stub: set() for stub in _ANSWERING}
-    for each in found:
-        if each.test and each.stub in places:
-            places[each.stub].add(number_of(each.test))
-    return tuple(sorted(set.intersection(*places.values())))
+    tests = [each for each in found if each.test]
+    places = ({number_of(each.test) for each in tests if each.stub == stub} for stub in _ANSWERING)
+    return tuple(sorted(set.intersection(*places)))
 
 
 def _keep_telling_tests(
@@ -176,8 +174,6 @@ def _keep_telling_tests(
         return replace(task, tests=())
     for test, passing in by_test(found).items():
         out = number_of(test) in dropped
-        told = "holds whatever is answered: left out" if out else f"holds for a stub ({', '.join(passing)}), and counts"
-        (problems if out else notes).append(Problem(task.id, f"{test} {told}"))
-    if not dropped:
-        return task
+        why = "holds whatever is answered: left out" if out else f"holds for a stub ({', '.join(passing)}), and counts"
+        (problems if out else notes).append(Problem(task.id, f"{test} {why}"))
     return replace(task, tests=tuple(test for place, test in enumerate(task.tests) if place not in dropped))

@@ -41,7 +41,10 @@ def settle(
     references = [Program(task.id, task.reference, task.id) for task in tasks if task.id in asked and task.reference]
     if references:
         reach = _reach([*outcomes, *run(references)])
-    return [_decided(each) if each.suspected and _is_passed(each, reach) else each for each in outcomes]
+    return [
+        replace(each, fault=each.suspected, suspected=None) if each.suspected and _is_passed(each, reach) else each
+        for each in outcomes
+    ]
 
 
 def _reach(outcomes: Iterable[Outcome]) -> Reach:
@@ -54,10 +57,6 @@ def _reach(outcomes: Iterable[Outcome]) -> Reach:
 
 def _is_passed(outcome: Outcome, reach: Reach) -> bool:
     return outcome.test < reach[outcome.task_id] and (outcome.test >= 0 or reach[outcome.task_id] == inf)
-
-
-def _decided(outcome: Outcome) -> Outcome:
-    return replace(outcome, fault=outcome.suspected, suspected=None)
 
 
 _LONGEST = 12_000_000
@@ -95,12 +94,8 @@ def settled(
     tasks: Iterable[Task], outcomes: Sequence[Outcome], runner: ProgramRunner, *, limits: Limits | None = None
 ) -> list[Outcome]:
     """Return all outcomes of a run with those decided that others decide; a reference runs where no program does."""
-
-    def run(references: Sequence[Program]) -> list[Outcome]:
-        return [each.outcome for each in executions(tasks, references, runner, limits=limits)]
-
     tasks = tuple(tasks)
-    return settle(tasks, outcomes, run)
+    return settle(tasks, outcomes, lambda able: [one.outcome for one in executions(tasks, able, runner, limits=limits)])
 
 
 def executions(  # noqa: PLR0913  each is one thing
@@ -128,12 +123,10 @@ def executions(  # noqa: PLR0913  each is one thing
     for program in programs:
         task, key = of[program.task_id], (program.task_id, program.source)
         if key not in shown:
-            refusal = refused(task, program)
-            one = (
-                Execution(refusal)
-                if refusal
-                else _execution_of(task, program, next(ended), distribution_of, survey=survey)
-            )
+            if refusal := refused(task, program):
+                one = Execution(refusal)
+            else:
+                one = _execution_of(task, program, next(ended), distribution_of, survey=survey)
             shown[key] = replace(one, outcome=replace(one.outcome, sandbox=runner.name))
         same = shown[key]
         yield Execution(replace(same.outcome, program_id=program.id), same.passed, same.broken)
@@ -164,17 +157,16 @@ def _execution_of(
 
 def refused(task: Task, program: Program) -> Outcome | None:
     """Return the outcome of a program that cannot or need not be run, None where it has to be."""
+    source = program.source
     if not task.tests:
         return Outcome(task.id, program.id, None, detail="the task has no tests that say anything")
-    if len(program.source) > _LONGEST:
-        size = f"{len(program.source) / 1e6:.1f} MB"
-        return Outcome(task.id, program.id, None, detail=f"not run: {size} of text, more than {_LONGEST / 1e6:.0f} MB")
-    if "\0" in program.source:
-        line = program.source[: program.source.index("\0")].count("\n") + 1
-        return Outcome(task.id, program.id, Fault.SYNTAX_ERROR, line, "source code cannot contain null bytes")
-    try:
-        program.source.encode()
-    except UnicodeEncodeError as error:
-        line = program.source[: error.start].count("\n") + 1
-        return Outcome(task.id, program.id, Fault.SYNTAX_ERROR, line, f"not UTF-8 text: {error.reason}")
-    return None
+    if len(source) > _LONGEST:
+        size = f"{len(source) / 1e6:.1f} MB of text, more than {_LONGEST / 1e6:.0f} MB"
+        return Outcome(task.id, program.id, None, detail=f"not run: {size}")
+    bad, why = source.find("\0"), "source code cannot contain null bytes"
+    if bad < 0:
+        try:
+            source.encode()
+        except UnicodeEncodeError as error:
+            bad, why = error.start, f"not UTF-8 text: {error.reason}"
+    return Outcome(task.id, program.id, Fault.SYNTAX_ERROR, source[:bad].count("\n") + 1, why) if bad >= 0 else None

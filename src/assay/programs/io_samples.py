@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import dropwhile, takewhile
 from typing import Final
 
 from assay.values import Stdin
@@ -83,10 +84,7 @@ def _heading(line: str, *, shows: bool) -> tuple[bool, str, str] | None:
 
 
 def _content(lines: list[str], side: str) -> str:
-    kept = [line for line in lines if not line.strip().startswith(("```", "-----"))]
-    while kept and not kept[0].strip():
-        kept.pop(0)
-    if side == "out":
-        blank = next((number for number, line in enumerate(kept) if not line.strip()), len(kept))
-        kept = kept[:blank]
-    return "\n".join(line.rstrip() for line in kept).rstrip("\n") + "\n" if kept else ""
+    plain = (line.rstrip() for line in lines if not line.strip().startswith(("```", "-----")))
+    kept = dropwhile(lambda line: not line, plain)
+    text = "\n".join(takewhile(bool, kept) if side == "out" else kept).rstrip("\n")
+    return f"{text}\n" if text else ""

@@ -13,7 +13,7 @@ the outcomes goes into their manifest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,28 +43,23 @@ Timeouts = tuple[tuple[str, float], ...]
 """Ids of tasks, each with its seconds of processor time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceTimes:
-    """How the limit of a task follows from what its reference took."""
+def limit_of(
+    took_s: float, least_s: float = 2.0, times: float = 10.0, most_s: float = 5.0, slack: float = 4.0
+) -> float:
+    """Return the limit for what a reference took, in tenths of a second.
 
-    least_s: float = 2.0
-    """A program may load what the reference does not need."""
-    times: float = 10.0
-    most_s: float = 5.0
-    slack: float = 4.0
-    """A reference that takes long itself: programs have so many times that, beyond the most."""
-
-    def limit(self, took_s: float) -> float:
-        """Return the limit for what a reference took, in tenths of a second."""
-        return round(max(min(max(self.times * took_s, self.least_s), self.most_s), self.slack * took_s), 1)
+    A program may load what the reference does not need: so the least. A reference that takes long itself gives programs
+    `slack` times that, beyond the most.
+    """
+    return round(max(min(max(times * took_s, least_s), most_s), slack * took_s), 1)
 
 
-def measured(tasks: Iterable[Task], runner: ProgramRunner, how: ReferenceTimes | None = None) -> Timeouts:
+def measured(tasks: Iterable[Task], runner: ProgramRunner, limit: Callable[[float], float] = limit_of) -> Timeouts:
     """Run the references against the tests of their tasks, and return the limits that follow; a task's own stays."""
-    how, able = how or ReferenceTimes(), [task for task in tasks if task.tests and not task.timeout_s]
+    able = [task for task in tasks if task.tests and not task.timeout_s]
     ran = executions(able, references(able).programs, runner)
     passed = (each.outcome for each in ran if each.outcome.fault is Fault.CORRECT)
-    return tuple((outcome.task_id, how.limit(outcome.cpu_s)) for outcome in passed)
+    return tuple((outcome.task_id, limit(outcome.cpu_s)) for outcome in passed)
 
 
 def limited(tasks: Iterable[Task], timeouts: Timeouts) -> tuple[Task, ...]:
@@ -115,9 +110,9 @@ def load(file: Path) -> Iterator[OutcomeRow]:
     for number, record in enumerate(read_lines(file), 1):
         try:
             fault = None if record["fault"] is None else Fault(record["fault"])
-            told = {name: record[name] for name in _NAMES if name in record}
-            suspected = Fault(told["suspected"]) if told.get("suspected") else None
-            yield OutcomeRow(Outcome(**{**told, "fault": fault, "suspected": suspected}), record["n"])
+            kept = {name: record[name] for name in _NAMES if name in record}
+            suspected = Fault(kept["suspected"]) if kept.get("suspected") else None
+            yield OutcomeRow(Outcome(**{**kept, "fault": fault, "suspected": suspected}), record["n"])
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{file}:{number}: no outcome ({error!r}); give another --out") from error
 

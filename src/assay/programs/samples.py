@@ -1,4 +1,4 @@
-"""A file of samples to programs, complete and each with the task it is for.
+"""Read samples from a file as complete programs, each with the task it is for.
 
 Told by the fields of each record: `code`, `solution` (EvalPlus) and `source` (ours) are whole programs; `completion`
 goes behind its own `prompt` (CodeRanker) or that of its task (human-eval). A completion is cut at the first stop
@@ -61,18 +61,16 @@ def read(path: Path, tasks: Iterable[Task], *, stop: str = "") -> Samples:
     for row, fields in rows.objects(path, problems):
         record = Fields(fields)
         try:
-            task = book.task_of(record)
-            if task is None:
-                name = record.name("task_id")
-                if not unknown[name]:
-                    problems.append(Problem(rows.place(path, row), f"there is no task '{name}'; {book.near(name)}"))
-                unknown[name] += 1
+            if task := book.task_of(record):
+                programs.append(_program(record, task, f"{task.id}#{counts[task.id]}", stop))
+                counts[task.id] += 1
                 continue
-            programs.append(_program(record, task, f"{task.id}#{counts[task.id]}", stop))
+            name = record.name("task_id")
+            if not unknown[name]:
+                problems.append(Problem(rows.place(path, row), f"there is no task '{name}'; {book.near(name)}"))
+            unknown[name] += 1
         except FieldError as error:
             problems.append(Problem(rows.place(path, row), str(error)))
-            continue
-        counts[task.id] += 1
     name = f"{stop}+whole" if stop and STOPS[stop] else stop or DEFAULT_STOP
     return Samples(tuple(programs), tuple(problems), unknown.total(), name)
 

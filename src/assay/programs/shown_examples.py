@@ -23,14 +23,17 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-from assay.corpus.languages import parse_python
 from assay.programs.io_samples import samples
+from assay.programs.tasks.task_file import parsed
 from assay.values import Call, Script, Task, Test
 
 LONGEST: Final = 2000
 """Characters of one literal."""
 _CLOSES: Final = {"(": ")", "[": "]", "{": "}"}
 _QUOTED: Final = re.compile(r"[bBrRuU]{0,2}(['\"])")
+_STRING: Final = re.compile(
+    r"""('{3}|"{3})(?:\\.|(?!\1)[^\\])*\1|(?!'{3}|"{3})(['"])(?:\\.|(?!\2)[^\\\n])*\2""", re.DOTALL
+)
 _PLAIN: Final = re.compile(r"[-+]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?!\w)|\w+")
 _CONSTANTS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 _IN_JSON: Final = re.compile(r"\b(?:true|false|null)\b")
@@ -65,16 +68,14 @@ def arguments_at(text: str, start: int) -> Found | None:
 def closing(text: str, start: int) -> int:
     """Return the place behind the bracket or quote that opens at a place, -1 where it stays open."""
     limit = min(len(text), start + LONGEST)
-    quoted = _QUOTED.match(text, start)
-    if quoted:
+    if quoted := _QUOTED.match(text, start):
         return _behind_string(text, quoted.start(1), limit)
     waiting: list[str] = []
     place = start
     while place < limit:
         char = text[place]
         if char in "'\"":
-            place = _behind_string(text, place, limit)
-            if place < 0:
+            if (place := _behind_string(text, place, limit)) < 0:
                 return -1
             continue
         if char in _CLOSES:
@@ -94,25 +95,14 @@ def literal(text: str) -> Found | None:
 
 
 def _behind_string(text: str, start: int, limit: int) -> int:
-    quote = text[start] * 3 if text.startswith(text[start] * 3, start) else text[start]
-    place = start + len(quote)
-    while place < limit:
-        if text[place] == "\\":
-            place += 2
-        elif text.startswith(quote, place):
-            return place + len(quote)
-        elif text[place] == "\n" and len(quote) == 1:
-            return -1
-        else:
-            place += 1
-    return -1
+    found = _STRING.match(text, start, limit)
+    return found.end() if found else -1
 
 
 def _read(source: str, end: int) -> Found | None:
     for form in (source, _IN_JSON.sub(lambda word: str(_CONSTANTS[word[0]]), source)):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 return ast.literal_eval(form), end
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             continue
@@ -129,8 +119,8 @@ def doctests_in(text: str, name: str) -> tuple[str, list[Call | Script]]:
     setup: list[str] = []
     rest: list[str] = []
     for source, wanted in _parts(text, rest):
-        tree = _parsed(source)
-        if tree is None or len(found) >= MOST:
+        tree = parsed(source[: _LONGEST + 1])
+        if len(source) > _LONGEST or not tree.body or len(found) >= MOST:
             continue
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             test = _test(tree.body[0].value, wanted, name, setup)
@@ -158,10 +148,6 @@ def _parts(text: str, rest: list[str]) -> Iterator[tuple[str, str]]:
             wanted.append(below)
             place += 1
         yield "\n".join(source), "\n".join(wanted)
-
-
-def _parsed(source: str) -> ast.Module | None:
-    return None if len(source) > _LONGEST else parse_python(source)
 
 
 def _test(tree: ast.expr, wanted: str, name: str, setup: list[str]) -> Call | Script | None:
@@ -230,15 +216,9 @@ _END: Final = re.compile(r"[ \t`*.,;\"']{0,8}(?:$|#|//|\()")
 
 
 def unnamed_calls_in(text: str, width: int | None) -> Iterator[Call]:
-    """Yield the calls of a function of so many parameters; an unknown number is taken for one."""
-    found = 0
-    for line in _joined(text.splitlines()):
-        call = _call(line, width or 1) if len(line) <= _LONGEST_LINE else None
-        if call:
-            found += 1
-            yield call
-        if found >= MOST:
-            return
+    """Return the calls of a function of so many parameters; an unknown number is taken for one."""
+    lines = (line for line in _joined(text.splitlines()) if len(line) <= _LONGEST_LINE)
+    return islice(filter(None, (_call(line, width or 1) for line in lines)), MOST)
 
 
 def _joined(lines: list[str]) -> Iterator[str]:
@@ -262,7 +242,7 @@ def _call(line: str, width: int) -> Call | None:
     args: list[Any] = []
     while len(args) < width:
         named = _NAMED.match(line, place)
-        value = value_at(line, named.end() if named else _bare(line, place))
+        value = value_at(line, named.end() if named else len(line) - len(line[place:].lstrip("`*")))
         if value is None:
             return None
         args.append(value[0])
@@ -277,21 +257,14 @@ def _call(line: str, width: int) -> Call | None:
 
 def _spread(args: list[Any], line: str, place: int, width: int) -> Call | None:
     """Return the call whose arguments stand in one pair of parentheses."""
-    if len(args) == 1 and isinstance(args[0], tuple) and len(args[0]) == width:
-        return _returning(list(args[0]), line, place)
-    return None
+    is_spread = len(args) == 1 and isinstance(args[0], tuple) and len(args[0]) == width
+    return _returning(list(args[0]), line, place) if is_spread else None
 
 
 def _returning(args: list[Any], line: str, place: int) -> Call | None:
     relation = _UNNAMED_RELATION.match(line, place)
     value = relation and value_at(line, relation.end())
     return Call(tuple(args), value[0], ATOL) if value and _END.match(line, value[1]) else None
-
-
-def _bare(line: str, place: int) -> int:
-    while line[place : place + 1] in {"`", "*"}:
-        place += 1
-    return place
 
 
 LONGEST_TEXT: Final = 100_000
@@ -352,22 +325,16 @@ def parameters(task: Task) -> int | None:
 
 def function_in(source: str, name: str) -> ast.FunctionDef | None:
     """Return the last function of a name at the top of a program or prompt, None where there is none."""
-    for tail in ("", "\n    pass\n"):
-        if tree := parse_python(source + tail):
-            found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
-            return found[-1] if found else None
-    return None
+    bodies = (parsed(source + tail).body for tail in ("", "\n    pass\n"))
+    found = (node for body in bodies for node in reversed(body) if isinstance(node, ast.FunctionDef))
+    return next((node for node in found if node.name == name), None)
 
 
 def _calls(text: str, name: str) -> Iterator[Call]:
     """Yield each call of the function that the text gives a value for."""
     called = re.compile(rf"(?<![\w.]){re.escape(name)}[ \t]{{0,3}}(?=\()")
-    for number, match in enumerate(called.finditer(text)):
-        if number >= _MOST_CALLS:
-            return
-        if not _free(text, match.start()):
-            continue
-        args = arguments_at(text, match.end())
+    for match in islice(called.finditer(text), _MOST_CALLS):
+        args = arguments_at(text, match.end()) if _free(text, match.start()) else None
         value = args and _value_after(text, args[1])
         if args and value:
             yield Call(args[0], value[0], ATOL)
@@ -414,12 +381,9 @@ def _value_after(text: str, end: int) -> tuple[Any, int] | None:
 
 def _drop_contradictions(tests: list[Call | Script]) -> tuple[Test, ...]:
     """Return each test once, and none of the calls that are said to return different things."""
-    told: dict[str, set[str]] = {}
+    expected: dict[str, set[str]] = {}
     for test in tests:
         if isinstance(test, Call):
-            told.setdefault(repr(test.args), set()).add(repr(test.expected))
-    kept: dict[str, Call | Script] = {}
-    for test in tests:
-        if isinstance(test, Script) or len(told[repr(test.args)]) == 1:
-            kept.setdefault(repr(test), test)
-    return tuple(kept.values())[:MOST]
+            expected.setdefault(repr(test.args), set()).add(repr(test.expected))
+    clear = (test for test in tests if isinstance(test, Script) or len(expected[repr(test.args)]) == 1)
+    return tuple({repr(test): test for test in clear}.values())[:MOST]

@@ -21,6 +21,7 @@ import re
 import signal
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Final, Literal, assert_never
@@ -92,13 +93,12 @@ def job_of(task: Task, program: Program, *, limits: Limits | None = None, extent
     """
     candidate = json.dumps({"source": program.source}).encode()
     spec = _SPECS.spec(task, _head(task, extent))
-    return Job(program.id, candidate, spec, limits=_limits(task, limits), modules=_modules(task.tests))
-
-
-def _modules(tests: tuple[Test, ...]) -> tuple[str, ...]:
-    """Return what running tests will import, as their text has it."""
-    sources = (test.source for test in tests if isinstance(test, Script | Pytest))
-    return PYTEST if any(map(_FOR_PYTEST.search, sources)) else ()
+    if task.timeout_s > 0:
+        base = limits or Limits()
+        limits = replace(base, cpu_s=task.timeout_s, wall_s=max(base.wall_s, _WALL * task.timeout_s))
+    sources = (test.source for test in task.tests if isinstance(test, Script | Pytest))
+    modules = PYTEST if any(map(_FOR_PYTEST.search, sources)) else ()
+    return Job(program.id, candidate, spec, limits=limits, modules=modules)
 
 
 def outcome_of(
@@ -110,6 +110,7 @@ def outcome_of(
         return Outcome(task.id, program.id, None, detail=_clean(f"the sandbox broke: {ended.detail}"))
     finding = _finding(ended, verdict)
     missing = distribution_of(finding.missing) and finding.missing if finding.missing else ""
+    is_correct = finding.fault is Fault.CORRECT
     return Outcome(
         task.id,
         program.id,
@@ -122,12 +123,12 @@ def outcome_of(
         seconds=ended.wall_s,
         cpu_s=ended.cpu_s,
         peak_mb=ended.peak_mb,
-        tests_run=_number(verdict, "tests_run"),
+        tests_run=verdict.get("tests_run", 0),
         shared=bool(verdict.get("shared")),
         missing=_clean(missing),
         test=finding.test,
         suspected=finding.fault if finding.doubtful else None,
-        ran_all=_ran_all(finding, verdict),
+        ran_all=is_correct if is_correct or finding.breaks else verdict["ran_all"],
     )
 
 
@@ -154,8 +155,8 @@ def _head(task: Task, extent: Extent) -> bytes:
     """Return what a judge is told before the tests: how the answers count, and how far the tests go."""
     loose, sealed = task.tags.get("values") == "json", task.tags.get("code") == "sealed"
     goes = {"survey": extent == "survey", "every_test": extent == "every test"}
-    said = json.dumps({"entry": task.entry_point, "loose": loose, "sealed": sealed, **goes})
-    return f'{said[:-1]}, "tests": '.encode()
+    head = json.dumps({"entry": task.entry_point, "loose": loose, "sealed": sealed, **goes})
+    return f'{head[:-1]}, "tests": '.encode()
 
 
 def _read_tests(task: Task) -> bytes:
@@ -186,13 +187,6 @@ def _test_spec(task: Task, number: int, test: Test) -> dict[str, Any]:
     assert_never(test)
 
 
-def _limits(task: Task, limits: Limits | None) -> Limits | None:
-    if task.timeout_s <= 0:
-        return limits
-    base = limits or Limits()
-    return replace(base, cpu_s=task.timeout_s, wall_s=max(base.wall_s, _WALL * task.timeout_s))
-
-
 def _finding(ended: Ended, verdict: dict[str, Any]) -> TestFinding:
     if verdict and not verdict.get("gone"):
         return TestFinding(Fault(verdict["fault"]), *(verdict[name] for name in _FOUND))
@@ -200,13 +194,6 @@ def _finding(ended: Ended, verdict: dict[str, Any]) -> TestFinding:
         what = "processor time" if ended.ended == "cpu" else "time"
         return TestFinding(Fault.TIMEOUT, f"stopped: took more {what} than it may")
     return TestFinding(Fault.EXECUTION_OTHER, _why_gone(ended, verdict))
-
-
-def _ran_all(finding: TestFinding, verdict: dict[str, Any]) -> bool | None:
-    """Return whether a program ran all its tests, None where a wrong answer ended them."""
-    if finding.fault is Fault.CORRECT or finding.breaks:
-        return finding.fault is Fault.CORRECT
-    return None if verdict["ran_all"] is None else bool(verdict["ran_all"])
 
 
 def _why_gone(ended: Ended, verdict: dict[str, Any]) -> str:
@@ -217,9 +204,8 @@ def _why_gone(ended: Ended, verdict: dict[str, Any]) -> str:
         number = os.WTERMSIG(ended.status)
         name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
         return f"{ENDED_EARLY}: ended by {name}"
-    code = os.waitstatus_to_exitcode(ended.status)
-    told = verdict.get("detail", "")
-    return f"{ENDED_EARLY}, with status {code}{f' ({told})' if told else ''}"
+    why = f" ({verdict['detail']})" if verdict.get("detail") else ""
+    return f"{ENDED_EARLY}, with status {os.waitstatus_to_exitcode(ended.status)}{why}"
 
 
 _FOUND: Final = ("detail", "got", "expected", "line", "missing", "doubtful", "test")
@@ -234,11 +220,8 @@ _BROKEN_LIMITS: Final = {
 def _read(raw: bytes) -> dict[str, Any]:
     """Return the last verdict that is whole: a judge that goes on writes what it knows before."""
     for line in reversed(raw.splitlines()):
-        try:
-            verdict = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(verdict, dict):
+        with suppress(ValueError):
+            verdict: dict[str, Any] = json.loads(line)
             return verdict
     return {}
 
@@ -246,8 +229,3 @@ def _read(raw: bytes) -> dict[str, Any]:
 def _clean(text: str) -> str:
     """Return text that UTF-8 can say: halves of characters are written out."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _number(verdict: dict[str, Any], name: str) -> int:
-    value = verdict.get(name, 0)
-    return value if type(value) is int else 0

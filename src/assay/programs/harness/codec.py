@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from types import NoneType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from assay.programs.harness.library_values import KINDS, base_of, name_of_type, named_type
 
@@ -33,6 +33,9 @@ PLAIN_BITS: Final = 2000
 
 _RECURSION: Final = 6000
 """Frames for what is nested `DEEPEST` deep: within the stack that a thread has."""
+
+
+_Value = TypeVar("_Value")
 
 
 class NotPlainData(Exception):
@@ -82,6 +85,15 @@ def deeply() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
+def _with_depth(work: Callable[[], _Value]) -> _Value:
+    """Return the result of some work; only where the usual limit was too low, it may nest deep."""
+    try:
+        return work()
+    except RecursionError:
+        with deeply():
+            return work()
+
+
 Find = Callable[[Any], Any]
 """The object for which that stands."""
 
@@ -96,16 +108,9 @@ def unpack(packed: Any, find: Find | None = None) -> Any:
     if kind is list and is_flat(packed):
         return packed[:]
     try:
-        return Unpacker(find).value(packed)
-    except RecursionError:
-        pass
+        return _with_depth(lambda: Unpacker(find).value(packed))
     except Exception as error:  # a forged message may do anything here
         raise Gone(f"a message that is no value: {type(error).__name__}: {error}") from error
-    try:
-        with deeply():
-            return Unpacker(find).value(packed)
-    except Exception as error:
-        raise Gone(f"a message that is no value: {type(error).__name__}") from error
 
 
 def unpack_numbered(packed: Any, find: Find | None = None) -> tuple[Any, list[Any]]:
@@ -180,11 +185,6 @@ def _defaultdict(unpacker: Unpacker, content: Any) -> Any:
     return made
 
 
-def _pairs(unpacker: Unpacker, content: Any) -> dict[Any, Any]:
-    keys, values = content
-    return dict(zip(unpacker.items(keys), unpacker.items(values), strict=True))
-
-
 def _unmade(unpacker: Unpacker, content: Any) -> Any:
     name, parts = content
     return unpacker.register(KINDS[name].make(*unpacker.items(parts)))
@@ -214,7 +214,7 @@ _UNPACKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
     "r": lambda _, parts: range(*parts),
     "K": lambda unpacker, items: dict.fromkeys(unpacker.items(items)).keys(),
     "V": lambda unpacker, items: dict(enumerate(unpacker.items(items))).values(),
-    "I": lambda unpacker, content: _pairs(unpacker, content).items(),
+    "I": lambda unpacker, content: dict(zip(*map(unpacker.items, content), strict=True)).items(),
     "g": lambda unpacker, content: Drawn(str(content[0]), unpacker.items(content[1])),
     "m": _unmade,
     "T": lambda _, name: named_type(name),
@@ -248,14 +248,13 @@ def pack(value: object, keep: Keep | None = None) -> Any:
 
 def pack_numbered(value: object, keep: Keep | None = None) -> tuple[Any, list[Any]]:
     """Return the same, and the containers in the value that may change, in the order of their numbers."""
-    packer = _Packer(keep)
-    try:
-        return packer.pack(value), packer.made
-    except RecursionError:
+
+    def packed() -> tuple[Any, list[Any]]:
         packer = _Packer(keep)
+        return packer.pack(value), packer.made
+
     try:
-        with deeply():
-            return packer.pack(value), packer.made
+        return _with_depth(packed)
     except RecursionError:
         raise TooLarge("nested too deep") from None
 
@@ -455,12 +454,7 @@ class Channel:
 
     def send(self, message: object) -> None:
         """Send one message; raise TooLarge where it is too long, Gone where nobody listens."""
-        try:
-            text = _dumps(message)
-        except RecursionError:
-            with deeply():
-                text = _dumps(message)
-        self.post(text)
+        self.post(_with_depth(lambda: _dumps(message)))
 
     def post(self, text: str) -> None:
         """Send a message that is JSON already."""
@@ -479,14 +473,7 @@ class Channel:
             raise Gone(f"a message of {length} bytes, more than {MOST_BYTES}")
         raw = self._take(length)
         try:
-            return _loads(raw.decode("ascii"))
-        except RecursionError:
-            pass
-        except ValueError as error:
-            raise Gone(f"a message that is no JSON: {error}") from error
-        try:
-            with deeply():
-                return _loads(raw.decode("ascii"))
+            return _with_depth(lambda: _loads(raw.decode("ascii")))
         except (ValueError, RecursionError) as error:
             raise Gone(f"a message that is no JSON: {error}") from error
 

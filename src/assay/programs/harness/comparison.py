@@ -149,22 +149,14 @@ def _one_of(got: object, expected: object) -> Fault:
     return fault_of(got, next((each for each in expected if _kind(each) == _kind(got)), next(iter(expected))))
 
 
-def _of_type(got: object, _: object) -> Fault:
-    return Fault.NONE_ERROR if got is None else Fault.OUTPUT_TYPE_ERROR
-
-
-def _order(got: object, expected: object) -> Fault:
-    return fault_of(got, expected) if not same(got, expected) else Fault.INTENT_OTHER
-
-
 _RELATIONS: Final[dict[str, Callable[[object, object], Fault]]] = {
     "eq": fault_of,
     "in": _one_of,
-    "order": _order,
+    "order": lambda got, expected: Fault.INTENT_OTHER if same(got, expected) else fault_of(got, expected),
     "true": lambda got, _: fault_of(got, True),
     "false": lambda got, _: fault_of(got, False),
     "none": lambda got, _: fault_of(got, None),
-    "type": _of_type,
+    "type": lambda got, _: Fault.NONE_ERROR if got is None else Fault.OUTPUT_TYPE_ERROR,
     "ne": lambda *_: Fault.INTENT_OTHER,
 }
 
@@ -232,13 +224,10 @@ def _is_within(got: Any, expected: Any, atol: float, depth: int) -> bool:
         return isinstance(got, int | float | complex) and _close(got, expected, atol)
     if depth > _DEEPEST or type(got) is not type(expected):
         return same(got, expected)
-    if isinstance(expected, list | tuple):
-        pairs = zip(got, expected, strict=False)
-        return len(got) == len(expected) and all(_is_within(*pair, atol, depth + 1) for pair in pairs)
-    if isinstance(expected, dict):
-        return got.keys() == expected.keys() and all(
-            _is_within(got[key], value, atol, depth + 1) for key, value in expected.items()
-        )
+    if isinstance(expected, dict) and got.keys() == expected.keys():
+        return all(_is_within(got[key], value, atol, depth + 1) for key, value in expected.items())
+    if isinstance(expected, list | tuple) and len(got) == len(expected):
+        return all(_is_within(*pair, atol, depth + 1) for pair in zip(got, expected, strict=True))
     return same(got, expected)
 
 
@@ -323,7 +312,8 @@ def canonical_lines(printed: str) -> str:
     """Return the text of what a program printed: words and lines, numbers with a point within nine digits."""
     if len(printed) > _MOST_SHOWN:
         return shortened("\n".join(map(" ".join, lines_of(printed))))
-    return shortened("\n".join(map(_line, parsed(printed))))
+    lines = (line if isinstance(line, str) else " ".join(_text(each, 0) for each in line) for line in parsed(printed))
+    return shortened("\n".join(lines))
 
 
 def shortened(text: str) -> str:
@@ -331,10 +321,6 @@ def shortened(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST - 40]}…{blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
-
-
-def _line(values: object) -> str:
-    return " ".join(_text(value, 0) for value in values) if isinstance(values, list) else str(values)
 
 
 def _text(value: Any, depth: int) -> str:  # noqa: PLR0911  # a kind of value each

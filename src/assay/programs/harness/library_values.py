@@ -1,4 +1,4 @@
-"""Values of the standard library and of numpy to plain parts and back, by a table: no more than its kinds can cross.
+"""Take values of the standard library and of numpy apart and make them again, by a table: no other kinds can cross.
 
 A kind says what its values are taken apart into (None where something would be lost) and what makes them again. Only
 classes that are what their module says they are count; those of a program that inherit from dates and numbers cross as
@@ -77,11 +77,9 @@ def _kind_name(kind: type) -> str:
 
 def _numpy_name(kind: type) -> str:
     numpy = sys.modules["numpy"]
-    if kind is numpy.ndarray:
-        return "numpy.ndarray"
     if issubclass(kind, numpy.generic) and getattr(numpy, kind.__name__, None) is kind:
         return "numpy.generic"
-    return "numpy.dtype" if issubclass(kind, numpy.dtype) else ""
+    return "numpy.ndarray" if kind is numpy.ndarray else "numpy.dtype" if issubclass(kind, numpy.dtype) else ""
 
 
 def _library(name: str, *parts: Any, **keywords: Any) -> Any:
@@ -208,10 +206,8 @@ KINDS: Final[dict[str, LibraryKind]] = {
     ),
     "numpy.dtype": LibraryKind(lambda value, _: None if value.hasobject else (_described(value),), _dtype),
 }
-_ODD_NAMES: Final = {
-    types.MappingProxyType: "types.MappingProxyType",
-    types.EllipsisType: "types.EllipsisType",
-    types.NotImplementedType: "types.NotImplementedType",
+_ODD_NAMES: Final[dict[type, str]] = {
+    getattr(types, name): f"types.{name}" for name in ("MappingProxyType", "EllipsisType", "NotImplementedType")
 }
 _TYPES_OF: Final = {"builtins", "collections", "types"} | {name.partition(".")[0] for name in KINDS}
 """Modules whose classes cross by their name."""

@@ -44,6 +44,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -96,7 +97,7 @@ class LoadedProgram:
             return space[name]
         solution = space.get("Solution")
         if isinstance(solution, type) and hasattr(solution, name):
-            return _on_new_instance(solution, name)
+            return lambda *args, **keywords: getattr(solution(), name)(*args, **keywords)  # noqa: PLW0108  each call its own
         maker = space.get("__getattr__")
         if maker is None:
             raise LookupError(name)
@@ -104,13 +105,6 @@ class LoadedProgram:
             return maker(name)
         except AttributeError:
             raise LookupError(name) from None
-
-
-def _on_new_instance(kind: type, name: str) -> Callable[..., Any]:
-    def call(*args: Any, **keywords: Any) -> Any:
-        return getattr(kind(), name)(*args, **keywords)
-
-    return call
 
 
 def compiled(source: str) -> Any:
@@ -207,8 +201,8 @@ def run_whole(source: str, text: str) -> list[Any]:
             _be(source, given, printed, report)
         _, status = os.waitpid(pid, 0)
         code = os.waitstatus_to_exitcode(status)
-        shown = _read(printed, MOST_PRINTED + 1).decode("utf-8", "replace")
-        return ["printed", shown, code, _failure(_read(report, 1 << 16), code, len(shown))]
+        shown = os.pread(printed.fileno(), MOST_PRINTED + 1, 0).decode("utf-8", "replace")
+        return ["printed", shown, code, _failure(os.pread(report.fileno(), 1 << 16, 0), code, len(shown))]
 
 
 def _be(source: str, given: IO[bytes], printed: IO[bytes], report: IO[bytes]) -> NoReturn:
@@ -227,9 +221,9 @@ def _be(source: str, given: IO[bytes], printed: IO[bytes], report: IO[bytes]) ->
     code = 1
     try:
         program = LoadedProgram(source, "__main__")
-        code = _exit_code(program.failure)
-        if program.failure is not None and code:
-            failures.append(program.failure)
+        failure = program.failure or {"type": "SystemExit", "args": []}
+        code = int(failure["type"] != "SystemExit" or failure.get("args") not in ([], [None], [0]))
+        failures += [failure] * code
         threading._shutdown()  # type: ignore[attr-defined] # noqa: SLF001 - what the interpreter does at its end
         atexit._run_exitfuncs()  # noqa: SLF001 - the same
     finally:
@@ -241,30 +235,15 @@ def _be(source: str, given: IO[bytes], printed: IO[bytes], report: IO[bytes]) ->
         os._exit(code)
 
 
-def _exit_code(failure: dict[str, Any] | None) -> int:
-    """Return the exit status for what a program ended with; `sys.exit()` and `sys.exit(0)` are no failure."""
-    if failure is None:
-        return 0
-    if failure["type"] != "SystemExit":
-        return 1
-    return 0 if failure.get("args") in ([], [None], [0], [False]) else 1
-
-
-def _read(file: IO[bytes], most: int) -> bytes:
-    return os.pread(file.fileno(), most, 0)
-
-
 def _failure(report: bytes, code: int, length: int) -> dict[str, Any] | None:
     if length > MOST_PRINTED:
         return {"type": "OutputLimit", "bases": [], "message": f"printed more than {MOST_PRINTED} bytes", "line": -1}
     if code == 0:
         return None
-    try:
-        told = json.loads(report)
-        if isinstance(told, dict):
-            return told
-    except ValueError:
-        sys.exc_info()
+    with suppress(ValueError):
+        found = json.loads(report)
+        if isinstance(found, dict):
+            return found
     how = f"ended by signal {-code}" if code < 0 else f"ended with status {code}"
     return {"type": "Exit", "bases": [], "message": how, "line": -1}
 
@@ -300,11 +279,16 @@ def run_shared(
         found = bring(name)
         return _watched(found, recorder) if isinstance(found, FunctionType) and not looks_inside else found
 
-    def module_of(bring: Bring) -> ModuleType:
-        return program if looks_inside and not seal else ProgramModule(bring, vars(program))
-
+    own = looks_inside and not seal
     try:
-        run_script(plan, recorder, watched, script["entry"], seal, module_of=module_of)
+        run_script(
+            plan,
+            recorder,
+            watched,
+            script["entry"],
+            seal,
+            module_of=lambda bring: program if own else ProgramModule(bring, vars(program)),
+        )
     except CodeChanged as changed:
         found.insert(0, changed_code(changed))
     except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is
@@ -388,7 +372,6 @@ class Candidate:
         self._source = spec["source"]
         self._channel = channel
         self._report = report_fd
-        self._program: LoadedProgram | None = None
         self._table = ObjectTable()
 
     def answer(self) -> None:
@@ -417,20 +400,18 @@ class Candidate:
         except (NotPlainData, ValueError, RecursionError) as error:
             self._channel.send(["raised", failure_of(error), None])
 
-    def _loaded(self) -> LoadedProgram:
-        if self._program is None:
-            self._program = LoadedProgram(self._source, "solution")
-        return self._program
+    @cached_property
+    def _program(self) -> LoadedProgram:
+        return LoadedProgram(self._source, "solution")
 
     def _names(self, names: list[str]) -> list[Any]:
-        program = self._loaded()
-        if program.failure is not None:
-            return ["failed", self._reported(program.failure)]
-        return ["names", {name: self._described(program, name) for name in names}]
+        if self._program.failure is not None:
+            return ["failed", self._reported(self._program.failure)]
+        return ["names", {name: self._described(name) for name in names}]
 
-    def _described(self, program: LoadedProgram, name: str) -> dict[str, Any]:
+    def _described(self, name: str) -> dict[str, Any]:
         try:
-            found = program.find(name)
+            found = self._program.find(name)
         except LookupError:
             return {"is": "missing"}
         if isinstance(found, ModuleType):
@@ -445,7 +426,7 @@ class Candidate:
     def _call(self, name: str, packed: Any, keywords: Any) -> list[Any]:
         (args, made), named = unpack_numbered(packed, self._table.find), unpack(keywords, self._table.find)
         try:
-            value = self._loaded().find(name)(*args, **named)
+            value = self._program.find(name)(*args, **named)
             same = next((place for place, arg in enumerate(args) if arg is value and type(arg) in _CHANGEABLE), None)
             return ["returned", self._table.pack(value), self._changed(packed, args, made), same]
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer

@@ -30,10 +30,13 @@ from functools import lru_cache
 from itertools import islice
 from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, SimpleNamespace
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from assay.programs.harness.codec import MOST_DRAWN, Gone, NotPlainData, Opaque, TooLarge, Unpacker, pack
+from assay.programs.harness.codec import MOST_DRAWN, Gone, NotPlainData, Opaque, TooLarge, pack
 from assay.programs.harness.recorder import FAILURE
+
+if TYPE_CHECKING:
+    from assay.programs.harness.remote import Remote
 
 _WITH_FIELDS = (SimpleNamespace, UserDict, UserList)
 _SLICED = (list, bytearray, array)
@@ -41,21 +44,28 @@ _REFILLED = (dict, set)
 
 
 def graft(old: Any, new: Any) -> Any:
-    """Make a container what it became; return what stands for it now."""
+    """Make a container what it became, and so those of one kind at one place in it; return what stands for it now."""
     pairs: dict[int, tuple[Any, Any]] = {}
-    _match(old, new, pairs)
-
-    def now(value: Any) -> Any:
-        return pairs[id(value)][0] if id(value) in pairs else value
-
-    for kept, became in pairs.values():
-        _fill(kept, became, now)
-    return now(new)
+    waiting = [(old, new)]
+    while waiting:
+        before, now = waiting.pop()
+        if type(before) is not type(now) or before is now or id(now) in pairs or not _may_change(before, now):
+            continue
+        pairs[id(now)] = (before, now)
+        if isinstance(before, list):
+            waiting += zip(before, now, strict=False)
+        elif isinstance(before, dict):
+            waiting += [(before[key], value) for key, value in now.items() if key in before]
+    return _fill_all(pairs)(new)
 
 
 def graft_all(olds: Sequence[Any], news: Sequence[Any]) -> None:
     """Make each of some containers what the one at its place became; they may hold one another."""
-    pairs = {id(new): (old, new) for old, new in zip(olds, news, strict=True) if type(old) is type(new)}
+    _fill_all({id(new): (old, new) for old, new in zip(olds, news, strict=True) if type(old) is type(new)})
+
+
+def _fill_all(pairs: dict[int, tuple[Any, Any]]) -> Callable[[Any], Any]:
+    """Fill old containers with what is in their new ones, known by their ids; return what says which one stands now."""
 
     def now(value: Any) -> Any:
         return pairs[id(value)][0] if id(value) in pairs else value
@@ -63,20 +73,7 @@ def graft_all(olds: Sequence[Any], news: Sequence[Any]) -> None:
     for old, new in pairs.values():
         if _may_change(old, new):
             _fill(old, new, now)
-
-
-def _match(old: Any, new: Any, pairs: dict[int, tuple[Any, Any]]) -> None:
-    """Pair the containers of one kind at the same place in both."""
-    waiting = [(old, new)]
-    while waiting:
-        old, new = waiting.pop()
-        if type(old) is not type(new) or old is new or id(new) in pairs or not _may_change(old, new):
-            continue
-        pairs[id(new)] = (old, new)
-        if isinstance(old, list):
-            waiting += zip(old, new, strict=False)
-        elif isinstance(old, dict):
-            waiting += [(old[key], value) for key, value in new.items() if key in old]
+    return now
 
 
 def _may_change(old: Any, new: Any) -> bool:
@@ -99,12 +96,9 @@ def _fill(old: Any, new: Any, now: Any) -> None:
         old.clear()
         for key, value in items:
             old[key] = value
-    elif isinstance(old, set):
+    elif isinstance(old, set | deque):
         old.clear()
-        old.update(new)
-    elif isinstance(old, deque):
-        old.clear()
-        old.extend(map(now, new))
+        (old.update if isinstance(old, set) else old.extend)(map(now, new))
     elif isinstance(old, _WITH_FIELDS):
         old.__dict__.clear()
         old.__dict__.update(new.__dict__)
@@ -254,28 +248,10 @@ class NeedsObjects(BaseException):
     """The tests hold something that is no data and that the program would have to see; nothing that tests catch."""
 
 
-class Asks(Protocol):
-    """Who asks the program."""
-
-    relied: bool
-    """Whether a comparison was left to the program."""
-    turns: int
-    """How often tests did what may change an object of the program."""
-
-    def use(self, number: int, ability: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Use an object of the program; return the answer, still packed, for `__next__`."""
-
-    def answer(self, packed: Any) -> Any:
-        """Unpack an answer."""
-
-    def unpacker(self) -> Unpacker:
-        """Return what unpacks an answer in parts."""
-
-
 class About:
     """What is known of a handle, and the items that were fetched ahead."""
 
-    def __init__(self, asks: Asks, number: int, able: frozenset[str]) -> None:
+    def __init__(self, asks: Remote, number: int, able: frozenset[str]) -> None:
         self.asks = asks
         self.number = number
         self.able = able
@@ -283,7 +259,7 @@ class About:
         self.drawn = 0
         self.ended = False
         self.held: dict[int, Any] = {}
-        self.content: dict[_Family, tuple[int, dict[type, Any]]] = {}
+        self.content: dict[tuple[type, ...], tuple[int, dict[type, Any]]] = {}
 
 
 class Handle(Opaque):
@@ -325,7 +301,7 @@ def _lacks(it: Handle, name: str) -> AttributeError:
     return AttributeError(f"'{type(it).__name__}' object has no attribute {name!r}", name=name, obj=it)
 
 
-def handle(asks: Asks, told: Any) -> Handle:
+def handle(asks: Remote, told: Any) -> Handle:
     """Return what stands for an object; raises anything for a forged one."""
     number, name, able = told
     kind = _class(name.replace("\0", " ")[:200], frozenset(able))
@@ -363,21 +339,14 @@ def _use(it: Handle, ability: str, *args: Any, **keywords: Any) -> Any:
     return about.asks.answer(about.asks.use(about.number, ability, args, keywords))
 
 
-def _method(ability: str) -> Callable[..., Any]:
+def _method(ability: str, *, relied: bool = False) -> Callable[..., Any]:
+    """Return a method; where it is relied on, its answer is the program's word."""
+
     def use(self: Handle, *args: Any, **keywords: Any) -> Any:
+        _about(self).asks.relied |= relied
         return _use(self, ability, *args, **keywords)
 
     use.__name__ = ability
-    return use
-
-
-def _relying(ability: str) -> Callable[..., Any]:
-    """Return a method whose answer is the program's word."""
-
-    def use(self: Handle, *args: Any) -> Any:
-        _about(self).asks.relied = True
-        return _use(self, ability, *args)
-
     return use
 
 
@@ -418,16 +387,16 @@ def _content_like(it: Handle, other: Any) -> Any:
 
     It is drawn before the object is told what it is compared with, and kept until tests may have changed it.
     """
-    family = next((family for family in _FAMILIES if type(other) in family.kinds), None)
-    if family is None:
+    kinds, draw = next((family for family in _FAMILIES if type(other) in family[0]), ((), None))
+    if draw is None:
         return None
     about = _about(it)
-    turn, content = about.content.get(family, (-1, {}))
+    turn, content = about.content.get(kinds, (-1, {}))
     if turn != about.asks.turns:
         content = {}
         with suppress(Exception):  # the program's conversion may do anything
-            content = family.draw(it)
-        about.content[family] = about.asks.turns, content
+            content = draw(it)
+        about.content[kinds] = about.asks.turns, content
     return content.get(type(other))
 
 
@@ -463,24 +432,18 @@ def _of_one(kind: type, ability: str) -> Callable[[Handle], dict[type, Any]]:
     return draw
 
 
-class _Family(NamedTuple):
-    """Kinds of data that an object may hold at once."""
-
-    kinds: tuple[type, ...]
-    draw: Callable[[Handle], dict[type, Any]]
-
-
 _NUMERIC: Final = {
     int: ("__int__", "__index__"),
     float: ("__float__", "__index__"),
     complex: ("__complex__", "__float__", "__index__"),
 }
-_FAMILIES: Final = (
-    _Family((int, float, complex), _numbers),
-    _Family((str,), _of_one(str, "__str__")),
-    _Family((bytes,), _of_one(bytes, "__bytes__")),
-    _Family((list, tuple, set, frozenset), _items),
-    _Family((dict,), _of_one(dict, "__getitem__")),
+# Kinds of data that an object may hold at once, and what draws them.
+_FAMILIES: Final[tuple[tuple[tuple[type, ...], Callable[[Handle], dict[type, Any]]], ...]] = (
+    ((int, float, complex), _numbers),
+    ((str,), _of_one(str, "__str__")),
+    ((bytes,), _of_one(bytes, "__bytes__")),
+    ((list, tuple, set, frozenset), _items),
+    ((dict,), _of_one(dict, "__getitem__")),
 )
 
 
@@ -521,16 +484,12 @@ def _typed(ability: str, kind: type | tuple[type, ...]) -> Callable[..., Any]:
     def use(self: Handle, *args: Any) -> Any:
         value = _use(self, ability, *args)
         if not isinstance(value, kind):
-            raise _wrong(f"{ability} returned {type(value).__name__}")
+            error = TypeError(f"{ability} returned {type(value).__name__}")
+            error.__dict__[FAILURE] = {"type": "TypeError", "message": str(error), "line": -1}
+            raise error
         return value
 
     return use
-
-
-def _wrong(message: str) -> TypeError:
-    error = TypeError(message)
-    error.__dict__[FAILURE] = {"type": "TypeError", "message": message, "line": -1}
-    return error
 
 
 def _iterate(self: Handle) -> Any:
@@ -550,7 +509,7 @@ _METHODS: Final[dict[str, Any]] = {
     **{ability: _method(ability) for ability in ABILITIES - {"__eq__"}},
     **{ability: _typed(ability, kind) for kind, named in _ANSWERS.items() for ability in named},
     **{ability: _ordering(ability) for ability in _ORDERINGS},
-    **{ability: _relying(ability) for ability in (_OPERATORS & ABILITIES) | {"__bool__", "__contains__"}},
+    **{ability: _method(ability, relied=True) for ability in (_OPERATORS & ABILITIES) | {"__bool__", "__contains__"}},
     "__next__": _next,
     "__iter__": _iterate,
 }

@@ -1,4 +1,4 @@
-"""What happens while tests run to what failed: executed asserts, values seen, values that the program returned.
+"""Record executed asserts, operands and returned values while tests run, and say what failed.
 
 The first failing assert decides. Its got is the program's value where it met the expected one (`asserts`). An error
 that the test code raises itself is put down to the program's last value: at once where that value explains it, else
@@ -90,7 +90,7 @@ class Recorder:
         self._outline = plan.outline
         self._asked = asked
         self._spare = spare
-        self._ends = ends
+        self.ends = ends
         self._ran: dict[str, int] = {}
         self._stopped: set[str] = set()
         self._test = ("", 0, 0)
@@ -128,13 +128,9 @@ class Recorder:
 
     def spares(self, error: BaseException) -> bool:
         """Say whether the tests go on after an exception."""
-        if self._spare is None or self._guards or self.ends_with(error):
+        if self._spare is None or self._guards or isinstance(error, self.ends):
             return False
         return self._spare(self.finding(error))
-
-    def ends_with(self, error: BaseException | None) -> bool:
-        """Say whether an exception ends the tests and says nothing about an answer."""
-        return isinstance(error, self._ends)
 
     def begin_test(self, name: str, line: int = -1) -> None:
         """Note that a test starts, by its name and the line at which its code begins."""
@@ -193,8 +189,8 @@ class Recorder:
 
     def passed(self) -> list[str]:
         """Return the asserts that held, each as its line and text; one that raised did not."""
-        held = [number for number in self._begun if number not in self._false]
-        return [f"line {self._asserts[number][0]}: {self._asserts[number][1]}" for number in held]
+        held = (self._asserts[number] for number in self._begun if number not in self._false)
+        return [f"line {line}: {text}" for line, text, _ in held]
 
     def finding(self, error: BaseException) -> TestFinding:
         """Say why an assert, or a script, ended with this exception."""
@@ -213,14 +209,13 @@ class Recorder:
     def _of_assert(self, message: str) -> TestFinding:
         line, text, _ = self._asserts[self._current] if self._current >= 0 else (0, "", OF_NONE)
         relation, got, expected = self._decisive()
-        fault = fault_where(relation, *(None if value is NOTHING else value for value in (got, expected)))
-        if got is NOTHING:
-            fault = Fault.INTENT_OTHER
-        told = {"true": "True", "false": "False", "none": "None"}.get(relation)
-        if told is None:
-            told = show(expected) if relation == "eq" and expected is not NOTHING else text
+        fault = fault_where(relation, got, None if expected is NOTHING else expected)
+        right = relation.capitalize() if relation in {"true", "false", "none"} else text
+        if relation == "eq" and expected is not NOTHING:
+            right = show(expected)
         where = f"assert at line {line} of the tests: {text}" if text else "an assertion of the tests"
-        return TestFinding(fault, f"{where}{f' ({message[:200]})' if message else ''}", show(got), told)
+        detail = f"{where}{f' ({message[:200]})' if message else ''}"
+        return TestFinding(Fault.INTENT_OTHER if got is NOTHING else fault, detail, show(got), right)
 
     def _decisive(self) -> tuple[str, Any, Any]:
         """Return how the program's value should have stood to which other one, where the assert was decided."""
@@ -229,10 +224,8 @@ class Recorder:
         if site < 0:
             return "ne", last, NOTHING
         relation, direct = self._sites[site]
-        got = next(value for number, role, value in reversed(self._seen) if (number, role) == (site, GOT))
-        expected = next(
-            (value for number, role, value in reversed(self._seen) if (number, role) == (site, EXPECTED)), NOTHING
-        )
+        operands = {role: value for number, role, value in self._seen if number == site}
+        got, expected = operands[GOT], operands.get(EXPECTED, NOTHING)
         if type(expected).__module__.startswith("_pytest"):  # of `pytest.approx`
             expected = getattr(expected, "expected", NOTHING)
         if relation.startswith("any "):
@@ -248,16 +241,13 @@ class Recorder:
         return any(value is one for one in self._returned)
 
     def _of_test_error(self, error: BaseException) -> TestFinding:
-        said = f"{type(error).__name__}: {str(error)[:300]}"
+        message = f"{type(error).__name__}: {str(error)[:300]}"
         if isinstance(error, AttributeError) and type(error.obj).__module__ == MODULE:
-            return TestFinding(Fault.FUNCTION_NOT_FOUND, said)
+            return TestFinding(Fault.FUNCTION_NOT_FOUND, message)
         last = self.last
-        if explains(last, error):
-            return TestFinding(
-                blamed(error, last), f"the test code could not use what was returned: {said}", show(last)
-            )
-        got = "" if last is NOTHING else show(last)
-        return TestFinding(blamed(error, last), f"the test code itself failed: {said}", got, doubtful=True)
+        certain = explains(last, error)
+        what = "could not use what was returned" if certain else "itself failed"
+        return TestFinding(blamed(error, last), f"the test code {what}: {message}", show(last), doubtful=not certain)
 
 
 def _is_told_by_pytest(error: BaseException) -> bool:
@@ -280,12 +270,10 @@ def found_in(failure: dict[str, Any]) -> TestFinding:
     """Turn what the program's process said about an exception into a finding."""
     kind, message, line = str(failure.get("type", "")), str(failure.get("message", "")), failure.get("line", -1)
     where = line if type(line) is int and 0 < line < _MOST_LINES else -1
-    detail = f"{kind}: {message}" if message else kind
+    detail, missing = f"{kind}: {message}" if message else kind, str(failure.get("missing", ""))
     if kind == "SystemExit":
         detail = f"the program ended before its tests did ({detail})"
-    return TestFinding(
-        fault_of_exception(kind), detail[:MOST_TEXT], line=where, missing=str(failure.get("missing", ""))
-    )
+    return TestFinding(fault_of_exception(kind), detail[:MOST_TEXT], line=where, missing=missing)
 
 
 def fault_of_exception(kind: str) -> Fault:
@@ -293,22 +281,12 @@ def fault_of_exception(kind: str) -> Fault:
 
     `UnboundLocalError` is `other` (table 12), though it is a NameError, and so is every class of the program's own.
     """
-    if kind in {"IndentationError", "TabError"}:
-        return Fault.SYNTAX_ERROR
     return _NAMED.get(kind, Fault.EXECUTION_OTHER)
 
 
 _NAMED: Final = {
-    str(fault): fault
-    for fault in (
-        Fault.NAME_ERROR,
-        Fault.VALUE_ERROR,
-        Fault.EOF_ERROR,
-        Fault.TYPE_ERROR,
-        Fault.INDEX_ERROR,
-        Fault.KEY_ERROR,
-        Fault.SYNTAX_ERROR,
-    )
+    **{name: Fault(name) for name in "NameError ValueError EOFError TypeError IndexError KeyError SyntaxError".split()},
+    **dict.fromkeys(("IndentationError", "TabError"), Fault.SYNTAX_ERROR),
 }
 
 

@@ -215,8 +215,11 @@ class Remote:
             answer = self._channel.receive()
             if not (isinstance(answer, list) and answer and isinstance(answer[0], str) and answer[0] in kinds):
                 raise Gone("an answer that is none")
-            if len(answer) != _LENGTHS[answer[0]] or not _FAILURES.get(answer[0], _is_any)(answer):
-                raise Gone(f"an answer that is none: {answer[0]}")
+            kind, place = answer[0], _FAILURE_AT.get(answer[0], 0)
+            if len(answer) != _LENGTHS[kind] or (
+                place and not is_failure(answer[place]) and (kind, answer[place]) != ("printed", None)
+            ):
+                raise Gone(f"an answer that is none: {kind}")
         return answer
 
     @contextmanager
@@ -236,12 +239,8 @@ class Remote:
 
 _ANSWERS = {"returned", "raised"}
 _LENGTHS = {"returned": 4, "raised": 3, "names": 2, "failed": 2, "printed": 4, "shared": 3, "found": 3}
-_FAILURES: dict[str, Callable[[list[Any]], bool]] = {
-    "raised": lambda answer: is_failure(answer[1]),
-    "failed": lambda answer: is_failure(answer[1]),
-    "printed": lambda answer: answer[3] is None or is_failure(answer[3]),
-}
-"""Whether what stands for a failure in an answer is one."""
+_FAILURE_AT = {"raised": 1, "failed": 1, "printed": 3}
+"""The place of what says what failed; for what was printed, nothing may have."""
 
 
 def is_failure(found: object) -> bool:
@@ -251,10 +250,6 @@ def is_failure(found: object) -> bool:
     texts, bases = [found.get(name, "") for name in ("type", "message", "missing")], found.get("bases", [])
     line = found.get("line", -1)
     return all(isinstance(each, str) for each in texts) and isinstance(bases, list) and type(line) is int
-
-
-def _is_any(_: list[Any]) -> bool:
-    return True
 
 
 def _module(name: str) -> Any:

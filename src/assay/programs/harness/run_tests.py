@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from functools import partial
 from importlib import import_module
 from itertools import chain
+from operator import is_
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -46,7 +47,8 @@ class Seal:
     """What was sealed, and whether it is whole; a broken seal stays broken."""
 
     def __init__(self) -> None:
-        self._looks: list[Callable[[], str]] = []
+        self.looks: list[Callable[[], str]] = []
+        """Each returns the name that was changed, empty where none was."""
         self._broken = ""
 
     def hold(
@@ -62,26 +64,27 @@ class Seal:
             new = () if names is not None else tuple(space.keys() - held.keys() - free)
             return next(chain(moved, new), "")
 
-        self._looks.append(look)
-
-    def look(self, at: Callable[[], str]) -> None:
-        """Have something looked at besides; it returns the name that was changed, empty where none was."""
-        self._looks.append(at)
+        self.looks.append(look)
 
     def hold_program(self, space: Mapping[str, Any]) -> None:
         """Hold the module of a program."""
-        codes = [code for value in tuple(space.values()) for code in _codes(value)]
+        codes = [part for value in tuple(space.values()) for part in _parts(value) if isinstance(part, CodeType)]
         self.hold(space, free=_COMES_BY_ITSELF.union(*map(_declared, codes)))
 
     def hold_object(self, name: str, value: object) -> None:
         """Hold a function or a class to what it is."""
         before = _parts(value)
+
+        def look() -> str:
+            now = _parts(value)
+            return "" if len(before) == len(now) and all(map(is_, before, now)) else name
+
         if before:
-            self._looks.append(lambda: "" if _same(before, _parts(value)) else name)
+            self.looks.append(look)
 
     def check(self) -> None:
         """Raise CodeChanged where anything is other than it was held to."""
-        self._broken = self._broken or next(filter(None, (look() for look in self._looks)), "")
+        self._broken = self._broken or next(filter(None, (look() for look in self.looks)), "")
         if self._broken:
             raise CodeChanged(self._broken)
 
@@ -106,14 +109,6 @@ def _parts(value: object, seen: frozenset[int] = frozenset()) -> tuple[object, .
 
 def _with_parts(values: list[Any], seen: frozenset[int]) -> tuple[object, ...]:
     return (*values, *(part for value in values for part in _parts(value, seen)))
-
-
-def _same(before: tuple[object, ...], now: tuple[object, ...]) -> bool:
-    return len(before) == len(now) and all(one is other for one, other in zip(before, now, strict=True))
-
-
-def _codes(value: object) -> Iterator[CodeType]:
-    yield from (part for part in _parts(value) if isinstance(part, CodeType))
 
 
 def _declared(code: CodeType) -> Iterator[str]:
@@ -274,7 +269,7 @@ class _Plugin:
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, Any]:
         report = yield
         error = call.excinfo.value if call.excinfo else None
-        if self._recorder.ends_with(error):
+        if isinstance(error, self._recorder.ends):
             self._end(error)
         elif report.failed or (hasattr(error, FAILURE) and report.skipped and not hasattr(report, "wasxfail")):
             self._fail(item, error)
@@ -322,16 +317,17 @@ def _name_of(item: Any) -> str:
 
 
 def _may_fail(item: Any) -> bool:
-    marked = item.get_closest_marker("xfail") is not None
-    owners = (getattr(item, "obj", None), getattr(getattr(item, "cls", None), "__unittest_expecting_failure__", None))
-    return marked or getattr(owners[0], "__unittest_expecting_failure__", False) or bool(owners[1])
+    return item.get_closest_marker("xfail") is not None or _is_decorated(item, "__unittest_expecting_failure__")
 
 
 def _is_marked(item: Any, report: Any) -> bool:
     """Say whether a mark or decorator has a test skipped."""
     marked = report.when == "setup" and any(item.get_closest_marker(name) for name in ("skip", "skipif"))
-    owners = (getattr(item, "obj", None), getattr(item, "cls", None))
-    return marked or any(getattr(owner, "__unittest_skip__", False) for owner in owners)
+    return marked or _is_decorated(item, "__unittest_skip__")
+
+
+def _is_decorated(item: Any, name: str) -> bool:
+    return any(getattr(getattr(item, owner, None), name, False) for owner in ("obj", "cls"))
 
 
 def _line_of(item: Any) -> int:
@@ -388,7 +384,12 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     namespace |= {SPARED: recorder.spared, GUARDED: recorder}
     brought: dict[str, Any] = {}
     if seal:
-        namespace[BEGIN] = _checking(seal, recorder.begin)
+
+        def begin(number: int) -> None:
+            seal.check()
+            recorder.begin(number)
+
+        namespace[BEGIN] = begin
         bring = _once(bring, brought, seal)
     namespace |= _names(plan, bring)
     tests = ModuleType(TESTS)
@@ -412,13 +413,9 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
 
 def _names(plan: ScriptPlan, bring: Bring) -> dict[str, Any]:
     """Return what the names mean that the tests do not make."""
-    meant = {found[0]: found for found in plan.libraries}
-    found: dict[str, Any] = {}
-    for name in {*plan.names, *meant}:
-        value = library(meant[name], partial(standard, name, bring)) if name in meant else standard(name, bring)
-        if value is not NOTHING:
-            found[name] = value
-    return found
+    found = {name: standard(name, bring) for name in plan.names - {name for name, *_ in plan.libraries}}
+    found |= {each[0]: library(each, partial(standard, each[0], bring)) for each in plan.libraries}
+    return {name: value for name, value in found.items() if value is not NOTHING}
 
 
 def _is_raised_by_tests(error: BaseException) -> bool:
@@ -426,14 +423,6 @@ def _is_raised_by_tests(error: BaseException) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and trace.tb_frame.f_code.co_filename == TESTS_FILE and not hasattr(error, FAILURE)
-
-
-def _checking(seal: Seal, begin: Callable[[int], None]) -> Callable[[int], None]:
-    def check(number: int) -> None:
-        seal.check()
-        begin(number)
-
-    return check
 
 
 def _once(bring: Bring, brought: dict[str, Any], seal: Seal) -> Bring:
@@ -456,7 +445,9 @@ def _hold_stand_ins(seal: Seal, namespace: dict[str, Any], brought: dict[str, An
     seal.hold(sys.modules, [MODULE])
     seal.hold(vars(sys.modules[MODULE]))
     seal.hold_object(MODULE, ProgramModule)
-    seal.look(lambda: next((name for name, value in brought.items() if namespace.get(name, value) is not value), ""))
+    seal.looks.append(
+        lambda: next((name for name, value in brought.items() if namespace.get(name, value) is not value), "")
+    )
 
 
 def standard(name: str, bring: Bring) -> Any:

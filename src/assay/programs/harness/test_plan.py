@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from importlib.util import MAGIC_NUMBER
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from assay.programs.harness import codec
 from assay.programs.harness.test_source import (
@@ -34,9 +34,11 @@ from assay.programs.harness.test_source import (
     first_line,
     free_names,
     imported_names,
+    imports,
     is_plain,
     is_pure,
     libraries_in,
+    name_of,
     needs_objects,
     open_main,
     outline,
@@ -58,28 +60,16 @@ _ONE_VALUE: Final = frozenset(
 _QUANTIFIERS: Final = frozenset({"all", "any"})
 _SWAPPED: Final = {"eq": "ne", "ne": "eq", "in": "ne", "true": "false", "false": "true"}
 _RELATIONS: Final[dict[type[ast.cmpop], str]] = {
-    ast.Eq: "eq",
-    ast.Is: "eq",
-    ast.NotEq: "ne",
-    ast.IsNot: "ne",
-    ast.NotIn: "ne",
-    ast.In: "in",
-}
+    ast.Eq: "eq", ast.Is: "eq", ast.NotEq: "ne", ast.IsNot: "ne", ast.NotIn: "ne", ast.In: "in",
+}  # fmt: skip
 _UNITTEST: Final = {
-    "assertTrue": "true",
-    "assertFalse": "false",
-    "assertIsNone": "none",
-    "assertIsNotNone": "unknown",
-    "assertIn": "in",
-    "assertNotIn": "ne",
-    "assertNotEqual": "ne",
-    "assertIsNot": "ne",
-    "assertIsInstance": "type",
-    "assertLess": "order",
-    "assertLessEqual": "order",
-    "assertGreater": "order",
-    "assertGreaterEqual": "order",
-}
+    f"assert{name}": relation
+    for relation, names in {
+        "true": "True", "false": "False", "none": "IsNone", "unknown": "IsNotNone", "in": "In", "type": "IsInstance",
+        "ne": "NotIn NotEqual IsNot", "order": "Less LessEqual Greater GreaterEqual",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -94,24 +84,17 @@ class Site:
     """Whether `got` is the program's own value, rather than one made of it."""
 
 
-@dataclass(slots=True)
-class RewrittenTests:
-    """What `rewrite` found: line, text and owner of each assert, the relation of each site and whether it is direct.
+def rewrite(tree: ast.Module, names: frozenset[str]) -> tuple[list[tuple[int, str, int]], list[tuple[str, bool]]]:
+    """Rewrite in place every assert of the tests; `names` are those that may hold the program's values.
 
-    The owner of an assert that is reached wherever a function, or the module, comes to its end is the line of that
-    function, `OF_MODULE` for the module; any other has `OF_NONE`.
+    Return line, text and owner of each assert, and the relation of each site with whether it is direct. The owner of an
+    assert that is reached wherever a function, or the module, comes to its end is the line of that function,
+    `OF_MODULE` for the module; any other has `OF_NONE`.
     """
-
-    asserts: list[tuple[int, str, int]]
-    sites: list[tuple[str, bool]]
-
-
-def rewrite(tree: ast.Module, names: frozenset[str]) -> RewrittenTests:
-    """Rewrite in place every assert of the tests; `names` are those that may hold the program's values."""
     writer = _Writer(names)
     writer.visit(tree)
     ast.fix_missing_locations(tree)
-    return RewrittenTests(writer.asserts, writer.sites)
+    return writer.asserts, writer.sites
 
 
 class _Writer(ast.NodeTransformer):
@@ -123,21 +106,15 @@ class _Writer(ast.NodeTransformer):
         self.owner = OF_MODULE
         self.functions = 0
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
-        return self._owning(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
-        self.coroutines += 1
-        self._owning(node)
-        self.coroutines -= 1
-        return node
-
-    def _owning(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
         """Visit a function; one within another is called as often as that one likes."""
-        self.functions += 1
+        is_coroutine = isinstance(node, ast.AsyncFunctionDef)
+        self.functions, self.coroutines = self.functions + 1, self.coroutines + is_coroutine
         self._visit_owned(node, first_line(node) if self.functions == 1 else OF_NONE)
-        self.functions -= 1
+        self.functions, self.coroutines = self.functions - 1, self.coroutines - is_coroutine
         return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815  as ast has them
 
     def _visit_owned(self, node: ast.stmt, owner: int) -> ast.stmt:
         before, self.owner = self.owner, owner
@@ -160,7 +137,7 @@ class _Writer(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt | list[ast.stmt]:
         call = node.value
-        name = _name(call.func) if isinstance(call, ast.Call) else ""
+        name = name_of(call.func) if isinstance(call, ast.Call) else ""
         if not (isinstance(call, ast.Call) and name.startswith("assert") and call.args):
             return node
         begin = self._begin(node, call)
@@ -170,22 +147,18 @@ class _Writer(ast.NodeTransformer):
 
     def visit_With(self, node: ast.With) -> ast.stmt | list[ast.stmt]:
         calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
-        catches = any("raise" in name.lower() or name == "suppress" for name in (_name(call.func) for call in calls))
+        catches = any("raise" in name.lower() or name == "suppress" for name in (name_of(call.func) for call in calls))
         self._visit_owned(node, OF_NONE if catches else self.owner)
         node.items.insert(0, _guard())
-        if any(_name(call.func).startswith(("assertRaises", "assertWarns", "raises")) for call in calls):
+        if any(name_of(call.func).startswith(("assertRaises", "assertWarns", "raises")) for call in calls):
             return [self._begin(node, calls[0]), node]
         return node
 
-    def visit_Try(self, node: ast.Try) -> ast.stmt:
-        return self._guarded(node)
-
-    def visit_TryStar(self, node: ast.TryStar) -> ast.stmt:
-        return self._guarded(node)
-
-    def _guarded(self, node: ast.stmt) -> ast.stmt:
+    def _visit_guarded(self, node: ast.stmt) -> ast.stmt:
         self._visit_conditional(node)
         return ast.copy_location(ast.With([_guard()], [node]), node)
+
+    visit_Try = visit_TryStar = _visit_guarded  # noqa: N815  as ast has them
 
     def _spared(self, node: ast.stmt) -> ast.stmt:
         """Let the tests go on after a statement that raises, where the recorder says so."""
@@ -206,21 +179,18 @@ class _Writer(ast.NodeTransformer):
             for role, operand in ((GOT, site.got), (EXPECTED, site.expected)):
                 if operand is not None and not isinstance(operand, ast.Starred) and operand not in replaced:
                     replaced[operand] = _call(SEEN, ast.Constant(number), ast.Constant(role), operand)
-        return _Replacer(replaced).replace(test)
+        return cast(ast.expr, _Replacer(replaced).visit(test))
 
 
 class _Replacer(ast.NodeTransformer):
     """Put calls in the place of the operands that they wrap."""
 
     def __init__(self, replaced: dict[ast.expr, ast.expr]) -> None:
-        self.replaced = replaced
-
-    def replace(self, node: ast.expr) -> ast.expr:
-        inner: ast.expr = super().generic_visit(node)  # type: ignore[assignment]
-        return self.replaced.get(node, inner)
+        self.replaced: dict[Any, Any] = replaced
 
     def visit(self, node: ast.AST) -> Any:
-        return self.replace(node)  # type: ignore[arg-type]
+        inner = super().generic_visit(node)
+        return self.replaced.get(node, inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +212,7 @@ class _Finder:
                 return self._of_compare(node)
             case ast.Call():
                 return self._of_call(node)
-        return [Site(node, None, "true", self._is_program(node))]
+        return [self._alone(node, "true")]
 
     def of_method(self, call: ast.Call, name: str) -> list[Site]:
         """Return the sites of `self.assertEqual(a, b)` and its like."""
@@ -251,7 +221,7 @@ class _Finder:
             found = self.find(call.args[0])
             return found if relation == "true" else _negated(found)
         if len(call.args) == 1 or relation in {"none", "unknown"}:
-            return [Site(call.args[0], None, relation, self._is_program(call.args[0]))]
+            return [self._alone(call.args[0], relation)]
         return [self._meeting(call.args[0], relation, call.args[1])]
 
     def _of_compare(self, node: ast.Compare) -> list[Site]:
@@ -268,8 +238,8 @@ class _Finder:
         """Return what lies inside a side that is a distance, a type or a truth value of its own."""
         if distance := self._distance(left) or self._distance(right):
             return [distance]
-        if isinstance(left, ast.Call) and _name(left.func) == "type" and len(left.args) == 1:
-            return [Site(left.args[0], None, "type", self._is_program(left.args[0]))]
+        if isinstance(left, ast.Call) and name_of(left.func) == "type" and len(left.args) == 1:
+            return [self._alone(left.args[0], "type")]
         if isinstance(right, ast.Constant) and isinstance(right.value, bool) and self._is_truth(left):
             inner = self.find(left)
             same = isinstance(op, ast.Eq | ast.Is) == right.value
@@ -281,14 +251,14 @@ class _Finder:
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 return True
             case ast.Call() if not self._is_program(node):
-                return _name(node.func) not in _ONE_VALUE
+                return name_of(node.func) not in _ONE_VALUE
         return False
 
     def _distance(self, node: ast.expr) -> Site | None:
         """Find `a - b` under `abs`, a norm or a square: how near the program came."""
         for outer in ast.walk(node):
             match outer:
-                case ast.Call(func=function) if _name(function) in _DISTANCE and not self._is_program(outer):
+                case ast.Call(func=function) if name_of(function) in _DISTANCE and not self._is_program(outer):
                     inside: list[ast.expr] = outer.args
                 case ast.BinOp(left=base, op=ast.Pow()):
                     inside = [base]
@@ -301,33 +271,36 @@ class _Finder:
         return None
 
     def _of_call(self, node: ast.Call) -> list[Site]:
-        name = _name(node.func)
+        name = name_of(node.func)
         if self._is_program(node):
             return [Site(node, None, "true")]
         if name in _QUANTIFIERS and len(node.args) == 1:
             return self._quantified(node.args[0])
         if name in {"isinstance", "issubclass"} and len(node.args) == 2:
-            return [Site(node.args[0], None, "type", self._is_program(node.args[0]))]
+            return [self._alone(node.args[0], "type")]
         if isinstance(node.func, ast.Attribute) and uses(node.func.value, self.names):
-            return [Site(node.func.value, None, "unknown", self._is_program(node.func.value))]
+            return [self._alone(node.func.value, "unknown")]
         mine = [argument for argument in node.args if uses(argument, self.names)]
         if len(node.args) >= 2 and name not in _ONE_VALUE:
             first, second = node.args[:2]
             if uses(first, self.names) or uses(second, self.names):
                 return [self._meeting(first, "eq", second)]
-        return [Site(argument, None, "unknown", self._is_program(argument)) for argument in mine[:1]]
+        return [self._alone(argument, "unknown") for argument in mine[:1]]
 
     def _quantified(self, node: ast.expr) -> list[Site]:
         """Look into `all(… for … in …)`: at lists walked together, else at the one walked, else at each item."""
         if not isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
-            return [Site(node, None, "unknown", self._is_program(node))]
+            return [self._alone(node, "unknown")]
         for loop in node.generators:
             match loop.iter:
                 case ast.Call(func=ast.Name(id="zip"), args=[first, second, *_]) if uses(loop.iter, self.names):
                     return [self._meeting(first, "eq", second)]
                 case source if uses(source, self.names):
-                    return [Site(source, None, "unknown", self._is_program(source))]
+                    return [self._alone(source, "unknown")]
         return self.find(node.elt)
+
+    def _alone(self, node: ast.expr, relation: str) -> Site:
+        return Site(node, None, relation, self._is_program(node))
 
     def _meeting(self, left: ast.expr, relation: str, right: ast.expr) -> Site:
         mine, other = uses(left, self.names), uses(right, self.names)
@@ -362,13 +335,6 @@ def _negated(found: list[Site]) -> list[Site]:
         prefix, relation = ("any ", site.relation[4:]) if site.relation.startswith("any ") else ("", site.relation)
         site.relation = prefix + _SWAPPED.get(relation, "unknown")
     return found
-
-
-def _name(function: ast.expr) -> str:
-    match function:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
 
 
 def _guard() -> ast.withitem:
@@ -431,9 +397,9 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
         wanted = program & (called & {entry} if _imports_all(tree) else called)
         known = uses_library(tree, [module for _, module, _ in libraries])
         found = outline(tree, names)
-        rewritten = rewrite(tree, names)
+        asserts, sites = rewrite(tree, names)
         code = compile(tree, TESTS_FILE, "exec", dont_inherit=True)
-    return ScriptPlan(code, rewritten.asserts, rewritten.sites, program, wanted, libraries, known, found, objects, pure)
+    return ScriptPlan(code, asserts, sites, program, wanted, libraries, known, found, objects, pure)
 
 
 def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
@@ -470,7 +436,4 @@ def packed_call(args: Sequence[Any], expected: object, atol: float) -> dict[str,
 
 def _imports_all(tree: ast.Module) -> bool:
     """Say whether the tests import names that they do not write down, from elsewhere than the program."""
-    return any(
-        isinstance(node, ast.ImportFrom) and node.module != MODULE and any(alias.name == "*" for alias in node.names)
-        for node in ast.walk(tree)
-    )
+    return any(origin != MODULE and alias.name == "*" for origin, alias in imports(ast.walk(tree)))

@@ -76,30 +76,27 @@ def observe(channel: Channel, spec: dict[str, Any], answers_fd: int) -> None:
             write_line(answers_fd, failed)
             return
         for given in spec["inputs"]:
-            write_line(
-                answers_fd, _printed(remote, given["stdin"]) if "stdin" in given else _called(remote, spec, given)
-            )
+            is_text = "stdin" in given
+            write_line(answers_fd, _printed(remote, given["stdin"]) if is_text else _called(remote, spec, given))
     except Gone:
         return
 
 
 def _loading(remote: Remote, entry: str) -> Answer | None:
     """Return why a function cannot be asked, None where it can or a whole program is."""
-    if not entry:
-        return None
     try:
-        remote.learn([entry])
+        is_there = not entry or remote.kind_of(entry) in {"function", "class"}
     except LoadFailed as error:
         return _failure(FAILED, error.failure)
-    if remote.kind_of(entry) in {"function", "class"}:
-        return None
-    return FAILED, "", str(Fault.FUNCTION_NOT_FOUND), -1
+    return None if is_there else (FAILED, "", str(Fault.FUNCTION_NOT_FOUND), -1)
 
 
 def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answer:
     """Call and write down what came; an iterator of the program may raise while it is drawn."""
     try:
-        return _written(remote.answer(remote.call_packed(spec["entry"], given["args"])))
+        value = remote.answer(remote.call_packed(spec["entry"], given["args"]))
+        is_opaque = isinstance(value, Opaque) and not isinstance(value, Iterator)
+        return OPAQUE if is_opaque else NONE if value is None else RETURNED, canonical(value), "", -1
     except Gone:
         raise
     except BaseException as error:
@@ -107,12 +104,6 @@ def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answ
         if failure is None:
             raise Gone("no answer") from error
         return _failure(RAISED, failure)
-
-
-def _written(value: Any) -> Answer:
-    if isinstance(value, Opaque) and not isinstance(value, Iterator):
-        return OPAQUE, canonical(value), "", -1
-    return NONE if value is None else RETURNED, canonical(value), "", -1
 
 
 def _printed(remote: Remote, text: str) -> Answer:
@@ -205,17 +196,9 @@ class TestProcess:
             said = f"the judge failed: {type(error).__name__}: {error}"
             self._note_finding(TestFinding(Fault.EXECUTION_OTHER, said[:MOST_TEXT], doubtful=True))
         if self._first is None and not gone and not self._run:
-            self._note_finding(self._nothing_checked())
+            fault = Fault.INTENT_OTHER if self._last is NOTHING else fault_of_unknown(self._last)
+            self._note_finding(TestFinding(fault, "the tests checked nothing", show(self._last), doubtful=True))
         return self._so_far(gone)
-
-    def _nothing_checked(self) -> TestFinding:
-        last = self._last
-        return TestFinding(
-            Fault.INTENT_OTHER if last is NOTHING else fault_of_unknown(last),
-            "the tests checked nothing",
-            "" if last is NOTHING else show(last),
-            doubtful=True,
-        )
 
     def _so_far(self, gone: str = "") -> dict[str, Any]:
         """Return the verdict on what is known by now."""
@@ -241,16 +224,15 @@ class TestProcess:
                 self._write({**self._so_far(), "ran_all": False})
         return goes_on
 
+    def _note_passed(self, test: str, *parts: str) -> None:
+        """Note, for a survey, what of a test held."""
+        self._passed += [f"{test}: {part}" for part in parts] if self._survey else []
+
     def _run_tests(self) -> None:
-        missing = self._prepare()
-        if missing:
+        if missing := self._prepare():
             self._note_finding(missing)
             return
-        kinds: dict[str, Callable[[int, dict[str, Any]], TestFinding | None]] = {
-            "script": self._script,
-            "call": self._call,
-            "stdin": self._stdin,
-        }
+        kinds = {"script": self._script, "call": self._call, "stdin": self._stdin}
         for number, test in enumerate(self._spec["tests"]):
             self._number = number
             finding = kinds[test["kind"]](number, test)
@@ -262,17 +244,16 @@ class TestProcess:
         tests = self._spec["tests"]
         names = set().union(*(plan.names for plan in self._plans.values()))
         called = set().union(*(plan.called for plan in self._plans.values())) - sys.stdlib_module_names
-        if any(test["kind"] == "call" for test in tests) or any(
-            "check" in plan.outline.calls for plan in self._plans.values()
-        ):
+        checks = any("check" in plan.outline.calls for plan in self._plans.values())
+        if checks or any(test["kind"] == "call" for test in tests):
             called.add(self._entry)
         if not self._plans and not called:
             return None
         self._remote.learn(sorted(names | called))
-        absent = sorted(name for name in called if self._remote.kind_of(name) not in {"function", "class"})
+        absent = [name for name in called if self._remote.kind_of(name) not in {"function", "class"}]
         if not absent:
             return None
-        name = self._entry if self._entry in absent else absent[0]
+        name = min(absent, key=lambda name: (name != self._entry, name))
         return TestFinding(Fault.FUNCTION_NOT_FOUND, f"the tests expect a function named {name!r}")
 
     def _script(self, number: int, test: dict[str, Any]) -> TestFinding | None:
@@ -306,7 +287,7 @@ class TestProcess:
             raise ended
         self._last = recorder.last
         self._run += recorder.executed
-        self._passed += [f"test {number}: {each}" for each in recorder.passed()] if self._survey else []
+        self._note_passed(f"test {number}", *recorder.passed())
         return finding
 
     def _look_for_library(self, plan: ScriptPlan) -> None:
@@ -329,7 +310,7 @@ class TestProcess:
         self._broke = self._broke or bool(answer.get("broke"))
         executed, passed = answer.get("executed"), answer.get("passed")
         self._run += executed if type(executed) is int and executed > 0 else 0
-        self._passed += [f"test {number}: {each}" for each in passed] if isinstance(passed, list) else []
+        self._note_passed(f"test {number}", *(passed if isinstance(passed, list) else ()))
         if answer.get("finding") is not None:
             return _read_finding(answer["finding"])
         return None if executed else TestFinding(Fault.INTENT_OTHER, "shared: the tests checked nothing", doubtful=True)
@@ -347,10 +328,9 @@ class TestProcess:
             if failure is None:
                 raise
             return found_in(failure)
-        if finding:
-            return finding
-        self._passed += [f"call {number}: {shown}"] if self._survey else []
-        return None
+        if not finding:
+            self._note_passed(f"call {number}", shown)
+        return finding
 
     def _compared(self, packed: Any, test: dict[str, Any], where: str) -> TestFinding | None:
         """Compare what was returned with what is expected; what cannot be compared is the program's."""
@@ -421,7 +401,8 @@ def check(candidate):
 def rehearse() -> None:
     """Play it, and leave no trace of it that a program could see."""
     before = dict(sys.modules)
-    spec = {"entry": "solve", "loose": False, "survey": False, "tests": _tests()}
+    tests = [packed(script_plan(_TESTS, "solve"), _TESTS, "solve"), packed_call([[1, 2]], [3], 0.0)]
+    spec = {"entry": "solve", "loose": False, "survey": False, "tests": tests}
     plans = plans_of(spec)
     for _ in range(_TIMES):
         ours, theirs = socket.socketpair()
@@ -435,11 +416,6 @@ def rehearse() -> None:
     sys.modules.update(before)
     linecache.cache.pop(FILE, None)
     make_streams()
-
-
-def _tests() -> list[dict[str, Any]]:
-    script = packed(script_plan(_TESTS, "solve"), _TESTS, "solve")
-    return [script, packed_call([[1, 2]], [3], 0.0)]
 
 
 class _Alone(Channel):

@@ -24,7 +24,7 @@ import builtins
 import symtable
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
@@ -44,18 +44,13 @@ def free_names(source: str, entry: str) -> frozenset[str]:
     """
     top = symtable.symtable(source, "<tests>", "exec")
     made = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
-    used = {
-        symbol.get_name()
-        for table in _tables(top)
-        for symbol in table.get_symbols()
-        if symbol.is_referenced() and (symbol.is_global() or table is top)
-    }
-    made |= {
-        symbol.get_name()
-        for table in _tables(top)
-        for symbol in table.get_symbols()
-        if symbol.is_declared_global() and symbol.is_assigned()
-    }
+    used = set[str]()
+    for table in _tables(top):
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (symbol.is_global() or table is top):
+                used.add(symbol.get_name())
+            if symbol.is_declared_global() and symbol.is_assigned():
+                made.add(symbol.get_name())
     return frozenset(used - made - (set(dir(builtins)) - {entry}) - _HARNESS)
 
 
@@ -66,14 +61,20 @@ def imported_names(tree: ast.Module, module: str) -> frozenset[str]:
         match node:
             case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=str() as alias))], value=ast.Name(id=name)):
                 modules |= {alias} if name == module else set()
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.ImportFrom(module=str() as name, names=names) if name in modules:
-                found |= {alias.asname or alias.name for alias in names if alias.name != "*"}
-            case ast.Import(names=names):
-                found |= {alias.asname or alias.name for alias in names if alias.name in modules}
-    return frozenset(found)
+    found = imports(ast.walk(tree))
+    return frozenset(
+        each.asname or each.name
+        for origin, each in found
+        if (each.name != "*" and origin in modules) or (origin == "" and each.name in modules)
+    )
+
+
+def imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str | None, ast.alias]]:
+    """Yield what is imported by some statements: each alias, with the module of `from MODULE import` before it."""
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            origin = node.module if isinstance(node, ast.ImportFrom) else ""
+            yield from ((origin, alias) for alias in node.names)
 
 
 def tainted_names(tree: ast.Module, program: frozenset[str]) -> frozenset[str]:
@@ -85,7 +86,7 @@ def tainted_names(tree: ast.Module, program: frozenset[str]) -> frozenset[str]:
         for node in ast.walk(tree):
             for target, value in _flows(node, functions):
                 if uses(value, names):
-                    names |= _stored(target)
+                    names |= _names(target, ast.Store)
         if len(names) == before:
             return frozenset(names)
 
@@ -144,8 +145,8 @@ def _loop(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.AST]
             yield target, value
 
 
-def _stored(target: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+def _names(tree: ast.AST, *contexts: type[ast.expr_context]) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, contexts)}
 
 
 LIBRARIES: Final[Mapping[str, str]] = {
@@ -170,18 +171,14 @@ Library = tuple[str, str, Sequence[str]]
 
 def libraries_in(tree: ast.Module, names: frozenset[str]) -> list[Library]:
     """Return what of some names, which the tests do not make, means a library."""
-    used: dict[str, list[str]] = {}
-    bare: set[str] = set()
-    modules = {name for name in names if name in LIBRARIES or name in sys.stdlib_module_names}
+    used: dict[str, set[str]] = {}
     inner = {node.value: node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in modules:
-            if node in inner:
-                used.setdefault(node.id, []).append(inner[node])
-            else:
-                bare.add(node.id)
+        if isinstance(node, ast.Name) and node.id in names & MODULES:
+            used.setdefault(node.id, set()).add(inner.get(node, ""))
     found = [(name, _FROM[name], ()) for name in sorted(names & _FROM.keys())]
-    return found + [(name, LIBRARIES.get(name, name), sorted(set(used[name]))) for name in sorted(used.keys() - bare)]
+    meant = [name for name in sorted(used) if "" not in used[name]]
+    return found + [(name, LIBRARIES.get(name, name), sorted(used[name])) for name in meant]
 
 
 def library(found: Library, otherwise: Callable[[], Any]) -> Any:
@@ -218,19 +215,13 @@ class Outline:
 def outline(tree: ast.Module, names: frozenset[str]) -> Outline:
     """Return what a module holds; `names` are those that may hold values of the program."""
     functions = {node.name: node for node in tree.body if isinstance(node, _FUNCTIONS)}
-    loaded = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    elsewhere = {
-        part.id
-        for node in tree.body
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id != getattr(node, "name", "")
-    }
+    elsewhere = {name for node in tree.body for name in _names(node, ast.Load) - {getattr(node, "name", "")}}
     helpers = tuple(sorted(name for name in functions.keys() & elsewhere if _is_helper(functions[name])))
-    calls = _uncalled(functions, loaded)
+    calls = _uncalled(functions, _names(tree, ast.Load))
     found = dict(_tests(tree.body, "", testing=True, known={}))
-    gone = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    opted = any(isinstance(node, ast.Name | ast.Attribute) and _name(node) == "__test__" for node in ast.walk(tree))
-    kept = {} if opted else {n: line for n, line in found.items() if n.partition(".")[0] not in {*gone, *helpers}}
+    gone = {*_names(tree, ast.Store, ast.Del), *helpers}
+    opted = any(isinstance(node, ast.Name | ast.Attribute) and name_of(node) == "__test__" for node in ast.walk(tree))
+    kept = {} if opted else {name: line for name, line in found.items() if name.partition(".")[0] not in gone}
     kept |= {name: first_line(functions[name]) for name in calls}
     return Outline(tuple(kept.items()), helpers, calls, _skips_by_program(tree, names))
 
@@ -243,16 +234,10 @@ def first_line(node: ast.stmt) -> int:
 
 def open_main(tree: ast.Module) -> None:
     """Have what stands under `if __name__ == "__main__":` run in its place, but for calls of a test runner."""
-    runs = {"main"} & {
-        alias.asname or alias.name
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module in {"unittest", "pytest"}
-        for alias in node.names
-    }
-    body = [
-        part for node in tree.body for part in (node.body if isinstance(node, ast.If) and _is_main(node) else [node])
-    ]
-    tree.body = [node for node in body if not _starts_runner(node, runs)]
+    found = imports(tree.body)
+    runs = {"main"} & {alias.asname or alias.name for origin, alias in found if origin in {"unittest", "pytest"}}
+    parts = (node.body if isinstance(node, ast.If) and _is_main(node) else [node] for node in tree.body)
+    tree.body = [node for body in parts for node in body if not _starts_runner(node, runs)]
 
 
 def _is_main(node: ast.If) -> bool:
@@ -309,16 +294,11 @@ def _tests(body: list[ast.stmt], above: str, *, testing: bool, known: dict[str, 
 
 def _skips_by_program(tree: ast.Module, names: frozenset[str]) -> bool:
     """Say whether a condition that the program has a part in stands before a skip."""
-    known = names | {
-        name.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Try) and (uses(node, names) or _imports_program(node))
-        for name in ast.walk(node)
-        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-    }
+    tries = [node for node in ast.walk(tree) if isinstance(node, ast.Try)]
+    known = names.union(*(_names(node, ast.Store) for node in tries if uses(node, names) or _imports_program(node)))
     for node in ast.walk(tree):
         match node:
-            case ast.Call(func=function, args=args, keywords=keywords) if _name(function) in _SKIPS:
+            case ast.Call(func=function, args=args, keywords=keywords) if name_of(function) in _SKIPS:
                 if any(uses(each, known) for each in (*args, *(keyword.value for keyword in keywords))):
                     return True
             case ast.If(test=test) if uses(test, known) and _asks_to_skip(node):
@@ -329,16 +309,17 @@ def _skips_by_program(tree: ast.Module, names: frozenset[str]) -> bool:
 
 
 def _asks_to_skip(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.Name | ast.Attribute) and _name(part) in _SKIPS for part in ast.walk(node))
+    return any(isinstance(part, ast.Name | ast.Attribute) and name_of(part) in _SKIPS for part in ast.walk(node))
 
 
 def _imports_program(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.ImportFrom) and part.module == "solution" for part in ast.walk(node))
+    return any(origin == "solution" for origin, _ in imports(ast.walk(node)))
 
 
-def _name(node: ast.expr) -> str:
+def name_of(node: ast.AST) -> str:
+    """Return the name that stands in one node itself, empty where there is none."""
     match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.alias(name=name):
             return name
     return ""
 
@@ -370,13 +351,8 @@ def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[st
 
     `program` are the names that the program brings, `names` those that may hold a value of it.
     """
-    modules = frozenset(
-        alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-        if alias.name == "solution"
-    )
+    found = imports(ast.walk(tree))
+    modules = {alias.asname or alias.name for origin, alias in found if (origin, alias.name) == ("", "solution")}
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return any(
         isinstance(node, _ASYNC)
@@ -387,7 +363,7 @@ def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[st
     )
 
 
-def _is_import(node: ast.AST, modules: frozenset[str]) -> bool:
+def _is_import(node: ast.AST, modules: set[str]) -> bool:
     """Say whether a node does what `from solution import name` does."""
     match node:
         case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Load()):
@@ -397,13 +373,8 @@ def _is_import(node: ast.AST, modules: frozenset[str]) -> bool:
 
 def uses_library(tree: ast.Module, modules: Sequence[str]) -> bool:
     """Say whether tests import what is neither Python's own nor numpy, or have it among modules that they mean."""
-    named = [*modules]
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=aliases):
-                named += [alias.name for alias in aliases]
-            case ast.ImportFrom(module=str() as module):
-                named.append(module)
+    found = imports(ast.walk(tree))
+    named = [*modules, *(origin or alias.name for origin, alias in found if origin is not None)]
     return bool({name.partition(".")[0] for name in named} - _KNOWN)
 
 
@@ -462,16 +433,7 @@ def _reaches_around(node: ast.AST) -> bool:
             return any(alias.name.partition(".")[0] in _AROUND or alias.name == "unittest.mock" for alias in aliases)
         case ast.ImportFrom(module=str() as module):
             return module.partition(".")[0] in _AROUND or module == "unittest.mock"
-    return not _WATCHING.isdisjoint(_names_in(node)) or not _ENDING.isdisjoint(_names_in(node))
-
-
-def _names_in(node: ast.AST) -> Iterator[str]:
-    """Yield the names that stand in one node itself."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
-            yield name
-        case ast.alias(name=name):
-            yield name
+    return name_of(node) in _WATCHING or name_of(node) in _ENDING
 
 
 _STATEMENTS: Final = (

@@ -1,1 +1,1 @@
-"""What programs import and the sandbox lacks: which distribution brings it, and how it is installed."""
+"""Find what programs import and the sandbox lacks, and install the distributions that bring it."""

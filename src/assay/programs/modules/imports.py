@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 from assay.cage.job import Limits
 from assay.errors import InputError
 from assay.faults import Fault
+from assay.io.rows import text_of
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import job_of, outcome_of
 from assay.values import Call, Program, Pytest, Script, Task
@@ -68,7 +69,7 @@ def known(more: Path | None = None) -> Known:
     """Return the list that is shipped, and what a file adds: a line `NAME`, or `MODULE = NAME` where they differ."""
     allowed = set(_data("distributions.txt"))
     of_module: dict[str, str] = {}
-    for number, line in enumerate(_lines(more) if more else [], 1):
+    for number, line in enumerate(text_of(more).splitlines() if more else [], 1):
         text = line.partition("#")[0].strip()
         if not text:
             continue
@@ -90,13 +91,6 @@ def _otherwise_named() -> Mapping[str, str]:
 def _data(name: str) -> list[str]:
     lines = (_DATA / name).read_text(encoding="utf-8").split("\n")
     return [line for line in lines if line and not line.startswith("#")]
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        return file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the list of allowed distributions {file}: {error}") from error
 
 
 _STATEMENT = re.compile(
@@ -154,7 +148,7 @@ def needs(reading: TaskFile, programs: Sequence[Program], runner: ProgramRunner,
     by_tests = {name for text in _texts(reading) for name in imported(text)}
     of_tests = {name for name in by_tests if known.distribution_of(name)}
     asked = sorted({name for name, _ in by_programs.most_common(_MOST_NAMES)} | of_tests)
-    lacking = _absent(asked, runner) if asked else []
+    lacking = strings_from(_ABSENT, "absent", (json.dumps(asked),), runner) if asked else []
     missing = {name: brings for name in lacking if (brings := known.distribution_of(name))}
     many = _COMMON * len(programs)
     common = tuple(name for name in missing if by_programs[name] > many)
@@ -168,10 +162,6 @@ def forkable(names: Iterable[str], runner: ProgramRunner) -> tuple[str, ...]:
     jobs = (job_of(task, program, limits=_LIMITS) for task, program in zip(asked, programs, strict=True))
     ends = zip(asked, programs, runner.run(jobs), strict=True)
     return tuple(task.id for task, program, end in ends if outcome_of(task, program, end).fault is Fault.CORRECT)
-
-
-def _absent(names: Sequence[str], runner: ProgramRunner) -> list[str]:
-    return strings_from(_ABSENT, "absent", (json.dumps(names),), runner)
 
 
 def strings_from(source: str, entry: str, args: tuple[str, ...], runner: ProgramRunner) -> list[str]:
@@ -222,10 +212,9 @@ def importable(runner: ProgramRunner) -> tuple[str, ...]:
 def changes(before: Sequence[str], now: Sequence[str]) -> str:
     """Say which distributions came, went or have another version."""
     old, new = (dict(text.split("==", 1) for text in each) for each in (before, now))
-    told = [
-        f"{name} {old[name]} is now {new[name]}" for name in sorted(old.keys() & new.keys()) if old[name] != new[name]
-    ]
-    told += [f"{name} {new[name]} was not there" for name in sorted(new.keys() - old.keys())]
-    told += [f"{name} {old[name]} is gone" for name in sorted(old.keys() - new.keys())]
-    more = f", and {len(told) - _MOST:,} more" if len(told) > _MOST else ""
-    return ", ".join(told[:_MOST]) + more
+    both = sorted(old.keys() & new.keys())
+    found = [f"{name} {old[name]} is now {new[name]}" for name in both if old[name] != new[name]]
+    found += [f"{name} {new[name]} was not there" for name in sorted(new.keys() - old.keys())]
+    found += [f"{name} {old[name]} is gone" for name in sorted(old.keys() - new.keys())]
+    more = f", and {len(found) - _MOST:,} more" if len(found) > _MOST else ""
+    return ", ".join(found[:_MOST]) + more

@@ -1,1 +1,1 @@
-"""Files of tasks in every format of the field to values."""
+"""Read files of tasks in every format of the field."""

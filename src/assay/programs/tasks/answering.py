@@ -1,4 +1,4 @@
-"""A reference and inputs as JSON in, what it returns for each on standard output; run inside the sandbox.
+"""Print what a reference returns for each of some inputs, inside the sandbox.
 
 The whole file is the program, so it uses the standard library alone. In JSON a tuple is a list: of a few shapes of the
 arguments, the first counts under which the contract holds and the reference works for the most of the first inputs.
@@ -88,7 +88,7 @@ def shapes_of(function: Callable[..., Any], check: Callable[..., None], inputs: 
     """Return a shape for each argument, under which the most inputs have an answer."""
     width = max(map(len, inputs))
     tried = sorted(itertools.product(range(len(_SHAPES)), repeat=width), key=sum)[:_MOST_SHAPES]
-    best, most = tuple([_SHAPES[0]] * width), -1
+    best, most = (_SHAPES[0],) * width, -1
     for places in tried:
         shapes = tuple(_SHAPES[place] for place in places)
         works = _works(function, check, shapes, inputs)
@@ -131,18 +131,14 @@ def _values_tuples(value: Any) -> Any:
     return {key: _all_tuples(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-def _complex(value: Any) -> Any:
-    return complex(value) if isinstance(value, str) else value
-
-
-def _float(value: Any) -> Any:
-    return float(value) if isinstance(value, str) else value
+def _numbers(kind: Callable[[str], complex]) -> Shape:
+    return lambda value: kind(value) if isinstance(value, str) else value
 
 
 def _sets(value: Any) -> Any:
-    return (
-        [set(each) if isinstance(each, list) and each else {} for each in value] if isinstance(value, list) else value
-    )
+    if not isinstance(value, list):
+        return value
+    return [set(each) if isinstance(each, list) and each else {} for each in value]
 
 
 _SHAPES: tuple[Shape, ...] = (
@@ -152,8 +148,8 @@ _SHAPES: tuple[Shape, ...] = (
     _all_tuples,
     _tuples(2),
     _values_tuples,
-    _float,
-    _complex,
+    _numbers(float),
+    _numbers(complex),
     _sets,
 )
 

@@ -4,7 +4,7 @@ References of EvalPlus take minutes for all tasks of a file, and their answers a
 long is kept too: so a second run has the same tests as the first, however busy the machine is.
 
 An input that the contract forbids, on which the reference fails, that takes too long or whose value is no plain data
-makes no test: it is told, and the others count. What a reference answered may be kept (`reference_cache`).
+makes no test: it is told, and the others count. What a reference answered may be kept (`_keep_end`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay import __version__
 from assay.cage.job import Ended, Job, Limits
@@ -38,42 +38,32 @@ if TYPE_CHECKING:
 _TEXTS = ("stdout", "reports")
 
 
-class ReferenceCache:
-    """A folder of what ended; without one nothing is kept."""
+def _kept_end(place: Path, job: Job) -> Ended | None:
+    """Return how this very job ended before, None where that is not known or cannot be read."""
+    try:
+        kept = json.loads(gzip.decompress(place.read_bytes()))
+        texts = {name: kept[name].encode() for name in _TEXTS}
+        return Ended(job.id, **texts, cpu_s=float(kept["cpu_s"]), ended=kept["ended"])
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
 
-    def get(self, job: Job) -> Ended | None:
-        """Return how this very job ended before, None where that is not known or cannot be read."""
-        if self._folder is None:
-            return None
-        try:
-            told = json.loads(gzip.decompress(self._place(self._folder, job).read_bytes()))
-            texts = {name: told[name].encode() for name in _TEXTS}
-            return Ended(job.id, **texts, cpu_s=float(told["cpu_s"]), ended=told["ended"])
-        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError):
-            return None
+def _keep_end(place: Path, ended: Ended) -> None:
+    """Keep how a job ended; a folder that cannot be written costs the next run its time and nothing else."""
+    texts = {name: getattr(ended, name).decode("utf-8", "replace") for name in _TEXTS}
+    content = json.dumps({**texts, "cpu_s": ended.cpu_s, "ended": ended.ended}).encode()
+    with contextlib.suppress(StorageError):
+        files.write(place, gzip.compress(content, 3), durable=False)
 
-    def put(self, job: Job, ended: Ended) -> None:
-        """Keep how a job ended; a folder that cannot be written costs the next run its time and nothing else."""
-        if self._folder is None:
-            return
-        place = self._place(self._folder, job)
-        texts = {name: getattr(ended, name).decode("utf-8", "replace") for name in _TEXTS}
-        told = {**texts, "cpu_s": ended.cpu_s, "ended": ended.ended}
-        with contextlib.suppress(StorageError):
-            files.write(place, gzip.compress(json.dumps(told).encode(), 3), durable=False)
 
-    @staticmethod
-    def _place(folder: Path, job: Job) -> Path:
-        """Return where a job is kept: another place for each text, input, limit, version, Python and machine."""
-        limits = json.dumps(asdict(job.limits)) if job.limits else ""
-        about = f"{__version__} {platform.python_version()} {platform.machine()} {platform.node()} {limits}"
-        name = blake2b(digest_size=16)
-        for part in (about.encode(), job.candidate, job.judge or b""):
-            name.update(len(part).to_bytes(8, "big") + part)
-        return folder / f"{name.hexdigest()}.json.gz"
+def _place_of(folder: Path, job: Job) -> Path:
+    """Return where a job is kept: another place for each text, input, limit, version, Python and machine."""
+    limits = json.dumps(asdict(job.limits)) if job.limits else ""
+    about = f"{__version__} {platform.python_version()} {platform.machine()} {platform.node()} {limits}"
+    name = blake2b(digest_size=16)
+    for part in (about.encode(), job.candidate, job.judge or b""):
+        name.update(len(part).to_bytes(8, "big") + part)
+    return folder / f"{name.hexdigest()}.json.gz"
 
 
 _LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048, file_mb=64, output_kb=32_768)
@@ -95,7 +85,7 @@ def with_expected_outputs(
     made: dict[str, Task] = {}
     problems = list(reading.problems)
     jobs = (_job(task, reading.inputs[task.id]) for task in waiting)
-    for task, ended in zip(waiting, _ended(jobs, runner, ReferenceCache(kept)), strict=True):
+    for task, ended in zip(waiting, _ended(jobs, runner, kept), strict=True):
         tests, why = _tests(task, reading.inputs[task.id], ended)
         made[task.id] = replace(task, tests=tests, timeout_s=_timeout(ended))
         problems += [Problem(task.id, f"{count:,} inputs are no tests: {what}") for what, count in why.items()]
@@ -105,30 +95,23 @@ def with_expected_outputs(
     return TaskFile(tasks, tuple(problems), reading.form)
 
 
-def _ended(jobs: Iterable[Job], runner: ProgramRunner, kept: ReferenceCache) -> Iterator[Ended]:
+def _ended(jobs: Iterable[Job], runner: ProgramRunner, kept: Path | None) -> Iterator[Ended]:
     """Yield how each job ended, from what is kept or by running it, in their order."""
-    asked = list(jobs)
-    known = [kept.get(job) for job in asked]
-    ran = runner.run(job for job, before in zip(asked, known, strict=True) if before is None)
-    for job, before in zip(asked, known, strict=True):
+    known = [(job, place, place and _kept_end(place, job)) for job in jobs for place in [kept and _place_of(kept, job)]]
+    ran = runner.run(job for job, _, before in known if before is None)
+    for _, place, before in known:
         ended = before or next(ran)
-        if before is None and ended.ended in _LASTING:
-            kept.put(job, ended)
+        if place and before is None and ended.ended in _LASTING:
+            _keep_end(place, ended)
         yield ended
 
 
 def _job(task: Task, inputs: Inputs) -> Job:
-    given = json.dumps(
-        {
-            "reference": task.reference,
-            "entry_point": task.entry_point,
-            "contract": inputs.contract,
-            "inputs": inputs.args,
-        }
-    )
-    asked = Task(task.id, "", entry_point=answering.main.__name__, tests=(Call((given,), None),))
+    about = {"reference": task.reference, "entry_point": task.entry_point, "contract": inputs.contract}
+    call = Call((json.dumps({**about, "inputs": inputs.args}),), None)
+    answers = Task(task.id, "", entry_point=answering.main.__name__, tests=(call,))
     source = Path(answering.__file__).read_text(encoding="utf-8")
-    return job_of(asked, Program(task.id, source), limits=_LIMITS)
+    return job_of(answers, Program(task.id, source), limits=_LIMITS)
 
 
 def _tests(task: Task, inputs: Inputs, ended: Ended) -> tuple[tuple[Test, ...], Mapping[str, int]]:
@@ -136,23 +119,17 @@ def _tests(task: Task, inputs: Inputs, ended: Ended) -> tuple[tuple[Test, ...], 
     lines = ended.stdout.decode("utf-8", "replace").split("\n")[:-1]
     why, size, tests = Counter[str](), 0, list[Test]()
     for line in lines:
-        if (pair := _pair(line)) is None:
+        if not line.startswith("("):
             why[line[:80]] += 1
         elif size + len(line) > _LONGEST_TASK:
             why[answering.TOO_LONG] += 1
         else:
             size += len(line)
-            tests.append(test_of(task.entry_point, *pair, inputs.atol))
+            args, value = ast.literal_eval(line)
+            tests.append(test_of(task.entry_point, args, value, inputs.atol))
     if len(inputs.args) > len(lines):
         why[_broken(ended)] += len(inputs.args) - len(lines)
     return tuple(tests), why
-
-
-def _pair(line: str) -> tuple[tuple[Any, ...], Any] | None:
-    if not line.startswith("("):
-        return None
-    args, value = ast.literal_eval(line)
-    return args, value
 
 
 def _broken(ended: Ended) -> str:

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,14 +104,13 @@ _BINDING = (
 
 def helpers_of(prompt: str, entry: str, *tests: str) -> str:
     """Return the statements of a prompt, but for the function under test, that its tests need; empty where none."""
-    others = [
-        node for node in _parsed(prompt).body if isinstance(node, _BINDING) and getattr(node, "name", "") != entry
-    ]
+    bindings = (node for node in parsed(prompt).body if isinstance(node, _BINDING))
+    others = [node for node in bindings if getattr(node, "name", "") != entry]
     needed: set[int] = set()
-    used = {name for test in tests for name in _used(_parsed(test))}
+    used = {name for test in tests for name in _names(parsed(test), ast.Load)}
     while more := {place for place, node in enumerate(others) if place not in needed and used & _bound(node)}:
         needed |= more
-        used |= {name for place in more for name in _used(others[place])}
+        used |= {name for place in more for name in _names(others[place], ast.Load)}
     return "\n".join(ast.unparse(others[place]) for place in sorted(needed))
 
 
@@ -120,15 +119,16 @@ def _bound(node: ast.stmt) -> set[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
     if isinstance(node, ast.Assign | ast.AnnAssign):
-        return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        return _names(node, ast.Store)
     return {getattr(node, "name", "")}
 
 
-def _used(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+def _names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
 
 
-def _parsed(source: str) -> ast.Module:
+def parsed(source: str) -> ast.Module:
+    """Return the tree of a source, an empty one where it is not Python."""
     return parse_python(source) or ast.Module(body=[], type_ignores=[])
 
 
@@ -171,13 +171,9 @@ def id_of(record: Fields) -> str:
 
 def function_of(source: str, tests: str = "") -> str:
     """Return the name of the function that tests call first, else of the last function that a source defines."""
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    defined = [node.name for node in _parsed(source).body if isinstance(node, functions)]
-    called = (
-        node.func.id
-        for node in ast.walk(_parsed(tests))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    )
+    defined = [node.name for node in parsed(source).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    calls = (node.func for node in ast.walk(parsed(tests)) if isinstance(node, ast.Call))
+    called = (function.id for function in calls if isinstance(function, ast.Name))
     return next((name for name in called if name in defined), defined[-1] if defined else "")
 
 
@@ -204,8 +200,7 @@ def _evalplus_task(record: Fields) -> tuple[Task, Inputs]:
         record.text("entry_point"),
         reference=whole(prompt.rstrip("\n") + "\n", record.text("canonical_solution")),
     )
-    contract = record.text("contract", "")
-    return task, Inputs(tuple(map(tuple, inputs)), contract, record.number("atol", 0.0))
+    return task, Inputs(tuple(map(tuple, inputs)), record.text("contract", ""), record.number("atol", 0.0))
 
 
 def test_of(name: str, args: tuple[Any, ...], expected: Any, atol: float) -> Test:
@@ -214,9 +209,8 @@ def test_of(name: str, args: tuple[Any, ...], expected: Any, atol: float) -> Tes
         return Script(f"assert set({name}(*{args!r})) == set({expected!r})")
     if name in _AS_TRUTHS:
         truth = expected if isinstance(expected, bool) else expected is not None
-        return Script(
-            f"found = {name}(*{args!r})\nassert (found if isinstance(found, bool) else found is not None) == {truth}"
-        )
+        found = "(found if isinstance(found, bool) else found is not None)"
+        return Script(f"found = {name}(*{args!r})\nassert {found} == {truth}")
     if name == _ROOT:
         xs = "sum(c * root**i for i, c in enumerate(xs))"
         return Script(f"xs = {args[0]!r}\nroot = {name}(list(xs))\nassert abs({xs}) <= {max(atol, 1e-4)!r}")
@@ -224,10 +218,8 @@ def test_of(name: str, args: tuple[Any, ...], expected: Any, atol: float) -> Tes
 
 
 def _has_float(value: Any) -> bool:
-    if isinstance(value, list | tuple | set | frozenset):
-        return any(map(_has_float, value))
-    if isinstance(value, dict):
-        return any(map(_has_float, value.values()))
+    if isinstance(value, list | tuple | set | frozenset | dict):
+        return any(map(_has_float, value.values() if isinstance(value, dict) else value))
     return isinstance(value, float | complex)
 
 
@@ -256,19 +248,18 @@ def _apps_task(record: Fields) -> Task:
 
 def _pairs(record: Fields) -> tuple[Stdin, ...]:
     pairs = record.list("test_list")
-    for pair in pairs:
-        if not isinstance(pair, dict) or not {"input", "output"} <= pair.keys():
-            raise FieldError("field 'test_list' holds something else than objects with 'input' and 'output'")
+    if not all(isinstance(pair, dict) and {"input", "output"} <= pair.keys() for pair in pairs):
+        raise FieldError("field 'test_list' holds something else than objects with 'input' and 'output'")
     return tuple(Stdin(_text(pair["input"]), _text(pair["output"])) for pair in pairs)
 
 
 def _tests(record: Fields, starter: str) -> tuple[str, tuple[Test, ...]]:
     """Return the function under test, if it is one, and the tests."""
-    told = record.from_text().mapping("input_output", {})
-    inputs, outputs = told.get("inputs", []), told.get("outputs", [])
+    shown = record.from_text().mapping("input_output", {})
+    inputs, outputs = shown.get("inputs", []), shown.get("outputs", [])
     if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs):
         raise FieldError("field 'input_output' needs lists 'inputs' and 'outputs' of one length")
-    name = told.get("fn_name")
+    name = shown.get("fn_name")
     if name is None:
         return "", tuple(Stdin(_text(given), _text(wanted)) for given, wanted in zip(inputs, outputs, strict=True))
     if not isinstance(name, str) or not all(isinstance(given, list) for given in inputs):
@@ -295,14 +286,6 @@ def _text(value: object) -> str:
 
 
 _FIELDS = ("id", "prompt", "entry_point", "tests", "setup", "reference", "timeout_s", "tags")
-_KINDS: Mapping[str, tuple[str, ...]] = {
-    "script": ("script",),
-    "args": ("args", "expected", "atol"),
-    "call": ("call", "returns", "atol"),
-    "stdin": ("stdin", "stdout"),
-    "pytest": ("pytest",),
-}
-"""What tells a kind of test, and the fields it has."""
 
 
 def _own_task(record: Fields) -> Task:
@@ -335,9 +318,9 @@ def _test(where: str, fields: object, name: str) -> Test:
     if kind in {"args", "call"} and not name:
         raise FieldError(f"field '{where}' is a call, which needs the task's 'entry_point'")
     try:
-        record = Fields(fields)
-        record.only(_KINDS[kind])
-        return _MAKERS[kind](record)
+        record, (names, make) = Fields(fields), _KINDS[kind]
+        record.only(names)
+        return make(record)
     except FieldError as error:
         raise FieldError(f"field '{where}': {error}") from error
 
@@ -361,13 +344,14 @@ def _literal(record: Fields, name: str) -> Any:
         raise FieldError(f"field '{name}' is not a Python literal: {text[:40]!r}") from error
 
 
-_MAKERS: Mapping[str, Callable[[Fields], Test]] = {
-    "script": lambda record: Script(record.text("script")),
-    "args": _args,
-    "call": _call,
-    "stdin": lambda record: Stdin(record.text("stdin"), record.text("stdout")),
-    "pytest": lambda record: Pytest(record.text("pytest")),
+_KINDS: Mapping[str, tuple[tuple[str, ...], Callable[[Fields], Test]]] = {
+    "script": (("script",), lambda record: Script(record.text("script"))),
+    "args": (("args", "expected", "atol"), _args),
+    "call": (("call", "returns", "atol"), _call),
+    "stdin": (("stdin", "stdout"), lambda record: Stdin(record.text("stdin"), record.text("stdout"))),
+    "pytest": (("pytest",), lambda record: Pytest(record.text("pytest"))),
 }
+"""What tells a kind of test: the fields that it has, and what makes it of them."""
 
 
 PYTHON = "*.py"
@@ -380,7 +364,7 @@ def read_pytest(path: Path) -> TaskFile:
     problems: list[Problem] = []
     tasks: list[Task] = []
     base = path if path.is_dir() else path.parent
-    for file in _files(path):
+    for file in filter(_subject, sorted(path.rglob("*.py")) if path.is_dir() else [path]):
         where = file.relative_to(base)
         try:
             tasks.append(_pytest_task(file, where.with_suffix("").as_posix()))
@@ -389,19 +373,10 @@ def read_pytest(path: Path) -> TaskFile:
     return TaskFile(tuple(tasks), tuple(problems), "pytest")
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from sorted(file for file in path.rglob("*.py") if _subject(file))
-    elif path.suffix == ".py" and _subject(path):
-        yield path
-
-
 def _subject(file: Path) -> str:
     """Return the module that a test file is about, empty where it is no test file."""
-    stem = file.stem
-    return (
-        stem.removeprefix("test_") if stem.startswith("test_") else stem.removesuffix("_test") * stem.endswith("_test")
-    )
+    found = re.fullmatch(r"test_(.*)|(.*)_test", file.stem, re.DOTALL)
+    return (found[1] or found[2] or "") if found and file.suffix == ".py" else ""
 
 
 def _pytest_task(file: Path, name: str) -> Task:
@@ -423,35 +398,21 @@ def _redirected(source: str, subject: str) -> str:
     return re.sub(rf"^(\s*import\s+){name}[ \t]*$", rf"\1{_MODULE} as {subject}", source, flags=re.MULTILINE)
 
 
-_FORMATS: Mapping[str, tuple[Callable[[Path], TaskFile], Callable[[AbstractSet[str]], bool], str]] = {
-    "evalplus": (
-        lambda path: gathered(path, "evalplus", _evalplus_task),
-        lambda keys: "plus_input" in keys,
-        "HumanEval+ and MBPP+ as EvalPlus keeps them",
-    ),
+_FORMATS: Mapping[str, tuple[Callable[[Fields], Made] | None, Callable[[AbstractSet[str]], bool], str]] = {
+    "evalplus": (_evalplus_task, lambda keys: "plus_input" in keys, "HumanEval+ and MBPP+ as EvalPlus keeps them"),
     "humaneval": (
-        lambda path: gathered(path, "humaneval", _humaneval_task),
-        lambda keys: {"prompt", "test", "entry_point"} <= keys,
-        "HumanEval, or any file with its fields",
+        _humaneval_task, lambda keys: {"prompt", "test", "entry_point"} <= keys, "HumanEval, or a file with its fields",
     ),
     "apps": (
-        lambda path: gathered(path, "apps", _apps_task),
+        _apps_task,
         lambda keys: "input_output" in keys or {"description", "test_list", "starter_code"} <= keys,
         "APPS, functions and whole programs",
     ),
-    "mbpp": (
-        lambda path: gathered(path, "mbpp", _mbpp_task),
-        lambda keys: {"task_id", "code", "test_list"} <= keys,
-        "MBPP, all 974 or sanitized",
-    ),
-    "own": (
-        lambda path: gathered(path, "own", _own_task),
-        lambda keys: {"id", "tests"} <= keys,
-        "our own JSON lines, which hold every kind of test",
-    ),
-    "pytest": (read_pytest, lambda keys: PYTHON in keys, "a test file of pytest, or a folder of them"),
-}
-"""By name, in the order in which they are tried: what reads it, what tells it by its fields, and what it is."""
+    "mbpp": (_mbpp_task, lambda keys: {"task_id", "code", "test_list"} <= keys, "MBPP, all 974 or sanitized"),
+    "own": (_own_task, lambda keys: {"id", "tests"} <= keys, "our own JSON lines, which hold every kind of test"),
+    "pytest": (None, lambda keys: PYTHON in keys, "a test file of pytest, or a folder of them"),
+}  # fmt: skip
+"""By name, in the order in which they are tried: what makes a task of a record, what its fields are, what it is."""
 
 
 def read_tasks(path: Path, form: str = "") -> TaskFile:
@@ -459,7 +420,8 @@ def read_tasks(path: Path, form: str = "") -> TaskFile:
     name = form or form_of(path)
     if name not in _FORMATS:
         raise InputError(f"unknown format '{name}'; {nearest(name, list(_FORMATS))}")
-    reading = _FORMATS[name][0](path)
+    make = _FORMATS[name][0]
+    reading = gathered(path, name, make) if make else read_pytest(path)
     if not reading.tasks:
         first = f": {reading.problems[0]}" if reading.problems else ""
         more = f" (and {len(reading.problems) - 1:,} more)" if len(reading.problems) > 1 else ""
