@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from assay.errors import InputError, MissingExtra, nearest
+from assay.removed import REMOVED, removal
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "chat": {
@@ -59,17 +60,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 }
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
 
-_SERVED = "serve the model with llama.cpp, vLLM or Ollama, and give completions:MODEL or chat:MODEL"
-REMOVED: Mapping[str, Mapping[str, str]] = {
-    "ranker": {
-        "cosine": "it gained nothing over unranked programs; give consensus",
-        "prefix": "for programs that are still being written give 'consensus:?unfinished'",
-        "signal": "it was one feature of trees that went; give gate or centrality",
-    },
-    "sampler": {"hf": _SERVED, "vllm": _SERVED},
-}
-"""Parts of earlier versions, by kind and name: why each went, or what to give instead."""
-
 EXTRAS: Mapping[str, str] = {
     **dict.fromkeys(("chat", "completions", "http", "rerank"), "api"),
     **dict.fromkeys(("deepseek", "ollama", "openai", "openrouter", "vllm"), "api"),
@@ -99,10 +89,9 @@ def find(kind: str, name: str) -> Any:
 def place(kind: str, name: str) -> str:
     """Return where the part of a name stands, as `module:attribute`; nothing is imported."""
     target = BUILT_IN[kind].get(name) or _installed(kind).get(name)
-    if target is None and name in REMOVED.get(kind, ()):
-        raise InputError(f"the {kind} '{name}' was removed: {REMOVED[kind][name]}")
     if target is None:
-        raise InputError(f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
+        gone = removal(kind, name) if kind in REMOVED else ""
+        raise InputError(gone or f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
     return target
 
 

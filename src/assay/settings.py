@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.errors import InputError, nearest
+from assay.removed import removal
 
 Values = TypeVar("Values")
 
@@ -69,8 +70,8 @@ class IndexSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
         at_least(self, {"chunk_lines": 1, "section_lines": 1, "cache_gb": 0}, "index.")
-        if self.quantisation == "binary":
-            raise InputError("index.quantisation 'binary' was removed, for its answers were never measured: use 'int8'")
+        if gone := removal("quantisation", self.quantisation):
+            raise InputError(gone)
         one_of("index.quantisation", self.quantisation, QUANTISATIONS)
 
 
@@ -225,15 +226,6 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
     return {first: _nested(rest, value) if rest else value}
 
 
-_REMOVED: Mapping[str, Mapping[str, str]] = {
-    "JudgeTrainSettings": {
-        "unread": "the features no longer need documentation, so nothing is read a second time without it",
-        "steps": "the fit takes a fixed number of Newton steps, which is enough",
-    },
-}
-"""Settings of earlier versions, by the class that had them: why each went."""
-
-
 def _merged(settings: Any, changes: Mapping[str, Any], where: str, path: tuple[str, ...]) -> Any:
     """Return settings with each change made, section by section."""
     known = [each.name for each in fields(settings)]
@@ -242,8 +234,8 @@ def _merged(settings: Any, changes: Mapping[str, Any], where: str, path: tuple[s
         if name not in known:
             key = ".".join((*path, name))
             sections = [f"{each}.{name}" for each in known if hasattr(getattr(settings, each), name)]
-            if name in _REMOVED.get(type(settings).__name__, ()):
-                raise InputError(f"the setting '{key}' {where} was removed: {_REMOVED[type(settings).__name__][name]}")
+            if gone := removal("setting", key):
+                raise InputError(f"{gone} ({where})")
             hint = f"did you mean '{' or '.join(sections)}'?" if sections else nearest(name, known)
             raise InputError(f"unknown setting '{key}' {where}; {hint}")
         values[name] = _checked(getattr(settings, name), value, where, (*path, name))

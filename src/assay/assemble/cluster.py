@@ -1,4 +1,4 @@
-"""Start cluster workers, and index many repositories on them.
+"""Index many repositories on the workers of a cluster.
 
 Nothing of an index travels: it is written where the settings say by the machine that made it, so all machines have to
 see the same files. The machine that started the run looks whether it sees what was written.
@@ -11,93 +11,22 @@ import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from assay.assemble.indexes import location_of
 from assay.assemble.many_roots import NamedRoot, RootOpening, named_roots, open_many
+from assay.assemble.worker_pools import open_crew
 from assay.assemble.workspace import Workspace, open_workspace
-from assay.errors import AssayError, InputError, MissingExtra
+from assay.errors import AssayError, InputError
 from assay.protocols import Progress, Say
 from assay.runs.worker_pool import (
-    MOST_ITEMS,
     About,
     NamedWork,
     PoolRunner,
-    SharedPoolRunner,
-    WorkerPool,
-    code_identity,
 )
 from assay.search.folder_index import IndexReport
 from assay.settings import ClusterSettings, Settings
 from assay.values import Problem
-
-if TYPE_CHECKING:
-    from assay.cage.job import Ended, Job, Limits
-
-Work = TypeVar("Work")
-End = TypeVar("End")
-
-
-def open_crew(  # noqa: PLR0913  each is one thing
-    cluster: ClusterSettings,
-    work: NamedWork[Work, End],
-    expected: About | None,
-    say: Say,
-    *,
-    most: int = 0,
-    memory_mb: int = 0,
-    gpus: float = 0,
-    most_items: int = MOST_ITEMS,
-) -> WorkerPool[Work, End]:
-    """Return the workers of a cluster, at most `most`, each with so much memory and so many GPUs of its machine."""
-    try:
-        from assay.runs.ray_backend import RayBackend, WorkerNeeds
-    except ModuleNotFoundError as error:
-        raise MissingExtra("--on ray", str(error.name), "ray") from error
-    place = RayBackend(cluster, work.opener, work.settings, needs=WorkerNeeds(memory_mb << 20, gpus), most=most)
-    same = None if expected is None else {**code_identity(), **expected}
-    return WorkerPool(place, work, same, say=say, patience_s=cluster.patience_s, most_items=most_items)
-
-
-def open_program_crew(  # noqa: PLR0913  one argument a choice of the user
-    cluster: ClusterSettings,
-    say: Say,
-    kind: str = "",
-    limits: Limits | None = None,
-    *,
-    workers: int = 0,
-    allow_unsafe: bool = False,
-) -> PoolRunner[Job, Ended]:
-    """Return workers that run programs in the sandbox that this machine gives, and are as it is in all that decides."""
-    return PoolRunner(*_program_crew(cluster, say, kind, limits, workers=workers, allow_unsafe=allow_unsafe))
-
-
-def open_shared_program_crew(
-    cluster: ClusterSettings, say: Say, kind: str, limits: Limits
-) -> SharedPoolRunner[Job, Ended]:
-    """Return such workers for many threads."""
-    return SharedPoolRunner(*_program_crew(cluster, say, kind, limits))
-
-
-def _program_crew(  # noqa: PLR0913  each is one thing
-    cluster: ClusterSettings,
-    say: Say,
-    kind: str,
-    limits: Limits | None,
-    *,
-    workers: int = 0,
-    allow_unsafe: bool = False,
-) -> tuple[str, WorkerPool[Job, Ended], tuple[str, ...]]:
-    from assay.cage.job import Limits
-    from assay.cage.open_cage import open_sandbox
-    from assay.programs.cage_worker import OVERHEAD_MB, about_cage, cage_work
-
-    limits = limits or Limits()
-    with open_sandbox(kind, limits, 1, allow_unsafe=allow_unsafe) as own:
-        name, guarantees, expected = own.name, own.guarantees, about_cage(own)
-    work = cage_work(name, limits, allow_unsafe=allow_unsafe)
-    crew = open_crew(cluster, work, expected, say, most=workers, memory_mb=limits.memory_mb + OVERHEAD_MB)
-    return name, crew, guarantees
 
 
 class Repository(NamedTuple):

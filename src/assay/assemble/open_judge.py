@@ -270,7 +270,7 @@ def _open_cages(
         found = importable(first)
     say(f"sandbox {name}: {'; '.join(guarantees)}")
     if options.cluster:
-        from assay.assemble.cluster import open_shared_program_crew
+        from assay.assemble.worker_pools import open_shared_program_crew
 
         crew = open_shared_program_crew(options.cluster, say, name, limits)
         stack.callback(crew.close)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from assay.assemble.cluster import open_program_crew
+from assay.assemble.worker_pools import open_program_crew
 from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Job
 from assay.cage.open_cage import open_sandbox

@@ -20,6 +20,7 @@ from assay import __version__
 from assay.cli.command import COMPLETION_VARIABLE, VERBOSE
 from assay.cli.lazy import Lazy
 from assay.errors import AssayError, SettingsNotUsed, WorkersLost, printable
+from assay.removed import removal
 
 COMMANDS = {
     "search": "Find code by meaning.",
@@ -141,6 +142,8 @@ def _refused(error: click.ClickException) -> int:
         return 2
     context = getattr(error, "ctx", None)
     message = message.rstrip(".")
+    if isinstance(error, click.NoSuchOption) and context:
+        message = removal("option", f"{context.command_path} {error.option_name}") or message
     return _say(f"{message}; see {context.command_path} --help" if context else message)
 
 

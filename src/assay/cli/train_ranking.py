@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import Options, argument, command, flag, option, verbose
+from assay.cli.command import Options, argument, command, option, verbose
 from assay.cli.progress import print_line
 from assay.settings import changed
 
@@ -26,7 +26,6 @@ class TrainRankingOptions(Options):
     )
     out: Path = option("--out FOLDER", "Where the weights go.", required=True)
     encoder: str = option("--encoder SPEC", "The encoder to search with.", default="static:default")
-    ablate: bool = flag("--ablate", "Also show what each group of features is worth; takes about three times as long.")
     changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting of the training. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 
