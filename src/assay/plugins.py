@@ -1,4 +1,4 @@
-"""A spec string to the part it names: `static:default` is the built-in `static`, given `default`.
+"""Find the part that a spec string names: `static:default` is the built-in `static`, given `default`.
 
 Built-in parts stand in a table of dotted names; parts of other packages are found as installed
 entry points of the group `assay.KIND`. Nothing is imported before a spec names it, and an extra

@@ -1,4 +1,4 @@
-"""The few shapes that parts have. Nothing to inherit, nothing to register; batch first."""
+"""Declare the few protocols that parts have: nothing to inherit, nothing to register, batch first."""
 
 from __future__ import annotations
 

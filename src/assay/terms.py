@@ -1,4 +1,4 @@
-"""Text to terms: what lexical search, views and features all mean by a word.
+"""Split text into the terms that lexical search, views and features share.
 
 An identifier yields its parts, stemmed (`HTTPServers` → `http`, `server`), and, when it has
 several, itself as one exact term (`=httpservers`). The words used last are kept: a repository

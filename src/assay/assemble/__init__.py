@@ -1,1 +1,1 @@
-"""Settings to working objects: the only room that knows who goes with whom; one file a concern."""
+"""Build working objects from settings; this is the only room that composes the others."""

@@ -1,4 +1,4 @@
-"""`assay.evaluate`: a run and what is right in, figures with their intervals out."""
+"""Offer `assay.evaluate`: the figures of a run against what is right, with their intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay.execute` and `assay.rank`: tasks and programs in, how each program fared or likely will out."""
+"""Offer `assay.execute` and `assay.rank`: run programs, or order them without running them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options to the models that rankers ask: within a budget, at a pace, each reply recorded before it is used.
+"""Open the models that rankers ask, within a budget and at a pace, and record each reply before it is used.
 
 Replies are found by the question and by who is asked, so any number of commands and rankers may share one file of
 records: what stands there is not asked again, and a replay asks nobody.

@@ -1,4 +1,4 @@
-"""One system's answers to one set of queries, saved as they come: what is there is not asked again.
+"""Save the answers of one system to one query set as they come, so that nothing is asked twice.
 
 A file holds the answers of one question: which system, with which options, over which files, how many results, to
 which queries; of a system of ours also by which version, and of one that is a file, what that holds. Its first line is

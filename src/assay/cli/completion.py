@@ -1,4 +1,4 @@
-"""`assay completion`: the name of a shell in, the script that completes assay's commands, options and values out."""
+"""Print the completion script of a shell: `assay completion`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and folders as they were typed to the files in them that an index would hold, as they open from here."""
+"""List the files of typed paths that an index would hold, as they open from here."""
 
 from __future__ import annotations
 

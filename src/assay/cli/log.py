@@ -1,4 +1,4 @@
-"""`assay log`: a question about the past and folders in, the commits that answer it out."""
+"""Find commits: `assay log`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments to an exit status: 0 found, 1 nothing found, 2 an error, 3 no machine left, 130 interrupted.
+"""Run a command line: 0 found, 1 nothing found, 2 an error, 3 no worker left, 130 interrupted.
 
 A command's module is imported when the command runs; what is heavy is imported inside its function,
 so that help costs next to nothing. Whatever goes wrong is one line on standard error; `-v` adds the traceback.

@@ -1,4 +1,4 @@
-"""`assay outline`: files or folders in, the signatures and headings in them out."""
+"""Print the signatures and headings of files: `assay outline`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay status`: a folder in, what its index holds, leaves out and lags behind in, without changing it.
+"""Print what an index holds, leaves out and lags behind in, without changing it: `assay status`.
 
 Every byte of the index is read, for that takes 33 ms where it has 230 MB: *whole* is what was found, not what is hoped.
 Of an index in a bucket the copies are read, of which there is one of each file then, and the answer says so.

@@ -1,4 +1,4 @@
-"""Roots of the command line to workspaces, and a word on standard error about what is odd about their indexes."""
+"""Open the workspaces of the command line, and print notes about their indexes to stderr."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Files to chunks: walk a folder, read what is text, cut it into units that can be found."""
+"""Walk a folder, read what is text, and cut it into chunks that can be found."""

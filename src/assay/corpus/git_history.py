@@ -1,4 +1,4 @@
-"""A git repository to its commits, the newest first, each with the lines it changed.
+"""Read the commits of a git repository, the newest first, each with the lines it changed.
 
 One `git log` is read while it runs, never a process for each commit; lines that differ in white space only count as
 unchanged.

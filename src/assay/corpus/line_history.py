@@ -1,4 +1,4 @@
-"""Lines of a file to the commits that wrote them and changed them: `git blame` and `git log -L`, in bounded time.
+"""Find the commits that wrote and changed lines of a file, by `git blame` and `git log -L`, in bounded time.
 
 Both are asked of HEAD, never of the work tree: to compare a file of the work tree, git runs the filters that the
 repository names for it. Lines that differ from HEAD are found here, and belong to no commit.

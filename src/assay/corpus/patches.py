@@ -1,4 +1,4 @@
-"""What `git … -p --unified=0` prints to changes of files, and changes to where a line was before them.
+"""Parse patches with `--unified=0`, and map lines across changes.
 
 Hunks are read by the counts in their headers, so that nothing inside one can pass for a header. Lines around a change
 are no part of it: patches of others have some, and read the same.

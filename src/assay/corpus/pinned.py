@@ -1,4 +1,4 @@
-"""A repository at one commit to its files, without touching its work tree.
+"""Read the files of a repository at one commit without touching its work tree.
 
 The blobs are read as they are stored: no filter, hook or attribute of the repository has a say.
 """

@@ -1,4 +1,4 @@
-"""A parquet file to its rows, a batch at a time, and rows to such a file; the owner of pyarrow, and so of zstd."""
+"""Read and write parquet files a batch at a time; the owner of pyarrow, and so of zstd."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pairs of a query and a code to whether the code answers the query, by evidence, by tests, by a model."""
+"""Judge whether a code answers a query, by evidence, by tests, or by a model."""

@@ -1,4 +1,4 @@
-"""Keys in, a random sample of them out: the same for the same seed, in whatever order they come.
+"""Draw a random sample of keys, the same for the same seed in whatever order they come.
 
 Each key has a hash of the seed and itself, and the lowest ones are drawn. So a sample of 100 is part of the sample of
 200 of the same seed. Within strata each gets its part of the sample (largest remainders), the lowest of its own.

@@ -1,1 +1,1 @@
-"""Queries over a corpus in, ranked chunks out."""
+"""Search a corpus and rank its chunks."""

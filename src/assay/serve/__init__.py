@@ -1,1 +1,1 @@
-"""What is served to programs and to browsers on this machine."""
+"""Serve search to programs and browsers on this machine."""

@@ -1,4 +1,4 @@
-"""Ground truth that a model writes: which units to ask about, and which questions can be used."""
+"""Have a model write ground truth: which units to ask about, and which questions can be used."""
 
 from __future__ import annotations
 

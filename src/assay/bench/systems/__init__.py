@@ -1,1 +1,1 @@
-"""One module a way to ask a system under test."""
+"""Ask systems under test, one module for each way."""

@@ -1,1 +1,1 @@
-"""How coding agents come to know of `assay mcp`: a table of them, and edits of their settings that undo themselves."""
+"""Write `assay mcp` into the settings of coding agents, and undo it."""
