@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, Protocol, TypeVar, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from assay.values import Chunk, Hit, Program, Prompt, Query, Ranked, Reply, Task
 
-Vectors = NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+else:
+    Vectors = Any  # who speaks of vectors need not load numpy
+
 Role = Literal["query", "code"]
 """What a text is; chunks of documentation are `docs` only to an encoder that has another one for them."""
 Say = Callable[[str], None]

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.errors import InputError, nearest
-from assay.removed import removal
 
 Values = TypeVar("Values")
 
@@ -70,8 +69,11 @@ class IndexSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
         at_least(self, {"chunk_lines": 1, "section_lines": 1, "cache_gb": 0}, "index.")
-        if gone := removal("quantisation", self.quantisation):
-            raise InputError(gone)
+        if self.quantisation not in QUANTISATIONS:
+            from assay.removed import removal
+
+            if gone := removal("quantisation", self.quantisation):
+                raise InputError(gone)
         one_of("index.quantisation", self.quantisation, QUANTISATIONS)
 
 
@@ -234,6 +236,8 @@ def _merged(settings: Any, changes: Mapping[str, Any], where: str, path: tuple[s
         if name not in known:
             key = ".".join((*path, name))
             sections = [f"{each}.{name}" for each in known if hasattr(getattr(settings, each), name)]
+            from assay.removed import removal
+
             if gone := removal("setting", key):
                 raise InputError(f"{gone} ({where})")
             hint = f"did you mean '{' or '.join(sections)}'?" if sections else nearest(name, known)

@@ -31,7 +31,6 @@ from assay.cage.cage import HARNESS, CagePlan, CagePool, open_pool
 from assay.cage.job import ISOLATING, KINDS, Ended, Job, Limits, SandboxKind
 from assay.errors import AssayError, InputError, SandboxRefused, StorageError, nearest
 from assay.io import files
-from assay.removed import removal
 
 QUICK = Limits(cpu_s=2, wall_s=6, memory_mb=192, processes=16, scratch_mb=8, inodes=256)
 
@@ -294,6 +293,8 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
 def _choose_kind(name: str, *, allow_unsafe: bool) -> SandboxKind:
     kind = KINDS.get(name)
     if name and kind is None:
+        from assay.removed import removal
+
         raise InputError(removal("sandbox", name) or f"unknown sandbox '{name}'; {nearest(name, list(KINDS))}")
     if kind and not kind.isolates:
         if not allow_unsafe:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.errors import nearest
-from assay.removed import removal
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -117,6 +116,8 @@ class Lazy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of the arguments, or say which one may have been meant."""
         if args[0] not in self._names and not args[0].startswith("-"):
+            from assay.removed import removal
+
             if gone := removal("command", f"{ctx.command_path} {args[0]}"):
                 ctx.fail(gone)
             unknown = "no file or folder '{}', and no command of that name" if self._default else "unknown command '{}'"

@@ -20,7 +20,6 @@ from assay import __version__
 from assay.cli.command import COMPLETION_VARIABLE, VERBOSE
 from assay.cli.lazy import Lazy
 from assay.errors import AssayError, SettingsNotUsed, WorkersLost, printable
-from assay.removed import removal
 
 COMMANDS = {
     "search": "Find code by meaning.",
@@ -143,6 +142,8 @@ def _refused(error: click.ClickException) -> int:
     context = getattr(error, "ctx", None)
     message = message.rstrip(".")
     if isinstance(error, click.NoSuchOption) and context:
+        from assay.removed import removal
+
         message = removal("option", f"{context.command_path} {error.option_name}") or message
     return _say(f"{message}; see {context.command_path} --help" if context else message)
 
