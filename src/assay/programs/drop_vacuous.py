@@ -176,4 +176,6 @@ def _keep_telling_tests(
         out = number_of(test) in dropped
         why = "holds whatever is answered: left out" if out else f"holds for a stub ({', '.join(passing)}), and counts"
         (problems if out else notes).append(Problem(task.id, f"{test} {why}"))
+    if not dropped:
+        return task  # whose tests are known by identity
     return replace(task, tests=tuple(test for place, test in enumerate(task.tests) if place not in dropped))

@@ -221,8 +221,9 @@ def _read(raw: bytes) -> dict[str, Any]:
     """Return the last verdict that is whole: a judge that goes on writes what it knows before."""
     for line in reversed(raw.splitlines()):
         with suppress(ValueError):
-            verdict: dict[str, Any] = json.loads(line)
-            return verdict
+            verdict = json.loads(line)
+            if isinstance(verdict, dict):
+                return verdict
     return {}
 
 

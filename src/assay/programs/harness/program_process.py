@@ -279,16 +279,11 @@ def run_shared(
         found = bring(name)
         return _watched(found, recorder) if isinstance(found, FunctionType) and not looks_inside else found
 
-    own = looks_inside and not seal
+    def module_of(bring: Bring) -> ModuleType:
+        return program if looks_inside and not seal else ProgramModule(bring, vars(program))
+
     try:
-        run_script(
-            plan,
-            recorder,
-            watched,
-            script["entry"],
-            seal,
-            module_of=lambda bring: program if own else ProgramModule(bring, vars(program)),
-        )
+        run_script(plan, recorder, watched, script["entry"], seal, module_of=module_of)
     except CodeChanged as changed:
         found.insert(0, changed_code(changed))
     except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is

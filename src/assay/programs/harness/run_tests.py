@@ -384,12 +384,7 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     namespace |= {SPARED: recorder.spared, GUARDED: recorder}
     brought: dict[str, Any] = {}
     if seal:
-
-        def begin(number: int) -> None:
-            seal.check()
-            recorder.begin(number)
-
-        namespace[BEGIN] = begin
+        namespace[BEGIN] = _checking(seal, recorder.begin)
         bring = _once(bring, brought, seal)
     namespace |= _names(plan, bring)
     tests = ModuleType(TESTS)
@@ -423,6 +418,14 @@ def _is_raised_by_tests(error: BaseException) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and trace.tb_frame.f_code.co_filename == TESTS_FILE and not hasattr(error, FAILURE)
+
+
+def _checking(seal: Seal, begin: Callable[[int], None]) -> Callable[[int], None]:
+    def check(number: int) -> None:
+        seal.check()
+        begin(number)
+
+    return check
 
 
 def _once(bring: Bring, brought: dict[str, Any], seal: Seal) -> Bring:
