@@ -147,3 +147,12 @@ def counted(number: int, thing: str) -> str:
 def printable(text: str) -> str:
     """Return a text on one line in which nothing moves a cursor or turns the direction of reading."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
+
+
+def lasting(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"

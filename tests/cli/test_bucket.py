@@ -223,7 +223,7 @@ def test_a_copy_that_is_not_as_written_is_fetched_again(assay, project: Path, in
     assert assay("index", project, "--index", indexed.place).status == 0
     copy = max(copies(tmp_path), key=lambda path: path.stat().st_size)
     data = bytearray(copy.read_bytes())
-    data[ArrayFile(copy)._places["vectors"][2] + (1 << 16)] ^= 1  # in a block that only a search reads
+    data[ArrayFile(copy).names["vectors"][2] + (1 << 16)] ^= 1  # in a block that only a search reads
     copy.write_bytes(data)
     ran = assay("search", "send mail", f"{indexed.place}#postbox")
     assert (ran.status, ran.out, "fetched again" in ran.err, "rebuild" in ran.err) == (2, "", True, False)

@@ -203,7 +203,7 @@ def test_a_judge_is_trained_and_judges_with_its_weights(assay, tmp_path: Path):
     assert "| mails | 6 | 0.500 |" in (out / "README.md").read_text()
     records = ("--out", tmp_path / "records.jsonl", "--judge", f"signals:{out}")
     refused = assay("judge", "run", tmp_path / "mails.jsonl", *records)
-    assert "give --encoder SPEC" in refused.err
+    assert "give that one with --encoder SPEC" in refused.err
     ran = assay("judge", "run", tmp_path / "mails.jsonl", *records, "--encoder", "hash:16", "--prior", "0.3")
     assert ran.status == 0, ran.err
     other = assay("judge", "run", tmp_path / "mails.jsonl", *records, "--encoder", "hash:16", "--prior", "0.4")

@@ -75,7 +75,7 @@ def test_a_folder_that_is_not_whole_is_refused(folder: Path) -> None:
             load_static(str(folder))
         (folder / name).write_bytes(kept)
     (folder / "vocabulary.txt").write_text("apple\nbanana", "utf-8")
-    with pytest.raises(InputError, match="torn"):
+    with pytest.raises(InputError, match="truncated"):
         load_static(str(folder))
 
 

@@ -141,7 +141,7 @@ def test_both_forms_of_labels_are_read_and_what_is_none_is_named(tmp_path: Path)
     for spec in ("labels.jsonl", "=labels.jsonl", "name="):
         with pytest.raises(InputError, match="give NAME=FILE"):
             read_sources([spec])
-    for wrong, said in (({"sure": 0.4}, "sure between"), ({"folds": 1}, "folds")):
+    for wrong, said in (({"sure": 0.4}, "wanted between 0.5 and 1"), ({"folds": 1}, "folds")):
         with pytest.raises(InputError, match=said):
             JudgeTrainSettings(**wrong)
 

@@ -108,7 +108,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 def _forecast(plan: CostForecast, workers: int) -> Iterator[str]:
     """Yield what more pairs would take."""
-    from assay.judge.campaign import lasting
+    from assay.errors import lasting
 
     yield ""
     yield (

@@ -161,7 +161,7 @@ def _tally_as_json(tally: Tally) -> dict[str, object]:
 
 
 def _text(tally: Tally, total: int, problem: str) -> Iterator[str]:
-    from assay.judge.campaign import lasting
+    from assay.errors import lasting
 
     if tally.judged:
         yield f"{tally.grades[1]:,} match, {tally.grades[0]:,} do not, {tally.undecided:,} undecided"

@@ -35,7 +35,7 @@ class RankTrainOptions(Options):
     resume: bool = flag("--resume", "Continue an interrupted run.")
     onnx: bool = flag("--onnx", "Also write model.onnx, which ranks without torch.")
     int8: bool = flag("--int8", "With --onnx: weights of 8 bits, a quarter of the size, less exact.")
-    verbose: bool = verbose("Show the traceback of an error.")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
 
 @command(RankTrainOptions, example="assay rank train data.parquet --task T --out runs/ternary")
@@ -72,7 +72,7 @@ def train(given: RankTrainOptions) -> None:
         from assay.rank.neural.model import check_export, export
 
         check_export()
-    found = run(_examples(given.files), given.out, settings, print_line, resume=given.resume)
+    found = run(_examples(given.files, every=given.verbose), given.out, settings, print_line, resume=given.resume)
     if not is_main_process():  # another of several speaks
         return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
@@ -81,11 +81,11 @@ def train(given: RankTrainOptions) -> None:
     click.echo(f"written to {given.out}; use it with --ranker neural:{given.out}")
 
 
-def _examples(files: Sequence[Path]) -> Iterator[Example]:
+def _examples(files: Sequence[Path], *, every: bool) -> Iterator[Example]:
     """Yield the rows of all files, and name those that cannot be used."""
     from assay.rank.dataset.formats import stream
 
     for file in files:
         problems = list[Problem]()
         yield from stream(file, problems)
-        say_problems(problems, every=False)
+        say_problems(problems, every=every)

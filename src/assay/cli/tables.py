@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Cell | str | int]], title: str = "") -> Table:
-    """Return a table whose first column holds words; a text is a phrase, a whole number a count."""
-    first, *others = heads
-    cells = tuple(tuple(map(_cell, row)) for row in rows)
-    return Table(title, (Column(first, words=True), *map(Column, others)), cells)
+    """Return a table; its first column and those of texts alone stand to the left; a whole number is a count."""
+    every = [tuple(row) for row in rows]
+    texts = [not at or all(isinstance(row[at], str) for row in every) for at in range(len(heads))]
+    columns = tuple(Column(head, words=words) for head, words in zip(heads, texts, strict=True))
+    return Table(title, columns, tuple(tuple(map(_cell, row)) for row in every))
 
 
 def lines(heads: Sequence[str], rows: Iterable[Sequence[Cell | str | int]], indent: str = "") -> Iterator[str]:

@@ -73,8 +73,9 @@ def encoder(given: TrainEncoderOptions) -> None:
     if given.base:
         _tune(given)
         return
+    scores = _train_table(given)
     click.echo(f"{'held out':<18}MRR    95% interval")
-    for score in _train_table(given):
+    for score in scores:
         click.echo(f"{score.system:<18}{score.mrr:.3f}  {score.low:.3f}-{score.high:.3f}")
     click.echo(f"written to {given.out}; use it with --encoder static:{given.out}")
 

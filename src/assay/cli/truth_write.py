@@ -103,7 +103,7 @@ def write(given: TruthWriteOptions) -> int:
 
 
 def _summary(made: WrittenReport) -> Iterator[str]:
-    from assay.judge.campaign import lasting
+    from assay.errors import lasting
 
     truth, tally = made.written.truth, made.tally
     at = f" at {truth.commit[:12]}" if truth.commit else ""

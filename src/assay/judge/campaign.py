@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError
+from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, lasting
 from assay.judge.pairs import Pair
 from assay.judge.records import is_step, pair_journal, past, verdicts
 from assay.judge.verdicts import Judge, Together, Verdict
@@ -100,15 +100,6 @@ class Tally:
             f"{lasting((total - done) / (self.rate or 1))} left": total > done and self.judged,
         }
         return ", ".join(part for part, is_shown in parts.items() if is_shown)
-
-
-def lasting(seconds: float) -> str:
-    """Return a time as people say it."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"
 
 
 _AHEAD = 4

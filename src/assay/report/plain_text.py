@@ -50,16 +50,13 @@ def _rounded(number: doc.Number, value: float, digits: int) -> str:
 
 def table_lines(table: doc.Table, indent: str = "  ") -> Iterator[str]:
     """Yield a table with its columns one below the other; a column that says nothing is left out."""
-    found = [(column, [one_line(cell_text(row[at])) for row in table.rows]) for at, column in enumerate(table.columns)]
-    shown = [(column, cells) for place, (column, cells) in enumerate(found) if not place or any(map(_says, cells))]
-    counts = [all(_is_bare(row[at]) for row in table.rows) for at, _ in enumerate(table.columns)]
-    right = [counts[table.columns.index(column)] for column, _ in shown]
-    widths = [max(map(len, (_title(column), *cells))) for column, cells in shown]
-    yield (
-        indent + "  ".join(_fit(_title(c), w, r) for (c, _), w, r in zip(shown, widths, right, strict=True))
-    ).rstrip()
-    for row in zip(*(cells for _, cells in shown), strict=True):
-        yield (indent + "  ".join(_fit(cell, w, r) for cell, w, r in zip(row, widths, right, strict=True))).rstrip()
+    every = [[one_line(cell_text(row[at])) for row in table.rows] for at in range(len(table.columns))]
+    shown = [at for at, cells in enumerate(every) if not at or any(map(_says, cells))]
+    titles = [_title(table.columns[at]) for at in shown]
+    right = [all(_is_bare(row[at]) for row in table.rows) for at in shown]
+    widths = [max(map(len, (title, *every[at]))) for at, title in zip(shown, titles, strict=True)]
+    for row in (titles, *zip(*(every[at] for at in shown), strict=True)):
+        yield (indent + "  ".join(map(_fit, row, widths, right))).rstrip()
 
 
 def _is_bare(cell: doc.Cell) -> bool:

@@ -28,7 +28,7 @@ def test_a_file_of_rows_becomes_a_ranker_and_a_recipe_stands_before_single_setti
     done = assay("rank", "train", rows, "--out", out, "--base", bases["encoder"], "--task", "B", "--onnx", *SMALL)
     assert done.status == 0, done.err
     told = done.out + done.err
-    for said in ("held out: pass@1", "rows.jsonl:73: ", "2 more rows left out", f"--ranker neural:{out}"):
+    for said in ("held out: pass@1", "rows.jsonl:73: ", "2 more problems (-v shows them)", f"--ranker neural:{out}"):
         assert said in told
     assert (out / "model.onnx").is_file()
     (ranked,) = NeuralRanker(str(out)).rank(Task("t", "add"), [Program("t", "def f(a): return a")])
