@@ -18,7 +18,8 @@ class ManualPages(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         """Run the script that writes the pages; of what the package needs it takes click alone."""
         self._folder = TemporaryDirectory()
-        environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src")), "PYTHONDONTWRITEBYTECODE": "1"}
+        places = [str(Path(self.root, "src")), *filter(None, sys.path)]  # what this build may import, too
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, str(Path(self.root, "docs", "commands.py")), self._folder.name]
         subprocess.run(command, env=environment, check=True)
         build_data["shared_data"][self._folder.name] = "share/man/man1"
