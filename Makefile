@@ -20,8 +20,8 @@ endif
 
 demo: $(VENV)/package  ## install the package alone, index this repository, ask it three questions
 	$(BIN)/assay index .
-	$(DEMO) "mask the key in a message" src
-	$(DEMO) "one writer at a time" src
+	$(DEMO) "hide secrets in messages" src
+	$(DEMO) "wait while another process writes the index" src
 	$(DEMO) "which settings file is read" src
 
 install: $(VENV)/tools  ## the package, and what tests and checks need

@@ -29,7 +29,7 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "gallery.md"
 QUESTIONS = (
-    ("A question in words", 'assay search "mask the key in a message" src --limit 2'),
+    ("A question in words", 'assay search "hide secrets in messages" src --limit 2'),
     ("A concept, not a name", 'assay search "keep two processes from writing at the same time" src --limit 2'),
     ("An error somebody saw", 'assay search "write-protected: chmod u+w it" src --limit 1'),
     ("A question that it gets wrong", 'assay search "how is an endless regular expression prevented" src --limit 2'),
@@ -77,10 +77,10 @@ PICTURES = ROOT / "docs" / "pictures"
 ASSAY = (sys.executable, "-m", "assay")
 WIDTH = 110
 SESSION = (
-    'assay search "mask the key in a message" src --limit 2 --set search.excerpt_lines=6',
+    'assay search "hide secrets in messages" src --limit 2 --set search.excerpt_lines=6',
     'assay search "chance that one of k samples is correct" src --limit 1 --explain',
 )
-QUESTION = "mask the key in a message"
+QUESTION = "hide secrets in messages"
 KEPT = " file:src/**"
 """What the picture of the page adds, for this very file holds the question."""
 ANSWER = "src/assay/"
