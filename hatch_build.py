@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,12 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+_RUN = (
+    "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__')"
+)
+"""pip takes the sources of a package that is being installed again off the path, so they are put there last."""
+
 
 class ManualPages(BuildHookInterface):  # type: ignore[type-arg]
     """Make the pages in a folder that lasts as long as the build."""
@@ -18,10 +23,9 @@ class ManualPages(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         """Run the script that writes the pages; of what the package needs it takes click alone."""
         self._folder = TemporaryDirectory()
-        places = [str(Path(self.root, "src")), *filter(None, sys.path)]  # what this build may import, too
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, str(Path(self.root, "docs", "commands.py")), self._folder.name]
-        subprocess.run(command, env=environment, check=True)
+        root = Path(self.root)
+        places = [str(root / "src"), str(root / "docs" / "commands.py"), self._folder.name]
+        subprocess.run([sys.executable, "-B", "-c", _RUN, *places], check=True)
         build_data["shared_data"][self._folder.name] = "share/man/man1"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002

@@ -239,10 +239,12 @@ def _ask(
         prepared = ask_in_turn(contenders, plan.k, **limits, threads=plan.threads, on_answer=take, on_prepared=tell)
         for name, preparation in prepared.items():
             saved[name].prepared(preparation)
-        return {system.name: _kept(saved[system.name], system) for system in plan.systems if system.name in saved}
+        return {
+            system.name: _saved_answers(saved[system.name], system) for system in plan.systems if system.name in saved
+        }
 
 
-def _kept(file: RunFile, system: SystemSpec) -> tuple[dict[str, SystemAnswer], Preparation]:
+def _saved_answers(file: RunFile, system: SystemSpec) -> tuple[dict[str, SystemAnswer], Preparation]:
     """Return the answers of a file that score enough, and what it took to get the system ready."""
     answers = {query: answer.from_score(system.threshold) for query, answer in file.answers.items()}
     return answers, file.preparation or Preparation()

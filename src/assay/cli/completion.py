@@ -1,18 +1,53 @@
-"""Print the completion script of a shell: `assay completion`."""
+"""Complete values on the command line, and print the script of a shell: `assay completion`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COMPLETION_VARIABLE, argument, command
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+from assay.cli.command import COMPLETION_VARIABLE, Options, argument, command
+
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def _completing(values: Callable[[], Iterable[str]]) -> Complete:
+    def complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(value) for value in sorted(values()) if value.startswith(incomplete)]
+
+    return complete
+
+
+def _languages() -> Iterable[str]:
+    from assay.corpus.languages import BY_EXTENSION, BY_NAME
+
+    return {*BY_EXTENSION.values(), *BY_NAME.values()}
+
+
+def _kinds() -> Iterable[str]:
+    from assay.values import KINDS
+
+    return filter(None, KINDS)
+
+
+def _agents() -> Iterable[str]:
+    from assay.serve.agents.agents import AGENTS
+
+    return (agent.name for agent in AGENTS)
+
+
+complete_languages, complete_kinds, complete_agents = map(_completing, (_languages, _kinds, _agents))
+
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-@dataclass(frozen=True, slots=True)
-class CompletionOptions:
+class CompletionOptions(Options):
     """Options of `assay completion`."""
 
     shell: str = argument(type=click.Choice(SHELLS))

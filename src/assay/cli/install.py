@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from assay.cli.command import argument, command, flag, option, verbose
-from assay.cli.completions import complete_agents
+from assay.cli.completion import complete_agents
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The command `assay judge replay`."""
+"""Judge recorded pairs again from their records: `assay judge replay`."""
 
 from __future__ import annotations
 

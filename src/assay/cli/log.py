@@ -79,7 +79,7 @@ def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCo
     """Return the commits that changed the unit at a place, newest first."""
     from assay.assemble.commits import FoundCommits
     from assay.assemble.indexes import root_of
-    from assay.cli.file_line import parsed_place, path_below
+    from assay.cli.typed_paths import parsed_place, path_below
     from assay.serve.history_tools import unit_log
     from assay.serve.search_tools import Page
     from assay.serve.session import Session

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.command import COUNT, FILE, PATH, Options, flag, option, verbose
-from assay.cli.completions import complete_kinds, complete_languages
+from assay.cli.completion import complete_kinds, complete_languages
 from assay.errors import InputError
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ def outline(given: OutlineOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.listed_files import listed_files
+    from assay.cli.typed_paths import listed_files
     from assay.serve.read_tools import outline_of
 
     found = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.command import argument, command, form, option
-from assay.cli.completions import complete_languages
+from assay.cli.completion import complete_languages
 from assay.errors import counted, printable
 from assay.io.terminal import dumps, printable_line, say
 
@@ -40,7 +40,7 @@ def pattern(given: PatternOptions) -> int:
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
     from assay.assemble.answer import language_named
-    from assay.cli.listed_files import listed_files
+    from assay.cli.typed_paths import listed_files
     from assay.corpus.code_pattern import Pattern
     from assay.serve.read_tools import DOUBT, may_be
 

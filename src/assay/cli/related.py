@@ -40,8 +40,8 @@ def related(given: RelatedOptions) -> int:
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
     from assay.assemble.answer import related_answer
-    from assay.cli.file_line import parsed_place, path_below
     from assay.cli.related_output import related_output
+    from assay.cli.typed_paths import parsed_place, path_below
     from assay.cli.workspaces import PATIENCE_S, open_roots
     from assay.search.declared_names import typed_names
 

@@ -99,13 +99,13 @@ class Numbers:
         units.default_factory = units.__len__
 
         @cache
-        def held(place: int) -> tuple[list[tuple[int, int, str]], list[int], list[int]]:
+        def functions_in(place: int) -> tuple[list[tuple[int, int, str]], list[int], list[int]]:
             known = sorted(functions(paths[place]))
             return known, [first for first, _, _ in known], list(accumulate((last for _, last, _ in known), max))
 
         @cache
         def met(place: int, start: int, end: int) -> Sequence[int]:
-            known, starts, reach = held(place)
+            known, starts, reach = functions_in(place)
             near = known[bisect_left(reach, start) : bisect_right(starts, end)]
             touched = [one for one in near if start <= one[1]]
             return [units[place, first, last, name] for first, last, name in touched or [(0, 0, MODULE)]]

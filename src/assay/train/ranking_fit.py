@@ -203,7 +203,7 @@ def calibrated(
     """Fit relevance and curve; without foreign queries, the curve alone."""
     own_query, scores, right = _first_hits(tested)
     best = _best(tested)
-    answered = _answered(tested)
+    answered = _answered_queries(tested)
     if not foreign:
         scale, offset = logistic(scores, right)
         floor = float(np.quantile(scale * best[answered] + offset, settings.false_alarms))
@@ -234,7 +234,7 @@ def _relevance(
     tested: Sequence[ScoredExample], foreign: Sequence[ScoredExample], counted: Array, settings: RankingSettings
 ) -> tuple[RankingWeights, Array, Array]:
     """Return what tells answerable queries from foreign ones, and what it says of each of them where it saw neither."""
-    answered = _answered(tested)
+    answered = _answered_queries(tested)
     own_rows, rows = relevance_rows(tested), relevance_rows(foreign)
     own_fold = _folds([one.example.judged.group for one in tested], settings.folds)
     fold = _folds([one.example.judged.group for one in foreign], settings.folds)
@@ -248,7 +248,7 @@ def _relevance(
     return fit_relevance(own_rows[answered], rows, counted, settings), own_added, added
 
 
-def _answered(tested: Sequence[ScoredExample]) -> NDArray[np.bool_]:
+def _answered_queries(tested: Sequence[ScoredExample]) -> NDArray[np.bool_]:
     """Return which queries are answered in the first hits; all, if none is."""
     answered = np.array([is_answered(one) for one in tested], dtype=bool)
     return answered if answered.any() else ~answered

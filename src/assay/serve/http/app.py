@@ -49,7 +49,7 @@ _KINDS = [kind for kind in KINDS if kind]
 _USUAL = search_tools.USUAL_BUDGET
 
 
-def _kept(
+def _filter_of(
     mode: param.Mode = "",
     languages: param.Languages = [],  # noqa: B006  a schema
     kinds: param.Kinds = [],  # noqa: B006
@@ -139,7 +139,7 @@ class AskingRoutes:
     async def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
         query: param.Queries,
-        keep: Annotated[SearchFilter, Depends(_kept)],
+        keep: Annotated[SearchFilter, Depends(_filter_of)],
         path: param.Path = "",
         k: param.Count = 8,
         detail: param.DetailOf = "full",
@@ -219,7 +219,7 @@ class AskingRoutes:
         return await self._answer(partial(search_tools.status, self._session, path))
 
     async def facets(
-        self, query: param.Queries, keep: Annotated[SearchFilter, Depends(_kept)], path: param.Path = ""
+        self, query: param.Queries, keep: Annotated[SearchFilter, Depends(_filter_of)], path: param.Path = ""
     ) -> Response:
         """Count what a search finds by repository, language and kind, over the best 200 hits."""
         return await self._answer(partial(search_tools.facet_counts, self._session, query, path, keep))

@@ -72,17 +72,17 @@ def write(truth: Truth, path: Path) -> None:
 
 def _records(truth: Truth) -> Iterator[dict[str, Any]]:
     about = _About(_FORMAT, truth.name, truth.repository, truth.commit, truth.hidden)
-    yield {"type": "truth", "format": _FORMAT, **_told(about)}
+    yield {"type": "truth", "format": _FORMAT, **_set_fields(about)}
     for values in (truth.queries, truth.documents, truth.judgments):
         yield from map(record_of, values)
 
 
 def record_of(value: object) -> dict[str, Any]:
     """Return the record of one value, as a line of a file holds it."""
-    return {"type": next(name for name, held in _KINDS.items() if isinstance(value, held)), **_told(value)}
+    return {"type": next(name for name, held in _KINDS.items() if isinstance(value, held)), **_set_fields(value)}
 
 
-def _told(value: Any) -> dict[str, Any]:
+def _set_fields(value: Any) -> dict[str, Any]:
     """Return the fields that are not as they are by default."""
     held = ((field, getattr(value, field.name)) for field in fields(value))
     return {

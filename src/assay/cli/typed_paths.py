@@ -1,18 +1,45 @@
-"""List the files of typed paths that an index would hold, as they open from here."""
+"""Read what was typed as places: `FILE:LINE`, and files as they open from here."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.errors import InputError
-from assay.serve.read_tools import ServedFile, files_of
-from assay.serve.session import Session
-from assay.settings import Settings
+from assay.store.place import is_bucket
+
+if TYPE_CHECKING:
+    from assay.serve.read_tools import ServedFile
+
+
+def parsed_place(place: str) -> tuple[Path, int]:
+    """Take `FILE:LINE` apart; a column or a range after the line, as compilers print them, is passed over."""
+    found = re.fullmatch(r"(.+?):(\d+)(?:[:-]\d+)*:?", place)
+    if not found or not int(found[2]):
+        raise InputError(f"'{place}' is not a place: give FILE:LINE, such as src/main.py:12")
+    return Path(found[1]), int(found[2])
+
+
+def path_below(root: Path, file: Path, typed: str) -> str:
+    """Return the path of a file as the index of a root has it."""
+    if is_bucket(typed):
+        return file.as_posix()
+    if not file.is_file():
+        raise InputError(f"no such file: '{file}'")
+    absolute = file.resolve()
+    if not absolute.is_relative_to(root):
+        raise InputError(f"'{file}' is not below '{typed}': name its folder after FILE:LINE")
+    return absolute.relative_to(root).as_posix()
 
 
 def listed_files(paths: Sequence[str], globs: Sequence[str]) -> Iterator[tuple[str, ServedFile]]:
     """Yield the files at some places, by default the current folder, in order of their paths; each file once."""
+    from assay.serve.read_tools import files_of
+    from assay.serve.session import Session
+    from assay.settings import Settings
+
     seen = set[Path]()
     for typed in paths or (".",):
         place = Path(typed)
