@@ -84,7 +84,7 @@ def children(node: ast.AST) -> list[ast.AST]:
 def walk(root: ast.AST) -> list[ast.AST]:
     """Return a node and all below it, level by level."""
     found = [root]
-    for node in found:
+    for node in found:  # as `children`, without a call a node, which is faster
         for name in _FIELDS[node.__class__]:
             value = getattr(node, name, None)
             if value.__class__ is list:
