@@ -227,9 +227,9 @@ def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:
     """Print the driver's processor time a program, by the length of a batch, beside cages of this machine."""
     sys.path.append(str(TESTS))
     import ray_driver  # noqa: F401  for what it changes in ray
-    from assay.assemble.cluster import open_crew
     from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
+    from assay.operations.cluster import open_crew
     from assay.programs.cage_worker import cage_work
     from assay.programs.samples import read as read_samples
     from assay.programs.tasks.task_file import read_tasks

@@ -34,8 +34,6 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from assay.assemble.commits import History
-from assay.assemble.workspace import Workspace, open_workspace
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.corpus.pinned import export
 from assay.errors import InputError
@@ -43,6 +41,8 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import match
 from assay.measure.measures import parse
+from assay.operations.commits import History
+from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Searcher
 from assay.search.history import CommitFilter
 from assay.search.hybrid import LearnedSearcher

@@ -48,8 +48,6 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.assemble.describe_index import describe_indexes
-from assay.assemble.workspace import Workspace, open_workspace
 from assay.bench.scores import score
 from assay.bench.system import SystemCorpus
 from assay.corpus.chunk import parse as parse_file
@@ -58,6 +56,8 @@ from assay.corpus.walked_files import read as read_file
 from assay.measure.compare import compare, interval
 from assay.measure.line_spans import Span
 from assay.measure.measures import parse
+from assay.operations.describe_index import describe_indexes
+from assay.operations.workspace import Workspace, open_workspace
 from assay.search.declared_names import fold, innermost_name
 from assay.search.filters import PROSE, traits_of
 from assay.settings import load

@@ -31,10 +31,10 @@ from queue import Empty, Queue
 from typing import Any, NamedTuple, Self
 from urllib.parse import unquote, urlparse
 
-from assay.assemble.workspace import open_workspace
 from assay.corpus.call_facts import CALLABLES, TYPES
 from assay.corpus.languages import language_of
 from assay.measure.compare import wilson
+from assay.operations.workspace import open_workspace
 from assay.search.filters import traits_of
 from assay.search.reference_table import PlacedDefinition, family_of, table_of
 from assay.search.related import callees_of, calls_of_unit

@@ -222,8 +222,8 @@ def warm_here(root: Path, content: str) -> dict[str, object]:
 
 
 def _assay(root: Path) -> tuple[Callable[[str], object], int]:
-    from assay.assemble.answer import queries_of
-    from assay.assemble.workspace import open_workspace
+    from assay.operations.answer import queries_of
+    from assay.operations.workspace import open_workspace
     from assay.settings import Settings
 
     workspace = open_workspace(root, Settings())

@@ -21,11 +21,6 @@ __version__ = "0.1.0"
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads: idle threads spin for longer than they help
 
 if TYPE_CHECKING:
-    from assay.assemble.answer import Answer
-    from assay.assemble.face_measures import evaluate
-    from assay.assemble.face_pairs import judge
-    from assay.assemble.face_programs import execute, rank
-    from assay.assemble.face_search import Index, search
     from assay.errors import (
         AssayError,
         BudgetSpent,
@@ -40,6 +35,11 @@ if TYPE_CHECKING:
     from assay.judge.pairs import Pair
     from assay.judge.verdicts import Verdict
     from assay.measure.agreement import Estimate
+    from assay.operations.answer import Answer
+    from assay.operations.face_measures import evaluate
+    from assay.operations.face_pairs import judge
+    from assay.operations.face_programs import execute, rank
+    from assay.operations.face_search import Index, search
     from assay.values import (
         Call,
         Chunk,
@@ -94,17 +94,17 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Answer": "assay.assemble.answer",
+    "Answer": "assay.operations.answer",
     "Estimate": "assay.measure.agreement",
     "Fault": "assay.faults",
-    "Index": "assay.assemble.face_search",
+    "Index": "assay.operations.face_search",
     "Pair": "assay.judge.pairs",
     "Verdict": "assay.judge.verdicts",
-    "evaluate": "assay.assemble.face_measures",
-    "execute": "assay.assemble.face_programs",
-    "judge": "assay.assemble.face_pairs",
-    "rank": "assay.assemble.face_programs",
-    "search": "assay.assemble.face_search",
+    "evaluate": "assay.operations.face_measures",
+    "execute": "assay.operations.face_programs",
+    "judge": "assay.operations.face_pairs",
+    "rank": "assay.operations.face_programs",
+    "search": "assay.operations.face_search",
     **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Spent", "Extra"))), "assay.errors"),
     **dict.fromkeys(("DamagedIndex", "UnwritableIndex"), "assay.errors"),
 }

@@ -2,7 +2,7 @@
 
 Some settings only say how something is cut, weighed or shown: those a repository's own `assay.toml` may set. All
 others name a place, an address, a model or a folder of weights, or say what is not refreshed; they count only where the
-user gives them (`assemble.root_settings`). An unknown key is an error with the nearest known one beside it. Secrets
+user gives them (`operations.root_settings`). An unknown key is an error with the nearest known one beside it. Secrets
 have no key: they come from the environment, read by the part that needs them.
 """
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.open_chat import budget_of, rate_of
 from assay.errors import InputError
 from assay.llm.wrappers import Pace
+from assay.operations.open_chat import budget_of, rate_of
 
 CODE = "def add(a, b):\n    return a + b\n"
 PAIRS = [

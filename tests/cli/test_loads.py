@@ -46,5 +46,5 @@ def loaded(line: str) -> tuple[int, set[str]]:
 )
 def test_a_command_loads_what_it_needs(line: str, most: int):
     number, names = loaded(line)
-    assert not {"assemble", "search", "encode", "store", "numpy"} & names
+    assert not {"operations", "search", "encode", "store", "numpy"} & names
     assert number <= most

@@ -190,7 +190,7 @@ import contextlib, io, json, os, sys
 sys.path.insert(0, sys.argv[1])
 if os.getuid() == 0:  # who may read everything
     from assay.cli import main, search, status, text, answer  # before the right to read them is gone
-    import assay.assemble.published, assay.cli.workspaces, assay.search.folder_index
+    import assay.operations.published, assay.cli.workspaces, assay.search.folder_index
     import assay.corpus.walk, assay.encode.static
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 from assay.cli.main import run

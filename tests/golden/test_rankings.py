@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from assay.assemble.answer import queries_of
-from assay.assemble.workspace import Workspace, open_workspace
+from assay.operations.answer import queries_of
+from assay.operations.workspace import Workspace, open_workspace
 from assay.settings import load
 
 GOLDEN = Path(__file__).parent / "rankings.txt"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.assemble.cluster import Repository, repository_work
+from assay.operations.cluster import Repository, repository_work
 from assay.runs.worker_pool import NamedWork, PoolRunner, WorkerPool
 from assay.search.folder_index import IndexReport
 from assay.settings import IndexSettings, Settings

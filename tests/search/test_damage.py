@@ -9,9 +9,9 @@ from shlex import quote
 import numpy as np
 import pytest
 
-from assay.assemble.answer import answer, related_answer
-from assay.assemble.workspace import open_workspace
 from assay.errors import DamagedIndex
+from assay.operations.answer import answer, related_answer
+from assay.operations.workspace import open_workspace
 from assay.settings import load
 from assay.store import arrays
 from assay.store.arrays import BLOCK, checksums

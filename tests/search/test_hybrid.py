@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
-from assay.assemble.workspace import dictionary, open_workspace
 from assay.encode.static import default_static
 from assay.encode.view import view
+from assay.operations.workspace import dictionary, open_workspace
 from assay.search.hybrid import LearnedSearcher, _top, is_relevant
 from assay.search.question import Speller
 from assay.settings import load

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from assay.assemble.workspace import dictionary
+from assay.operations.workspace import dictionary
 from assay.search.combine import RewrittenSearcher
 from assay.search.translation import (
     LANGUAGES,

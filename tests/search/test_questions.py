@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.assemble.workspace import dictionary
+from assay.operations.workspace import dictionary
 from assay.search.question import QueryWords, Speller, query_words, understand
 from assay.terms import STOP_WORDS, stem
 from assay.values import Chunk

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.answer import answer, related_answer
-from assay.assemble.workspace import Workspace, open_workspace
 from assay.errors import StorageError
+from assay.operations.answer import answer, related_answer
+from assay.operations.workspace import Workspace, open_workspace
 from assay.serve.engine import Waits
 from assay.serve.mcp_tools import as_text
 from assay.serve.search_tools import Page, SearchFilter, search

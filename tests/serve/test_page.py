@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from assay.assemble.answer import queries_of
 from assay.errors import InputError
+from assay.operations.answer import queries_of
 from assay.search.ranking import PARTS
 
 NOTHING = {"root": "/x", "hits": [], "relevant": False, "stale": False, "cursor": ""}

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.assemble.indexes import location_of
-from assay.assemble.workspace import joint_searches, open_workspace
 from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
+from assay.operations.indexes import location_of
+from assay.operations.workspace import joint_searches, open_workspace
 from assay.serve import search_tools, turns
 from assay.serve.engine import Keeper, StillIndexing, Waits
 from assay.serve.responses import FoundAnswer

@@ -12,12 +12,12 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from assay.assemble.answer import Answer
-from assay.assemble.workspace import Workspace
 from assay.cli import text
 from assay.cli.workspaces import about
 from assay.errors import InputError, counted, printable
 from assay.io.terminal import dumps, say, wants_color
+from assay.operations.answer import Answer
+from assay.operations.workspace import Workspace
 from assay.search.display import Line, by_file, excerpt, fit, grouped, hits_to_group, lines, others_text, terms_to_mark
 from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens

@@ -131,7 +131,7 @@ def unseen_of(given: UnseenOptions) -> Unseen | None:
         if given.budget or given.install:
             raise InputError("--judge-budget and --judge-install are for --judge-unseen: give both")
         return None
-    from assay.assemble.open_judge import EVEN, judge_options_of, judge_pairs
+    from assay.operations.open_judge import EVEN, judge_options_of, judge_pairs
 
     judging = judge_options_of(given.spec, given.budget, option="--judge-budget")
     is_signals = judging.kind.partition(":")[0] == "signals"

@@ -18,7 +18,7 @@ from assay.runs.draw_sample import SampleDraw
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.assemble.choose_pairs import PairChoice
+    from assay.operations.choose_pairs import PairChoice
 
 
 class CandidatesOptions(Options):
@@ -51,7 +51,7 @@ def candidates(given: CandidatesOptions) -> None:
     It also prints which fraction of each encoder's own candidates the mean of all chose, and with --labels (ground
     truth, or records of assay judge run) how many snippets are right at each rank, which helps to choose K.
     """
-    from assay.assemble.choose_pairs import choose_pairs
+    from assay.operations.choose_pairs import choose_pairs
 
     with progress() as watch:
         choice = choose_pairs(

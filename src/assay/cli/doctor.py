@@ -19,7 +19,7 @@ from assay.cli.options import SettingsOptions
 from assay.errors import AssayError, DamagedIndex, counted
 
 if TYPE_CHECKING:
-    from assay.assemble.indexes import AnyIndex
+    from assay.operations.indexes import AnyIndex
 
 _NOT_PARTS = ("all", "dev")
 
@@ -83,7 +83,7 @@ def _cache() -> Finding:
 
 def _encoder(chosen: SettingsOptions) -> Finding:
     """Encode a word."""
-    from assay.assemble.indexes import encoder_of
+    from assay.operations.indexes import encoder_of
 
     encoder = encoder_of(chosen.settings(Path.cwd()))
     vectors = encoder.encode(["parse the arguments"], "query")
@@ -94,8 +94,8 @@ def _search() -> Finding:
     """Find the one right function of a folder."""
     from tempfile import TemporaryDirectory
 
-    from assay.assemble.answer import queries_of
-    from assay.assemble.workspace import open_workspace
+    from assay.operations.answer import queries_of
+    from assay.operations.workspace import open_workspace
     from assay.settings import load
 
     with TemporaryDirectory() as folder:
@@ -112,7 +112,7 @@ def _search() -> Finding:
 
 def _index(path: str, chosen: SettingsOptions) -> Finding:
     """Read the index of a folder and compare it with the files; of a place in a bucket, read each."""
-    from assay.assemble.published import indexes_at
+    from assay.operations.published import indexes_at
 
     found = [_one_index(path, index, chosen) for _, index in indexes_at(path, chosen.settings)]
     return all(good for good, _ in found), "; ".join(text for _, text in found)

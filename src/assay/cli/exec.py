@@ -72,10 +72,10 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
 
     Exits 0 if done, 1 if nothing could be decided, 2 on an error, 3 if no machine of the cluster is left.
     """
-    from assay.assemble.open_runner import open_equipped_runner
     from assay.cli.progress import progress
     from assay.io.terminal import dumps, say, say_problems
     from assay.measure.passk import ks_of
+    from assay.operations.open_runner import open_equipped_runner
     from assay.programs.run_samples import ready_tasks, run_samples, with_limits
     from assay.programs.tasks.task_file import read_tasks
     from assay.runs.record import sole_writer, start_fresh

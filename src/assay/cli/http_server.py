@@ -139,7 +139,7 @@ def _guarded(
 ) -> Any:
     """Return the application behind its rules; a worker opens the indexes first."""
     from assay.serve.http.guard import AccessLog
-    from assay.serve.http.operations import guard_app, what_is_missing
+    from assay.serve.http.operator import guard_app, what_is_missing
 
     made = build(settings, kept=kept, with_token=bool(rules.tokens))
     log = AccessLog(http.access_log, say, queries=http.log_queries) if http.access_log else None

@@ -16,7 +16,7 @@ from assay.errors import InputError, counted
 from assay.io.terminal import dumps, say, say_problems
 
 if TYPE_CHECKING:
-    from assay.assemble.workspace import Workspace
+    from assay.operations.workspace import Workspace
     from assay.search.descriptions import DescribeReport
     from assay.settings import ClusterSettings
 
@@ -99,8 +99,8 @@ def _checked_cluster(given: IndexOptions) -> ClusterSettings | None:
 
 def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Workspace]:
     """Have a cluster index; what it could not is named, and then there is no success."""
-    from assay.assemble.cluster import index_on_cluster
     from assay.cli.progress import progress
+    from assay.operations.cluster import index_on_cluster
 
     with progress() as watch:
         opened, problems = index_on_cluster(
@@ -118,8 +118,8 @@ def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Worksp
 
 def _described(opened: list[Workspace], given: IndexOptions) -> tuple[list[Workspace], list[DescribeReport]]:
     """Have indexes described, and name what was refused."""
-    from assay.assemble.describe_index import describe_indexes
     from assay.cli.progress import progress
+    from assay.operations.describe_index import describe_indexes
 
     with progress() as watch:
         described = describe_indexes(
@@ -145,7 +145,7 @@ def _usd(cost: float) -> str:
 
 
 def _echo_forecast(opened: list[Workspace], given: IndexOptions) -> None:
-    from assay.assemble.describe_index import describe_forecast
+    from assay.operations.describe_index import describe_forecast
 
     plans, usd = describe_forecast(opened, given.describe)
     if given.form == "json":

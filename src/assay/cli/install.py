@@ -71,9 +71,9 @@ def install(given: InstallCommandOptions) -> int:
 
 def _project(path: str | None) -> Path:
     """Return the folder PATH, else the git checkout around the current folder, else the current folder."""
-    from assay.assemble.indexes import root_of
     from assay.corpus.addresses import is_url
     from assay.errors import InputError
+    from assay.operations.indexes import root_of
 
     if path is not None and is_url(path):
         raise InputError(f"'{path}' is not a folder: an agent starts in one, and can name the URL when it searches")

@@ -26,7 +26,7 @@ def replay(given: JudgeReplayOptions) -> int:
 
     Exits 0 if every verdict is the same, 1 if one differs, 2 on an error.
     """
-    from assay.assemble.open_judge import replay_records
+    from assay.operations.open_judge import replay_records
 
     if not given.records.is_file():
         raise InputError(f"no such file: '{given.records}'; `assay judge run` writes records")

@@ -86,10 +86,10 @@ def run(given: JudgeRunOptions) -> int:
     Exits 0 if done, 1 if it stopped before the end or nothing could be decided, 2 on an error, 3 if no machine of
     the cluster is left.
     """
-    from assay.assemble.open_judge import JudgeOptions, open_judge
     from assay.judge.campaign import run_in_waves
     from assay.judge.pairs import Pair, notes, read_sample
     from assay.judge.records import cut
+    from assay.operations.open_judge import JudgeOptions, open_judge
 
     sample = given.sampling.draw()
 

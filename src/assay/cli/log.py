@@ -17,7 +17,7 @@ from assay.io.terminal import dumps, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.assemble.commits import FoundCommit, FoundCommits
+    from assay.operations.commits import FoundCommit, FoundCommits
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ def log(given: LogOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.commits import History
-    from assay.assemble.indexes import root_of
     from assay.cli.progress import progress
+    from assay.operations.commits import History
+    from assay.operations.indexes import root_of
     from assay.search.history import CommitFilter
 
     keep = CommitFilter(given.author, given.since, given.until, given.paths)
@@ -77,9 +77,9 @@ def log(given: LogOptions) -> int:
 
 def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCommits:
     """Return the commits that changed the unit at a place, newest first."""
-    from assay.assemble.commits import FoundCommits
-    from assay.assemble.indexes import root_of
     from assay.cli.typed_paths import parsed_place, path_below
+    from assay.operations.commits import FoundCommits
+    from assay.operations.indexes import root_of
     from assay.serve.history_tools import unit_log
     from assay.serve.search_tools import Page
     from assay.serve.session import Session
@@ -104,7 +104,7 @@ def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool)
 
 
 def _commits_text(found: list[FoundCommit], form: str) -> str:
-    from assay.assemble.commits import commits_text
+    from assay.operations.commits import commits_text
 
     if form == "json":
         return dumps({"commits": list(map(asdict, found))}) + "\n"

@@ -47,7 +47,7 @@ class SettingsOptions(Options):
 
     def settings(self, root: Path | None, *, limit: int | None = None) -> Settings:
         """Return the settings of a root; without one, those for what others wrote, whose own file is never read."""
-        from assay.assemble.root_settings import UserSettings, root_settings
+        from assay.operations.root_settings import UserSettings, root_settings
         from assay.store.place import located
 
         named = {
@@ -72,7 +72,7 @@ class RootsOptions(Options):
 
     def roots(self, paths: Sequence[str]) -> list[str]:
         """Return the roots to search, by default the current folder."""
-        from assay.assemble.many_roots import roots_in
+        from assay.operations.many_roots import roots_in
 
         return [*paths, *roots_in(self.places)] or ["."]
 
@@ -103,7 +103,7 @@ class FilterOptions(Options):
 
     def queries(self, texts: Sequence[str]) -> list[Query]:
         """Return checked queries that keep this."""
-        from assay.assemble.answer import queries_of
+        from assay.operations.answer import queries_of
 
         return queries_of(texts, mode=self.mode, languages=self.languages, paths=self.paths, kinds=self.kinds)
 

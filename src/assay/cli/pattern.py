@@ -39,9 +39,9 @@ def pattern(given: PatternOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.answer import language_named
     from assay.cli.typed_paths import listed_files
     from assay.corpus.code_pattern import Pattern
+    from assay.operations.answer import language_named
     from assay.serve.read_tools import DOUBT, may_be
 
     language = language_named(given.language)

@@ -122,8 +122,8 @@ def _run_programs(
     given: RankDataOptions, reading: TaskFile, held: Samples
 ) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
     """Return which references fail, the outcomes of the samples, and what could not be used."""
-    from assay.assemble.open_runner import open_equipped_runner
     from assay.cage.job import Limits
+    from assay.operations.open_runner import open_equipped_runner
     from assay.programs.run_samples import RunnerOptions, load, ready_tasks, run_samples
     from assay.programs.samples import references
     from assay.rank.dataset.rows import failing_references

@@ -60,8 +60,8 @@ def rankers(specs: Sequence[str], may: RankerOptions) -> Iterator[tuple[list[Ran
 
     A sandbox is open, here or on a cluster, where one runs programs and may.
     """
-    from assay.assemble.open_rankers import open_models
-    from assay.assemble.open_runner import open_runner
+    from assay.operations.open_rankers import open_models
+    from assay.operations.open_runner import open_runner
     from assay.programs.modules.imports import importable
     from assay.rank.rankers import asks, executes, rankers_of
 

@@ -39,10 +39,10 @@ def related(given: RelatedOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.answer import related_answer
     from assay.cli.related_output import related_output
     from assay.cli.typed_paths import parsed_place, path_below
     from assay.cli.workspaces import PATIENCE_S, open_roots
+    from assay.operations.answer import related_answer
     from assay.search.declared_names import typed_names
 
     is_name = typed_names(given.place).asked and not re.search(r":\d", given.place) and not Path(given.place).is_file()

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.assemble.answer import RelatedAnswer
-from assay.assemble.workspace import Workspace
 from assay.cli.workspaces import about
 from assay.errors import InputError, printable
 from assay.io.terminal import dumps
+from assay.operations.answer import RelatedAnswer
+from assay.operations.workspace import Workspace
 from assay.search.related import GROUPS, RelatedCode, RelatedPlace, related_text
 from assay.terms import tokens
 

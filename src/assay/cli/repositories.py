@@ -17,7 +17,7 @@ from assay.errors import AssayError, InputError
 from assay.io.terminal import say
 
 if TYPE_CHECKING:
-    from assay.assemble.repository_list import ListedRepository
+    from assay.operations.repository_list import ListedRepository
     from assay.protocols import Say
     from assay.serve.mirror_loop import MirrorLoop
     from assay.serve.served_roots import ListedRoots
@@ -75,7 +75,7 @@ class RepositoriesOptions:
 
     def _problems(self, chosen: SettingsOptions) -> tuple[list[str], int]:
         """Return what is wrong with the list or the settings of its lines, and how many lines can be used."""
-        from assay.assemble.repository_list import read_repositories
+        from assay.operations.repository_list import read_repositories
 
         assert self.listed is not None
         try:
@@ -153,7 +153,7 @@ class RepositoriesOptions:
 
 
 def _check(settings: Settings, refusal: str) -> None:
-    from assay.assemble.workspace import check
+    from assay.operations.workspace import check
 
     check(settings.search)
     if settings.index.location:

@@ -54,10 +54,10 @@ def search(given: SearchOptions) -> int:
 
     Exits 0 if something relevant was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.answer import answer as answer_of
-    from assay.assemble.answer import repositories_in
     from assay.cli.answer import AnswerOutput, explain, listed
     from assay.cli.workspaces import open_many_roots
+    from assay.operations.answer import answer as answer_of
+    from assay.operations.answer import repositories_in
 
     if given.by == "file" and given.form not in {"text", "jsonl"}:
         raise InputError(f"--by file has no --format {given.form}: take text or jsonl")

@@ -20,7 +20,7 @@ from assay.errors import DamagedIndex, counted
 from assay.io.terminal import dumps, say
 
 if TYPE_CHECKING:
-    from assay.assemble.indexes import AnyIndex
+    from assay.operations.indexes import AnyIndex
     from assay.search.folder_index import Freshness
 
 
@@ -42,7 +42,7 @@ def status(given: StatusOptions) -> int:
 
     Exits 0 if there is an index and it is intact, 1 if there is none, 2 if it is corrupt or cannot be read.
     """
-    from assay.assemble.published import indexes_at
+    from assay.operations.published import indexes_at
     from assay.store.place import holds_many
 
     found = [(name, index, *_looked_at(index)) for name, index in indexes_at(given.path, given.chosen.settings)]

@@ -147,7 +147,7 @@ def _train_table(given: TrainEncoderOptions) -> list[Score]:
 
 def _pairs(given: TrainEncoderOptions, left_out: Sequence[str]) -> list[TrainingPair]:
     """Return all pairs that --leave-out does not judge; without any there is nothing to do."""
-    from assay.assemble.indexes import root_of
+    from assay.operations.indexes import root_of
     from assay.train.harvest import environment, harvest, repository
     from assay.train.pairs import leave_out, read_pairs
 

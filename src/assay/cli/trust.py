@@ -30,10 +30,10 @@ def trust(given: TrustOptions) -> int:
 
     Exits 0, or with --list 1 if no file is trusted.
     """
-    from assay.assemble.indexes import root_of
-    from assay.assemble.root_settings import UserSettings, is_trusted, read_root_file, revoke, root_settings, shown
-    from assay.assemble.root_settings import trust as keep_trust
     from assay.corpus.addresses import is_url
+    from assay.operations.indexes import root_of
+    from assay.operations.root_settings import UserSettings, is_trusted, read_root_file, revoke, root_settings, shown
+    from assay.operations.root_settings import trust as keep_trust
     from assay.settings import FILE, USER_ONLY
 
     if given.listed:
@@ -68,7 +68,7 @@ def trust(given: TrustOptions) -> int:
 def _list() -> int:
     from pathlib import Path
 
-    from assay.assemble.root_settings import read_root_file, trusted_files
+    from assay.operations.root_settings import read_root_file, trusted_files
 
     kept = trusted_files()
     for path, digest in sorted(kept.items()):

@@ -98,8 +98,8 @@ def _check(given: TruthCorrectOptions) -> None:
 
 def _judged(pairs: list[tuple[Query, Chunk]], given: TruthCorrectOptions) -> Sequence[Judgment]:
     """Return the labels of a judge, and say why there are no more."""
-    from assay.assemble.open_judge import judge_options_of, judge_pairs
     from assay.judge.campaign import Tally
+    from assay.operations.open_judge import judge_options_of, judge_pairs
 
     records = given.records or given.truth.with_name(f"{given.truth.stem}.found.jsonl")
     tallies = list[Tally]()

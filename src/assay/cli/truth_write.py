@@ -18,8 +18,8 @@ from assay.runs.record import start_fresh
 from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 
 if TYPE_CHECKING:
-    from assay.assemble.write_questions import WrittenReport
     from assay.judge.campaign import Tally
+    from assay.operations.write_questions import WrittenReport
 
 
 class TruthWriteOptions(Options):
@@ -73,9 +73,9 @@ def write(given: TruthWriteOptions) -> int:
 
     Exits 0 if there is a question, 1 if there is none or it stopped before the end, 2 on an error.
     """
-    from assay.assemble.write_questions import AuthorOptions, write_questions
     from assay.corpus.addresses import is_url
     from assay.judge.pairs import write as write_pairs
+    from assay.operations.write_questions import AuthorOptions, write_questions
     from assay.truth import truth_formats
     from assay.truth.ground_truth import Truth
 

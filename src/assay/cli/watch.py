@@ -47,8 +47,8 @@ def watch(given: WatchOptions) -> None:
     Interrupted, it finishes the update at hand and exits 0; interrupted twice, it exits at once, and the index is as
     it was before that update.
     """
-    from assay.assemble.indexes import index_of
     from assay.cli.workspaces import folders_of
+    from assay.operations.indexes import index_of
 
     if _watches_list(given):
         return

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.assemble.indexes import AnyIndex, root_of
-from assay.assemble.many_roots import OpenedRoots, RootOpening, open_many
-from assay.assemble.workspace import Workspace
 from assay.cli.options import RootsOptions, SettingsOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say
+from assay.operations.indexes import AnyIndex, root_of
+from assay.operations.many_roots import OpenedRoots, RootOpening, open_many
+from assay.operations.workspace import Workspace
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 from assay.store.place import holds_many, is_bucket
@@ -81,7 +81,7 @@ def served_roots(roots: Sequence[str], chosen: SettingsOptions) -> dict[Path, Se
     folders = folders_of([path for path in roots if not is_bucket(path)], chosen, "serve") if _any_folder(roots) else []
     served = {root: chosen.settings(root) for root in folders}
     for place in filter(is_bucket, roots):
-        from assay.assemble.published import published_roots
+        from assay.operations.published import published_roots
 
         served |= published_roots(place, chosen.settings(Path(place)))
     return served

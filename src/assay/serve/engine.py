@@ -17,12 +17,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-from assay.assemble.commits import History
-from assay.assemble.indexes import AnyIndex, index_of
-from assay.assemble.many_roots import kept_repositories, repository_name
-from assay.assemble.workspace import JointSearch, Workspace, joint_searches, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, StorageError, nearest, printable
+from assay.operations.commits import History
+from assay.operations.indexes import AnyIndex, index_of
+from assay.operations.many_roots import kept_repositories, repository_name
+from assay.operations.workspace import JointSearch, Workspace, joint_searches, last_workspace, open_workspace
 from assay.protocols import Say
 from assay.search.folder_index import IndexReport
 from assay.serve.served_roots import RootSource, ServedRoots

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from threading import BoundedSemaphore
 
-from assay.assemble.commits import FoundCommit, commit_text, reason_of
 from assay.corpus import line_history
 from assay.corpus.blocks import lines_of
 from assay.corpus.line_history import BlamedLines, LineCommit
 from assay.corpus.remotes import host_links
 from assay.errors import AssayError
+from assay.operations.commits import FoundCommit, commit_text, reason_of
 from assay.search.history import CommitFilter
 from assay.serve.file_views import MOST_LINES, FileLinks, ReadFile, check_file_line, links_to, read_file
 from assay.serve.read_tools import span_of

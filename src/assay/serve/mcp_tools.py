@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from assay.assemble.commits import commits_text
 from assay.errors import InputError, counted
+from assay.operations.commits import commits_text
 from assay.search.history import CommitFilter
 from assay.search.related import related_text
 from assay.serve import history_tools, read_tools, related_tools, search_tools

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-from assay.assemble.indexes import index_of
-from assay.assemble.repository_list import ListedRepository, by_root, read_repositories, usable_lines
 from assay.corpus.git import FetchLimits
 from assay.corpus.remotes import FETCH
 from assay.errors import AssayError, InputError, counted, printable
 from assay.io import leash
 from assay.io.files import alone
 from assay.io.processes import end_patiently
+from assay.operations.indexes import index_of
+from assay.operations.repository_list import ListedRepository, by_root, read_repositories, usable_lines
 from assay.protocols import Say, Stop
 from assay.serve.served_roots import ListState, MirrorState, StateFile, stamp_of
 from assay.settings import Settings

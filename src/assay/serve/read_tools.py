@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.assemble.answer import language_named
 from assay.corpus.blocks import lines_of
 from assay.corpus.languages import language_of
 from assay.corpus.outline import OutlineEntry, outline
@@ -18,6 +17,7 @@ from assay.corpus.walk import walk
 from assay.corpus.walked_files import FileEntry, Skipped
 from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, nearest
+from assay.operations.answer import language_named
 from assay.search.filters import keeping
 from assay.serve.file_views import check_file_line, read_file
 from assay.serve.responses import OVERHEAD, answer_type, cost, most_fitting, offset_of, with_line_numbers

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, field, replace
 from typing import Literal, TypeVar
 
-from assay.assemble.answer import RelatedAnswer, related_answer
 from assay.errors import InputError
+from assay.operations.answer import RelatedAnswer, related_answer
 from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace, place_text
 from assay.serve.engine import WorkspaceView
 from assay.serve.responses import OVERHEAD, answer_type, cost, fitting, offset_of

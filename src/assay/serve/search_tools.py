@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from assay.assemble.answer import Answer, joint_answer, queries_of, repositories_in
-from assay.assemble.many_roots import repository_name
-from assay.assemble.workspace import JointSearch, joint_searches
 from assay.errors import DamagedIndex, InputError, nearest
+from assay.operations.answer import Answer, joint_answer, queries_of, repositories_in
+from assay.operations.many_roots import repository_name
+from assay.operations.workspace import JointSearch, joint_searches
 from assay.rank.rankers import best_first, ranker_of
 from assay.search.display import grouped
 from assay.search.display import terms_to_mark as terms_asked

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from threading import Lock, Thread
 
-from assay.assemble.indexes import clone_of
 from assay.corpus.addresses import CloneRules, is_url
 from assay.corpus.ignore import VERSION_CONTROL
 from assay.errors import InputError
+from assay.operations.indexes import clone_of
 from assay.serve.engine import AllRoots, Engine, StillIndexing, Waits
 from assay.serve.served_roots import FixedRoots, RootSource
 from assay.settings import Settings

@@ -18,9 +18,9 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from assay.assemble.indexes import is_quick
-from assay.assemble.workspace import JointSearch
 from assay.errors import AssayError
+from assay.operations.indexes import is_quick
+from assay.operations.workspace import JointSearch
 from assay.values import Query
 
 Answer = TypeVar("Answer")

@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.assemble.indexes import AnyIndex
 from assay.errors import AssayError, printable
+from assay.operations.indexes import AnyIndex
 from assay.protocols import Say, Stop
 from assay.search.folder_index import IndexReport
 from assay.search.index_changes import UNSURE_NS

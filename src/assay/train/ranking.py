@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.assemble.indexes import encoder_of
-from assay.assemble.workspace import dictionary
 from assay.errors import InputError
 from assay.io import files
+from assay.operations.indexes import encoder_of
+from assay.operations.workspace import dictionary
 from assay.protocols import Say
 from assay.runs.record import write_manifest
 from assay.search.list_order import ListOrder

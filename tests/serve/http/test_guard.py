@@ -21,7 +21,7 @@ from assay.serve.http import access, guard
 from assay.serve.http.access import UNIX, AccessRules, Tokens, add_token, hash_of, public_url, read_tokens
 from assay.serve.http.file_routes import is_same_machine
 from assay.serve.http.guard import AccessLog, Guard, Rate
-from assay.serve.http.operations import behind_proxies
+from assay.serve.http.operator import behind_proxies
 
 TOKEN = "a-token-of-some-length"
 BEARER = ("Authorization", f"Bearer {TOKEN}")

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.assemble.indexes import index_key
-from assay.assemble.workspace import Workspace, open_workspace
 from assay.bench.system import GENERAL, SystemCorpus, build_seconds, folder_of
 from assay.errors import InputError
+from assay.operations.indexes import index_key
+from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Searcher
 from assay.settings import load
 from assay.values import Hit, Query

@@ -17,10 +17,10 @@ from fastapi import HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from assay.assemble.answer import LONGEST_QUERY
 from assay.corpus.code_pattern import LONGEST as LONGEST_PATTERN
 from assay.corpus.languages import BY_EXTENSION, BY_NAME, GRAMMARS
 from assay.errors import nearest
+from assay.operations.answer import LONGEST_QUERY
 from assay.serve.responses import Detail
 from assay.serve.search_tools import LEAST_BUDGET, MOST_HITS, MOST_PROGRAMS, MOST_QUERIES
 from assay.values import KINDS

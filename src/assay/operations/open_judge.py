@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from assay import plugins
-from assay.assemble.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
 from assay.errors import InputError, nearest
 from assay.judge.agents import CONFIGURATIONS, MAX_TRIES, RUNNING, Agents, Fixer, configured
 from assay.judge.author import PROMPTS, QuestionAuthor
@@ -24,6 +23,7 @@ from assay.judge.records import Past, past, verdicts
 from assay.judge.session import NAMES, PairSession, versions
 from assay.judge.test_programs import Executor, Installs, RunnerOf, SandboxFailed
 from assay.judge.verdicts import Judge, MajorityJudge
+from assay.operations.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
 from assay.protocols import Chat, Encoder, Say
 from assay.runs.record import Steps
 from assay.values import Chunk, Judgment, Problem, Query
@@ -270,7 +270,7 @@ def _open_cages(
         found = importable(first)
     say(f"sandbox {name}: {'; '.join(guarantees)}")
     if options.cluster:
-        from assay.assemble.worker_pools import open_shared_program_crew
+        from assay.operations.worker_pools import open_shared_program_crew
 
         crew = open_shared_program_crew(options.cluster, say, name, limits)
         stack.callback(crew.close)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from assay.assemble.worker_pools import open_program_crew
 from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Job
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
+from assay.operations.worker_pools import open_program_crew
 from assay.programs.modules.install import EquippedRunner, install_missing_modules
 from assay.programs.run_samples import RunnerOptions
 from assay.programs.samples import Samples

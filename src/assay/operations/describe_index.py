@@ -12,11 +12,11 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from assay.assemble.indexes import descriptions_file
-from assay.assemble.open_chat import budget_of, open_chat
-from assay.assemble.workspace import Workspace
 from assay.io.files import alone
 from assay.llm.endpoint import price_of
+from assay.operations.indexes import descriptions_file
+from assay.operations.open_chat import budget_of, open_chat
+from assay.operations.workspace import Workspace
 from assay.protocols import Progress
 from assay.search.descriptions import DescribeForecast, DescribeReport, Descriptions, describe, forecast, to_describe
 

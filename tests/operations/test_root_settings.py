@@ -10,9 +10,9 @@ from shlex import quote
 import pytest
 
 import assay
-from assay.assemble.indexes import root_of
-from assay.assemble.root_settings import UserSettings, read_root_file, revoke, root_settings, trust, trust_store
 from assay.errors import InputError, SettingsNotUsed
+from assay.operations.indexes import root_of
+from assay.operations.root_settings import UserSettings, read_root_file, revoke, root_settings, trust, trust_store
 from assay.serve.session import Session
 from assay.settings import HARMLESS, USER_ONLY, Settings, by_name
 

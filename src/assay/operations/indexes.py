@@ -97,7 +97,7 @@ def index_of(root: Path, settings: Settings) -> AnyIndex:
 def _folder_of(root: Path, settings: Settings) -> IndexFolder:
     if not is_bucket(settings.index.location):
         return IndexFolder(location_of(root, settings))
-    from assay.assemble.published import bucket_folder  # and git: only for what several machines share
+    from assay.operations.published import bucket_folder  # and git: only for what several machines share
 
     return bucket_folder(root, bucket_place(settings.index.location), settings.index.cache_gb)
 

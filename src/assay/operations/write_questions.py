@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.assemble.open_judge import JudgeOptions, build_judge, open_chats
 from assay.errors import InputError
 from assay.judge.author import PROMPTS
 from assay.judge.campaign import CampaignSettings, Tally, run_in_waves
 from assay.judge.pairs import LONGEST, Pair
 from assay.judge.records import verdicts
 from assay.judge.session import versions
+from assay.operations.open_judge import JudgeOptions, build_judge, open_chats
 from assay.protocols import Say
 from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 from assay.truth.ground_truth import Truth

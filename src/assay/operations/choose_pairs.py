@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.assemble.indexes import encoder_of
 from assay.judge.candidates import (
     CandidateCounts,
     Depths,
@@ -18,6 +17,7 @@ from assay.judge.candidates import (
     labels_of,
     queries_of,
 )
+from assay.operations.indexes import encoder_of
 from assay.protocols import Progress
 from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import read_lines, start_fresh

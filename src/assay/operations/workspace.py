@@ -15,8 +15,8 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from assay import plugins
-from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory
 from assay.errors import DamagedIndex, InputError, StorageError, UnwritableIndex
+from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory
 from assay.protocols import Encoder, Progress, Searcher
 from assay.search.combine import (
     CheckedSearcher,

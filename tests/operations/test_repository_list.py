@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.repository_list import ListedRepository, read_repositories
 from assay.errors import InputError
+from assay.operations.repository_list import ListedRepository, read_repositories
 
 
 def listed(folder: Path, text: str) -> tuple[ListedRepository, ...]:

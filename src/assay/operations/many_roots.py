@@ -13,10 +13,10 @@ from glob import glob
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.assemble.indexes import root_of
-from assay.assemble.workspace import Workspace, check, open_workspace
 from assay.corpus.addresses import is_url
 from assay.errors import AssayError, DamagedIndex, InputError
+from assay.operations.indexes import root_of
+from assay.operations.workspace import Workspace, check, open_workspace
 from assay.protocols import Progress
 from assay.search.combine import rebuild_command
 from assay.search.filters import kept_and_left_out
@@ -163,7 +163,7 @@ def named_roots(paths: Sequence[str], how: RootOpening, errors: dict[str, AssayE
 
 def _published(place: str, how: RootOpening, errors: dict[str, AssayError]) -> Iterator[Workspace]:
     """Open the repositories of a place in a bucket, or the one that it names, as they are there."""
-    from assay.assemble.published import fetched_ahead, published  # not for a search in a folder
+    from assay.operations.published import fetched_ahead, published  # not for a search in a folder
 
     settings = how.settings_of(Path(place))
     check(settings.search)

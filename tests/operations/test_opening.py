@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.answer import queries_of
-from assay.assemble.indexes import encoder_of, index_key, location_of, root_of
-from assay.assemble.workspace import open_workspace
 from assay.encode.cached_encoder import CachedEncoder
 from assay.errors import InputError, ModelUnavailable
+from assay.operations.answer import queries_of
+from assay.operations.indexes import encoder_of, index_key, location_of, root_of
+from assay.operations.workspace import open_workspace
 from assay.protocols import Searcher
 from assay.search.combine import FusedSearcher, RewrittenSearcher
 from assay.search.issues import IssueSearcher

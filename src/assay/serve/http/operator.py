@@ -23,9 +23,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from assay.assemble.indexes import location_of
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, counted
+from assay.operations.indexes import location_of
 from assay.serve.http.access import FIGURES, HEALTH, PROBES, READINESS, UNIX, AccessRules, Message
 from assay.serve.http.guard import AccessLog, App, Guard, Rate, Receive, Send
 from assay.serve.http.server import Activity, Protocol

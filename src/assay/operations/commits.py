@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 
-from assay.assemble.answer import queries_of
-from assay.assemble.indexes import build_of, encoder_of
-from assay.assemble.workspace import CorpusSearch
 from assay.corpus.git_history import commit_ids
 from assay.errors import InputError, printable
+from assay.operations.answer import queries_of
+from assay.operations.indexes import build_of, encoder_of
+from assay.operations.workspace import CorpusSearch
 from assay.protocols import Progress
 from assay.search.combine import IndexGuard
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window

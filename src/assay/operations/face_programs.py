@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from assay.assemble.open_rankers import open_models
 from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
+from assay.operations.open_rankers import open_models
 from assay.programs.execute import execute as execute_in
 from assay.programs.shown_examples import examples_in
 from assay.protocols import Progress

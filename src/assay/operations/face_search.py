@@ -7,9 +7,9 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from assay.assemble.answer import Answer, RelatedAnswer, answer, queries_of, related_answer
-from assay.assemble.many_roots import RootOpening, open_many
-from assay.assemble.root_settings import UserSettings, root_settings
+from assay.operations.answer import Answer, RelatedAnswer, answer, queries_of, related_answer
+from assay.operations.many_roots import RootOpening, open_many
+from assay.operations.root_settings import UserSettings, root_settings
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings

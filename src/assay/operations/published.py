@@ -14,10 +14,10 @@ from pathlib import Path
 
 import platformdirs
 
-from assay.assemble.indexes import AnyIndex, encoder_of, index_of, root_of
 from assay.corpus.addresses import plain_name
 from assay.corpus.remotes import origin_of
 from assay.errors import AssayError, InputError, MissingExtra
+from assay.operations.indexes import AnyIndex, encoder_of, index_of, root_of
 from assay.search.folder_index import PublishedIndex
 from assay.settings import Settings
 from assay.store.catalog import MANIFEST

@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from assay.assemble.open_chat import budget_of, chat_name, open_chat, remembered
 from assay.errors import InputError, counted
 from assay.llm.recorded import RecordedChat, ReplayedChat, reply_journal, spent_in
+from assay.operations.open_chat import budget_of, chat_name, open_chat, remembered
 from assay.protocols import Say
 from assay.rank.asking.model_ranker import RankingModels
 from assay.runs.record import NoSteps, Steps, sole_writer

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.assemble.indexes import location_of
-from assay.assemble.many_roots import NamedRoot, RootOpening, named_roots, open_many
-from assay.assemble.worker_pools import open_crew
-from assay.assemble.workspace import Workspace, open_workspace
 from assay.errors import AssayError, InputError
+from assay.operations.indexes import location_of
+from assay.operations.many_roots import NamedRoot, RootOpening, named_roots, open_many
+from assay.operations.worker_pools import open_crew
+from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Progress, Say
 from assay.runs.worker_pool import (
     About,
@@ -44,7 +44,7 @@ IndexEnd = IndexReport | str
 def repository_work() -> NamedWork[Repository, IndexEnd]:
     """Return what makes the workers of a crew index repositories."""
     settings = {"folder": str(Path.cwd())}
-    opener = "assay.assemble.cluster:open_member"
+    opener = "assay.operations.cluster:open_member"
     return NamedWork(opener, settings, pickle.dumps, pickle.loads, lambda _, detail: detail)
 
 

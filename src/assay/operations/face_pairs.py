@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from assay.assemble.open_judge import JudgeOptions, open_judge
 from assay.judge.pairs import Pair
 from assay.judge.verdicts import Together, Verdict
+from assay.operations.open_judge import JudgeOptions, open_judge
 from assay.runs.record import NoSteps
 from assay.values import Chunk, Query
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.answer import Answer, answer, queries_of
-from assay.assemble.many_roots import RootOpening, kept_repositories, open_many, repository_name, roots_in
-from assay.assemble.workspace import joint_searches
 from assay.errors import InputError
+from assay.operations.answer import Answer, answer, queries_of
+from assay.operations.many_roots import RootOpening, kept_repositories, open_many, repository_name, roots_in
+from assay.operations.workspace import joint_searches
 from assay.settings import Settings, load
 
 THINGS = ("invoice", "planet", "recipe", "ticket", "sensor", "ledger", "parcel", "violin", "orchard", "harbor")

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
 
-from assay.assemble.workspace import JointSearch, Workspace, joint_searches, translator
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
+from assay.operations.workspace import JointSearch, Workspace, joint_searches, translator
 from assay.search.filters import filter_mask
 from assay.search.question import query_words
 from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace
