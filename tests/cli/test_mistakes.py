@@ -34,9 +34,9 @@ def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.Monke
         ("serch", "assay: unknown command 'serch'; did you mean 'search'?; see assay --help"),
         ("search", "assay: Missing argument 'QUERY'; see assay search --help"),
         ("search x --limits 3", "assay: No such option '--limits'. Did you mean '--limit'"),
-        ("search x -k 0", "assay: Invalid value for '-k' / '--limit': 0 is not in the range x>=1"),
-        ("search x --format xml", "assay: Invalid value for '--format': 'xml' is not one of 'text', 'json'"),
-        ("search x --mode tests", "assay: Invalid value for '--mode': 'tests' is not one of 'all', 'code'"),
+        ("search x -k 0", "assay: --limit: expected 1 or more, not 0"),
+        ("search x --format xml", "assay: --format: unknown value 'xml'; known: text, json"),
+        ("search x --mode tests", "assay: --mode: unknown value 'tests'; known: all, code"),
         ("search mail nowhere", "assay: no such folder: 'nowhere' (a question of several words goes in quotes)"),
         (
             "search mail README.md",

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import COUNT, FOLDER, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.adapter import command
 from assay.cli.options import GateOptions, UnseenOptions
 from assay.cli.progress import progress
 from assay.io.terminal import say
+from assay.parameters import Options, argument, flag, form, option, shared, verbose
 
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
@@ -26,12 +27,10 @@ class BenchCommandOptions(Options):
     measures: tuple[str, ...] = option(
         "--measure NAME", "A measure, such as MRR or Hit@5; the first one decides. Repeatable."
     )
-    k: int | None = option("-k", "--limit N", "Results per query.  [default: 20]", type=COUNT)
-    timeout_s: float | None = option(
-        "--timeout S", "Most seconds of a query.  [default: 30]", type=click.FloatRange(min=0.1)
-    )
+    k: int | None = option("-k", "--limit N", "Results per query.  [default: 20]", least=1)
+    timeout_s: float | None = option("--timeout S", "Most seconds of a query.  [default: 30]", least=0.1)
     threshold: float | None = option(
-        "--threshold SCORE", "Leave out results that score below this.  [default: keep all]", type=float
+        "--threshold SCORE", "Leave out results that score below this.  [default: keep all]"
     )
     all_pairs: bool = flag(
         "--all-pairs",
@@ -42,7 +41,7 @@ class BenchCommandOptions(Options):
     out: Path = option(
         "--out FOLDER",
         "Where answers and results go; answers that are there are used again.",
-        type=FOLDER,
+        kind="folder",
         default="assay-bench",
     )
     judging: UnseenOptions = shared(UnseenOptions)

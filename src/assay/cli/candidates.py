@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options, tables
-from assay.cli.command import COUNT, Options, argument, command, flag, form, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import counted
 from assay.io.terminal import dumps, say_problems
+from assay.parameters import Options, argument, flag, form, option, verbose
 from assay.report.document import Number
 from assay.runs.draw_sample import SampleDraw
 
@@ -29,7 +30,7 @@ class CandidatesOptions(Options):
     specs: tuple[str, ...] = option(
         "--encoder SPEC", "An encoder whose cosine counts. Repeatable.  [default: static:default]"
     )
-    k: int = option("-k", "--k N", "Code snippets per query.", type=COUNT, default=20)
+    k: int = option("-k", "--k N", "Code snippets per query.", least=1, default=20)
     testable: bool = flag("--testable", "Keep only Python functions that have a parameter and return a value.")
     labels: Path | None = option("--labels FILE", "Also print what each rank is worth by these labels.")
     sample: int | None = options.sample("Take N queries at random, the same ones for the same --seed.")

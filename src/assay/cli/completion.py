@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import click
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-from assay.cli.command import COMPLETION_VARIABLE, Options, argument, command
-
-Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+from assay.cli.adapter import COMPLETION_VARIABLE, command
+from assay.parameters import Options, argument
 
 
-def _completing(values: Callable[[], Iterable[str]]) -> Complete:
-    def complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
+def names_of(kind: str) -> Iterable[str]:
+    """Return the names that complete a value: of languages, kinds of units or agents."""
+    if kind == "languages":
+        from assay.corpus.languages import BY_EXTENSION, BY_NAME
 
-        return [CompletionItem(value) for value in sorted(values()) if value.startswith(incomplete)]
+        return {*BY_EXTENSION.values(), *BY_NAME.values()}
+    if kind == "kinds":
+        from assay.values import KINDS
 
-    return complete
-
-
-def _languages() -> Iterable[str]:
-    from assay.corpus.languages import BY_EXTENSION, BY_NAME
-
-    return {*BY_EXTENSION.values(), *BY_NAME.values()}
-
-
-def _kinds() -> Iterable[str]:
-    from assay.values import KINDS
-
-    return filter(None, KINDS)
-
-
-def _agents() -> Iterable[str]:
+        return filter(None, KINDS)
     from assay.serve.agents.agents import AGENTS
 
     return (agent.name for agent in AGENTS)
-
-
-complete_languages, complete_kinds, complete_agents = map(_completing, (_languages, _kinds, _agents))
 
 
 SHELLS = ("bash", "zsh", "fish")
@@ -50,7 +31,7 @@ SHELLS = ("bash", "zsh", "fish")
 class CompletionOptions(Options):
     """Options of `assay completion`."""
 
-    shell: str = argument(type=click.Choice(SHELLS))
+    shell: str = argument(choices=SHELLS)
 
 
 @command(CompletionOptions, example="assay completion bash")

@@ -7,16 +7,16 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay import __version__
-from assay.cli.command import argument, command, shared
+from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.errors import AssayError, DamagedIndex, counted
+from assay.parameters import Options, argument, shared
 
 if TYPE_CHECKING:
     from assay.operations.indexes import AnyIndex
@@ -27,8 +27,7 @@ Finding = tuple[bool, str]
 """Whether all is well, and what was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorOptions:
+class DoctorOptions(Options):
     """Options of `assay doctor`."""
 
     path: str = argument("[PATH]", default=".")

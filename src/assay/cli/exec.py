@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.adapter import command
 from assay.cli.options import ClusterOptions
 from assay.errors import InputError, counted
+from assay.parameters import Options, argument, flag, form, option, shared, verbose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +39,7 @@ class ExecOptions(Options):
     samples: Path | None = argument()
     out: Path = options.out_file("outcomes", "outcomes.jsonl")
     fresh: bool = options.fresh()
-    workers: int | None = option("--workers N", "Programs at a time.  [default: one per core]", type=COUNT)
+    workers: int | None = option("--workers N", "Programs at a time.  [default: one per core]", least=1)
     where: ClusterOptions = shared(ClusterOptions)
     kind: str = options.sandbox()
     allow_unsafe: bool = flag("--allow-unsafe", "Run even without isolation: programs can then do whatever you can.")
@@ -54,7 +55,7 @@ class ExecOptions(Options):
     )
     stop: str = options.stop()
     reference: bool = flag("--reference", "Run the reference solutions of the tasks, not samples.")
-    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", least=1)
     source: str = option(
         "--from FORMAT", "humaneval, evalplus, mbpp, apps, own or pytest.  [default: found by its contents]"
     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, argument, command, flag, form, option, shared
+from assay.cli.adapter import command
 from assay.cli.options import ClusterOptions, SettingsOptions
 from assay.errors import InputError, counted
 from assay.io.terminal import dumps, say, say_problems
+from assay.parameters import Options, argument, flag, form, option, shared
 
 if TYPE_CHECKING:
     from assay.operations.workspace import Workspace
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from assay.settings import ClusterSettings
 
 
-@dataclass(frozen=True, slots=True)
-class IndexOptions:
+class IndexOptions(Options):
     """Options of `assay index`."""
 
     roots: tuple[str, ...] = argument("[PATH]...")
@@ -32,12 +32,12 @@ class IndexOptions:
     dry_run: bool = flag("--dry-run", "With --describe, print what it would take, and ask nothing.")
     budget: str = options.budget("that --describe may")
     rate: str = options.rate("that --describe may ask")
-    workers: int = option("--workers N", "Prompts of --describe at a time.", type=COUNT, default=8)
+    workers: int = option("--workers N", "Prompts of --describe at a time.", least=1, default=8)
     where: ClusterOptions = shared(ClusterOptions)
     gpus: float = option(
         "--gpus N",
         "With --on, GPUs per worker; with 0.5, two workers share one.",
-        type=click.FloatRange(min=0),
+        least=0,
         default=0,
     )
     form: str = form("text", "json")

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from assay.cli.command import argument, command, flag, option, verbose
-from assay.cli.completion import complete_agents
+from assay.cli.adapter import command
+from assay.parameters import Options, argument, flag, option, verbose
 
 
-@dataclass(frozen=True, slots=True)
-class InstallCommandOptions:
+class InstallCommandOptions(Options):
     """Options of `assay install`."""
 
     path: str | None = argument("[PATH]")
     names: tuple[str, ...] = option(
         "--agent NAME",
         "The agent to configure; without it, all are listed. Repeatable.",
-        shell_complete=complete_agents,
+        names="agents",
     )
     scope: str | None = option(
         "--scope",
         "Which settings file.  [default: the project's if it has one, else the user's]",
-        type=click.Choice(["project", "user"]),
+        choices=("project", "user"),
     )
     undo: bool = flag("--undo", "Undo an earlier change.")
     no_instructions: bool = flag(

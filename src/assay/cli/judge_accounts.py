@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import tables
-from assay.cli.command import COUNT, Options, argument, command, form, option, verbose
+from assay.cli.adapter import command
 from assay.errors import InputError
 from assay.io.terminal import dumps
+from assay.parameters import Options, argument, form, option, verbose
 from assay.report.document import Number
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ class JudgeAccountsOptions(Options):
     """Options of `assay judge accounts`."""
 
     records: Path = argument()
-    pairs: int | None = option("--pairs N", "Plan for N pairs.  [default: 412,080, those of CoSQA+]", type=COUNT)
-    workers: int = option("--workers N", "Plan for N pairs at a time.", type=COUNT, default=8)
-    cores: int | None = option("--cores N", "Plan for N programs at a time.  [default: the cores]", type=COUNT)
+    pairs: int | None = option("--pairs N", "Plan for N pairs.  [default: 412,080, those of CoSQA+]", least=1)
+    workers: int = option("--workers N", "Plan for N pairs at a time.", least=1, default=8)
+    cores: int | None = option("--cores N", "Plan for N programs at a time.  [default: the cores]", least=1)
     prices: tuple[str, ...] = option(
         "--price SPEC",
         "Plan with the price of this model, PROVIDER:MODEL. Repeatable.  [default: the models that judged]",

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import tables
-from assay.cli.command import COUNT, FOLDER, Options, argument, command, form, option, shared, verbose
+from assay.cli.adapter import command
 from assay.cli.options import GateOptions
 from assay.cli.tables import estimate, nulled
 from assay.errors import counted, printable
 from assay.io.rows import plain
 from assay.io.terminal import dumps, say, say_problems
+from assay.parameters import Options, argument, form, option, shared, verbose
 from assay.report.document import Cell, Number, Table, fraction
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
 
@@ -41,10 +42,10 @@ class JudgeAgreementOptions(Options):
     gold: tuple[str, ...] = option(
         "--gold FILE", "The true labels. Repeatable: the majority of several annotators is the truth."
     )
-    match: int = option("--match GRADE", "The lowest grade that counts as a match.", type=COUNT, default=1)
-    show: int = option("--show N", "Print at most N disagreements.", type=click.IntRange(min=0), default=10)
+    match: int = option("--match GRADE", "The lowest grade that counts as a match.", least=1, default=1)
+    show: int = option("--show N", "Print at most N disagreements.", least=0, default=10)
     results: Path | None = option(
-        "--results FOLDER", "Write results.json, RESULTS.md and report.html there; needs --gold.", type=FOLDER
+        "--results FOLDER", "Write results.json, RESULTS.md and report.html there; needs --gold.", kind="folder"
     )
     gating: GateOptions = shared(GateOptions)
     form: str = form("text", "json")

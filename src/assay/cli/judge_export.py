@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import FOLDER, Options, argument, command, option, verbose
+from assay.cli.adapter import command
 from assay.errors import InputError
 from assay.io import files
 from assay.io.terminal import say
+from assay.parameters import Options, argument, option, verbose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +29,8 @@ class JudgeExportOptions(Options):
     """Options of `assay judge export`."""
 
     records: Path = argument()
-    folder: Path = option("--to DIR", "The folder to write to.", type=FOLDER, required=True)
-    layout: str = option("--format", "The format of the benchmark.", type=click.Choice([*FORMS]), default="own")
+    folder: Path = option("--to DIR", "The folder to write to.", kind="folder", required=True)
+    layout: str = option("--format", "The format of the benchmark.", choices=tuple(FORMS), default="own")
     corpus: Path | None = option("--corpus CORPUS", "More code to search, beside the candidates.")
     seed: int = option("--seed N", "The random seed of the splits.", default=0)
     license: str = option(

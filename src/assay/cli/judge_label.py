@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import FILE, FOLDER, Options, argument, command, flag, form, option, verbose
+from assay.cli.adapter import command
 from assay.cli.judge_agreement import as_dict, as_text
 from assay.cli.tables import nulled
 from assay.errors import InputError, counted, printable
 from assay.io.terminal import dumps, say, say_problems
+from assay.parameters import Options, argument, flag, form, option, verbose
 from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class JudgeLabelOptions(Options):
     out: Path = option(
         "--out FOLDER",
         "Where labels go, a file for each person; an interrupted session continues there.",
-        type=FOLDER,
+        kind="folder",
         default="labels",
     )
     fresh: bool = options.fresh()
@@ -39,7 +40,7 @@ class JudgeLabelOptions(Options):
     tests: Path | None = option(
         "--tests RECORDS",
         "Ask only about pairs that agents wrote tests for in RECORDS, and show these with their results.",
-        type=FILE,
+        kind="file",
     )
     show_tests: bool = option(
         "--show-tests/--hide-tests",

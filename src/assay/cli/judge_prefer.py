@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import FILE, Options, argument, command, flag, form, option, verbose
+from assay.cli.adapter import command
 from assay.cli.tables import estimate, nulled
 from assay.errors import counted, printable
 from assay.io.terminal import dumps, say, say_problems
+from assay.parameters import Options, argument, flag, form, option, verbose
 from assay.report.plain_text import cell_text
 from assay.runs.draw_sample import SampleDraw
 from assay.runs.record import start_fresh
@@ -29,7 +30,7 @@ class JudgePreferOptions(Options):
     a: Path = argument("A")
     b: Path = argument("B")
     votes: Path = option(
-        "--votes FILE", "Where votes go; an interrupted study continues there.", type=FILE, required=True
+        "--votes FILE", "Where votes go; an interrupted study continues there.", kind="file", required=True
     )
     fresh: bool = options.fresh()
     voter: str = option("--voter NAME", "The name of the voter, if several people vote.")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import Options, argument, command, form, option, verbose
+from assay.cli.adapter import command
 from assay.errors import InputError
 from assay.io.terminal import dumps, say
+from assay.parameters import Options, argument, form, option, verbose
 
 
 class JudgeReplayOptions(Options):

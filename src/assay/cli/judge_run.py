@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.adapter import command
 from assay.cli.options import ClusterOptions, PairSampleOptions
 from assay.cli.progress import lines_of
 from assay.io.terminal import dumps, say
+from assay.parameters import Options, argument, flag, form, option, shared, verbose
 from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
@@ -56,12 +57,12 @@ class JudgeRunOptions(Options):
         "--encoder", "An encoder, such as onnx:FOLDER, whose cosine signals goes by."
     )
     prior: float = options.signals_prior("--prior", "The fraction of pairs that match, which signals expects.")
-    votes: int = option("--votes N", "Votes per pair; the majority wins.", type=COUNT, default=1)
-    max_tries: int = option("--max-tries N", "Repairs of a test program.", type=click.IntRange(min=0), default=3)
+    votes: int = option("--votes N", "Votes per pair; the majority wins.", least=1, default=1)
+    max_tries: int = option("--max-tries N", "Repairs of a test program.", least=0, default=3)
     budget: str = options.budget("to")
     rate: str = options.rate("asked of a model")
     allowed: bool = flag("--allow-execution", "Let signals run code on the examples in its query, in a sandbox.")
-    workers: int = option("--workers N", "Pairs judged at a time.", type=COUNT, default=8)
+    workers: int = option("--workers N", "Pairs judged at a time.", least=1, default=8)
     sandbox: str = options.sandbox()
     timeout: float | None = options.timeout("a test case")
     where: ClusterOptions = shared(ClusterOptions)

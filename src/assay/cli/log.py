@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import argument, command, form, option, shared
+from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.errors import InputError
 from assay.io.terminal import dumps, say
+from assay.parameters import Options, argument, form, option, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from assay.operations.commits import FoundCommit, FoundCommits
 
 
-@dataclass(frozen=True, slots=True)
-class LogOptions:
+class LogOptions(Options):
     """Options of `assay log`."""
 
     question: str = argument("[QUESTION]", default="")

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from assay import __version__
-from assay.cli.command import COMPLETION_VARIABLE, VERBOSE
+from assay.cli.adapter import COMPLETION_VARIABLE, VERBOSE
 from assay.cli.lazy import Lazy
 from assay.errors import AssayError, SettingsNotUsed, WorkersLost, printable
 
@@ -141,11 +141,20 @@ def _refused(error: click.ClickException) -> int:
         return 2
     context = getattr(error, "ctx", None)
     message = message.rstrip(".")
+    if type(error) is click.BadParameter and error.param:
+        message = f"{_called(error.param)}: {error.message.rstrip('.')}"
     if isinstance(error, click.NoSuchOption) and context:
         from assay.removed import removal
 
         message = removal("option", f"{context.command_path} {error.option_name}") or message
     return _say(f"{message}; see {context.command_path} --help" if context else message)
+
+
+def _called(parameter: click.Parameter) -> str:
+    """Return what a person calls a parameter: an option by its long name, an argument by its metavar."""
+    if parameter.param_type_name == "option":
+        return max(parameter.opts, key=len)
+    return str(parameter.metavar or (parameter.name or "").upper())
 
 
 def _explained(error: Exception) -> str:

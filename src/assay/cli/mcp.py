@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from assay.cli.command import argument, command, flag, option, shared
+from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.cli.repositories import RepositoriesOptions
 from assay.cli.server_options import CloneOptions, ServerOptions
+from assay.parameters import Options, argument, flag, option, shared
 
 if TYPE_CHECKING:
     from assay.cli.http_server import Application
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
 _PATH = "mcp"
 
 
-@dataclass(frozen=True, slots=True)
-class McpOptions:
+class McpOptions(Options):
     """Options of `assay mcp`."""
 
     roots: tuple[str, ...] = argument("[PATH]...")
@@ -33,7 +30,8 @@ class McpOptions:
     port: int | None = option(
         "--http PORT",
         "Serve http://127.0.0.1:PORT/mcp, or at another --host; 0: any free port.",
-        type=click.IntRange(0, 65535),
+        least=0,
+        most=65535,
     )
     structured: bool = flag("--structured", "Answer with typed content beside the text, and list its schemas.")
     rank: bool = flag("--rank", "Also list the tool rank, which orders candidate programs.")

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from assay.cli.command import COUNT, FILE, PATH, Options, flag, option, verbose
-from assay.cli.completion import complete_kinds, complete_languages
 from assay.errors import InputError
+from assay.parameters import Options, flag, option, verbose
 
 if TYPE_CHECKING:
     from assay.runs.draw_sample import SampleDraw
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 def sample(text: str) -> Any:
     """Declare the option that takes some of many, drawn."""
-    return option("--sample", type=COUNT, metavar="N", help=f"{text}  [default: all]")
+    return option("--sample", least=1, metavar="N", help=f"{text}  [default: all]")
 
 
 def signals_encoder(name: str, text: str) -> Any:
@@ -30,8 +27,7 @@ def signals_encoder(name: str, text: str) -> Any:
 
 def signals_prior(name: str, text: str) -> Any:
     """Declare an option that says what fraction of matches is expected."""
-    between = click.FloatRange(0, 1, min_open=True, max_open=True)
-    return option(name, type=between, default=0.5, metavar="P", help=text)
+    return option(name, text, least=0, most=1, is_open=True, default=0.5, metavar="P")
 
 
 class SettingsOptions(Options):
@@ -87,18 +83,18 @@ class FilterOptions(Options):
     languages: tuple[str, ...] = option(
         "--lang NAME",
         "Search only a language, by name or file extension: python, py. Repeatable.",
-        shell_complete=complete_languages,
+        names="languages",
     )
     paths: tuple[str, ...] = option("--path GLOB", "Search only files that match; !GLOB excludes. Repeatable.")
     kinds: tuple[str, ...] = option(
         "--kind NAME",
         "Search only a kind of unit: function, method, class, section, … Repeatable.",
-        shell_complete=complete_kinds,
+        names="kinds",
     )
     mode: Mode | None = option(
         "--mode",
         "Search code, prose, or both.  [default: code; with other filters, all]",
-        type=click.Choice(["all", "code", "docs"]),
+        choices=("all", "code", "docs"),
     )
 
     def queries(self, texts: Sequence[str]) -> list[Query]:
@@ -130,12 +126,12 @@ class UnseenOptions(Options):
     prior: float = signals_prior(
         "--judge-prior", "The fraction of unjudged answers that are right, which the judge signals expects."
     )
-    depth: int = option("--judge-depth N", "Answers per query that the judge labels.", type=COUNT, default=10)
+    depth: int = option("--judge-depth N", "Answers per query that the judge labels.", least=1, default=10)
     budget: str = option(
         "--judge-budget AMOUNT",
         "The most that the judge may spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
     )
-    workers: int = option("--judge-workers N", "Answers judged at a time.", type=COUNT, default=8)
+    workers: int = option("--judge-workers N", "Answers judged at a time.", least=1, default=8)
     install: bool = flag("--judge-install", "Let the judge install modules that tests lack, from a list.")
 
 
@@ -146,7 +142,7 @@ class ClusterOptions(Options):
     patience_s: float | None = option(
         "--patience S",
         "With --on, seconds to wait while no machine of the cluster works; then exit 3.  [default: 600]",
-        type=click.FloatRange(min=0),
+        least=0,
     )
 
     @property
@@ -173,10 +169,11 @@ def page_port() -> Any:
     """Declare the option that says on which port a page is served to one person."""
     return option(
         "--port",
-        type=click.IntRange(0, 65535),
+        least=0,
+        most=65535,
         default=0,
         metavar="PORT",
-        show_default=False,
+        show=False,
         help="Port of the page.  [default: any free port]",
     )
 
@@ -188,7 +185,7 @@ def source() -> Any:
 
 def out_file(what: str, default: str) -> Any:
     """Declare the option that says where a run writes."""
-    return option("--out FILE", f"Where {what} go; an interrupted run continues there.", type=FILE, default=default)
+    return option("--out FILE", f"Where {what} go; an interrupted run continues there.", kind="file", default=default)
 
 
 def fresh() -> Any:
@@ -198,7 +195,7 @@ def fresh() -> Any:
 
 def limit() -> Any:
     """Declare the option that says how many hits are wanted."""
-    return option("-k", "--limit", type=COUNT, metavar="N", help="Print at most N hits.  [default: 10]")
+    return option("-k", "--limit", least=1, metavar="N", help="Print at most N hits.  [default: 10]")
 
 
 def no_refresh() -> Any:
@@ -208,7 +205,7 @@ def no_refresh() -> Any:
 
 def tasks() -> Any:
     """Declare the option that says what samples are for."""
-    return option("--tasks", type=PATH, metavar="TASKS", help="Tasks of the samples, in any format of assay exec.")
+    return option("--tasks", metavar="TASKS", help="Tasks of the samples, in any format of assay exec.")
 
 
 def stop() -> Any:
@@ -266,7 +263,8 @@ def timeout(what: str, *, auto: str = "") -> Any:
     """Declare the option that limits the processor time of something; `auto` is the help of that value, if any."""
     return option(
         "--timeout",
-        type=(Seconds if auto else click.FloatRange)(min=LEAST_S),
+        least=LEAST_S,
+        word=AUTO if auto else "",
         metavar="S",
         help=f"Seconds of processor time for {what}{auto and f', or auto: {auto}'}.  [default: 5]",
     )
@@ -275,20 +273,10 @@ def timeout(what: str, *, auto: str = "") -> Any:
 def allow() -> Any:
     """Declare the option that says what may be installed besides."""
     return option(
-        "--allow", type=FILE, metavar="FILE", help="More distributions that --install may install, one a line."
+        "--allow", kind="file", metavar="FILE", help="More distributions that --install may install, one a line."
     )
 
 
 LEAST_S = 0.1
 """Less processor time than this says nothing about a program."""
 AUTO = "auto"
-
-
-class Seconds(click.FloatRange):
-    """A number of seconds, or `auto`."""
-
-    name = "seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or `auto` as it is."""
-        return AUTO if value == AUTO else super().convert(value, param, ctx)

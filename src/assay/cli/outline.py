@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import click
 
-from assay.cli.command import argument, command, form, option
+from assay.cli.adapter import command
 from assay.errors import printable
 from assay.io.terminal import dumps, printable_line
+from assay.parameters import Options, argument, form, option
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineOptions:
+class OutlineOptions(Options):
     """Options of `assay outline`."""
 
     paths: tuple[str, ...] = argument("[PATH]...")

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import argument, command, form, option
-from assay.cli.completion import complete_languages
+from assay.cli.adapter import command
 from assay.errors import counted, printable
 from assay.io.terminal import dumps, printable_line, say
+from assay.parameters import Options, argument, form, option
 
 if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern
     from assay.serve.read_tools import ServedFile
 
 
-@dataclass(frozen=True, slots=True)
-class PatternOptions:
+class PatternOptions(Options):
     """Options of `assay pattern`."""
 
     pattern: str = argument()
     paths: tuple[str, ...] = argument("[PATH]...")
-    language: str = option(
-        "--lang NAME", "The language, by name or file extension.", required=True, shell_complete=complete_languages
-    )
+    language: str = option("--lang NAME", "The language, by name or file extension.", required=True, names="languages")
     globs: tuple[str, ...] = option("--path GLOB", "Only files that match; !GLOB excludes. Repeatable.")
     form: str = form("text", "jsonl", "vimgrep")
 

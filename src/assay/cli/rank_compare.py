@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import FOLDER, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.adapter import command
 from assay.cli.options import GateOptions
 from assay.cli.progress import progress
 from assay.cli.rank_parts import RankerOptions, labelled, rankers, tasks_of
 from assay.errors import InputError, MissingExtra
 from assay.io import files
 from assay.io.terminal import say, say_problems
+from assay.parameters import Options, argument, flag, form, option, shared, verbose
 from assay.report.document import Figure, Report, as_json_text
 from assay.report.plain_text import as_markdown, as_text
 from assay.report.web_page import write_page, write_picture
@@ -32,7 +33,7 @@ class RankCompareOptions(Options):
     """Options of `assay rank compare`."""
 
     matrix: Path = argument()
-    out: Path = option("--out FOLDER", "Where orders and results go.", type=FOLDER, default="assay-rank")
+    out: Path = option("--out FOLDER", "Where orders and results go.", kind="folder", default="assay-rank")
     fresh: bool = flag("--fresh", "Rank everything again; earlier orders are moved to FOLDER/runs.old.")
     all_pairs: bool = flag("--all-pairs", "Test every two rankers, not only each against the unranked order.")
     gating: GateOptions = shared(GateOptions)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, Options, argument, command, flag, form, option, shared, verbose
+from assay.cli.adapter import command
 from assay.cli.options import ClusterOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import dumps, say, say_problems
+from assay.parameters import Options, argument, flag, form, option, shared, verbose
 from assay.report.plain_text import table_lines
 from assay.report.web_page import check_picture, write_picture
 from assay.runs.record import sole_writer, start_fresh
@@ -35,12 +36,12 @@ class RankDataOptions(Options):
     samples: Path = argument()
     out: Path = option("--out PLACE", "Where the dataset goes: .jsonl or .parquet.", required=True)
     outcomes: Path | None = option("--outcomes FILE", "The outcomes of SAMPLES that assay exec wrote.")
-    valid: float = option("--valid FRACTION", "The fraction of tasks to validate on.", type=float, default=0.1)
-    test: float = option("--test FRACTION", "The fraction of tasks to test on.", type=float, default=0.0)
+    valid: float = option("--valid FRACTION", "The fraction of tasks to validate on.", default=0.1)
+    test: float = option("--test FRACTION", "The fraction of tasks to test on.", default=0.0)
     seed: int = option("--seed N", "The random seed that chooses these tasks.", default=0)
     strip_examples: bool = flag("--strip-examples", "Leave the example tests out of the prompts.")
     keep_failing: bool = flag("--keep-failing", "Keep tasks whose own reference fails.")
-    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", least=1)
     plot: Path | None = option("--plot FILE", "Draw how frequent each class is, as SVG or PNG.")
     stop: str = options.stop()
     fresh: bool = flag("--fresh", "Run all programs again; outcomes beside PLACE are moved aside.")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options, tables
-from assay.cli.command import COUNT, Options, argument, command, form, option, shared, verbose
+from assay.cli.adapter import command
 from assay.cli.exec import EXEC_COUNTS
 from assay.cli.progress import progress
 from assay.cli.rank_parts import RankerOptions, labelled, rankers, tasks_of
 from assay.cli.tables import nulled
 from assay.errors import InputError, counted
 from assay.io.terminal import dumps, say_problems
+from assay.parameters import Options, argument, form, option, shared, verbose
 from assay.report.plain_text import cell_text
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class RankEvalOptions(Options):
     may: RankerOptions = shared(RankerOptions)
     ks: str = option("--k K,…", "The k of pass@k and exec@k.", default="1,5")
     sizes: str = option("--pool N,…", "Sizes of pools of samples.  [default: all samples of a task]")
-    draws: int = option("--draws N", "Pools drawn from each task.", type=COUNT, default=5)
-    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
+    draws: int = option("--draws N", "Pools drawn from each task.", least=1, default=5)
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", least=1)
     stop: str = options.stop()
     seed: int = option("--seed N", "The random seed that draws the pools.", default=0)
     form: str = form("text", "json")

@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from assay.cli.command import Options, argument, command, flag, form, option, verbose
+from assay.cli.adapter import command
 from assay.errors import InputError, counted, nearest
 from assay.io.terminal import say, say_problems
+from assay.parameters import Options, argument, flag, form, option, verbose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +25,11 @@ class MixOptions(Options):
     size: str = option(
         "--size",
         "large: all rows; small: a random part of each, in total as many as one has.",
-        type=click.Choice(["large", "small"]),
+        choices=("large", "small"),
         default="large",
     )
     models: tuple[str, ...] = option("--model NAME", "Keep only programs of this model. Repeatable.")
-    train: float = option("--train FRACTION", "The fraction of the training tasks to keep.", type=float, default=1.0)
+    train: float = option("--train FRACTION", "The fraction of the training tasks to keep.", default=1.0)
     strip_examples: bool = flag("--strip-examples", "Leave the example tests out of the prompts.")
     seed: int = option("--seed N", "The random seed that draws the rows.", default=0)
     plot: Path | None = option("--plot FILE", "Draw how frequent each class is, as SVG or PNG.")

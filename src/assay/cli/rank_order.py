@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options, tables
-from assay.cli.command import COUNT, FILE, Options, argument, command, form, option, shared, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.cli.rank_parts import RankerOptions, rankers, tasks_of
 from assay.errors import counted, printable
 from assay.io.files import write_rows
 from assay.io.terminal import dumps, say, say_problems
+from assay.parameters import Options, argument, form, option, shared, verbose
 from assay.report.document import Number
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ class RankOrderOptions(Options):
     tasks: Path | None = options.tasks()
     spec: str = option("--ranker SPEC", "The ranker.", default="consensus")
     may: RankerOptions = shared(RankerOptions)
-    most: int | None = option("--k K", "Print only the K best programs of each task.  [default: all]", type=COUNT)
+    most: int | None = option("--k K", "Print only the K best programs of each task.  [default: all]", least=1)
     stop: str = options.stop()
     form: str = form("text", "json", "jsonl")
-    out: Path | None = option("--out FILE", "Also write the order to FILE.", type=FILE)
+    out: Path | None = option("--out FILE", "Also write the order to FILE.", kind="file")
     seed: int = option("--seed N", "The random seed that orders equal scores.", default=0)
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, Options, flag, option, shared
 from assay.cli.options import ClusterOptions
 from assay.errors import InputError
 from assay.io.terminal import say
+from assay.parameters import Options, flag, option, shared
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
@@ -32,11 +32,11 @@ class RankerOptions(Options):
     where: ClusterOptions = shared(ClusterOptions)
     budget: str = options.budget("rankers of the kind chat:MODEL may")
     rate: str = options.rate("they ask of a model")
-    in_flight: int | None = option("--in-flight N", "Questions to models at a time.  [default: 8]", type=COUNT)
+    in_flight: int | None = option("--in-flight N", "Questions to models at a time.  [default: 8]", least=1)
     records: Path | None = option(
         "--records FILE",
         "Where the replies of models go; what stands there is not asked again.  [default: rank-records.jsonl]",
-        type=FILE,
+        kind="file",
     )
     replay: bool = flag("--replay", "Ask no model: take all replies from the records.")
     no_cache: bool = flag(

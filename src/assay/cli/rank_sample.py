@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, Options, argument, command, flag, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
+from assay.parameters import Options, argument, flag, option, verbose
 from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
@@ -28,32 +29,28 @@ class RankSampleOptions(Options):
     spec: str = option("--model SPEC", "The model: chat:MODEL or completions:MODEL.", required=True)
     out: Path = options.out_file("samples", "samples.jsonl")
     fresh: bool = options.fresh()
-    n: int = option("--n N", "Samples per task.", type=COUNT, default=10)
-    temperature: float = option(
-        "--temperature T", "The sampling temperature.", type=click.FloatRange(min=0), default=0.8
-    )
-    top_p: float = option(
-        "--top-p P", "The probability mass to sample from.", type=click.FloatRange(0, 1), default=0.95
-    )
-    max_tokens: int = option("--max-tokens N", "Most tokens of a sample.", type=COUNT, default=512)
-    batch: int = option("--batch N", "Samples per request.", type=COUNT, default=10)
-    in_flight: int | None = option("--in-flight N", "Concurrent requests.  [default: 8]", type=COUNT)
+    n: int = option("--n N", "Samples per task.", least=1, default=10)
+    temperature: float = option("--temperature T", "The sampling temperature.", least=0, default=0.8)
+    top_p: float = option("--top-p P", "The probability mass to sample from.", least=0, most=1, default=0.95)
+    max_tokens: int = option("--max-tokens N", "Most tokens of a sample.", least=1, default=512)
+    batch: int = option("--batch N", "Samples per request.", least=1, default=10)
+    in_flight: int | None = option("--in-flight N", "Concurrent requests.  [default: 8]", least=1)
     template: str = option(
         "--template NAME|FILE",
         "How tasks are put: plain, few-shot, apps, or a file with {prompt}, {entry_point}, {format}, … in it.",
         default="plain",
     )
     shots: Path | None = option("--shots FILE", "Tasks with references; some are shown, solved, before each task.")
-    shot_count: int | None = option("--shot-count N", "With --shots: how many.  [default: 1]", type=COUNT)
+    shot_count: int | None = option("--shot-count N", "With --shots: how many.  [default: 1]", least=1)
     strip_examples: bool = flag("--strip-examples", "Leave the examples out of the texts of tasks.")
     no_logprobs: bool = flag("--no-logprobs", "Do not ask for log-probabilities, which some endpoints refuse.")
     seed: int = option("--seed N", "The random seed; not every endpoint uses it.", default=0)
     stop: str | None = option(
         "--stop RULE", "Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]"
     )
-    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", type=COUNT)
+    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", least=1)
     price: tuple[float, float] | None = option(
-        "--price IN OUT", "USD per million tokens, to print the cost.", nargs=2, type=click.FloatRange(min=0)
+        "--price IN OUT", "USD per million tokens, to print the cost.", count=2, least=0
     )
     verbose: bool = verbose("Show the traceback of an error.")
 

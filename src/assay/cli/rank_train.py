@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import Options, argument, command, flag, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import print_line
 from assay.errors import InputError
 from assay.io.terminal import say_problems
+from assay.parameters import Options, argument, flag, option, verbose
 from assay.settings import changed
 from assay.values import Problem
 
@@ -25,11 +26,9 @@ class RankTrainOptions(Options):
     files: tuple[Path, ...] = argument("DATA...", required=True)
     out: Path = option("--out FOLDER", "Where the ranker goes.", required=True)
     base: str = option("--base MODEL", "The model to start from.", default="microsoft/codebert-base")
-    task: str = option(
-        "--task", "What it learns to predict.", default="T", type=click.Choice(["B", "T", "I", "E", "E+L"])
-    )
+    task: str = option("--task", "What it learns to predict.", default="T", choices=("B", "T", "I", "E", "E+L"))
     recipe: str = option(
-        "--recipe", "The settings that --set changes.", default="default", type=click.Choice(["default", "paper"])
+        "--recipe", "The settings that --set changes.", default="default", choices=("default", "paper")
     )
     changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting. Repeatable.")
     resume: bool = flag("--resume", "Continue an interrupted run.")

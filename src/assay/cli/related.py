@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, argument, command, flag, form, option, shared
+from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.io.terminal import say
+from assay.parameters import Options, argument, flag, form, option, shared
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedOptions:
+class RelatedOptions(Options):
     """Options of `assay related`."""
 
     place: str = argument("FILE:LINE|NAME")
     root: str = argument("[PATH]", default=".")
-    limit: int | None = option("-k", "--limit N", "Print at most N places of each group.  [default: 10]", type=COUNT)
+    limit: int | None = option("-k", "--limit N", "Print at most N places of each group.  [default: 10]", least=1)
     form: str = form("text", "json", "jsonl", "vimgrep")
-    budget: int | None = option("--budget N", "Print at most N tokens, in whole lines.", type=COUNT)
+    budget: int | None = option("--budget N", "Print at most N tokens, in whole lines.", least=1)
     explained: bool = flag("--explain", "Print every line that calls, and how alike the similar units are.")
     no_refresh: bool = options.no_refresh()
     chosen: SettingsOptions = shared(SettingsOptions)

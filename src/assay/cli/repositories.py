@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from assay.cli.command import FILE, option
 from assay.cli.options import SettingsOptions
 from assay.errors import AssayError, InputError
 from assay.io.terminal import say
+from assay.parameters import Options, option
 
 if TYPE_CHECKING:
     from assay.operations.repository_list import ListedRepository
@@ -24,15 +21,14 @@ if TYPE_CHECKING:
     from assay.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoriesOptions:
+class RepositoriesOptions(Options):
     """What the options say about a list of repositories."""
 
     listed: Path | None = option(
         "--repos FILE",
         "Also take the folders and URLs that FILE lists, one a line. URLs are mirrored; what changes in FILE is "
         "taken up.",
-        type=FILE,
+        kind="file",
     )
     mirrors: Path | None = option(
         "--mirrors FOLDER", "Keep the mirrors of URLs in FOLDER.  [default: in the user's cache]"
@@ -40,7 +36,7 @@ class RepositoriesOptions:
     every_s: float | None = option(
         "--every S",
         "Fetch each URL of --repos every S seconds, unless its line says otherwise.  [default: 600]",
-        type=click.FloatRange(min=10),
+        least=10,
     )
 
     def folder(self) -> Path:

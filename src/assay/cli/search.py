@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, argument, command, flag, form, option, shared
+from assay.cli.adapter import command
 from assay.cli.options import FilterOptions, RootsOptions, SettingsOptions
 from assay.errors import InputError
+from assay.parameters import Options, argument, flag, form, option, shared
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(Options):
     """Options of `assay search`."""
 
     query: str = argument()
@@ -27,11 +27,11 @@ class SearchOptions:
     by: str = option(
         "--by",
         "List places, or files with their best places each (--format text or jsonl).",
-        type=click.Choice(["place", "file"]),
+        choices=("place", "file"),
         default="place",
     )
     form: str = form("text", "json", "jsonl", "vimgrep")
-    budget: int | None = option("--budget N", "Print at most N tokens, in whole lines.", type=COUNT)
+    budget: int | None = option("--budget N", "Print at most N tokens, in whole lines.", least=1)
     full: bool = flag("--full", "Print whole hits, not only their most relevant lines.")
     expanded: bool = flag("--expand-groups", "Print every hit, rather than one for several members of a type.")
     explained: bool = flag("--explain", "Print how each score is computed.")

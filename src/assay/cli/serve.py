@@ -4,44 +4,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from assay.cli.command import argument, command, flag, option, shared
+from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.cli.repositories import RepositoriesOptions
 from assay.cli.server_options import CloneOptions, ServerOptions
+from assay.parameters import Options, argument, flag, option, shared
 
 if TYPE_CHECKING:
     from assay.cli.http_server import Application
     from assay.settings import Settings
 
-_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 _RESULTS = "results.json"
 FIRST_S = 2.0
 """Seconds that an answer waits for a first index; then it says how far that is, and the page asks again."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
+class ServeOptions(Options):
     """Options of `assay serve`."""
 
     roots: tuple[str, ...] = argument("[PATH]...")
     repositories: RepositoriesOptions = shared(RepositoriesOptions)
-    port: int = option(
-        "--port PORT", "The port to listen on; 0: any free port.", type=click.IntRange(0, 65535), default=7777
-    )
+    port: int = option("--port PORT", "The port to listen on; 0: any free port.", least=0, most=65535, default=7777)
     opens: bool = flag("--open", "Open the page in a browser.")
     cloning: CloneOptions = shared(CloneOptions)
     truth: Path | None = option("--truth FILE", "Keep labels in FILE, not PATH/assay-truth.jsonl.")
     judge: str = option("--judge NAME", "The name of the judge who gives labels.  [default: the user]")
     benches: tuple[Path, ...] = option(
-        "--bench FOLDER", "Also show the report of assay bench in FOLDER. Repeatable.", type=_FOLDER
+        "--bench FOLDER", "Also show the report of assay bench in FOLDER. Repeatable.", kind="existing"
     )
     http: ServerOptions = shared(ServerOptions)
     chosen: SettingsOptions = shared(SettingsOptions)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from assay.cli.command import FILE, flag, option, parameters_of
+from assay.parameters import Options, flag, option, parameters_of
 
 if TYPE_CHECKING:
     from assay.corpus.addresses import CloneRules
@@ -16,8 +13,7 @@ if TYPE_CHECKING:
 MOST_WORKERS = 31
 
 
-@dataclass(frozen=True, slots=True)
-class CloneOptions:
+class CloneOptions(Options):
     """What the options say about repositories that clients name by URL."""
 
     clones: bool = flag("--clone", "Also search repositories that clients name by https URL; clone them.")
@@ -36,8 +32,7 @@ class CloneOptions:
         return CloneRules(("https",) if self.clones else (), self.hosts)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerOptions:
+class ServerOptions(Options):
     """Options of a server for others."""
 
     host: str = option(
@@ -53,24 +48,24 @@ class ServerOptions:
     tokens: Path | None = option(
         "--tokens FILE",
         "Require the token of a person in FILE, which assay token writes; instead of ASSAY_TOKEN.",
-        type=FILE,
+        kind="file",
     )
     rate: float = option(
         "--rate N",
         "Most requests a second from one person, or from one address without a token of their own; 0: no limit.",
-        type=click.FloatRange(min=0),
+        least=0,
         default=100.0,
     )
     workers: int | None = option(
         "--workers N",
         "Answer with N processes, and index in another one; SIGHUP reloads.  [default: one process does all]",
-        type=click.IntRange(1, MOST_WORKERS),
+        least=1,
+        most=MOST_WORKERS,
     )
     access_log: str = option("--access-log FILE", "Note each request in FILE as a line of JSON; -: standard output.")
     log_queries: bool = flag("--log-queries", "Note in the access log also what was asked.")
 
     def given_names(self) -> list[str]:
         """Return the options that do not have their defaults, by the names that a user gives them."""
-        parameters = list(parameters_of(ServerOptions))
-        defaults = click.Command("", params=parameters).make_context("", []).params
-        return [each.opts[0] for each in parameters if getattr(self, str(each.name)) != defaults[str(each.name)]]
+        changed = (each for each in parameters_of(ServerOptions) if getattr(self, each.name) != each.default)
+        return [each.parameter.flags[0] for each in changed]

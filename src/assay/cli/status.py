@@ -9,23 +9,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import argument, command, form, shared
+from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.errors import DamagedIndex, counted
 from assay.io.terminal import dumps, say
+from assay.parameters import Options, argument, form, shared
 
 if TYPE_CHECKING:
     from assay.operations.indexes import AnyIndex
     from assay.search.folder_index import Freshness
 
 
-@dataclass(frozen=True, slots=True)
-class StatusOptions:
+class StatusOptions(Options):
     """Options of `assay status`."""
 
     path: str = argument("[PATH]", default=".")

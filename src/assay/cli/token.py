@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from assay.cli.command import FILE, argument, command, option
+from assay.cli.adapter import command
+from assay.parameters import Options, argument, option
 
 
-@dataclass(frozen=True, slots=True)
-class TokenOptions:
+class TokenOptions(Options):
     """Options of `assay token`."""
 
     name: str = argument("NAME")
-    tokens: Path | None = option("--tokens FILE", "Add the hash to FILE, which assay serve --tokens reads.", type=FILE)
+    tokens: Path | None = option(
+        "--tokens FILE", "Add the hash to FILE, which assay serve --tokens reads.", kind="file"
+    )
 
 
 @command(TokenOptions, example="assay token ann --tokens tokens.txt")

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, FILE, Options, command, flag, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import print_line
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
+from assay.parameters import Options, flag, option, verbose
 from assay.settings import changed
 
 if TYPE_CHECKING:
@@ -35,18 +36,18 @@ class TrainEncoderOptions(Options):
     )
     base: str = option("--base SPEC", "Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table.")
     lora: int | None = option(
-        "--lora RANK", "With --base: train LoRA matrices of this rank alone, and merge them.", type=COUNT
+        "--lora RANK", "With --base: train LoRA matrices of this rank alone, and merge them.", least=1
     )
     onnx: bool = flag("--onnx", "With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
     curve: Path | None = option(
-        "--curve FILE", "With --base: draw loss and MRR over the steps (.svg or .png).", type=FILE
+        "--curve FILE", "With --base: draw loss and MRR over the steps (.svg or .png).", kind="file"
     )
     fresh: bool = flag("--fresh", "With --base: start again; what is in FOLDER is moved to FOLDER.old.")
-    teacher: str = option("--teacher SPEC", "The encoder to distill first.", show_default=TEACHER)
+    teacher: str = option("--teacher SPEC", "The encoder to distill first.", show=TEACHER)
     words: Path | None = option(
-        "--join FILE", "Join word vectors of another model (.npz) to a table; distill nothing.", type=FILE
+        "--join FILE", "Join word vectors of another model (.npz) to a table; distill nothing.", kind="file"
     )
-    before: str = option("--from SPEC", "The table that --join starts from.", show_default=BEFORE)
+    before: str = option("--from SPEC", "The table that --join starts from.", show=BEFORE)
     changes: tuple[str, ...] = option("--set KEY=VALUE", "Change one setting. Repeatable.")
     verbose: bool = verbose("Show the traceback of an error.")
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.command import Options, argument, command, flag, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import print_line
+from assay.parameters import Options, argument, flag, option, verbose
 from assay.settings import changed
 
 

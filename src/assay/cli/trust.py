@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
-from assay.cli.command import argument, command, flag
+from assay.cli.adapter import command
 from assay.errors import InputError
+from assay.parameters import Options, argument, flag
 
 
-@dataclass(frozen=True, slots=True)
-class TrustOptions:
+class TrustOptions(Options):
     """Options of `assay trust`."""
 
     path: str = argument("[PATH]", default=".")

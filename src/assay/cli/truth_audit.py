@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import Options, argument, command, flag, form, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError
 from assay.io.terminal import dumps
+from assay.parameters import Options, argument, flag, form, option, verbose
 
 if TYPE_CHECKING:
     from assay.truth.audit_findings import Audit, AuditFinding
@@ -31,12 +32,11 @@ class TruthAuditOptions(Options):
     threshold: float = option(
         "--threshold FRACTION",
         "The fraction of five-word runs that near duplicates have in common.",
-        type=click.FloatRange(0.1, 1),
+        least=0.1,
+        most=1,
         default=0.8,
     )
-    examples: int = option(
-        "--examples N", "Show at most N examples of each finding.", type=click.IntRange(min=0), default=3
-    )
+    examples: int = option("--examples N", "Show at most N examples of each finding.", least=0, default=3)
     source: str = options.source()
     form: str = form("text", "json")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")

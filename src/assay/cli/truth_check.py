@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import Options, argument, command, form, option, verbose
+from assay.cli.adapter import command
 from assay.errors import counted, printable
 from assay.io.terminal import dumps
+from assay.parameters import Options, argument, form, option, verbose
 
 if TYPE_CHECKING:
     from assay.truth.ground_truth import TruthFile

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import Options, argument, command, flag, option, verbose
+from assay.cli.adapter import command
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
+from assay.parameters import Options, argument, flag, option, verbose
 
 if TYPE_CHECKING:
     from assay.truth.ground_truth import Truth
@@ -32,9 +33,9 @@ class TruthConvertOptions(Options):
     match: int = option(
         "--match GRADE",
         "Keep only pairs that a judge gave GRADE or more, with their queries and documents.  [default: all]",
-        type=click.IntRange(min=0),
+        least=0,
         default=0,
-        show_default=False,
+        show=False,
     )
     lossy: bool = flag("--lossy", "Drop what OUT cannot hold, and say what that is.")
     split: bool = flag("--split", "Make OUT a folder with a file for each repository and commit.")

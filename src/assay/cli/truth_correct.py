@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, Options, argument, command, flag, form, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import lines_of
 from assay.errors import InputError, counted
 from assay.io import files
 from assay.io.terminal import dumps, say, say_problems
+from assay.parameters import Options, argument, flag, form, option, verbose
 from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class TruthCorrectOptions(Options):
 
     runs: tuple[Path, ...] = argument("[RUN]...")
     truth: Path = option("--truth FILE", "The ground truth to correct.", required=True)
-    depth: int = option("--depth K", "Use the first K results of each run.", type=COUNT, default=10)
+    depth: int = option("--depth K", "Use the first K results of each run.", least=1, default=10)
     corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
     judge: str = option(
         "--judge SPEC", "Who judges: signals, or CONFIG:CHAT as in all:openai:MODEL.  [default: people; see PAIRS]"
@@ -39,11 +40,11 @@ class TruthCorrectOptions(Options):
     records: Path | None = option(
         "--records FILE",
         "Where records of the judge go; an interrupted run continues there.  [default: NAME.found.jsonl]",
-        type=FILE,
+        kind="file",
     )
-    labels: tuple[Path, ...] = option("--labels FILE", "Read labels of people or a judge. Repeatable.", type=FILE)
+    labels: tuple[Path, ...] = option("--labels FILE", "Read labels of people or a judge. Repeatable.", kind="file")
     pairs: Path | None = option(
-        "--pairs PAIRS", "Without a judge, where pairs to label go.  [default: NAME.pairs.jsonl]", type=FILE
+        "--pairs PAIRS", "Without a judge, where pairs to label go.  [default: NAME.pairs.jsonl]", kind="file"
     )
     keep_wrong: bool = flag("--keep-wrong", "Also write what was judged wrong, so that it is not asked again.")
     write: bool = flag("--write", "Change FILE. Without it, FILE stays as it is.")

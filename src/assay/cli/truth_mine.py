@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import COUNT, Options, argument, command, flag, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say
+from assay.parameters import Options, argument, flag, option, verbose
 from assay.truth.choices import SOURCES
 
 if TYPE_CHECKING:
@@ -24,11 +25,9 @@ class TruthMineOptions(Options):
 
     repository: str = argument("REPO")
     out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
-    sources: tuple[str, ...] = option(
-        "--from", "A source of queries. Repeatable.  [default: all]", type=click.Choice(SOURCES)
-    )
+    sources: tuple[str, ...] = option("--from", "A source of queries. Repeatable.  [default: all]", choices=SOURCES)
     at: str = option("--at COMMIT", "Ask about the code at COMMIT, from the commits after it.")
-    limit: int = option("--limit N", "Most queries of each source.", type=COUNT, default=200)
+    limit: int = option("--limit N", "Most queries of each source.", least=1, default=200)
     seed: int = option("--seed N", "The random seed that draws functions and tests.", default=0)
     lossy: bool = flag("--lossy", "Drop what the format of FILE cannot hold.")
     verbose: bool = verbose("Show the traceback of an error.")

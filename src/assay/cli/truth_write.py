@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, Options, argument, command, flag, option, verbose
+from assay.cli.adapter import command
 from assay.cli.progress import lines_of
 from assay.errors import InputError, counted
 from assay.io.terminal import say
+from assay.parameters import Options, argument, flag, option, verbose
 from assay.runs.record import start_fresh
 from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 
@@ -32,27 +33,25 @@ class TruthWriteOptions(Options):
     )
     out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
     sorts: tuple[UnitSort, ...] = option(
-        "--unit", "A sort of units to ask about. Repeatable.  [default: all]", type=click.Choice(SORTS)
+        "--unit", "A sort of units to ask about. Repeatable.  [default: all]", choices=SORTS
     )
-    kinds: tuple[QuestionKind, ...] = option(
-        "--kind", "A kind of question. Repeatable.  [default: all]", type=click.Choice(KINDS)
-    )
-    limit: int = option("--limit N", "Units to ask about at most.", type=COUNT, default=100)
+    kinds: tuple[QuestionKind, ...] = option("--kind", "A kind of question. Repeatable.  [default: all]", choices=KINDS)
+    limit: int = option("--limit N", "Units to ask about at most.", least=1, default=100)
     at: str = option("--at COMMIT", "Ask about the code at COMMIT.  [default: the newest]")
     seed: int = option("--seed N", "The random seed that draws units.", default=0)
     max_tries: int = option(
         "--max-tries N",
         "How often another question is requested in place of one that cannot be used.",
-        type=click.IntRange(min=0),
+        least=0,
         default=2,
     )
     budget: str = options.budget("to")
     rate: str = options.rate("asked of a model")
-    workers: int = option("--workers N", "Units at a time.", type=COUNT, default=8)
+    workers: int = option("--workers N", "Units at a time.", least=1, default=8)
     records: Path | None = option(
         "--records FILE",
         "Where records go; an interrupted run continues there.  [default: OUT with .records.jsonl]",
-        type=FILE,
+        kind="file",
     )
     no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
     retry: bool = flag("--retry", "Ask again about units that no model answered for.")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import argument, command, shared
+from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.cli.repositories import RepositoriesOptions
 from assay.errors import InputError, MissingExtra, counted, printable
 from assay.io.terminal import say
+from assay.parameters import Options, argument, shared
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -25,8 +26,7 @@ _NICER = 10
 """Steps of the system's scale: who searches meanwhile goes first."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchOptions:
+class WatchOptions(Options):
     """Options of `assay watch`."""
 
     roots: tuple[str, ...] = argument("[PATH]...")

@@ -1,0 +1,125 @@
+"""Make a click command of a request: its parameters become arguments and options, its docstring the help.
+
+    @command(Mix, example="assay rank mix a.jsonl b.jsonl --out both.jsonl")
+    def mix(given: Mix) -> int: ...
+
+What the function returns is the exit status; nothing is 0. A bad value is refused in the words of `parameters`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from assay.errors import InputError
+from assay.parameters import Declared, Request, build_request, checked, parameters_of
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+COMPLETION_VARIABLE = "_ASSAY_COMPLETE"
+"""What a shell's script sets when it asks for completions."""
+VERBOSE = frozenset({"-v", "--verbose"})
+R = TypeVar("R", bound=Request)
+
+
+class _Value(click.ParamType):  # type: ignore[type-arg]  # generic for a checker alone
+    """The values of a parameter that is no path."""
+
+    def __init__(self, declared: Declared) -> None:
+        self._declared = declared
+        self.name = {"int": "integer", "float": "float"}.get(declared.type, "text")
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Return the choices, if there are some."""
+        return (
+            f"[{'|'.join(filter(None, self._declared.parameter.choices))}]"
+            if self._declared.parameter.choices
+            else None
+        )
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value as the field has it."""
+        try:
+            made = checked(self._declared, [value] if self._declared.annotation.startswith("tuple[") else value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+        return made[0] if self._declared.annotation.startswith("tuple[") else made
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Offer the choices, or the names of a kind."""
+        from click.shell_completion import CompletionItem
+
+        names = self._declared.parameter.names
+        if names == "files":
+            return [CompletionItem(incomplete, type="file")]
+        values = self._declared.parameter.choices
+        if names:
+            from assay.cli.completion import names_of
+
+            values = sorted(names_of(names))
+        return [CompletionItem(value) for value in values if value and value.startswith(incomplete)]
+
+
+def _type_of(declared: Declared) -> click.ParamType[Any]:
+    if declared.type != "Path":
+        return _Value(declared)
+    kind = declared.parameter.kind
+    return click.Path(
+        path_type=Path,
+        dir_okay=kind != "file",
+        file_okay=kind not in {"folder", "existing"},
+        exists=kind == "existing",
+    )
+
+
+def _click_parameter(declared: Declared) -> click.Parameter:
+    """Return the click parameter of a declared one."""
+    one, type_ = declared.parameter, _type_of(declared)
+    required = declared.is_required
+    if not one.flags:
+        more: dict[str, Any] = {"nargs": -1} if declared.is_repeatable else {}
+        more |= {} if required or declared.is_repeatable else {"default": declared.default}
+        return click.Argument([declared.name], type=type_, required=required, metavar=one.metavar or None, **more)
+    names = [declared.name, *one.flags]
+    if one.is_flag:
+        return click.Option(names, is_flag=True, default=False, help=one.help)
+    return click.Option(
+        names,
+        type=type_,
+        required=required,
+        default=None if required or declared.is_repeatable else declared.default,
+        metavar=one.metavar or None,
+        multiple=declared.is_repeatable,
+        nargs=one.count,
+        help=one.help,
+        show_default=one.is_shown if declared.default not in (None, "", ()) or isinstance(one.is_shown, str) else False,
+    )
+
+
+def command(request: type[R], *, example: str, name: str = "") -> Callable[[Callable[[R], int | None]], click.Command]:
+    """Make a command of a function that takes the request, with its docstring and an example as help."""
+
+    def of(function: Callable[[R], int | None]) -> click.Command:
+        def callback(**values: Any) -> None:
+            status = function(build_request(request, values))
+            if status:
+                click.get_current_context().exit(status)
+
+        return click.Command(
+            name or function.__name__,
+            callback=callback,
+            params=list(click_parameters(request)),
+            help=f"{cleandoc(function.__doc__ or '')}\n\n\b\nExample:\n  {example}",
+        )
+
+    return of
+
+
+def click_parameters(request: type[Request]) -> Iterator[click.Parameter]:
+    """Yield the arguments and options of a request."""
+    return map(_click_parameter, parameters_of(request))

@@ -1,0 +1,282 @@
+"""Declare what an operation may be asked: each parameter once, with its help, default, bounds and choices.
+
+    class Mix(Request):
+        files: tuple[Path, ...] = argument("DATA...", required=True)
+        seed: int = option("--seed N", "Seed of the rows that are drawn.", default=0)
+
+A request is a frozen value. The command line makes options of its parameters, the HTTP API their query parameters, MCP
+the schema of a tool, and each refuses a bad value in the same words. What the annotation of a field says is not said
+again: a tuple is repeatable, a path is read as one, and a field that is not required is empty by default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, Field, dataclass, field, fields
+from inspect import get_annotations
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+from assay.errors import InputError, nearest
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
+_TRUTH = {"true": True, "false": False}
+_SHOWN = 40
+"""Characters of a refused value that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What may be said in one field of a request."""
+
+    help: str = ""
+    flags: tuple[str, ...] = ()
+    """Names on the command line; an argument there has none."""
+    metavar: str = ""
+    choices: Sequence[str] = ()
+    least: float | None = None
+    most: float | None = None
+    is_open: bool = False
+    """Whether the bounds themselves are left out."""
+    longest: int | None = None
+    """Characters, of each text if there are several."""
+    entries: int | None = None
+    """Most values of a repeatable one."""
+    pattern: str = ""
+    """A regular expression that texts match."""
+    names: str = ""
+    """What completes a value on the command line: `files`, `languages`, `kinds` or `agents`."""
+    kind: str = ""
+    """`file` or `folder` for a path that is to be one; `existing` for a folder that is there."""
+    word: str = ""
+    """A word that may stand in place of a number."""
+    is_required: bool = False
+    is_flag: bool = False
+    is_shown: bool | str = True
+    """Whether help shows the default, or what it shows instead."""
+    count: int = 1
+    """How many values stand behind the option."""
+
+
+@dataclass_transform(frozen_default=True)
+class Request:
+    """What an operation is asked, or some of it that several share; each subclass is a frozen dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        for name, annotation in get_annotations(cls).items():
+            one = cls.__dict__.get(name)
+            if isinstance(one, Field):
+                _complete(one, str(annotation))
+        dataclass(frozen=True)(cls)
+
+
+def _complete(one: Field[Any], annotation: str) -> None:
+    """Give a field what its annotation says: an empty default where none is declared."""
+    if shared_request := one.metadata.get("shared"):
+        one.default_factory, one.kw_only = shared_request, True
+        return
+    one.kw_only = "is_argument" not in one.metadata
+    if one.default is MISSING and not (one.metadata["parameter"].is_required and "None" not in annotation):
+        empty: Mapping[str, Any] = {"tuple": (), "bool": False, "str": ""}
+        one.default = None if "None" in annotation else empty.get(annotation.partition("[")[0])
+
+
+def _declared(parameter: Parameter, default: Any, **metadata: Any) -> Any:
+    more = {} if default is MISSING else {"default": default}
+    return field(metadata={"parameter": parameter, **metadata}, **more)
+
+
+def argument(metavar: str = "", text: str = "", *, required: bool | None = None, **declared: Any) -> Any:
+    """Declare a parameter that stands on the command line without a name; required unless it may be empty."""
+    default = declared.pop("default", MISSING)
+    needed = default is MISSING and not metavar.startswith("[") if required is None else required
+    return _declared(Parameter(text, (), metavar, is_required=needed, **declared), default, is_argument=True)
+
+
+def option(
+    *texts: str, required: bool = False, default: Any = MISSING, show: bool | str = True, **declared: Any
+) -> Any:
+    """Declare a parameter with a name: names on the command line, the last with its metavar, and its help.
+
+    `option("-k", "--limit N", "Most hits.", least=1)`; `declared` are fields of `Parameter`.
+    """
+    flags = [text for text in texts if text.startswith("-")]
+    flags[-1], _, metavar = flags[-1].partition(" ")
+    text = texts[-1] if len(flags) < len(texts) else str(declared.pop("help", ""))
+    metavar = declared.pop("metavar", metavar)
+    return _declared(Parameter(text, tuple(flags), metavar, is_required=required, is_shown=show, **declared), default)
+
+
+def flag(*texts: str, **declared: Any) -> Any:
+    """Declare a parameter that is there or not."""
+    return option(*texts, is_flag=True, **declared)
+
+
+def shared(request: type[Request]) -> Any:
+    """Declare the parameters of another request, which several share."""
+    return field(metadata={"shared": request})
+
+
+def form(*forms: str) -> Any:
+    """Declare the parameter that chooses between output formats; the first is the default."""
+    return option("--format", "The format of the output.", choices=forms, default=forms[0])
+
+
+def verbose(text: str = "Say more; show the traceback of an error.") -> Any:
+    """Declare the option that says more."""
+    return flag("-v", "--verbose", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A parameter with the name of its field and its type."""
+
+    name: str
+    annotation: str
+    parameter: Parameter
+    default: Any
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is MISSING
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether it takes any number of values."""
+        return self.annotation.startswith("tuple[") and self.parameter.count == 1
+
+    @property
+    def type(self) -> str:
+        """The type of one value: `int`, `float`, `bool`, `Path` or `str`."""
+        words = re.findall(r"\w+", self.annotation)
+        return next((one for one in ("int", "float", "bool", "Path") if one in words), "str")
+
+
+def parameters_of(request: type[Request]) -> Iterator[Declared]:
+    """Yield what a request declares, with what it shares."""
+    for each in fields(request):
+        if "shared" in each.metadata:
+            yield from parameters_of(each.metadata["shared"])
+        elif "parameter" in each.metadata:
+            yield _of_field(each)
+
+
+def _of_field(each: Field[Any]) -> Declared:
+    return Declared(each.name, str(each.type), each.metadata["parameter"], each.default)
+
+
+R = TypeVar("R", bound=Request)
+
+
+def build_request(request: type[R], values: Mapping[str, Any]) -> R:
+    """Return a request with these values, by name; what is not named keeps its default."""
+    made = {}
+    for each in fields(request):
+        if "shared" in each.metadata:
+            made[each.name] = build_request(each.metadata["shared"], values)
+        elif each.name in values:
+            made[each.name] = values[each.name]
+    return request(**made)
+
+
+def checked(declared: Declared, value: Any) -> Any:
+    """Return a value of the type that is declared, or raise InputError, which does not name the parameter."""
+    if value is None or declared.default == value:
+        return value
+    if not declared.annotation.startswith("tuple["):
+        return _checked(declared, value)
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise InputError(f"expected a list, not {_shown(value)}")
+    parameter = declared.parameter
+    if parameter.entries is not None and len(value) > parameter.entries:
+        raise InputError(f"{len(value):,} values were given, at most {parameter.entries:,} are allowed")
+    if declared.is_required and not value:
+        raise InputError("is empty")
+    return tuple(_checked(declared, one) for one in value)
+
+
+def _checked(declared: Declared, value: Any) -> Any:
+    parameter, kind = declared.parameter, declared.type
+    if parameter.word and value == parameter.word:
+        return value
+    if kind in {"int", "float"}:
+        return _number(parameter, value, whole=kind == "int")
+    if kind == "bool":
+        known = _TRUTH.get(value, value) if isinstance(value, str) else value
+        if not isinstance(known, bool):
+            raise InputError(f"expected true or false, not {_shown(value)}")
+        return known
+    return _text(parameter, value) if kind == "str" else value
+
+
+def _number(parameter: Parameter, value: Any, *, whole: bool) -> float:
+    what = "a whole number" if whole else "a number"
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = int(value) if _WHOLE.fullmatch(value) else value if whole else float(value)
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or value != value:  # noqa: PLR0124  NaN
+        raise InputError(f"expected {what}, not {_shown(value)}")
+    if not _is_within(parameter, value):
+        low, high = (f"{each:,}" if each is not None else "" for each in (parameter.least, parameter.most))
+        bounds = f"{low} to {high}" if low and high else f"{low} or more" if low else f"at most {high}"
+        raise InputError(f"expected {bounds}, not {value:,}")
+    return value if whole else float(value)
+
+
+def _is_within(parameter: Parameter, value: float) -> bool:
+    low, high = parameter.least, parameter.most
+    if parameter.is_open and value in {low, high}:
+        return False
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _text(parameter: Parameter, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"expected a text, not {_shown(value)}")
+    if parameter.choices and value not in parameter.choices:
+        raise InputError(f"unknown value {_shown(value)}; {nearest(value, list(filter(None, parameter.choices)))}")
+    if parameter.longest is not None and len(value) > parameter.longest:
+        raise InputError(f"has {len(value):,} characters, at most {parameter.longest:,} are allowed")
+    if parameter.pattern and not re.search(parameter.pattern, value):
+        raise InputError(f"expected {parameter.metavar or 'another text'}, not {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return f"'{text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}'"
+
+
+def check(request: Request, called: str = "{}") -> None:
+    """Raise InputError where a value of a request is not one that is declared; `called` says how it is named."""
+    for each in fields(request):
+        value = getattr(request, each.name)
+        if "shared" in each.metadata:
+            check(value, called)
+        elif "parameter" in each.metadata:
+            try:
+                checked(_of_field(each), value)
+            except InputError as error:
+                raise InputError(f"{called.format(each.name)}: {error}") from None
+
+
+def schema_of(declared: Declared) -> dict[str, Any]:
+    """Return the JSON schema of a parameter's value, without its description."""
+    parameter = declared.parameter
+    kinds = {"int": "integer", "float": "number", "bool": "boolean"}
+    one: dict[str, Any] = {"type": kinds.get(declared.type, "string")}
+    bounds = {"enum": list(parameter.choices), "minimum": parameter.least, "maximum": parameter.most}
+    one |= {key: value for key, value in bounds.items() if value not in (None, [])}
+    one |= {"maxLength": parameter.longest} if parameter.longest else {}
+    one |= {"pattern": parameter.pattern} if parameter.pattern else {}
+    if declared.annotation.startswith("tuple["):
+        one = {"type": "array", "items": one} | ({"maxItems": parameter.entries} if parameter.entries else {})
+    return one
+
+
+class Options(Request):
+    """Options of a command line alone."""
