@@ -27,7 +27,7 @@ from typing import Any
 import anyio
 from mcp import Client
 
-from assay.serve.mcp_server import server_of
+from assay.serve.mcp import server_of
 from assay.serve.session import Session
 from assay.settings import Settings
 from assay.terms import tokens

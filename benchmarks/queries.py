@@ -82,7 +82,7 @@ def run_names() -> None:
     for checkout in given.checkouts:
         index = assay.Index(checkout)
         for way, typed, chunk in ways(drawn(list(chunks_of(checkout)), given.names, checkout.name)):
-            first = next(iter(index.search(typed, k=1)), None)
+            first = next(iter(index.search(typed, limit=1)), None)
             found = first is not None and shows(first.chunk, chunk)
             right[way].append(found)
             if not found:
@@ -207,7 +207,7 @@ def draw_messages(snapshot: Snapshot, dice: random.Random) -> list[str]:
 
 def place_of(index: assay.Index, question: str, text: str) -> int:
     """Return the place of the first hit that holds a text, from 0; -1 if none of the first ten does."""
-    hits = index.search(question, k=10)
+    hits = index.search(question, limit=10)
     return next((place for place, hit in enumerate(hits) if text in hit.chunk.text), -1)
 
 

@@ -84,7 +84,7 @@ def _path(chance: random.Random, host: str) -> bytes:
             f"/api/search?query=a&budget={number}",
             f"/api/search?query=a&cursor={odd}x",
             f"/api/search?query=a&mode={odd}x",
-            f"/api/search?query=a&language={odd}x",
+            f"/api/search?query=a&lang={odd}x",
             f"/api/search?query={'a' * chance.choice((20_001, 65_000, 200_000))}",
             f"/api/search?{'&'.join(['query=a'] * 50)}",
             "/api/search?query=%20%21",

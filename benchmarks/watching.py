@@ -36,14 +36,15 @@ TOUCHED = 5000
 ASKER = """
 import json, sys, time
 from pathlib import Path
-from assay.serve.search_tools import Keep, Page, search
+from assay.operations.requests import Search
+from assay.operations.search import search
 from assay.serve.session import Session
 from assay.settings import load
 session = Session({Path(sys.argv[1]): load(options={"index.location": sys.argv[2]})})
 questions = json.loads(sys.argv[3])
 for number in range(10**9):
     started = time.time()
-    answer = search(session, [questions[number % len(questions)]], "", keep=Keep(), page=Page())
+    answer = search(Search(questions[number % len(questions)]), session)
     print(started, (time.time() - started) * 1000, len(answer.hits), int(answer.stale), flush=True)
     time.sleep(0.02)
 """

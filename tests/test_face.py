@@ -89,8 +89,8 @@ def test_texts_stand_for_values_and_errors_are_the_packages_own(project: Path):
     assert [hit.chunk.id for hit in assay.search(query, project)] == [
         hit.chunk.id for hit in assay.search("where is mail sent", project)
     ]
-    assert len(assay.search(["send_mail", "matchRoute"], project, k=2)) == 2
-    both = assay.search("send_mail", [project / "mail", project / "web"], k=3)
+    assert len(assay.search(["send_mail", "matchRoute"], project, limit=2)) == 2
+    both = assay.search("send_mail", [project / "mail", project / "web"], limit=3)
     assert both[0].chunk.path == f"{project}/mail/send.py"
     for wrong in (lambda: assay.search("?", project), lambda: assay.search("mail", project / "nowhere")):
         with pytest.raises(assay.InputError):

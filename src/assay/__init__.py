@@ -3,7 +3,7 @@
 The public face: what stands in `__all__`, loaded when it is first used. `import assay` alone loads nothing.
 
 >>> import assay
->>> for hit in assay.search("where is mail sent", ".", k=1):
+>>> for hit in assay.search("where is mail sent", ".", limit=1):
 ...     print(hit.chunk.path, hit.chunk.start_line, hit.chunk.symbol)
 mail/send.py 6 send_mail
 """

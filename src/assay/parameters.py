@@ -115,9 +115,9 @@ def flag(*texts: str, **declared: Any) -> Any:
     return option(*texts, is_flag=True, **declared)
 
 
-def shared(request: type[Request]) -> Any:
-    """Declare the parameters of another request, which several share."""
-    return field(metadata={"shared": request})
+def shared(request: type[Request], *, hidden: Sequence[str] = ()) -> Any:
+    """Declare the parameters of another request, which several share; those that are hidden keep their defaults."""
+    return field(metadata={"shared": request, "hidden": frozenset(hidden)})
 
 
 def form(*forms: str) -> Any:
@@ -160,7 +160,8 @@ def parameters_of(request: type[Request]) -> Iterator[Declared]:
     """Yield what a request declares, with what it shares."""
     for each in fields(request):
         if "shared" in each.metadata:
-            yield from parameters_of(each.metadata["shared"])
+            inner = parameters_of(each.metadata["shared"])
+            yield from (one for one in inner if one.name not in each.metadata["hidden"])
         elif "parameter" in each.metadata:
             yield _of_field(each)
 
@@ -185,7 +186,7 @@ def build_request(request: type[R], values: Mapping[str, Any]) -> R:
 
 def checked(declared: Declared, value: Any) -> Any:
     """Return a value of the type that is declared, or raise InputError, which does not name the parameter."""
-    if value is None or declared.default == value:
+    if value is declared.default or (value is None and "None" in declared.annotation):
         return value
     if not declared.annotation.startswith("tuple["):
         return _checked(declared, value)
@@ -251,17 +252,33 @@ def _shown(value: Any) -> str:
     return f"'{text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}'"
 
 
-def check(request: Request, called: str = "{}") -> None:
-    """Raise InputError where a value of a request is not one that is declared; `called` says how it is named."""
-    for each in fields(request):
-        value = getattr(request, each.name)
-        if "shared" in each.metadata:
-            check(value, called)
-        elif "parameter" in each.metadata:
-            try:
-                checked(_of_field(each), value)
-            except InputError as error:
-                raise InputError(f"{called.format(each.name)}: {error}") from None
+def read_request(
+    kind: type[R], values: Mapping[str, Any], known: Sequence[Declared] = (), usual: Mapping[str, Any] = {}
+) -> R:
+    """Return the request that values by name make; raise InputError for one that is unknown, missing or not allowed.
+
+    `known` are the parameters that may be named, by default all of them; `usual` are values of what is not named.
+    """
+    declared = {each.name: each for each in known or parameters_of(kind)}
+    for name in values:
+        if name not in declared:
+            raise InputError(f"{name[:_SHOWN]}: unknown parameter; {nearest(name, sorted(declared))}")
+    for name, each in declared.items():
+        if each.is_required and name not in values:
+            raise InputError(f"{name}: missing")
+    return build_request(kind, {**usual, **{name: _named(declared[name], value) for name, value in values.items()}})
+
+
+def read_value(kind: type[Request], name: str, value: Any) -> Any:
+    """Return the value of one parameter of a request, or raise InputError."""
+    return _named(next(each for each in parameters_of(kind) if each.name == name), value)
+
+
+def _named(declared: Declared, value: Any) -> Any:
+    try:
+        return checked(declared, value)
+    except InputError as error:
+        raise InputError(f"{declared.name}: {error}") from None
 
 
 def schema_of(declared: Declared) -> dict[str, Any]:
@@ -280,3 +297,8 @@ def schema_of(declared: Declared) -> dict[str, Any]:
 
 class Options(Request):
     """Options of a command line alone."""
+
+
+def described(declared: Declared) -> str:
+    """Return what a parameter is for, where it has no command line."""
+    return declared.parameter.help.partition("  [default")[0].removesuffix(" Repeatable.")

@@ -11,8 +11,10 @@ import pytest
 
 from assay.cli.options import SettingsOptions
 from assay.cli.workspaces import served_roots
+from assay.operations.requests import Search, StatusOf
+from assay.operations.search import search
+from assay.operations.status import status
 from assay.serve.engine import Waits
-from assay.serve.search_tools import Page, SearchFilter, search, status
 from assay.serve.session import Session
 from assay.settings import load
 from assay.store.arrays import ArrayFile
@@ -238,9 +240,9 @@ def test_servers_answer_from_a_place(assay, project: Path, indexed, elsewhere: P
     session = Session(roots)
     engine = session.place().engine
     assert engine.view().report.files == 4
-    found = search(session, ["send mail"], "", keep=SearchFilter(), page=Page())
+    found = search(Search("send mail"), session)
     assert found.hits[0].path == "mail/send.py"
-    assert status(session, "").location == f"{indexed.place}#postbox"
+    assert status(StatusOf(), session).location == f"{indexed.place}#postbox"
     (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
     assay("index", project, "--index", indexed.place)
     Session(roots).place().engine.view()

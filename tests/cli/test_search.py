@@ -203,8 +203,8 @@ def test_filters_keep_what_they_say(assay, project: Path):
     for filters, paths in (
         (["--lang", "js"], ["web/router.js"]),
         (["--lang", "python", "--lang", "javascript"], ["mail/address.py", "mail/send.py", "web/router.js"]),
-        (["--path", "mail/*"], ["mail/address.py", "mail/send.py"]),
-        (["--path", "!mail/*", "--mode", "all"], ["README.md", "web/router.js"]),
+        (["--file", "mail/*"], ["mail/address.py", "mail/send.py"]),
+        (["--file", "!mail/*", "--mode", "all"], ["README.md", "web/router.js"]),
         (["--kind", "class"], ["mail/address.py"]),
         (["--mode", "docs"], ["README.md"]),
         (["--mode", "code"], ["mail/address.py", "mail/send.py", "web/router.js"]),

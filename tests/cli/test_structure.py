@@ -13,9 +13,9 @@ def test_an_outline_lists_signatures_with_their_lines(assay, project: Path, monk
     ran = assay("outline", "mail")
     assert "mail/send.py\n  6: def send_mail(server, message, attempts=3)" in ran.out
     assert assay("outline", "mail/send.py").out.startswith("mail/send.py\n")
-    rows = [json.loads(row) for row in assay("outline", ".", "--format", "jsonl", "--path", "*.js").out.splitlines()]
+    rows = [json.loads(row) for row in assay("outline", ".", "--format", "jsonl", "--file", "*.js").out.splitlines()]
     assert [row["path"] for row in rows] == ["web/router.js"]
-    assert assay("outline", "--path", "*.none").status == 1
+    assert assay("outline", "--file", "*.none").status == 1
 
 
 def test_what_is_related_to_a_name_is_listed(assay, project: Path):

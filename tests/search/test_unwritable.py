@@ -13,10 +13,11 @@ import pytest
 
 from assay.errors import StorageError
 from assay.operations.answer import answer, related_answer
+from assay.operations.render import as_text
+from assay.operations.requests import Search
+from assay.operations.search import search
 from assay.operations.workspace import Workspace, open_workspace
 from assay.serve.engine import Waits
-from assay.serve.mcp_tools import as_text
-from assay.serve.search_tools import Page, SearchFilter, search
 from assay.serve.session import Session
 from assay.settings import Settings, load
 from assay.values import Query
@@ -94,7 +95,7 @@ def test_a_server_says_so_until_it_can_write_again(root, settings, tmp_path):
     session = Session({root: settings}, waits=Waits(fresh_s=0.0, refresh_s=60.0))
 
     def asked():
-        found = search(session, ["open box"], "", keep=SearchFilter(), page=Page())
+        found = search(Search("open box"), session)
         return [hit.symbol for hit in found.hits], found.stale, "not in the index" in as_text(found)
 
     assert asked() == (["open_box"], False, False)

@@ -14,11 +14,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.serve import read_tools, related_tools, search_tools
+from assay.operations import candidates, read
+from assay.operations import search as searching
+from assay.operations.related import related
+from assay.operations.render import as_text
+from assay.operations.requests import Candidates, Outline, PatternSearch, Related, Search, SearchFilter, StatusOf
+from assay.operations.sizing import cursor, offset_of
+from assay.operations.status import status
+from assay.parameters import read_request
 from assay.serve.engine import Waits
-from assay.serve.mcp_tools import as_text
-from assay.serve.responses import cursor, offset_of
-from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import Session
 from assay.settings import SearchSettings, Settings
 
@@ -57,7 +61,7 @@ def search(
     keep: SearchFilter = SearchFilter(),  # noqa: B008  it is frozen
     **page: object,
 ):
-    return search_tools.search(session, [text], path, keep=keep, page=Page(**page))
+    return searching.search(Search(text, path=path, keep=keep, **page), session)
 
 
 def lines_of(root: Path, hit: Any) -> str:
@@ -75,14 +79,14 @@ def pages(read: Callable[..., Any], **page: object) -> Iterator[Any]:
 
 
 def test_a_long_function_is_put_together_again_and_a_piece_says_that_it_is_one(session: Session, project: Path):
-    answer = search(session, "retry_delivery attempt", k=3)
+    answer = search(session, "retry_delivery attempt", limit=3)
     best = answer.hits[0]
     assert (best.path, best.symbol, best.start_line, best.end_line) == ("mail/retry.py", "retry_delivery", 1, 128)
     assert (best.complete, best.text) == (True, lines_of(project, best))
     assert not [hit for hit in answer.hits[1:] if hit.path == best.path and hit.start_line < best.end_line]
     sizes = []
     for budget in (1200, 500):
-        part = search(session, "retry_delivery attempt", k=1, budget=budget).hits[0]
+        part = search(session, "retry_delivery attempt", limit=1, budget=budget).hits[0]
         assert (part.complete, part.text) == (False, lines_of(project, part))
         sizes.append(part.end_line - part.start_line)
     assert 127 > sizes[0] > sizes[1]
@@ -95,16 +99,18 @@ def test_of_a_line_that_no_budget_holds_the_beginning_is_shown(session: Session,
 
 
 def test_what_asks_for_nothing_or_too_much_is_refused(session: Session):
-    for page in ({"budget": 499}, {"k": 0}, {"k": 101}):
-        with pytest.raises(InputError, match="wanted"):
-            search(session, **page)
-    search(session, budget=500, k=100)
-    with pytest.raises(InputError, match="at most 10"):
-        search_tools.search(session, ["a"] * 11, "", keep=SearchFilter(), page=Page())
-    with pytest.raises(InputError, match="unknown mode 'cod'; did you mean 'code'"):
-        search(session, keep=SearchFilter(mode="cod"))
+    for values, what in (
+        ({"budget": 499}, "budget: expected 500 to 1,000,000,000, not 499"),
+        ({"limit": 0}, "limit: expected 1 to 1,000, not 0"),
+        ({"limit": 1001}, "limit: expected 1 to 1,000, not 1,001"),
+        ({"more": ["a"] * 10}, "more: 10 values were given, at most 9 are allowed"),
+        ({"mode": "cod"}, "mode: unknown value 'cod'; did you mean 'code'"),
+    ):
+        with pytest.raises(InputError, match=what):
+            read_request(Search, {"query": "a", **values})
+    search(session, budget=500, limit=100)
     with pytest.raises(InputError, match="give a file"):
-        related_tools.related(session, "mail", 1, page=Page())
+        related(Related(path="mail", line=1), session)
 
 
 def test_another_language_is_read_or_refused_by_name(session: Session):
@@ -130,18 +136,18 @@ def tokenizer() -> Callable[[str], int]:
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     budget=st.integers(500, 5000),
-    k=st.integers(1, 20),
+    limit=st.integers(1, 20),
     text=st.sampled_from(["deliver mail again", "mailbox", "route of a path", "configuration timeout"]),
 )
 def test_every_answer_keeps_to_its_budget_by_a_real_tokenizer(
-    session: Session, tokenizer: Callable[[str], int], budget: int, k: int, text: str
+    session: Session, tokenizer: Callable[[str], int], budget: int, limit: int, text: str
 ):
-    page = Page(k, budget, explain=k % 2 == 0)
+    page, explain = {"limit": limit, "budget": budget}, limit % 2 == 0
     answers = [
-        search_tools.search(session, [text], "", keep=EVERY, page=page),
-        related_tools.related(session, "mail/retry.py", 5, page=page),
-        read_tools.outlines(session, "", [], page=page),
-        read_tools.patterns(session, ("mail.$F($$$)", "python"), "", [], page=page),
+        search(session, text, keep=EVERY, explain=explain, **page),
+        related(Related(path="mail/retry.py", line=5, explain=explain, **page), session),
+        read.outlines(Outline(**page), session),
+        read.patterns(PatternSearch("mail.$F($$$)", lang="python", **page), session),
     ]
     for answer in answers:
         assert tokenizer(json.dumps(asdict(answer), ensure_ascii=False)) <= budget
@@ -150,16 +156,16 @@ def test_every_answer_keeps_to_its_budget_by_a_real_tokenizer(
 
 def test_an_explained_answer_keeps_to_its_budget(session: Session, tokenizer: Callable[[str], int]):
     for budget in range(2734, 2754, 4):
-        answer = search_tools.search(session, ["mailbox"], "", keep=EVERY, page=Page(8, budget, explain=True))
+        answer = search(session, "mailbox", keep=EVERY, budget=budget, explain=True)
         assert tokenizer(json.dumps(asdict(answer), ensure_ascii=False)) <= budget
 
 
 def test_pages_follow_one_another_without_a_gap(session: Session):
-    whole = search(session, "mail", keep=EVERY, k=50, budget=100_000)
+    whole = search(session, "mail", keep=EVERY, limit=50, budget=100_000)
     assert not whole.cursor
     paged = [
         hit
-        for answer in pages(lambda **page: search(session, "mail", keep=EVERY, **page), k=2, budget=3000)
+        for answer in pages(lambda **page: search(session, "mail", keep=EVERY, **page), limit=2, budget=3000)
         for hit in answer.hits
     ]
 
@@ -168,12 +174,12 @@ def test_pages_follow_one_another_without_a_gap(session: Session):
 
     assert lines(paged) == lines(whole.hits)
     assert len(paged) >= len(whole.hits) > 5
-    for name, read in (
-        ("matches", lambda **page: read_tools.patterns(session, ("mail.mark($N)", "py"), "", [], page=Page(**page))),
-        ("files", lambda **page: read_tools.outlines(session, "", [], page=Page(**page))),
+    for name, listed in (
+        ("matches", lambda **page: read.patterns(PatternSearch("mail.mark($N)", lang="py", **page), session)),
+        ("files", lambda **page: read.outlines(Outline(**page), session)),
     ):
-        entries = [each for answer in pages(read, k=3) for each in getattr(answer, name)]
-        assert entries == getattr(read(k=100, budget=90_000), name)
+        entries = [each for answer in pages(listed, limit=3) for each in getattr(answer, name)]
+        assert entries == getattr(listed(limit=100, budget=90_000), name)
         assert len(entries) > 3
 
 
@@ -191,42 +197,42 @@ def test_a_cursor_of_something_else_is_refused(text: str):
 
 
 def test_a_place_keeps_to_itself(session: Session):
-    assert {hit.path for hit in search(session, "mail", "mail/send.py", EVERY, k=20).hits} == {"mail/send.py"}
-    assert {hit.path.partition("/")[0] for hit in search(session, "mail", "web", EVERY, k=20).hits} == {"web"}
-    kept = search(session, "mail", "mail", SearchFilter(globs=("*.py", "!send.py")), k=20).hits
+    assert {hit.path for hit in search(session, "mail", "mail/send.py", EVERY, limit=20).hits} == {"mail/send.py"}
+    assert {hit.path.partition("/")[0] for hit in search(session, "mail", "web", EVERY, limit=20).hits} == {"web"}
+    kept = search(session, "mail", "mail", SearchFilter(file=("*.py", "!send.py")), limit=20).hits
     assert {hit.path for hit in kept} == {"mail/address.py", "mail/retry.py"}
-    outlined = read_tools.outlines(session, "mail", ["s*.py"], page=Page()).files
+    outlined = read.outlines(Outline(path="mail", file=("s*.py",)), session).files
     assert [file.path for file in outlined] == ["mail/send.py"]
 
 
 def test_a_pattern_that_matches_nothing_is_doubted_only_where_it_does_not_parse(session: Session):
-    doubted = read_tools.patterns(session, ("def (", "python"), "", [], page=Page())
+    doubted = read.patterns(PatternSearch("def (", lang="python"), session)
     assert doubted.note.startswith("the pattern is no python")
-    assert not read_tools.patterns(session, ("nothing_of_this($A)", "python"), "", [], page=Page()).note
+    assert not read.patterns(PatternSearch("nothing_of_this($A)", lang="python"), session).note
 
 
 def test_status_says_what_is_held_left_out_and_stale(session: Session, project: Path):
-    assert not search_tools.status(session, "").indexed
+    assert not status(StatusOf(), session).indexed
     (project / "photo.py").write_bytes(b"\0\1")
     search(session)
-    found = search_tools.status(session, "mail")
+    found = status(StatusOf(path="mail"), session)
     assert (found.indexed, found.files, found.root) == (True, 5, str(project))
     assert (found.left_out, found.examples) == ({"binary": 1}, ["photo.py: binary"])
     (project / "mail" / "more.py").write_text("def more():\n    return 1\n")
     (project / "web" / "router.js").unlink()
-    found = search_tools.status(session, "")
+    found = status(StatusOf(), session)
     assert (found.added, found.changed, found.removed) == (1, 0, 1)
     assert found.stale == ["added: mail/more.py", "removed: web/router.js"]
 
 
 def test_programs_are_ordered():
     right, wrong = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    retrn a\n"
-    order = search_tools.rank([wrong, right], "Add two numbers.", "add").programs
+    order = candidates.rank(Candidates(programs=(wrong, right), prompt="Add two numbers.", entry_point="add")).programs
     assert [each.index for each in order] == [1, 0]
     assert order[0].score > order[1].score
     for programs in ([], [right] * 1001):
-        with pytest.raises(InputError, match=rf"{len(programs)} programs were given; wanted 1 to 1000"):
-            search_tools.rank(programs)
+        with pytest.raises(InputError, match=r"programs: (is empty|1,001 values were given, at most)"):
+            read_request(Candidates, {"programs": programs})
 
 
 def test_an_answer_without_its_reranker_says_so(project: Path):

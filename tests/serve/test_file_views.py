@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import InputError
-from assay.serve import file_views
-from assay.serve.file_views import file_text, folder_list, found_lines
-from assay.serve.history_tools import blame, history
+from assay.operations import files
+from assay.operations.files import file_text, folder_list, found_lines
+from assay.operations.log import blame, history
+from assay.operations.requests import Blame, FileLines, Find, LineHistory, Tree
 from assay.serve.page_files import CLASSES, styled
 from assay.serve.session import NotServed, Session
 from assay.settings import Settings
@@ -41,20 +42,22 @@ def session(project: Path) -> Session:
 
 
 def test_a_file_has_its_lines_and_what_it_declares(session: Session, project: Path):
-    told = file_text(session, "mail/send.py", 1, 2000)
+    told = file_text(FileLines(path="mail/send.py", line=1, count=2000), session)
     assert told.text == (project / "mail/send.py").read_text()
     assert (told.path, told.language, told.lines, told.complete) == ("mail/send.py", "python", 12, True)
     assert [(one.name, one.line, one.end_line) for one in told.outline] == [("send_mail", 6, 12)]
-    part = file_text(session, "mail/send.py", 6, 2)
+    part = file_text(FileLines(path="mail/send.py", line=6, count=2), session)
     assert (part.start_line, part.text.count("\n"), part.complete, part.outline) == (6, 2, False, [])
-    assert file_text(session, "mail/send.py", 12, 1).start_line == 12
+    assert file_text(FileLines(path="mail/send.py", line=12, count=1), session).start_line == 12
     with pytest.raises(NotServed, match="has 12 lines; line 13"):
-        file_text(session, "mail/send.py", 13, 1)
-    assert file_text(session, "beside.py", 1, 1).path == "mail/send.py", "a link inside leads to its file"
-    assert found_lines(session, "mail/send.py", "SERVER").lines == []
-    assert found_lines(session, "mail/send.py", "server").lines == [6, 7, 9]
-    assert found_lines(session, "mail/send.py", "deliver").total == 2
-    assert found_lines(session, "mail/send.py", "Deliver").lines == [7]
+        file_text(FileLines(path="mail/send.py", line=13, count=1), session)
+    assert file_text(FileLines(path="beside.py", line=1, count=1), session).path == "mail/send.py", (
+        "a link inside leads to its file"
+    )
+    assert found_lines(Find(path="mail/send.py", text="SERVER"), session).lines == []
+    assert found_lines(Find(path="mail/send.py", text="server"), session).lines == [6, 7, 9]
+    assert found_lines(Find(path="mail/send.py", text="deliver"), session).total == 2
+    assert found_lines(Find(path="mail/send.py", text="Deliver"), session).lines == [7]
 
 
 HIDDEN = "secret.env|.git/config|node_modules/x/index.js|leads.py|../x|/etc/passwd|mail|nothing.py|mail/../../x|\0"
@@ -63,37 +66,37 @@ HIDDEN = "secret.env|.git/config|node_modules/x/index.js|leads.py|../x|/etc/pass
 def test_what_is_hidden_or_outside_is_not_opened(session: Session):
     for path in HIDDEN.split("|"):
         for ask in (
-            lambda path=path: file_text(session, path, 1, 10),
-            lambda path=path: blame(session, path, 1, 10),
-            lambda path=path: found_lines(session, path, "a"),
+            lambda path=path: file_text(FileLines(path=path, line=1, count=10), session),
+            lambda path=path: blame(Blame(path=path, line=1, count=10), session),
+            lambda path=path: found_lines(Find(path=path, text="a"), session),
         ):
             with pytest.raises(NotServed):
                 ask()
     for path in (".git", "node_modules/x"):
         with pytest.raises(NotServed):
-            folder_list(session, path, 10, "")
+            folder_list(Tree(path=path, limit=10), session)
     with pytest.raises(NotServed, match="is a file"):
-        folder_list(session, "README.md", 10, "")
+        folder_list(Tree(path="README.md", limit=10), session)
 
 
 def test_binary_minified_and_large_files_are_bounded(session: Session, project: Path, monkeypatch: pytest.MonkeyPatch):
-    binary = file_text(session, "data.txt", 1, 10)
+    binary = file_text(FileLines(path="data.txt", line=1, count=10), session)
     assert (binary.binary, binary.text, binary.lines) == (True, "", 0)
-    assert file_text(session, "logo.png", 1, 10).reason == "binary"
-    minified = file_text(session, "app.min.js", 1, 10)
+    assert file_text(FileLines(path="logo.png", line=1, count=10), session).reason == "binary"
+    minified = file_text(FileLines(path="app.min.js", line=1, count=10), session)
     assert (len(minified.text), minified.cut, minified.reason) == (4000, {1: 46_000}, "minified")
-    monkeypatch.setattr(file_views, "LARGEST_SHOWN", 1000)
+    monkeypatch.setattr(files, "LARGEST_SHOWN", 1000)
     (project / "large.txt").write_text("0123456789\n" * 200)
-    large = file_text(session, "large.txt", 1, 2000)
+    large = file_text(FileLines(path="large.txt", line=1, count=2000), session)
     assert (large.truncated, large.lines, large.size) == (True, 90, 2200)
-    monkeypatch.setattr(file_views, "_MOST_CHARACTERS", 110)
-    assert file_text(session, "large.txt", 1, 2000).text.count("\n") == 10
+    monkeypatch.setattr(files, "_MOST_CHARACTERS", 110)
+    assert file_text(FileLines(path="large.txt", line=1, count=2000), session).text.count("\n") == 10
     with pytest.raises(InputError, match="binary"):
-        blame(session, "data.txt", 1, 1)
+        blame(Blame(path="data.txt", line=1, count=1), session)
 
 
 def test_a_folder_lists_what_may_be_opened_in_pages(session: Session, project: Path):
-    told = folder_list(session, "", 100, "")
+    told = folder_list(Tree(path="", limit=100), session)
     assert told.folders == ["mail", "web"]
     assert [(one.name, one.reason) for one in told.files] == [
         (".gitignore", ""),
@@ -108,15 +111,15 @@ def test_a_folder_lists_what_may_be_opened_in_pages(session: Session, project: P
         (project / f"many/{at:03}.py").touch()
     names, cursor = [], ""
     while cursor or not names:
-        told = folder_list(session, "many", 10, cursor)
+        told = folder_list(Tree(path="many", limit=10, cursor=cursor), session)
         names += [one.name for one in told.files]
         cursor = told.cursor
     assert names == [f"{at:03}.py" for at in range(25)]
 
 
 def test_who_wrote_a_unit_and_how_it_came_to_be(session: Session, project: Path):
-    assert [span.commit for span in blame(session, "mail/send.py", 1, 100).spans] == [""]
-    assert history(session, "mail/send.py", 6, 12, 10).commits == []
+    assert [span.commit for span in blame(Blame(path="mail/send.py", line=1, count=100), session).spans] == [""]
+    assert history(LineHistory(path="mail/send.py", line=6, end_line=12, limit=10), session).commits == []
     who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com")
     (project / ".git/config").unlink()
     for arguments in (
@@ -126,17 +129,17 @@ def test_who_wrote_a_unit_and_how_it_came_to_be(session: Session, project: Path)
         [*who, "commit", "-qm", "First\n\nBody"],
     ):
         subprocess.run(["git", *arguments], cwd=project, check=True, capture_output=True)
-    told = blame(session, "mail/send.py", 6, 3)
+    told = blame(Blame(path="mail/send.py", line=6, count=3), session)
     assert [(span.start_line, span.end_line) for span in told.spans] == [(6, 8)]
     assert told.commits[0].author == "Ann"
-    came = history(session, "mail/send.py", 6, 12, 10)
+    came = history(LineHistory(path="mail/send.py", line=6, end_line=12, limit=10), session)
     assert [(each.subject, each.body) for each in came.commits] == [("First", "Body")]
     assert came.links.commits == "https://github.com/a/b/commit/"
-    shown = file_text(session, "mail/send.py", 1, 1)
+    shown = file_text(FileLines(path="mail/send.py", line=1, count=1), session)
     assert shown.links.file.startswith("https://github.com/a/b/blob/")
     assert not shown.modified
     (project / "mail/send.py").write_text("new = 1\n")
-    assert file_text(session, "mail/send.py", 1, 1).modified
+    assert file_text(FileLines(path="mail/send.py", line=1, count=1), session).modified
 
 
 LANGUAGES = sorted({*BY_EXTENSION.values(), *BY_NAME.values(), "", "no such language"})

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.serve import search_tools
+from assay.operations.requests import Search, SearchFilter, StatusOf
+from assay.operations.search import search
+from assay.operations.status import status
 from assay.serve.engine import Waits
 from assay.serve.labels import DamagedTruth, LabeledQuestion, Labeller
-from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import NotServed, Session
 from assay.settings import Settings
 from assay.truth.target_places import resolved
@@ -232,9 +233,9 @@ def test_another_file_may_be_named_and_ground_truth_is_not_found(session: Sessio
     (project / "assay-bench").mkdir()
     (project / "assay-bench" / "notes.py").write_text("unmistakable_zebra = 1\n")
     keep = SearchFilter(mode="all")
-    found = search_tools.search(session, ["unmistakable zebra"], "", keep=keep, page=Page(50, 50_000))
+    found = search(Search("unmistakable zebra", keep=keep, limit=50, budget=50_000), session)
     assert not [hit.path for hit in found.hits if "jsonl" in hit.path or "assay-bench" in hit.path]
-    left_out = search_tools.status(session, "").left_out
+    left_out = status(StatusOf(), session).left_out
     assert left_out.get("a ground truth") == (None if name.startswith("..") else 1)
 
 

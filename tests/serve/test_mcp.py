@@ -22,7 +22,7 @@ from mcp import Client, StdioServerParameters  # noqa: TID253
 
 import assay
 from assay.serve.engine import Waits
-from assay.serve.mcp_server import server_of
+from assay.serve.mcp import server_of
 from assay.serve.session import Session
 from assay.settings import IndexSettings, Settings
 from assay.store.folder import IndexFolder
@@ -97,9 +97,9 @@ async def _everything(client: Client) -> None:
     assert best["text"].startswith("def send_mail(")
     assert (await _good(client, "related", path="mail/send.py", line=6))["hits"]
     assert (await _good(client, "related", name="send_mail"))["subject"]["start_line"] == 6
-    (outlined,) = (await _good(client, "outline", globs=["*.js"]))["files"]
+    (outlined,) = (await _good(client, "outline", file=["*.js"]))["files"]
     assert outlined["signatures"] == ["1: export function matchRoute(routes, path)"]
-    (found,) = (await _good(client, "pattern", pattern="$S.deliver($M)", language="python"))["matches"]
+    (found,) = (await _good(client, "pattern", pattern="$S.deliver($M)", lang="python"))["matches"]
     assert (found["path"], found["start_line"], found["holes"]) == ("mail/send.py", 9, {"S": "server", "M": "message"})
     assert (await _good(client, "status"))["files"] == 4
     order = await _good(client, "rank", programs=["def f(x:\n", "def f(x):\n    return x\n"], entry_point="f")
@@ -112,9 +112,9 @@ def test_every_tool_answers_over_stdio(root: Path, cache: Path):
     asking(StdioServerParameters(command=sys.executable, args=arguments, env=environment), _everything, mode="auto")
 
 
-ODD = ["null", "[]", "1", '"x"', '{"query": null}', '{"query": {"a": 1}}', '{"query": "a", "k": 1e999}']
+ODD = ["null", "[]", "1", '"x"', '{"query": null}', '{"query": {"a": 1}}', '{"query": "a", "limit": 1e999}']
 ODD += ['{"query": "\\ud800 a"}', '{"query": "a", "path": "\\udcff"}', '{"query": "a", "path": "\\u0000"}']
-ODD += ['{"query": "a", "globs": ["[", "**", "\\\\", ""]}', '{"query": "a", "cursor": "\\u00e9"}']
+ODD += ['{"query": "a", "file": ["[", "**", "\\\\", ""]}', '{"query": "a", "cursor": "\\u00e9"}']
 
 
 def test_over_http_many_agents_are_answered_and_pages_and_odd_requests_refused(root: Path, cache: Path):
@@ -198,7 +198,7 @@ def test_every_served_folder_is_asked_without_a_path(project: Path):
         outlined = await _text(client, "outline")
         assert f"{project}/mail/send.py\n" in outlined
         assert f"{project}/web/router.js\n" in outlined
-        found = await _text(client, "pattern", pattern="$S.deliver($M)", language="py")
+        found = await _text(client, "pattern", pattern="$S.deliver($M)", lang="py")
         assert found.startswith(f"{project}/mail/send.py:9-9")
 
     asking(server_of(session, **STRUCTURED), ask)
@@ -214,7 +214,7 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
         asked = {
             "search": {"query": SECRET},
             "outline": {},
-            "pattern": {"pattern": f"def {SECRET}(): $$$", "language": "py"},
+            "pattern": {"pattern": f"def {SECRET}(): $$$", "lang": "py"},
         }
         more = {"status": {}, "related": {"line": 1}, "read": {"line": 1}, "log": {"line": 1}}
         for path in [*ESCAPES, str(root.parent / "outside"), "file:///etc", "https://127.0.0.1/a.git"]:
@@ -224,7 +224,7 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
                 assert SECRET not in answer.content[0].text
         for glob in GLOBS:
             for tool, arguments in asked.items():
-                kept = {"query": f'{SECRET} file:"{glob}"'} if tool == "search" else {**arguments, "globs": [glob]}
+                kept = {"query": f'{SECRET} file:"{glob}"'} if tool == "search" else {**arguments, "file": [glob]}
                 answer = await client.call_tool(tool, kept)
                 assert SECRET not in json.dumps(answer.structured_content), (tool, glob)
 
@@ -234,19 +234,19 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
 ERRORS = (
     ("search", {"query": "?"}, "holds no word"),
     ("search", {"query": "a lang:pythn"}, "did you mean 'python'"),
-    ("search", {"query": "a", "budget": 1}, "greater than or equal to 500"),
+    ("search", {"query": "a", "budget": 1}, "budget: expected 500 to 1,000,000,000, not 1"),
     ("search", {"query": "a", "cursor": "zzz"}, "invalid cursor; omit it"),
-    ("search", {}, "query: missing; known: query, path, more_queries, detail"),
-    ("search", {"query": "a", "limit": 3}, "limit: unknown argument; known: query, path"),
-    ("search", {"qurey": "a"}, "qurey: unknown argument (and 1 more); known: query, path"),
-    ("search", {"query": "a", "k": "many"}, "k: input should be a valid integer"),
-    ("search", {"query": "a", "mode": "both"}, "mode: input should be '', 'code', 'docs' or 'all'; known: "),
+    ("search", {}, "query: missing"),
+    ("search", {"query": "a", "k": 3}, "k: unknown parameter; known: budget, cursor"),
+    ("search", {"qurey": "a"}, "qurey: unknown parameter; did you mean 'query'"),
+    ("search", {"query": "a", "limit": "many"}, "limit: expected a whole number, not 'many'"),
+    ("search", {"query": "a", "mode": "both"}, "mode: unknown value 'both'; known: all, code, docs"),
     ("search", {"query": "/(?=a)/"}, "not a regular expression"),
     ("related", {"path": "mail/send.py", "line": 999}, "last line"),
     ("related", {"path": "mail/send.py"}, "give a line of a file, or a name"),
     ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
-    ("pattern", {"pattern": "", "language": "python"}, "not a valid python pattern"),
-    ("pattern", {"pattern": "a", "language": "cobol"}, "unknown language 'cobol'"),
+    ("pattern", {"pattern": "", "lang": "python"}, "not a valid python pattern"),
+    ("pattern", {"pattern": "a", "lang": "cobol"}, "unknown language 'cobol'"),
     ("read", {"path": "mail/send.py", "name": "send_male"}, "did you mean 'send_mail'"),
     ("read", {"path": "mail/send.py", "line": 999}, "has no line 999"),
     ("read", {"path": "mail/send.py", "line": 9, "end_line": 3}, "before line 9"),
@@ -254,7 +254,7 @@ ERRORS = (
     ("log", {"since": "soon"}, "give YYYY-MM-DD"),
     ("log", {"path": "mail/send.py", "line": 1, "author": "x"}, "leave out query, author"),
     ("log", {"query": "mail"}, "git"),
-    ("rank", {"programs": []}, "0 programs"),
+    ("rank", {"programs": []}, "programs: is empty"),
 )
 
 

@@ -18,10 +18,11 @@ import pytest
 from assay.corpus.git import FetchLimits
 from assay.corpus.remotes import Mirror, mirror_of
 from assay.errors import InputError
-from assay.serve import search_tools, served_roots
+from assay.operations.requests import Search, SearchFilter
+from assay.operations.search import search
+from assay.serve import served_roots
 from assay.serve.engine import StillIndexing, Waits
 from assay.serve.mirror_loop import MirrorLoop, MirrorPace
-from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.served_roots import ListedRoots, ListState, MirrorState, NotSigned, StateFile, Webhook, WrongSignature
 from assay.serve.session import Session
 from assay.settings import EncoderSettings, Settings
@@ -71,14 +72,14 @@ class Kept:
         return self.state(place)
 
     def symbols(self, text: str, **keep: tuple[str, ...]) -> list[str]:
-        answer = search_tools.search(self.session, [text], "", keep=SearchFilter(**keep), page=Page())
+        answer = search(Search(text, keep=SearchFilter(**keep)), self.session)
         return [hit.symbol for hit in answer.hits]
 
     def finds(self, symbol: str) -> None:
         until(lambda: symbol in self.symbols(symbol.replace("_", " ")), f"{symbol} is found")
 
     def problems(self) -> list[str]:
-        return search_tools.search(self.session, ["x"], "", keep=SearchFilter(), page=Page()).problems
+        return search(Search("x"), self.session).problems
 
 
 @pytest.fixture

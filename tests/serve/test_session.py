@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
+from assay.operations import search as searching
 from assay.operations.indexes import location_of
+from assay.operations.requests import Facets, Search, SearchFilter
+from assay.operations.sizing import FoundAnswer
 from assay.operations.workspace import joint_searches, open_workspace
-from assay.serve import search_tools, turns
 from assay.serve.engine import Keeper, StillIndexing, Waits
-from assay.serve.responses import FoundAnswer
-from assay.serve.search_tools import Page, SearchFilter, facet_counts
 from assay.serve.session import NotServed, Session
 from assay.settings import EncoderSettings, SearchSettings, Settings
 from assay.store.catalog import MANIFEST
@@ -46,7 +46,9 @@ def several(project: Path) -> Session:
 
 
 def found(session: Session, *texts: str, path: str = "", repo: tuple[str, ...] = (), **page: object) -> FoundAnswer:
-    return search_tools.search(session, texts, path, keep=SearchFilter(repositories=repo), page=Page(**page))
+    return searching.search(
+        Search(texts[0], more=tuple(texts[1:]), path=path, keep=SearchFilter(repo=repo), **page), session
+    )
 
 
 def git(*arguments: str | Path) -> None:
@@ -248,9 +250,9 @@ def test_without_a_path_all_folders_are_searched_and_kept_by_name(several: Sessi
     view = several.everything.view()
     assert several.everything.view() is view, "while nothing changes"
     assert several.everything.view(["web"]) is not view
-    first = found(several, "mailbox", k=2)
-    assert [*first.hits, *found(several, "mailbox", k=2, cursor=first.cursor).hits] == found(
-        several, "mailbox", k=4
+    first = found(several, "mailbox", limit=2)
+    assert [*first.hits, *found(several, "mailbox", limit=2, cursor=first.cursor).hits] == found(
+        several, "mailbox", limit=4
     ).hits
 
 
@@ -258,7 +260,7 @@ def test_all_folders_follow_their_files(several: Session, project: Path):
     assert "long_one" not in {hit.symbol for hit in found(several, "long_one").hits}
     (project / "mail" / "long.py").write_text(LONG)
     (project / "web" / "long.py").write_text("def other():\n    return 1\n")
-    (hit,) = [hit for hit in found(several, "long_one", k=1).hits if hit.symbol == "long_one"]
+    (hit,) = [hit for hit in found(several, "long_one", limit=1).hits if hit.symbol == "long_one"]
     assert (hit.root, hit.complete, hit.text) == (f"{project}/mail", True, LONG)
     shutil.rmtree(project / "web")
     answer = found(several, "where is mail sent")
@@ -309,9 +311,9 @@ def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(s
         return [hit.symbol for hit in found(session, text).hits]
 
     with ThreadPoolExecutor(2) as pool:
-        with turns._turn:
+        with searching._turn:
             quick = pool.submit(asked, "where is mail sent")
-            counted = pool.submit(facet_counts, session, ["where is mail sent"], "", SearchFilter())
+            counted = pool.submit(searching.facets, Facets("where is mail sent"), session)
             assert "send_mail" in asked('"send_mail"')
             assert "send_mail" in asked("mail /send_[a-z]+/")
             assert not quick.done()
@@ -330,5 +332,5 @@ def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(s
 )
 def test_what_waits_for_others_takes_no_turn(project: Path, settings: Settings, *, waits: bool):
     workspace = replace(open_workspace(project, Settings()), settings=settings)
-    given = turns.turn(joint_searches([workspace]), [Query("q", "where is mail sent")])
-    assert (given is turns._turn) == waits
+    given = searching.turn(joint_searches([workspace]), [Query("q", "where is mail sent")])
+    assert (given is searching._turn) == waits

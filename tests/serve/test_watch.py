@@ -18,10 +18,11 @@ pytest.importorskip("watchfiles")
 
 from assay.corpus.walk import walk
 from assay.encode.vectors import HashedEncoder
+from assay.operations.requests import StatusOf
+from assay.operations.status import status
 from assay.search.folder_index import FolderIndex
 from assay.serve import upkeep
 from assay.serve.engine import Waits
-from assay.serve.search_tools import status
 from assay.serve.session import Session
 from assay.serve.upkeep import Upkeep, UpkeepPace
 from assay.serve.watcher import NoWatch, Watcher
@@ -288,9 +289,9 @@ def test_a_server_survives_an_index_that_is_damaged_under_it_and_says_so(session
     engine = session.place().engine
     until(lambda: engine._verified, "every byte was read")  # who reads a mapped file while it is cut off is killed
     os.truncate(next((tmp_path / "index").glob("*.segment")), 4096)
-    assert "were written" in status(session, "").damage
+    assert "were written" in status(StatusOf(), session).damage
     assert "send_mail" in symbols(session)
-    found = status(session, "")
+    found = status(StatusOf(), session)
     assert (found.damage, "were written" in found.rebuilt, found.files) == ("", True, 4)
 
 
@@ -300,4 +301,4 @@ def test_a_server_reads_every_byte_of_what_it_is_to_serve(project: Path, session
     data = bytearray(segment.read_bytes())
     data[-100] ^= 255
     segment.write_bytes(data)
-    until(lambda: symbols(session) and "is corrupt in block" in status(session, "").rebuilt, "it was rebuilt")
+    until(lambda: symbols(session) and "is corrupt in block" in status(StatusOf(), session).rebuilt, "it was rebuilt")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import options
 from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.errors import InputError
 from assay.io.terminal import dumps, say
+from assay.operations.requests import Log, LogKeep, print_limit
 from assay.parameters import Options, argument, form, option, shared
 
 if TYPE_CHECKING:
@@ -24,15 +24,9 @@ if TYPE_CHECKING:
 class LogOptions(Options):
     """Options of `assay log`."""
 
-    question: str = argument("[QUESTION]", default="")
+    asked: Log = shared(Log, hidden=("path", "line", "limit", "budget"))
     roots: tuple[str, ...] = argument("[PATH]...")
-    limit: int | None = options.limit()
-    author: str = option("--author NAME", "Only commits whose author contains NAME.")
-    since: str = option("--since DATE", "Only commits from DATE on: 2024-05-01, 2024-05, 2024.")
-    until: str = option("--until DATE", "Only commits up to DATE, which is included.")
-    paths: tuple[str, ...] = option(
-        "--path GLOB", "Only commits that change a matching file; !GLOB excludes. Repeatable."
-    )
+    limit: int | None = print_limit("commits")
     place: str = option("--at FILE:LINE", "Only commits that changed the unit at FILE:LINE.")
     form: str = form("text", "json", "jsonl")
     chosen: SettingsOptions = shared(SettingsOptions)
@@ -54,21 +48,22 @@ def log(given: LogOptions) -> int:
     from assay.operations.indexes import root_of
     from assay.search.history import CommitFilter
 
-    keep = CommitFilter(given.author, given.since, given.until, given.paths)
+    asked = given.asked
+    keep = CommitFilter(asked.keep.author, asked.keep.since, asked.keep.until, asked.keep.file)
     roots = given.roots or (".",)
     answers: list[tuple[str, FoundCommits]] = []
     limit = given.limit or 10
     if given.place:
-        if given.question and not given.roots:  # the one argument beside --at is where the file is
-            given, roots = replace(given, question=""), (given.question,)
-        answers.append(("", _unit_answer(given, roots, limit)))
+        if asked.query and not given.roots:  # the one argument beside --at is where the file is
+            asked, roots = replace(asked, query=""), (asked.query,)
+        answers.append(("", _unit_answer(replace(given, asked=asked), roots, limit)))
         roots = ()
     with progress() as watch:
         for name in dict.fromkeys(roots):
             root = root_of(name)
             history = History(root, given.chosen.settings(root))
-            answers.append((name if len(roots) > 1 else "", history.search(given.question, keep, limit, watch)))
-    found = _best(answers, limit, by_date=not given.question.strip())
+            answers.append((name if len(roots) > 1 else "", history.search(asked.query, keep, limit, watch)))
+    found = _best(answers, limit, by_date=not asked.query.strip())
     click.echo(_commits_text(found, given.form), nl=False)
     if not found:
         say(f"no commit found, of {sum(answer.indexed for _, answer in answers):,}")
@@ -80,17 +75,16 @@ def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCo
     from assay.cli.typed_paths import parsed_place, path_below
     from assay.operations.commits import FoundCommits
     from assay.operations.indexes import root_of
-    from assay.serve.history_tools import unit_log
-    from assay.serve.search_tools import Page
+    from assay.operations.log import unit_log
     from assay.serve.session import Session
 
-    if given.question or len(roots) > 1 or given.author or given.since or given.until or given.paths:
-        raise InputError("--at FILE:LINE says which commits: leave out QUESTION, --author, --since, --until and --path")
+    if given.asked.query or len(roots) > 1 or given.asked.keep != LogKeep():
+        raise InputError("--at FILE:LINE says which commits: leave out QUESTION, --author, --since, --until and --file")
     file, line = parsed_place(given.place)
     root = root_of(roots[0])
     session = Session({root: given.chosen.settings(root)}, elsewhere=given.chosen.settings(None))
-    page = Page(min(limit, 100), budget=1_000_000_000)
-    found = unit_log(session, str(root / path_below(root, file, roots[0])), line, page=page)
+    path = str(root / path_below(root, file, roots[0]))
+    found = unit_log(Log(path=path, line=line, limit=limit, budget=10**9), session)
     return FoundCommits(tuple(found.commits), found.relevant, found.indexed)
 
 

@@ -57,7 +57,7 @@ def mcp(given: McpOptions) -> int:
 
     if not all(map(find_spec, ("mcp", "prometheus_client"))):
         raise MissingExtra("assay mcp", "mcp and prometheus_client", "mcp")
-    from assay.serve.mcp_server import server_of
+    from assay.serve.mcp import server_of
 
     read = partial(given.repositories.fixed_roots, given.roots, given.chosen)
     mirroring = partial(given.repositories.mirroring, given.chosen)
@@ -83,7 +83,7 @@ def _session(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool = 
 def _build(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:  # noqa: ARG001
     """Return what answers over HTTP."""
     from assay.cli.http_server import Application
-    from assay.serve.mcp_server import http_app, server_of
+    from assay.serve.mcp import http_app, server_of
     from assay.serve.turns import AnswerThreads
 
     session = _session(given, roots, kept=kept)

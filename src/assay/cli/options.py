@@ -12,7 +12,6 @@ from assay.parameters import Options, flag, option, verbose
 if TYPE_CHECKING:
     from assay.runs.draw_sample import SampleDraw
     from assay.settings import ClusterSettings, Settings
-    from assay.values import Mode, Query
 
 
 def sample(text: str) -> Any:
@@ -62,46 +61,12 @@ class RootsOptions(Options):
         "--roots FILE|GLOB",
         "Search the folders and URLs that FILE lists, one a line, or the folders that match GLOB. Repeatable.",
     )
-    repositories: tuple[str, ...] = option(
-        "--repo GLOB", "Search only repositories whose name or path matches; !GLOB excludes. Repeatable."
-    )
 
     def roots(self, paths: Sequence[str]) -> list[str]:
         """Return the roots to search, by default the current folder."""
         from assay.operations.many_roots import roots_in
 
         return [*paths, *roots_in(self.places)] or ["."]
-
-    def are_several(self, paths: Sequence[str]) -> bool:
-        """Say whether several roots are meant, even if one is left."""
-        return len(paths) > 1 or bool(self.places or self.repositories)
-
-
-class FilterOptions(Options):
-    """What the options say about the corpus to keep."""
-
-    languages: tuple[str, ...] = option(
-        "--lang NAME",
-        "Search only a language, by name or file extension: python, py. Repeatable.",
-        names="languages",
-    )
-    paths: tuple[str, ...] = option("--path GLOB", "Search only files that match; !GLOB excludes. Repeatable.")
-    kinds: tuple[str, ...] = option(
-        "--kind NAME",
-        "Search only a kind of unit: function, method, class, section, … Repeatable.",
-        names="kinds",
-    )
-    mode: Mode | None = option(
-        "--mode",
-        "Search code, prose, or both.  [default: code; with other filters, all]",
-        choices=("all", "code", "docs"),
-    )
-
-    def queries(self, texts: Sequence[str]) -> list[Query]:
-        """Return checked queries that keep this."""
-        from assay.operations.answer import queries_of
-
-        return queries_of(texts, mode=self.mode, languages=self.languages, paths=self.paths, kinds=self.kinds)
 
 
 class GateOptions(Options):
@@ -191,11 +156,6 @@ def out_file(what: str, default: str) -> Any:
 def fresh() -> Any:
     """Declare the option that begins a run again instead of going on with it."""
     return flag("--fresh", help="Start again; earlier results are moved to FILE.old.")
-
-
-def limit() -> Any:
-    """Declare the option that says how many hits are wanted."""
-    return option("-k", "--limit", least=1, metavar="N", help="Print at most N hits.  [default: 10]")
 
 
 def no_refresh() -> Any:

@@ -9,18 +9,19 @@ import click
 from assay.cli.adapter import command
 from assay.errors import printable
 from assay.io.terminal import dumps, printable_line
-from assay.parameters import Options, argument, form, option
+from assay.operations.requests import globs_option
+from assay.parameters import Options, argument, form
 
 
 class OutlineOptions(Options):
     """Options of `assay outline`."""
 
     paths: tuple[str, ...] = argument("[PATH]...")
-    globs: tuple[str, ...] = option("--path GLOB", "Only files that match; !GLOB excludes. Repeatable.")
+    file: tuple[str, ...] = globs_option()
     form: str = form("text", "jsonl")
 
 
-@command(OutlineOptions, example="assay outline src --path '*.py'")
+@command(OutlineOptions, example="assay outline src --file '*.py'")
 def outline(given: OutlineOptions) -> int:
     """Print what files declare: the signatures of code and the headings of prose, with their lines.
 
@@ -29,10 +30,10 @@ def outline(given: OutlineOptions) -> int:
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
     from assay.cli.typed_paths import listed_files
-    from assay.serve.read_tools import outline_of
+    from assay.operations.read import outline_of
 
     found = False
-    for path, file in listed_files(given.paths, given.globs):
+    for path, file in listed_files(given.paths, given.file):
         one = outline_of(file)
         if one is None:
             continue

@@ -9,20 +9,19 @@ import click
 from assay.cli.adapter import command
 from assay.errors import counted, printable
 from assay.io.terminal import dumps, printable_line, say
-from assay.parameters import Options, argument, form, option
+from assay.operations.requests import PatternSearch
+from assay.parameters import Options, argument, form, shared
 
 if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern
-    from assay.serve.read_tools import ServedFile
+    from assay.operations.read import ServedFile
 
 
 class PatternOptions(Options):
     """Options of `assay pattern`."""
 
-    pattern: str = argument()
+    asked: PatternSearch = shared(PatternSearch, hidden=("path", "limit", "budget", "cursor"))
     paths: tuple[str, ...] = argument("[PATH]...")
-    language: str = option("--lang NAME", "The language, by name or file extension.", required=True, names="languages")
-    globs: tuple[str, ...] = option("--path GLOB", "Only files that match; !GLOB excludes. Repeatable.")
     form: str = form("text", "jsonl", "vimgrep")
 
 
@@ -38,11 +37,11 @@ def pattern(given: PatternOptions) -> int:
     from assay.cli.typed_paths import listed_files
     from assay.corpus.code_pattern import Pattern
     from assay.operations.answer import language_named
-    from assay.serve.read_tools import DOUBT, may_be
+    from assay.operations.read import DOUBT, may_be
 
-    language = language_named(given.language)
-    sought = Pattern(given.pattern, language)
-    files = [each for each in listed_files(given.paths, given.globs) if may_be(each[1].entry, language)]
+    language = language_named(given.asked.lang)
+    sought = Pattern(given.asked.pattern, language)
+    files = [each for each in listed_files(given.paths, given.asked.file) if may_be(each[1].entry, language)]
     count = sum(_print_matches(*each, sought, given) for each in files)
     if not count and not sought.parses:
         say(DOUBT.format(language))
@@ -51,7 +50,7 @@ def pattern(given: PatternOptions) -> int:
 
 
 def _print_matches(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) -> int:
-    from assay.serve.read_tools import pattern_matches
+    from assay.operations.read import pattern_matches
 
     count = 0
     for match in pattern_matches(file, sought):

@@ -11,7 +11,8 @@ from assay.cli import options
 from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.io.terminal import say
-from assay.parameters import Options, argument, flag, form, option, shared
+from assay.operations.requests import print_budget, print_limit
+from assay.parameters import Options, argument, flag, form, shared
 
 
 class RelatedOptions(Options):
@@ -19,9 +20,9 @@ class RelatedOptions(Options):
 
     place: str = argument("FILE:LINE|NAME")
     root: str = argument("[PATH]", default=".")
-    limit: int | None = option("-k", "--limit N", "Print at most N places of each group.  [default: 10]", least=1)
+    limit: int | None = print_limit("places of each group")
     form: str = form("text", "json", "jsonl", "vimgrep")
-    budget: int | None = option("--budget N", "Print at most N tokens, in whole lines.", least=1)
+    budget: int | None = print_budget()
     explained: bool = flag("--explain", "Print every line that calls, and how alike the similar units are.")
     no_refresh: bool = options.no_refresh()
     chosen: SettingsOptions = shared(SettingsOptions)

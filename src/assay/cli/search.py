@@ -10,20 +10,19 @@ import click
 
 from assay.cli import options
 from assay.cli.adapter import command
-from assay.cli.options import FilterOptions, RootsOptions, SettingsOptions
+from assay.cli.options import RootsOptions, SettingsOptions
 from assay.errors import InputError
+from assay.operations.requests import Question, print_budget, print_limit
 from assay.parameters import Options, argument, flag, form, option, shared
 
 
 class SearchOptions(Options):
     """Options of `assay search`."""
 
-    query: str = argument()
+    asked: Question = shared(Question, hidden=("path",))
     roots: tuple[str, ...] = argument("[PATH]...")
-    more: tuple[str, ...] = option("-q", "--query TEXT", "One more query; the hits are merged. Repeatable.")
     many: RootsOptions = shared(RootsOptions)
-    limit: int | None = options.limit()
-    filters: FilterOptions = shared(FilterOptions)
+    limit: int | None = print_limit("hits")
     by: str = option(
         "--by",
         "List places, or files with their best places each (--format text or jsonl).",
@@ -31,7 +30,7 @@ class SearchOptions(Options):
         default="place",
     )
     form: str = form("text", "json", "jsonl", "vimgrep")
-    budget: int | None = option("--budget N", "Print at most N tokens, in whole lines.", least=1)
+    budget: int | None = print_budget()
     full: bool = flag("--full", "Print whole hits, not only their most relevant lines.")
     expanded: bool = flag("--expand-groups", "Print every hit, rather than one for several members of a type.")
     explained: bool = flag("--explain", "Print how each score is computed.")
@@ -61,12 +60,15 @@ def search(given: SearchOptions) -> int:
 
     if given.by == "file" and given.form not in {"text", "jsonl"}:
         raise InputError(f"--by file has no --format {given.form}: take text or jsonl")
-    texts = [sys.stdin.read() if text == "-" else text for text in (given.query, *given.more)]
-    queries = given.filters.queries(texts)
-    many = replace(given.many, repositories=given.many.repositories + repositories_in(texts))
-    found = open_many_roots(given.roots, given.chosen, many, limit=given.limit, refresh=not given.no_refresh)
+    texts = [sys.stdin.read() if text == "-" else text for text in given.asked.texts]
+    queries = given.asked.keep.queries(texts)
+    repositories = given.asked.keep.repo + repositories_in(texts)
+    are_several = len(given.roots) > 1 or bool(given.many.places or repositories)
+    found = open_many_roots(
+        given.many.roots(given.roots), given.chosen, repositories, limit=given.limit, refresh=not given.no_refresh
+    )
     opened = found.workspaces
-    named = given.form in {"text", "vimgrep"} or many.are_several(given.roots)
+    named = given.form in {"text", "vimgrep"} or are_several
     ask = partial(answer_of, opened, queries, literal=given.all_matches, named=named)
     answer = listed(given, ask, opened[0].settings.search.limit)
     answer = replace(answer, problems=found.problems + answer.problems)

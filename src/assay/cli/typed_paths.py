@@ -11,7 +11,7 @@ from assay.errors import InputError
 from assay.store.place import is_bucket
 
 if TYPE_CHECKING:
-    from assay.serve.read_tools import ServedFile
+    from assay.operations.read import ServedFile
 
 
 def parsed_place(place: str) -> tuple[Path, int]:
@@ -36,7 +36,7 @@ def path_below(root: Path, file: Path, typed: str) -> str:
 
 def listed_files(paths: Sequence[str], globs: Sequence[str]) -> Iterator[tuple[str, ServedFile]]:
     """Yield the files at some places, by default the current folder, in order of their paths; each file once."""
-    from assay.serve.read_tools import files_of
+    from assay.operations.read import files_of
     from assay.serve.session import Session
     from assay.settings import Settings
 
@@ -50,7 +50,7 @@ def listed_files(paths: Sequence[str], globs: Sequence[str]) -> Iterator[tuple[s
         root, files = files_of(session, str(place.resolve()), globs)
         if place.is_file() and not files:
             if globs and files_of(session, str(place.resolve()), ())[1]:
-                raise InputError(f"--path leaves '{typed}' out: name the file alone, or change the globs")
+                raise InputError(f"--file leaves '{typed}' out: name the file alone, or change the globs")
             raise InputError(f"'{typed}' is a file that no index would hold; assay status {folder} -v says why")
         for file in files:
             real = Path(root, file.entry.path)

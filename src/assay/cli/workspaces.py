@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.cli.options import RootsOptions, SettingsOptions
+from assay.cli.options import SettingsOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say
@@ -45,7 +45,12 @@ def open_roots(
 
 
 def open_many_roots(
-    paths: Sequence[str], chosen: SettingsOptions, many: RootsOptions, *, limit: int | None, refresh: bool
+    roots: Sequence[str],
+    chosen: SettingsOptions,
+    repositories: tuple[str, ...] = (),
+    *,
+    limit: int | None,
+    refresh: bool,
 ) -> OpenedRoots:
     """Open every root that can be searched, as `open_roots` does; the others are named in the answer."""
     how = RootOpening(
@@ -53,9 +58,9 @@ def open_many_roots(
         refresh=refresh,
         patience_s=PATIENCE_S,
         hint=True,
-        repositories=many.repositories,
+        repositories=repositories,
     )
-    return _open(many.roots(paths), chosen, how)
+    return _open(roots, chosen, how)
 
 
 def _open(paths: Sequence[str], chosen: SettingsOptions, how: RootOpening) -> OpenedRoots:

@@ -15,6 +15,7 @@ from typing import overload
 
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
+from assay.operations.requests import LONGEST_QUERY
 from assay.operations.workspace import JointSearch, Workspace, joint_searches, translator
 from assay.search.filters import filter_mask
 from assay.search.question import query_words
@@ -205,10 +206,6 @@ def _with_chunks(hit: Hit, changed: Callable[[Chunk], Chunk]) -> Hit:
 
 def _with_root_before_path(chunk: Chunk) -> Chunk:
     return replace(chunk, path=Path(chunk.root, chunk.path).as_posix())
-
-
-LONGEST_QUERY = 20_000
-"""Characters; an issue with its stack trace is shorter, a file is longer."""
 
 
 def queries_of(

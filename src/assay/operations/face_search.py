@@ -6,49 +6,52 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from assay.operations.answer import Answer, RelatedAnswer, answer, queries_of, related_answer
+from assay.operations.answer import Answer, RelatedAnswer, answer, related_answer
 from assay.operations.many_roots import RootOpening, open_many
+from assay.operations.requests import Search, SearchFilter
 from assay.operations.root_settings import UserSettings, root_settings
+from assay.operations.workspace import Workspace
+from assay.parameters import read_request, read_value
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
-from assay.values import Mode, Query
+from assay.values import Query
 
 Place = str | PathLike[str]
-Question = str | Query | Sequence[str | Query]
+Asked = str | Query | Sequence[str | Query]
 """What is asked: a text, a query, or several, whose hits are united."""
 
 
-def search(  # noqa: PLR0913  what may be asked
-    query: Question,
+def search(
+    query: Asked,
     path: Place | Sequence[Place] = ".",
     *,
-    k: int | None = None,
-    mode: Mode | None = None,
-    languages: Sequence[str] = (),
-    paths: Sequence[str] = (),
-    kinds: Sequence[str] = (),
+    limit: int | None = None,
     settings: Mapping[str, object] | None = None,
+    **keep: Any,
 ) -> Answer:
-    """Return the best `k` hits of a query in a folder, or in several; the index is made or brought up to date first.
+    """Return the best hits of a query in a folder, or in several; the index is made or brought up to date first.
 
-    `path` is a folder or the URL of a git repository. `settings` are those of `assay.toml`, by dotted name. The hits of
-    several folders are ranked together and have the folder before their path; `problems` of the answer names folders
-    that cannot be searched, and `assay.InputError` is raised where none can.
+    `keep` are the filters: `mode` is code, docs or all; `lang`, `file`, `kind` and `repo` are lists, as on the command
+    line. `path` is a folder or the URL of a git repository. `settings` are those of `assay.toml`, by dotted name. The
+    hits of several folders are ranked together and have the folder before their path; `problems` of the answer names
+    folders that cannot be searched, and `assay.InputError` is raised where none can.
 
     >>> import assay
     >>> answer = assay.search("where is mail sent", ".")
     >>> answer[0].chunk.symbol, answer.relevant
     ('send_mail', True)
-    >>> [hit.chunk.path for hit in assay.search("matchRoute", ".", k=1, languages=["js"])]
+    >>> [hit.chunk.path for hit in assay.search("matchRoute", ".", limit=1, lang=["js"])]
     ['web/router.js']
     """
     places = [path] if isinstance(path, str | PathLike) else path
-    queries = _queries(query, mode, languages, paths, kinds)
-    how = RootOpening(lambda root: _settings(root, settings))
+    kept = _filter(keep)
+    how = RootOpening(lambda root: _settings(root, settings), repositories=kept.repo)
     opened = open_many([str(place) for place in places], how)
-    found = answer(opened.workspaces, queries, k or opened.workspaces[0].settings.search.limit, named=len(places) > 1)
+    most = _limit(limit, opened.workspaces[0])
+    found = answer(opened.workspaces, kept.queries(_queries(query)), most, named=len(places) > 1)
     return replace(found, problems=opened.problems + found.problems)
 
 
@@ -79,29 +82,19 @@ class Index:
         """The folder that is searched."""
         return self._workspace.index.root
 
-    def search(  # noqa: PLR0913  what may be asked
-        self,
-        query: Question,
-        *,
-        k: int | None = None,
-        mode: Mode | None = None,
-        languages: Sequence[str] = (),
-        paths: Sequence[str] = (),
-        kinds: Sequence[str] = (),
-    ) -> Answer:
-        """Return the best `k` hits of a query.
+    def search(self, query: Asked, *, limit: int | None = None, **keep: Any) -> Answer:
+        """Return the best hits of a query; `keep` are the filters of `assay.search`.
 
         >>> import assay
         >>> assay.Index(".").search("timeout", mode="docs")[0].chunk.path
         'README.md'
         """
-        queries = _queries(query, mode, languages, paths, kinds)
-        return answer([self._workspace], queries, k or self._workspace.settings.search.limit)
+        return answer([self._workspace], _filter(keep).queries(_queries(query)), _limit(limit, self._workspace))
 
-    def related(self, path: Place, line: int, *, k: int | None = None) -> RelatedAnswer:
+    def related(self, path: Place, line: int, *, limit: int | None = None) -> RelatedAnswer:
         """Return what has to do with the unit at a line of a file: its callers, callees and tests, and what is alike.
 
-        Each group has at most `k` places.
+        Each group has at most `limit` places.
 
         >>> import assay
         >>> index = assay.Index(".")
@@ -110,7 +103,7 @@ class Index:
         """
         file = Path(path)
         below = file.relative_to(self.root) if file.is_absolute() else file
-        return related_answer(self._workspace, below.as_posix(), line, k or self._workspace.settings.search.limit)
+        return related_answer(self._workspace, below.as_posix(), line, _limit(limit, self._workspace))
 
     def refresh(self, progress: Progress | None = None) -> IndexReport:
         """Bring the index up to date with the files, and return what it holds and what changed.
@@ -128,8 +121,14 @@ def _settings(root: Path, options: Mapping[str, object] | None) -> Settings:
     return root_settings(root, UserSettings(options=options or {}))
 
 
-def _queries(
-    query: Question, mode: Mode | None, languages: Sequence[str], paths: Sequence[str], kinds: Sequence[str]
-) -> list[Query]:
-    questions = [query] if isinstance(query, str | Query) else query
-    return queries_of(questions, mode=mode, languages=languages, paths=paths, kinds=kinds)
+def _queries(query: Asked) -> Sequence[str | Query]:
+    return [query] if isinstance(query, str | Query) else query
+
+
+def _filter(keep: Mapping[str, Any]) -> SearchFilter:
+    """Return the filters that somebody named."""
+    return read_request(SearchFilter, {name: value for name, value in keep.items() if value is not None})
+
+
+def _limit(limit: int | None, workspace: Workspace) -> int:
+    return workspace.settings.search.limit if limit is None else int(read_value(Search, "limit", limit))

@@ -56,7 +56,7 @@ def root_of(path: str, *, refresh: bool = True, hint: bool = False) -> Path:
             quotes = " (a question of several words goes in quotes)" if hint else ""
             raise InputError(f"no such folder: '{path}'{quotes}")
         if not root.is_dir():
-            keep = f", with --path '{root.name}' to keep to that file" if hint else ""
+            keep = f", with --file '{root.name}' to keep to that file" if hint else ""
             raise InputError(f"'{path}' is a file: give its folder{keep}")
         next(os.scandir(root), None)
     except PermissionError as error:

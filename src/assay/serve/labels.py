@@ -20,8 +20,9 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.files import alone
 from assay.measure.line_spans import Span, span_of
-from assay.serve.responses import answer_type
-from assay.serve.session import NotServed, Session
+from assay.operations.places import NotServed
+from assay.operations.sizing import answer_type
+from assay.serve.session import Session
 from assay.truth.formats import jsonl_truth
 from assay.truth.formats.shared import Glimpse, fault_of_target
 from assay.truth.ground_truth import Truth
@@ -191,7 +192,7 @@ class Labeller:
     def _root(self, path: str) -> Path:
         if is_url(path):
             raise NotServed("labels are kept for folders that are served, not for clones")
-        root = self.session.place(path).engine.root
+        root: Path = self.session.place(path).engine.root
         if root in self.session.source.current().mirrors:
             raise NotServed("labels are kept for folders that are served, not for mirrors, whose files are replaced")
         return root

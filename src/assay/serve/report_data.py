@@ -22,11 +22,11 @@ from assay.bench.results import load
 from assay.corpus.ignore import OWN_REPORTS
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError
+from assay.operations.places import NotServed
+from assay.operations.sizing import answer_type
 from assay.report.document import Bullets, Entries, Figure, Leaf, Panels, Paragraph, Report, Section, Table, load_report
 from assay.report.plain_text import cell_text
 from assay.report.web_page import alone
-from assay.serve.responses import answer_type
-from assay.serve.session import NotServed
 
 FOLDER = OWN_REPORTS
 """Where `assay bench` writes, below the folder that it was started in."""

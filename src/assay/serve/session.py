@@ -10,51 +10,23 @@ import time
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import Path
 from threading import Lock, Thread
 
 from assay.corpus.addresses import CloneRules, is_url
 from assay.corpus.ignore import VERSION_CONTROL
 from assay.errors import InputError
 from assay.operations.indexes import clone_of
+from assay.operations.places import NotServed, Place
 from assay.serve.engine import AllRoots, Engine, StillIndexing, Waits
 from assay.serve.served_roots import FixedRoots, RootSource
 from assay.settings import Settings
 
-_MOST_GLOBS, _LONGEST_GLOB = 100, 500
 _NAMED = 5
 """Served folders that an error names."""
 _MOST_CLONING = 4
 """Repositories that are cloned at once; more wait in their client."""
-
-
-class NotServed(InputError):
-    """What was asked about is not there, or lies outside of what is served."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServedPlace:
-    """What was asked about: an engine, and the part of its root to keep to."""
-
-    engine: Engine
-    inside: str = ""
-    """A file or folder below the root, or empty for all of it."""
-
-    def globs(self, within: Collection[str] = ()) -> tuple[str, ...]:
-        """Return what keeps to this place and to some globs, which are relative to it."""
-        check_globs(within)
-        if not self.inside:
-            return tuple(within)
-        here = "/" + _literal(self.inside)
-        keeping = [f"{here}/{_below(glob)}" for glob in within if not glob.startswith("!")]
-        return (*(keeping or [here]), *(f"!{here}/{_below(glob[1:])}" for glob in within if glob.startswith("!")))
-
-
-def check_globs(globs: Collection[str]) -> None:
-    """Refuse more or longer globs than anybody needs."""
-    if len(globs) > _MOST_GLOBS or any(len(glob) > _LONGEST_GLOB for glob in globs):
-        raise InputError(f"at most {_MOST_GLOBS} globs of {_LONGEST_GLOB} characters are allowed")
 
 
 class Session:
@@ -97,11 +69,11 @@ class Session:
         served = self.source.current()
         return served.is_list or len(served.settings) > 1
 
-    def place(self, asked: str = "") -> ServedPlace:
+    def place(self, asked: str = "") -> Place:
         """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
         if is_url(asked):
             root = self._clone(asked)
-            return ServedPlace(self._engine(root, self._elsewhere))
+            return Place(self._engine(root, self._elsewhere))
         served, path = self._served(asked)
         if not VERSION_CONTROL.isdisjoint(path.relative_to(served).parts):
             raise NotServed(f"'{asked}' belongs to version control, which is not served")
@@ -109,7 +81,7 @@ class Session:
         settings = self.roots[served]
         engine = self._engine(root, settings if root == served else self._elsewhere)
         inside = path.relative_to(root).as_posix()
-        return ServedPlace(engine, "" if inside == "." else inside)
+        return Place(engine, "" if inside == "." else inside)
 
     def making(self) -> tuple[str, int, int] | None:
         """Return a root whose first index is being made, with how many files of how many are in it."""
@@ -212,14 +184,3 @@ def _is_checkout(folder: Path) -> bool:
         return (folder / ".git").exists()
     except OSError:
         return False
-
-
-def _literal(path: str) -> str:
-    """Return a path as a glob that matches it alone."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
-
-
-def _below(glob: str) -> str:
-    """Return a glob as it is below a folder: one without a slash is of any file there."""
-    anywhere = "/" not in glob.rstrip("/")
-    return f"**/{glob}" if anywhere else str(PurePosixPath(glob.lstrip("/").removeprefix("./")))

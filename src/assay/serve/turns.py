@@ -1,8 +1,4 @@
-"""Answer on a few threads, and let searches that only compute follow one another, each as fast as it can be.
-
-The interpreter runs one thread at a time. Threads that rank side by side hand it to one another at every array, and
-together answer a quarter fewer questions than one alone. What waits for somebody else, a reranker or a model of the
-encoder's, takes no turn, nor does what reads every text for a quoted one.
+"""Answer on a few threads.
 
 Threads are daemons, so that a server that has to stop does not wait for a search. Work that takes too long keeps its
 thread to the end, for nothing can stop it; the others go on.
@@ -11,27 +7,15 @@ thread to the end, for nothing can stop it; the others go on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from assay.errors import AssayError
-from assay.operations.indexes import is_quick
-from assay.operations.workspace import JointSearch
-from assay.values import Query
 
 Answer = TypeVar("Answer")
-_turn = Lock()
-
-
-def turn(searches: Sequence[JointSearch], queries: Sequence[Query]) -> AbstractContextManager[object]:
-    """Return what to search in: a turn, or nothing where it would be kept for long."""
-    settings = [search.members[0].settings for search in searches]
-    only_compute = all(not each.search.reranker and is_quick(each.encoder.spec) for each in settings)
-    return _turn if only_compute and not any(query.reads_text for query in queries) else nullcontext()
 
 
 class Busy(AssayError):

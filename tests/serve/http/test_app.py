@@ -14,14 +14,14 @@ pytest.importorskip("httpx")
 
 from starlette.testclient import TestClient  # noqa: TID253
 
-from assay.serve import search_tools
+from assay.operations import search as searching
+from assay.operations.requests import Search
 from assay.serve.engine import Waits
 from assay.serve.http.access import AccessRules
 from assay.serve.http.app import app_of
 from assay.serve.http.guard import Guard
 from assay.serve.labels import Labeller
 from assay.serve.report_data import Reports
-from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
 from assay.settings import Settings
@@ -29,7 +29,7 @@ from waiting import until
 
 PORT = 7777
 RULES = AccessRules(PORT, frozenset(("127.0.0.1", "localhost")))
-GET = "log roots search definitions references related outline pattern status facets file find tree blame"
+GET = "log roots search read definitions references related outline pattern status facets file find tree blame"
 ROUTES = {
     **{f"/api/{name}": ["get"] for name in f"{GET} history raw bench".split()},
     "/api/bench/{name}": ["get"],
@@ -56,21 +56,21 @@ def client(session: Session) -> TestClient:
 
 
 def test_search_answers_as_a_session_does_and_keeps_what_it_is_to_keep(client: TestClient, session: Session):
-    asked = {"query": ["try again when the server is busy"], "k": 3, "explain": "true", "path": "mail"}
+    asked = {"query": "try again when the server is busy", "limit": 3, "explain": "true", "path": "mail"}
     answer = client.get("/api/search", params=asked).json()
-    keep, page = SearchFilter(), Page(3, explain=True)
-    assert answer == asdict(search_tools.search(session, asked["query"], "mail", keep=keep, page=page))
+    request = Search(asked["query"], path="mail", limit=3, explain=True)
+    assert answer == asdict(searching.search(request, session))
     assert (answer["hits"][0]["symbol"], bool(answer["hits"][0]["why"])) == ("send_mail", True)
 
     def found(**keep: Any) -> set[str]:
-        hits = client.get("/api/search", params={"query": "mail", "k": 20, **keep}).json()["hits"]
+        hits = client.get("/api/search", params={"query": "mail", "limit": 20, **keep}).json()["hits"]
         return {hit["kind"] if "kind" in keep else hit["path"] for hit in hits}
 
     assert found(kind=["method", "constructor"]) <= {"method", "constructor"} != set()
-    assert found(language="js") == {"web/router.js"}
-    assert found(glob=["*.py", "!send.py"]) == {"mail/address.py"}
+    assert found(lang="js") == {"web/router.js"}
+    assert found(file=["*.py", "!send.py"]) == {"mail/address.py"}
     assert found(mode="docs") == {"README.md"}
-    asked = {"query": "mail", "k": 1, "mode": "all"}
+    asked = {"query": "mail", "limit": 1, "mode": "all"}
     first = client.get("/api/search", params=asked).json()
     second = client.get("/api/search", params={**asked, "cursor": first["cursor"]}).json()
     assert first["hits"] != second["hits"]
@@ -81,7 +81,7 @@ def test_search_answers_as_a_session_does_and_keeps_what_it_is_to_keep(client: T
 def test_without_a_path_every_served_folder_is_searched(project: Path):
     folders = {project / "mail": Settings(), project / "web": Settings()}
     client = client_of(Session(folders, waits=Waits(fresh_s=60.0)))
-    asked = {"query": ["where is mail sent", "handler of a request"], "styled": "true"}
+    asked = {"query": "where is mail sent", "more": "handler of a request", "styled": "true"}
     answer = client.get("/api/search", params=asked).json()
     assert (answer["root"], answer["relevant"], answer["problems"], answer["truncated"]) == ("", True, [], False)
     assert {hit["root"] for hit in answer["hits"]} == {f"{project}/mail", f"{project}/web"}
@@ -120,9 +120,9 @@ def test_definitions_and_references_of_a_name(client: TestClient, project: Path)
 
 def test_every_other_question_is_answered(client: TestClient, project: Path):
     assert client.get("/api/roots").json()["roots"] == [{"path": str(project), "name": "postbox"}]
-    (outlined,) = client.get("/api/outline", params={"glob": "*.js"}).json()["files"]
+    (outlined,) = client.get("/api/outline", params={"file": "*.js"}).json()["files"]
     assert outlined["path"] == "web/router.js"
-    asked = {"pattern": "$S.deliver($M)", "language": "python"}
+    asked = {"pattern": "$S.deliver($M)", "lang": "python"}
     assert client.get("/api/pattern", params=asked).json()["matches"][0]["start_line"] == 9
     client.get("/api/search", params={"query": "mail"})
     status = client.get("/api/status", params={"path": "mail"}).json()
@@ -157,34 +157,34 @@ def test_a_label_becomes_ground_truth(client: TestClient, project: Path):
 
 
 REFUSED = [
-    ("/api/search", 422, "query: field required"),
-    ("/api/search?query=", 422, "query.0: string should match"),
-    ("/api/search?query=a&k=0", 422, "k: "),
-    ("/api/search?query=a&k=101", 422, "k: "),
-    ("/api/search?query=a&k=1e1", 422, "wanted a whole number, not '1e1'"),
-    ("/api/search?query=a&k=\N{FULLWIDTH DIGIT ONE}", 422, "wanted a whole number"),
-    ("/api/search?query=a&k=1&k=2", 422, "k: given more than once"),
+    ("/api/search", 422, "query: missing"),
+    ("/api/search?query=", 400, "the query holds no word"),
+    ("/api/search?query=a&limit=0", 422, "limit: "),
+    ("/api/search?query=a&limit=1001", 422, "limit: "),
+    ("/api/search?query=a&limit=1e1", 422, "expected a whole number, not '1e1'"),
+    ("/api/search?query=a&limit=\N{FULLWIDTH DIGIT ONE}", 422, "expected a whole number"),
+    ("/api/search?query=a&limit=1&limit=2", 422, "limit: given more than once"),
     ("/api/search?query=a&budget=499", 422, "budget: "),
-    ("/api/search?query=a&explain=1", 422, "wanted true or false, not '1'"),
-    ("/api/search?query=a&mode=cod", 422, "mode: "),
-    ("/api/search?query=a&limit=3", 422, "limit: unknown parameter; known: budget"),
+    ("/api/search?query=a&explain=1", 422, "explain: expected true or false, not '1'"),
+    ("/api/search?query=a&mode=cod", 422, "mode: unknown value 'cod'; did you mean 'code'"),
+    ("/api/search?query=a&k=3", 422, "k: unknown parameter; known: budget"),
     ("/api/search?query=a&queri=b", 422, "did you mean 'query'?"),
-    ("/api/search?query=a&cursor=!", 422, "cursor: "),
+    ("/api/search?query=a&cursor=!", 409, "invalid cursor"),
     ("/api/search?query=a&cursor=" + "A" * 27, 409, "another question"),
-    ("/api/search?query=a&language=klingon", 400, "unknown language 'klingon'"),
+    ("/api/search?query=a&lang=klingon", 400, "unknown language 'klingon'"),
     ("/api/search?query=a&kind=poem", 400, "unknown kind 'poem'"),
-    ("/api/search?" + "&".join(["query=a"] * 11), 422, "query: list should have at most 10"),
+    ("/api/search?query=a&" + "&".join(["more=a"] * 10), 422, "more: 10 values were given, at most 9 are allowed"),
     ("/api/search?query=a&path=nowhere", 404, "no such file or folder: 'nowhere'"),
     ("/api/search?query=a&path=../..", 404, "is outside of what is served"),
     ("/api/search?query=a&path=https://example.com/a.git", 404, "cloning is off"),
     ("/api/status?path=%00", 404, "cannot read the path"),
     ("/api/status?path=%ff%fe", 404, "no such file or folder"),
-    ("/api/status?path=" + "a" * 5000, 422, "path: string should have at most 4096"),
+    ("/api/status?path=" + "a" * 5000, 422, "path: has 5,000 characters, at most 4,096 are allowed"),
     ("/api/roots?a=b", 422, "a: unknown parameter"),
     ("/api/related?path=mail/send.py&line=9999", 404, "the file's last line of text"),
     ("/api/related?path=mail&line=1", 404, "is a folder"),
-    ("/api/pattern?pattern=a&language=markdown", 400, "no grammar"),
-    ("/api/pattern?pattern=a%20b%20c&language=python", 400, "not a valid python pattern"),
+    ("/api/pattern?pattern=a&lang=markdown", 400, "no grammar"),
+    ("/api/pattern?pattern=a%20b%20c&lang=python", 400, "not a valid python pattern"),
     ("/api/bench/none", 404, "no report 'none'"),
     ("/api/bench/none/plots/x.svg", 422, "number: "),
     ("/api/bench/..%2f..%2fetc", 404, ""),
@@ -202,7 +202,7 @@ BODIES = [
     (b'{"programs": [1]}', 422),
     (b'{"programs": ["a"], "more": 1}', 422),
     (b'{"programs": ["a"], "prompt": NaN}', 422),
-    (b"[" * 100_000, 400),
+    (b"[" * 100_000, 422),
     (b'{"programs": [' + b'"a",' * 1000 + b'"a"]}', 422),
     (b'{"programs": ["\\ud800"], "prompt": "\\u0000", "entry_point": "\\udfff"}', 200),
 ]
@@ -230,9 +230,9 @@ def test_the_schema_is_of_what_there_is(client: TestClient):
     schema = client.get("/openapi.json").json()
     assert {path: sorted(told) for path, told in schema["paths"].items()} == ROUTES
     known = {each["name"]: each["schema"] for each in schema["paths"]["/api/search"]["get"]["parameters"]}
-    assert (known["k"]["minimum"], known["k"]["maximum"], known["k"]["default"]) == (1, 100, 8)
-    assert (known["query"]["minItems"], known["query"]["maxItems"]) == (1, 10)
-    assert "python" in known["language"]["items"]["enum"]
+    assert (known["limit"]["minimum"], known["limit"]["maximum"], known["limit"]["default"]) == (1, 1000, 8)
+    assert known["more"]["maxItems"] == 9
+    assert "python" in known["lang"]["items"]["enum"]
     for told in schema["paths"].values():
         for operation in told.values():
             assert operation["description"]

@@ -107,17 +107,17 @@ ODD = [
     *(f"/api/search?query={each}".encode() for each in ("%ff%fe%f0", "%00", "a%00b", "%ed%a0%80", "%e2%80%aea")),
     b"/api/search?query=\xff\xfe",
     b"/api/search?query=" + b"%f0%9f%92%a9" * 1000,
-    *(b"/api/search?query=a&glob=" + each for each in (b"[", b"*" * 500, b"**/" * 160)),
-    *(f"/api/search?query=a&k={each}".encode() for each in ("%00", "9" * 26, "-1", "0x10", "1_0", "NaN")),
+    *(b"/api/search?query=a&file=" + each for each in (b"[", b"*" * 500, b"**/" * 160)),
+    *(f"/api/search?query=a&limit={each}".encode() for each in ("%00", "9" * 26, "-1", "0x10", "1_0", "NaN")),
     *(b"/api/search?query=a&cursor=" + each for each in (b"%41" * 27, b"A" * 60_000)),
     *(
         f"/api/search?{each}".encode()
-        for each in ("query", "=a", "&&&=&", "query=a;k=3", "query[]=a", "query=a&path=con")
+        for each in ("query", "=a", "&&&=&", "query=a;limit=3", "query[]=a", "query=a&path=con")
     ),
     b"/api/search?query=a&budget=1e9",
     b"/api/related?path=src/a.py&line=0",
     b"/api/related?path=src/a.py&line=1000000000",
-    *(b"/api/pattern?language=python&pattern=" + each for each in (b"%24", b"(" * 4000, b"%00")),
+    *(b"/api/pattern?lang=python&pattern=" + each for each in (b"%24", b"(" * 4000, b"%00")),
     *(f"/api/bench/{each}".encode() for each in ("%00", "a%2fb", "box/plots/-1.svg", "box/plots/999999999999.svg")),
     *b"//api/roots /api//roots /API/roots /page /page/ /page/. /page/.. /page/../index.html /page/index.html/".split(),
     *b"/page/%69ndex.html%20 /.. /\x80 * http://evil.example/ ?".split(),

@@ -129,9 +129,9 @@ def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(projec
         (project / "mail" / "fresh.py").write_text("def fold_napkin(napkin):\n    return napkin\n")
         new = lambda: team.json("/api/search?query=fold+napkin")["hits"][0]["symbol"] == "fold_napkin"  # noqa: E731
         until(lambda: all(new() for _ in range(6)), "every worker finds what is new")
-        first = team.json(f"/api/search?{QUERY}&k=1")
+        first = team.json(f"/api/search?{QUERY}&limit=1")
         for _ in range(6):
-            second = team.json(f"/api/search?{QUERY}&k=1&cursor={first['cursor']}")
+            second = team.json(f"/api/search?{QUERY}&limit=1&cursor={first['cursor']}")
             assert second["hits"] != first["hits"], "a page goes on at any worker"
         names = [f"question {number}" for number in range(16)]
         label = {"target": "mail/send.py:6-12", "grade": 1}

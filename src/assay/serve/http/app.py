@@ -1,4 +1,4 @@
-"""Build the HTTP API of a session: what the tools answer, as JSON with an exact OpenAPI schema.
+"""Build the HTTP API of a session: a route for each operation, as JSON with an exact OpenAPI schema.
 
 Handlers check, hand the work to a few threads and write down what comes back; the guard around them knows who may ask.
 The declared models make the schema; answers are written by the standard library, which is several times faster than
@@ -7,34 +7,41 @@ having them validated again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import quote, urlsplit
 
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse
 
 from assay import __version__
+from assay.corpus.blocks import lines_of
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
-from assay.search.history import CommitFilter
-from assay.serve import history_tools, read_tools, related_tools, search_tools
-from assay.serve.history_tools import LogAnswer
+from assay.operations.catalogue import OPERATIONS, Operation
+from assay.operations.files import FileText, whole_file
 from assay.serve.http import json_response as answers
-from assay.serve.http import params as param
-from assay.serve.http.file_routes import FileRoutes, is_same_machine
-from assay.serve.http.params import Candidates
+from assay.serve.http.params import (
+    FileOf,
+    Highlighting,
+    InvalidParameter,
+    body_of,
+    exact,
+    from_body,
+    from_query,
+    query_parameters,
+)
 from assay.serve.http.routes import LabelRoutes, MirrorRoutes, PageRoutes, ReportRoutes, judge_of
 from assay.serve.labels import Labeller
-from assay.serve.page_files import styled_json
-from assay.serve.read_tools import OutlineAnswer, PatternAnswer
-from assay.serve.related_tools import PlacesFound, RelatedFound, RelatedUnit
+from assay.serve.page_files import styled_json, styled_parts_json
 from assay.serve.report_data import Reports
-from assay.serve.responses import FoundAnswer, FoundUnit
-from assay.serve.search_tools import FacetCounts, Order, Page, SearchFilter, Status
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
 from assay.values import KINDS
@@ -46,57 +53,9 @@ DESCRIPTION = (
 
 _LANGUAGES = sorted({*BY_EXTENSION.values(), *BY_NAME.values()})
 _KINDS = [kind for kind in KINDS if kind]
-_USUAL = search_tools.USUAL_BUDGET
-
-
-def _filter_of(
-    mode: param.Mode = "",
-    languages: param.Languages = [],  # noqa: B006  a schema
-    kinds: param.Kinds = [],  # noqa: B006
-    globs: param.Globs = [],  # noqa: B006
-    repositories: param.Repositories = [],  # noqa: B006
-) -> SearchFilter:
-    return SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
-
-
-def _page_of(k: param.Count = 50, budget: param.Budget = _USUAL, cursor: param.Cursor = "") -> Page:
-    return Page(k, budget, cursor)
-
-
-_Paged = Annotated[Page, Depends(_page_of)]
-
-
-_Styled = list[list[tuple[str, str]]]
-
-
-@dataclass(frozen=True, slots=True)
-class StyledFound(FoundUnit):
-    """A unit that was found, with its lines for highlighting."""
-
-    styled: _Styled = field(default_factory=list)
-    """Each line as pairs of a class, as Pygments shortens them, and a text."""
-
-
-@dataclass(frozen=True, slots=True)
-class StyledAnswer(FoundAnswer):
-    """What was found, best first, with its lines for highlighting."""
-
-    hits: list[StyledFound]  # type: ignore[assignment]
-
-
-@dataclass(frozen=True, slots=True)
-class StyledUnit(RelatedUnit):
-    """A unit that is related, with its line for highlighting."""
-
-    styled: _Styled = field(default_factory=list)
-    """Its line as pairs of a class, as Pygments shortens them, and a text."""
-
-
-@dataclass(frozen=True, slots=True)
-class StyledRelated(RelatedFound):
-    """What has to do with a unit, with lines for highlighting."""
-
-    hits: list[StyledUnit]  # type: ignore[assignment]
+_HEAD_BYTES = 8192
+_POLICY = "default-src 'none'; sandbox"
+"""A raw file is shown as text and does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +81,36 @@ class Roots:
     """What `kind` and the query word `kind:` may name."""
 
 
+def _styled_hits(answer: Any) -> bytes:
+    """Return an answer as JSON, with the lines of each hit for highlighting, which are written already."""
+    styled = (styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace") for hit in answer.hits)
+    pairs = zip(map(answers.as_json, answer.hits), styled, strict=True)
+    hits = (hit[:-1] + b',"styled":' + lines + b"}" for hit, lines in pairs)
+    bare = answers.as_json(replace(answer, hits=[]))
+    return bare.replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
+
+
+def _styled_file(answer: FileText) -> bytes:
+    """Return lines of a file as JSON, for highlighting alone."""
+    starts = {one.line - answer.start_line for one in answer.outline if not one.depth}
+    lines = styled_parts_json(lines_of(answer.text), answer.language, starts)
+    plain = answers.as_json(replace(answer, text=""))
+    return plain[:-1] + b',"styled":' + lines.encode("utf-8", "backslashreplace") + b"}"
+
+
+_STYLED: Mapping[str, Callable[[Any], bytes]] = {
+    "search": _styled_hits,
+    "related": _styled_hits,
+    "file": _styled_file,
+}
+"""What can be written for highlighting."""
+
+
 class AskingRoutes:
-    """The questions that can be asked of a session; each parameter is what a client sees of it."""
+    """The questions that can be asked of a session."""
 
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
-        self._session, self._labeller = session, labeller
-        self._answer = partial(answers.answer, workers)
+        self._session, self._labeller, self._workers = session, labeller, workers
 
     async def roots(self, request: Request) -> Response:
         """Say which folders are served."""
@@ -136,107 +119,84 @@ class AskingRoutes:
         found = Roots(served, __version__, judge, local=local, languages=_LANGUAGES, kinds=_KINDS)
         return answers.response_of(answers.as_json(found))
 
-    async def search(  # noqa: PLR0913, PLR0917  what a client sees
-        self,
-        query: param.Queries,
-        keep: Annotated[SearchFilter, Depends(_filter_of)],
-        path: param.Path = "",
-        k: param.Count = 8,
-        detail: param.DetailOf = "full",
-        budget: param.Budget = _USUAL,
-        cursor: param.Cursor = "",
-        explain: param.Explain = False,  # noqa: FBT002
-        styled: param.Styled = False,  # noqa: FBT002
-        grouped: param.Grouped = False,  # noqa: FBT002
-    ) -> Response:
-        """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
-        page = Page(k, budget, cursor, explain=explain, detail=detail, is_grouped=grouped)
-        work = partial(search_tools.search, self._session, query, path, keep=keep, page=page)
-        return await self._answer(work, _styled if styled else answers.as_json)
+    async def raw(self, request: Request) -> Response:
+        """Answer with the bytes of a file: text to be read, anything else to be saved."""
+        path = from_query(FileOf, request.query_params.multi_items()).path
+        file, place, _ = await self._workers.do(partial(whole_file, self._session, path))
+        with file.open("rb") as opened:
+            is_text = b"\0" not in opened.read(_HEAD_BYTES)
+        name = quote(place.inside.rpartition("/")[2])
+        how = f"{'inline' if is_text else 'attachment'}; filename*=UTF-8''{name}"
+        headers = {"Content-Security-Policy": _POLICY, "Content-Disposition": how}
+        return FileResponse(file, headers=headers, media_type="text/plain" if is_text else "application/octet-stream")
 
-    async def related(  # noqa: PLR0913, PLR0917
-        self,
-        path: param.Path = "",
-        line: param.LineOrNone = 0,
-        name: param.UnitName = "",
-        k: param.Count = 8,
-        budget: param.Budget = _USUAL,
-        cursor: param.Cursor = "",
-        explain: param.Explain = False,  # noqa: FBT002
-        styled: param.Styled = False,  # noqa: FBT002
-    ) -> Response:
-        """Find what has to do with the unit at a line or of a name: callers, callees, tests, what is alike."""
-        page = Page(k, budget, cursor, explain=explain)
-        work = partial(related_tools.related, self._session, path, line, name, page=page)
-        return await self._answer(work, _styled if styled else answers.as_json)
+    async def ask(self, operation: Operation, request: Request) -> Response:
+        """Answer with what an operation finds."""
+        given = request.query_params.multi_items()
+        asked = from_query(operation.request, given)
+        is_styled = operation.name in _STYLED and from_query(Highlighting, given).styled
+        written = _STYLED[operation.name] if is_styled else answers.as_json
+        return await answers.answer(self._workers, lambda: operation.run(asked, self._session), written)
 
-    async def definitions(
-        self, path: param.File, line: param.Line, name: param.Name, k: param.Count = 8, budget: param.Budget = _USUAL
-    ) -> Response:
-        """Say where a name on a line of a file is defined."""
-        page = Page(k, budget)
-        return await self._answer(partial(related_tools.definitions, self._session, path, line, name, page=page))
+    async def post(self, operation: Operation, request: Request) -> Response:
+        """Answer a request whose fields are too long for an address."""
+        try:
+            body = await request.json()
+        except (ValueError, RecursionError):
+            raise InvalidParameter("the body: not valid JSON") from None
+        asked = from_body(operation.request, body)
+        return await answers.answer(self._workers, lambda: operation.run(asked, self._session))
 
-    async def references(
-        self, path: param.File, line: param.Line, k: param.Count = 50, budget: param.Budget = _USUAL
-    ) -> Response:
-        """List every place that calls the function, method or type at a line of a file."""
-        page = Page(k, budget, explain=True)
-        return await self._answer(partial(related_tools.references, self._session, path, line, page=page))
-
-    async def outline(self, page: _Paged, path: param.Path = "", globs: param.Globs = []) -> Response:  # noqa: B006
-        """List the signatures of files, with their lines, and the headings of prose."""
-        return await self._answer(partial(read_tools.outlines, self._session, path, globs, page=page))
-
-    async def pattern(
-        self,
-        pattern: param.Pattern,
-        language: param.Language,
-        page: _Paged,
-        path: param.Path = "",
-        globs: param.Globs = [],  # noqa: B006
-    ) -> Response:
-        """Find every place whose code has a structure (ast-grep), in order of path."""
-        work = partial(read_tools.patterns, self._session, (pattern, language), path, globs, page=page)
-        return await self._answer(work)
-
-    async def log(  # noqa: PLR0913, PLR0917
-        self,
-        query: param.Past = "",
-        path: param.Path = "",
-        author: param.Author = "",
-        since: param.Date = "",
-        until: param.Date = "",
-        k: param.Count = 8,
-        budget: param.Budget = _USUAL,
-    ) -> Response:
-        """Find commits by meaning of messages and changes, by path, author and date; without a query the newest."""
-        keep, page = CommitFilter(author, since, until), Page(k, budget)
-        return await self._answer(partial(history_tools.log, self._session, query, path, keep, page=page))
-
-    async def status(self, path: param.Path = "") -> Response:
-        """Say what the index of a folder holds, what it leaves out and why, and how fresh it is."""
-        return await self._answer(partial(search_tools.status, self._session, path))
-
-    async def facets(
-        self, query: param.Queries, keep: Annotated[SearchFilter, Depends(_filter_of)], path: param.Path = ""
-    ) -> Response:
-        """Count what a search finds by repository, language and kind, over the best 200 hits."""
-        return await self._answer(partial(search_tools.facet_counts, self._session, query, path, keep))
-
-    async def rank(self, candidates: Candidates) -> Response:
-        """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
-        work = partial(search_tools.rank, candidates.programs, candidates.prompt, candidates.entry_point)
-        return await self._answer(work)
+    def add(self, app: FastAPI) -> None:
+        """Add the routes to an application."""
+        app.add_api_route("/api/roots", self.roots, response_model=Roots, responses=answers.errors())
+        for operation in OPERATIONS:
+            is_posted = operation.name == "rank"
+            beside = (Highlighting,) if operation.name in _STYLED else ()
+            app.add_api_route(
+                f"/api/{operation.name}",
+                _endpoint(self.post if is_posted else self.ask, operation),
+                methods=["POST" if is_posted else "GET"],
+                name=operation.name,
+                description=operation.help,
+                response_model=operation.answer,
+                responses=answers.errors(400, 404, 409, *(answers.POSTED if is_posted else ())),
+                openapi_extra=body_of(operation.request) if is_posted else query_parameters(operation.request, *beside),
+            )
+        plain: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+        responses = {**plain, **answers.errors(400, 404)}
+        extra = query_parameters(FileOf)
+        app.add_api_route("/api/raw", self.raw, response_class=Response, responses=responses, openapi_extra=extra)
 
 
-def _styled(answer: Any) -> bytes:
-    """Return a `StyledAnswer` or `StyledRelated` as JSON; the lines of each hit are written already."""
-    styled = (styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace") for hit in answer.hits)
-    pairs = zip(map(answers.as_json, answer.hits), styled, strict=True)
-    hits = (hit[:-1] + b',"styled":' + lines + b"}" for hit, lines in pairs)
-    bare = answers.as_json(replace(answer, hits=[]))
-    return bare.replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
+def _endpoint(work: Callable[[Operation, Request], Any], operation: Operation) -> Callable[..., Any]:
+    """Return what answers the route of an operation."""
+
+    async def endpoint(request: Request) -> Response:
+        answer: Response = await work(operation, request)
+        return answer
+
+    return endpoint
+
+
+def is_same_machine(request: Request) -> bool:
+    """Say whether a request came from this machine and by a name of it that no other machine has.
+
+    What a proxy passes on says so, and into a container it comes from another address. A forwarded port cannot be
+    told from this machine.
+    """
+    client = request.client.host if request.client else ""
+    if any(name.startswith("x-forwarded-") for name in request.headers):
+        return False
+    name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    return _is_loopback(client) and (name == "localhost" or _is_loopback(name))
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
 
 
 def app_of(  # noqa: PLR0913  what it answers from
@@ -257,10 +217,9 @@ def app_of(  # noqa: PLR0913  what it answers from
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(param.exact), *bearer],
+        dependencies=[Depends(exact), *bearer],
     )
-    _add(app, AskingRoutes(session, labeller, workers))
-    FileRoutes(session, workers).add(app)
+    AskingRoutes(session, labeller, workers).add(app)
     if mirrors:
         mirrors.add(app)
     LabelRoutes(labeller, workers).add(app)
@@ -275,22 +234,3 @@ def app_of(  # noqa: PLR0913  what it answers from
     ):
         app.add_exception_handler(kind, handler)
     return app
-
-
-def _add(app: FastAPI, routes: AskingRoutes) -> None:
-    for work, answer, more in (
-        (routes.roots, Roots, ()),
-        (routes.search, FoundAnswer | StyledAnswer, (400, 404, 409)),
-        (routes.related, RelatedFound | StyledRelated, (400, 404, 409)),
-        (routes.definitions, PlacesFound, (400, 404)),
-        (routes.references, PlacesFound, (400, 404)),
-        (routes.outline, OutlineAnswer, (400, 404, 409)),
-        (routes.pattern, PatternAnswer, (400, 404, 409)),
-        (routes.log, LogAnswer, (400, 404, 409)),
-        (routes.status, Status, (400, 404)),
-        (routes.facets, FacetCounts, (400, 404)),
-    ):
-        app.add_api_route(f"/api/{work.__name__}", work, response_model=answer, responses=answers.errors(*more))
-    app.add_api_route(
-        "/api/rank", routes.rank, methods=["POST"], response_model=Order, responses=answers.errors(400, *answers.POSTED)
-    )

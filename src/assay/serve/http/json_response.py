@@ -14,12 +14,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from assay.errors import InputError, printable
+from assay.operations.places import NotServed
+from assay.operations.sizing import NotOfThisList
 from assay.serve.engine import StillIndexing
+from assay.serve.http.params import InvalidParameter
 from assay.serve.labels import DamagedTruth
 from assay.serve.report_data import DamagedReport
-from assay.serve.responses import NotOfThisList
 from assay.serve.served_roots import NotSigned, WrongSignature
-from assay.serve.session import NotServed
 from assay.serve.turns import AnswerThreads, Busy
 
 AGAIN_S = "1"
@@ -73,6 +74,7 @@ def failure(error: Exception) -> Response:
 _STATUS = (
     (NotSigned, HTTPStatus.UNAUTHORIZED),
     (WrongSignature, HTTPStatus.FORBIDDEN),
+    (InvalidParameter, HTTPStatus.UNPROCESSABLE_ENTITY),
     (NotServed, HTTPStatus.NOT_FOUND),
     (NotOfThisList, HTTPStatus.CONFLICT),
     (DamagedReport, HTTPStatus.CONFLICT),

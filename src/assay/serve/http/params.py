@@ -1,4 +1,4 @@
-"""Declare the parameters and bodies of the HTTP API with their limits, and refuse all others.
+"""Read the requests of operations from HTTP, and declare their parameters and bodies in the schema.
 
 A number is written as one and a truth value is `true` or `false`; what is unknown, or given twice where one is wanted,
 is refused rather than passed over.
@@ -6,112 +6,107 @@ is refused rather than passed over.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass
 from http import HTTPStatus
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from fastapi import HTTPException, Query, Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import BeforeValidator, Field, StringConstraints
+from fastapi import HTTPException, Request
+from pydantic import BeforeValidator, Field
 
-from assay.corpus.code_pattern import LONGEST as LONGEST_PATTERN
-from assay.corpus.languages import BY_EXTENSION, BY_NAME, GRAMMARS
-from assay.errors import nearest
-from assay.operations.answer import LONGEST_QUERY
-from assay.serve.responses import Detail
-from assay.serve.search_tools import LEAST_BUDGET, MOST_HITS, MOST_PROGRAMS, MOST_QUERIES
+from assay import parameters
+from assay.corpus.languages import BY_EXTENSION, BY_NAME
+from assay.errors import InputError, nearest
+from assay.operations.requests import LONGEST_PATH, LONGEST_QUERY, path_option
+from assay.parameters import Declared, described, parameters_of, read_request, schema_of
 from assay.values import KINDS
 
-LONGEST_PATH = 4096
-MOST_GLOBS, LONGEST_GLOB = 100, 500
-MOST_BUDGET = 200_000
-LAST_LINE = 10**9
-LONGEST_NAME = 200
-
 _JSON = "application/json"
-_WHOLE = re.compile(r"-?[0-9]{1,15}")
-_TRUTH = {"true": True, "false": False}
-_PARSED = sorted({*GRAMMARS, *(ending for ending, language in BY_EXTENSION.items() if language in GRAMMARS)})
-_LANGUAGES = sorted({*BY_EXTENSION, *BY_EXTENSION.values(), *BY_NAME.values()})
+_KNOWN = {
+    "languages": sorted({*BY_EXTENSION, *BY_EXTENSION.values(), *BY_NAME.values()}),
+    "kinds": list(filter(None, KINDS)),
+}
+"""What values there are, where the schema can name them."""
+HIGHEST_GRADE = 1
+R = TypeVar("R", bound=parameters.Request)
 
 
-def _whole(value: Any) -> Any:
-    """Return a number that is written as one; anything else is refused."""
-    if isinstance(value, str) and not _WHOLE.fullmatch(value):
-        raise ValueError(f"wanted a whole number, not '{value[:40]}'")
-    return value
+class InvalidParameter(InputError):
+    """A parameter is unknown, missing or not of its form."""
 
 
-def _truth(value: Any) -> Any:
-    if isinstance(value, str) and value not in _TRUTH:
-        raise ValueError(f"wanted true or false, not '{value[:40]}'")
-    return _TRUTH.get(value, value) if isinstance(value, str) else value
+class PlaceOf(parameters.Request):
+    """A place that is asked about."""
+
+    path: str = path_option()
 
 
-def number(least: int, most: int, description: str) -> Any:
-    """Return what declares a whole number."""
-    return Field(ge=least, le=most), BeforeValidator(_whole), Query(description=description)
+class FileOf(parameters.Request):
+    """A file that is asked about."""
+
+    path: str = parameters.option("--path FILE", "A file below what is served.", longest=LONGEST_PATH, required=True)
 
 
-def _flag(description: str) -> Any:
-    return BeforeValidator(_truth), Query(description=description)
+class Highlighting(parameters.Request):
+    """What the page asks beside an operation."""
+
+    styled: bool = parameters.flag(
+        "--styled", "Add `styled`: each line as pairs of a class and a text, for highlighting."
+    )
 
 
-def _text(description: str, most: int = LONGEST_PATH, **more: Any) -> Any:
-    return Query(max_length=most, description=description, **more)
+def query_parameters(*requests: type[parameters.Request]) -> dict[str, Any]:
+    """Return the parameters of requests as OpenAPI has them."""
+    return {"parameters": [_parameter(each) for request in requests for each in parameters_of(request)]}
 
 
-_Glob = Annotated[str, StringConstraints(max_length=LONGEST_GLOB)]
-_Question = Annotated[str, StringConstraints(max_length=LONGEST_QUERY, pattern=r"\w")]
-_LanguageName = Annotated[str, Field(json_schema_extra={"enum": _LANGUAGES})]
-_Kind = Annotated[str, Field(json_schema_extra={"enum": [kind for kind in KINDS if kind]})]
-_WORDINGS = "A question, a name in any spelling, an error message; several wordings are united."
-_PLACE = (
-    "A folder or file below what is served, or the https URL of a repository; empty for all in a search, for the one "
-    "served folder elsewhere."
-)
-_GLOBS = "Keep files that match one: *.py, src/**; !tests/** leaves out. Relative to the path."
-_REPOSITORIES = "Search the served folders whose name or path matches one: api-*; !*-old leaves out. Without path."
-_NAME_HERE = "Instead of a line: a unit, such as Task.retry, below the path."
-_PAGE_BEFORE = "The cursor of the page before, all else the same; empty for the first."
-_HOLES = "Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number."
+def _parameter(declared: Declared) -> dict[str, Any]:
+    schema = schema_of(declared) | ({} if declared.default is MISSING else {"default": declared.default})
+    if known := _KNOWN.get(declared.parameter.names):
+        schema.get("items", schema)["enum"] = known
+    return {
+        "name": declared.name,
+        "in": "query",
+        "description": described(declared),
+        "required": declared.is_required,
+        "schema": schema,
+    }
 
-Queries = Annotated[list[_Question], _text(_WORDINGS, MOST_QUERIES, alias="query", min_length=1)]
-Path = Annotated[str, _text(_PLACE)]
-File = Annotated[str, _text("A file below what is served.", min_length=1)]
-Name = Annotated[str, _text("A name on that line, alone.", LONGEST_NAME, min_length=1, pattern=r"^[\w$#!?]+$")]
-UnitName = Annotated[str, _text(_NAME_HERE, LONGEST_NAME)]
-Line = Annotated[int, *number(1, LAST_LINE, "A line of it, from 1.")]
-LineOrNone = Annotated[int, *number(0, LAST_LINE, "A line of the file, from 1.")]
-Count = Annotated[int, *number(1, MOST_HITS, "Entries of a page, at most.")]
-Budget = Annotated[int, *number(LEAST_BUDGET, MOST_BUDGET, "Tokens that the answer may take, about.")]
-Cursor = Annotated[str, Query(pattern=r"^([A-Za-z0-9_-]{27})?$", description=_PAGE_BEFORE)]
-Mode = Annotated[
-    Literal["", "code", "docs", "all"],
-    Query(description="What to find; empty: code, or all where languages, kinds or globs keep."),
-]
-Languages = Annotated[
-    list[_LanguageName], _text("Keep these; a file's ending is a name, too.", MOST_GLOBS, alias="language")
-]
-Language = Annotated[
-    str, Query(json_schema_extra={"enum": _PARSED}, description="Of the files to look in; one with a grammar.")
-]
-Kinds = Annotated[list[_Kind], _text("Keep these kinds of unit.", len(KINDS), alias="kind")]
-Globs = Annotated[list[_Glob], _text(_GLOBS, MOST_GLOBS, alias="glob")]
-Repositories = Annotated[list[_Glob], _text(_REPOSITORIES, MOST_GLOBS, alias="repo")]
-Past = Annotated[str, _text("What a commit did or why; empty for the newest.", LONGEST_QUERY)]
-Author = Annotated[str, _text("A part of the author's name or address.", 200)]
-Date = Annotated[
-    str, Query(pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$", description="A day, month or year, which is included.")
-]
-DetailOf = Annotated[Detail, Query(description="Of each hit its place and name, its telling lines too, or all of it.")]
-Explain = Annotated[bool, *_flag("Add what each score is made of.")]
-Styled = Annotated[bool, *_flag("Add each line as pairs of a class and a text, for highlighting.")]
-Grouped = Annotated[bool, *_flag("One hit for several members of a type, the best one, which names the others.")]
-Pattern = Annotated[str, _text(_HOLES, LONGEST_PATTERN, pattern=r"\S")]
+
+def body_of(request: type[parameters.Request]) -> dict[str, Any]:
+    """Return the body of a request as OpenAPI has it."""
+    every = list(parameters_of(request))
+    fields = {each.name: {**schema_of(each), "description": described(each)} for each in every}
+    schema = {"type": "object", "properties": fields, "additionalProperties": False}
+    schema["required"] = [each.name for each in every if each.is_required]
+    return {"requestBody": {"required": True, "content": {_JSON: {"schema": schema}}}}
+
+
+def from_query(kind: type[R], given: Sequence[tuple[str, str]]) -> R:
+    """Return the request that parameters are of; those that are not its own are for others."""
+    texts: dict[str, list[str]] = {}
+    for name, text in given:
+        texts.setdefault(name, []).append(text)
+    declared = {each.name: each for each in parameters_of(kind)}
+    held = {name: texts[name] for name in declared if name in texts}
+    return _request_of(
+        kind, {name: found if declared[name].is_repeatable else found[0] for name, found in held.items()}
+    )
+
+
+def from_body(kind: type[R], body: Any) -> R:
+    """Return the request that a body holds."""
+    if not isinstance(body, dict):
+        raise InvalidParameter("the body: expected a JSON object")
+    return _request_of(kind, body)
+
+
+def _request_of(kind: type[R], values: Mapping[str, Any]) -> R:
+    try:
+        return read_request(kind, values)
+    except InputError as error:
+        raise InvalidParameter(str(error)) from None
 
 
 async def exact(request: Request) -> None:
@@ -121,26 +116,13 @@ async def exact(request: Request) -> None:
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is to be {_JSON}")
     if not query or not route.include_in_schema:  # the page's own parameters are its own
         return
-    places = (route.dependant, *route.dependant.dependencies)
-    known = {field.alias: field for each in places for field in each.query_params}
-    problems = [
-        _problem(name, f"unknown parameter; {nearest(name, sorted(known))}") for name in query if name not in known
-    ]
-    times = Counter(name for name, _ in query.multi_items() if name in known and not _is_list(known[name]))
-    problems += [_problem(name, "given more than once") for name in sorted(times) if times[name] > 1]
-    if problems:
-        raise RequestValidationError(problems)
-
-
-def _is_list(field: Any) -> bool:
-    return str(field.field_info.annotation).startswith("list[")
-
-
-def _problem(name: str, what: str) -> dict[str, Any]:
-    return {"loc": ("query", name[:40]), "msg": what, "type": "value_error"}
-
-
-HIGHEST_GRADE = 1
+    known = {each["name"]: each["schema"] for each in (route.openapi_extra or {}).get("parameters", ())}
+    for name in query:
+        if name not in known:
+            raise InvalidParameter(f"{name[:40]}: unknown parameter; {nearest(name, sorted(known))}")
+    for name, times in Counter(name for name, _ in query.multi_items()).items():
+        if times > 1 and known[name]["type"] != "array":
+            raise InvalidParameter(f"{name}: given more than once")
 
 
 def _number(value: Any) -> Any:
@@ -150,28 +132,13 @@ def _number(value: Any) -> Any:
 
 
 Grade = Annotated[int, Field(ge=0, le=HIGHEST_GRADE), BeforeValidator(_number)]
-_EXACT = {"extra": "forbid", "use_attribute_docstrings": True}
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Candidate programs for one task."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _EXACT
-
-    programs: Annotated[list[str], Field(min_length=1, max_length=MOST_PROGRAMS)]
-    """Python sources that try to solve the task."""
-    prompt: str = ""
-    """The task."""
-    entry_point: str = ""
-    """The function that is to be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
     """One judgment: whether an answer is right."""
 
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = _EXACT
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
     query: Annotated[str, Field(max_length=LONGEST_QUERY, pattern=r"\w")]
     """The question."""

@@ -12,10 +12,9 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request, Response
 
 from assay.serve.http import json_response as answers
-from assay.serve.http import params as param
 from assay.serve.http.guard import PERSON, WEBHOOK
 from assay.serve.http.json_response import refusal
-from assay.serve.http.params import Label
+from assay.serve.http.params import Label, PlaceOf, from_query, query_parameters
 from assay.serve.labels import LabeledQuestion, Labeller, RootLabels
 from assay.serve.page_files import page_file
 from assay.serve.report_data import BenchReport, ReportList, Reports
@@ -64,8 +63,9 @@ class LabelRoutes:
     def __init__(self, labeller: Labeller, workers: AnswerThreads) -> None:
         self._labeller, self._workers = labeller, workers
 
-    async def read(self, path: param.Path = "") -> Response:
+    async def read(self, request: Request) -> Response:
         """Say what was judged of a root."""
+        path = from_query(PlaceOf, request.query_params.multi_items()).path
         return await answers.answer(self._workers, partial(self._labeller.read, path))
 
     async def say(self, label: Label, request: Request) -> Response:
@@ -77,7 +77,13 @@ class LabelRoutes:
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
         path = "/api/labels"
-        app.add_api_route(path, self.read, response_model=RootLabels, responses=answers.errors(400, 404, 409))
+        app.add_api_route(
+            path,
+            self.read,
+            response_model=RootLabels,
+            responses=answers.errors(400, 404, 409),
+            openapi_extra=query_parameters(PlaceOf),
+        )
         more = answers.errors(400, 404, 409, *answers.POSTED)
         app.add_api_route(path, self.say, methods=["POST"], response_model=LabeledQuestion, responses=more)
 

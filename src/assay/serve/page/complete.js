@@ -91,7 +91,7 @@ async function pathsFor(typed) {
   if (!root || /[*?[]/.test(typed)) return shown;
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   try {
-    const told = await ask("/api/tree", { path: `${root.path}/${folder}`, k: 200 });
+    const told = await ask("/api/tree", { path: `${root.path}/${folder}`, limit: 200 });
     return [...told.folders.map((name) => `${folder}${name}/`), ...told.files.map(({ name }) => `${folder}${name}`)];
   } catch {
     return shown; // no such folder

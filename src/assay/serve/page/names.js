@@ -39,9 +39,9 @@ export function offerNames(file, line, show) {
 export async function lookUp(file, name, line, show) {
   show(el("p", { class: "empty" }, "Looking for ", el("code", {}, plain(name)), " …"));
   try {
-    const defined = await ask("/api/definitions", { path: file.whole, line, name, k: MOST });
+    const defined = await ask("/api/definitions", { path: file.whole, line, name, limit: MOST });
     const first = defined.hits[0];
-    const called = first ? await ask("/api/references", { path: `${defined.root}/${first.path}`, line: first.start_line, k: MOST }) : null;
+    const called = first ? await ask("/api/references", { path: `${defined.root}/${first.path}`, line: first.start_line, limit: MOST }) : null;
     show(
       el(
         "div",

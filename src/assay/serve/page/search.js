@@ -3,7 +3,7 @@
 import { Refused, patiently } from "./api.js";
 import { queryWords } from "./query.js";
 
-const SIZE = { k: 8, budget: 40000, explain: true, styled: true };
+const SIZE = { limit: 8, budget: 40000, explain: true, styled: true };
 const WORD = /[\p{L}\p{N}_]/u;
 
 let flight = null;
@@ -29,10 +29,10 @@ export function find(state, root, { cursor = "", told }) {
 
 export function searched({ q, mode, lang, kind, path }, root) {
   const within = queryWords(q).some(({ key }) => key === "repo") ? "" : root; // a query word says where to look
-  return ["/api/search", { query: q, path: within, mode: mode === "code" ? "" : mode, language: lang, kind, glob: path }];
+  return ["/api/search", { query: q, path: within, mode: mode === "code" ? "" : mode, lang, kind, file: path }];
 }
 
-const grouped = ([path, parameters]) => [path, { ...parameters, grouped: true }];
+const grouped = ([path, parameters]) => [path, { ...parameters, group: true }];
 
 function related({ near }, root) {
   const [path, line] = splitPlace(near);

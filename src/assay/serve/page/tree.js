@@ -36,7 +36,7 @@ export function treeView({ root, open, href }) {
 
   async function page(path, cursor = "") {
     const { list } = folders.get(path);
-    const told = await ask("/api/tree", { path: join(root, path), k: PAGE, cursor });
+    const told = await ask("/api/tree", { path: join(root, path), limit: PAGE, cursor });
     list.append(...told.folders.map((name) => folderItem(join(path, name), name)));
     list.append(...told.files.map((file) => fileItem(join(path, file.name), file)));
     if (told.cursor) {

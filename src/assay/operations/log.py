@@ -10,17 +10,17 @@ from assay.corpus import line_history
 from assay.corpus.blocks import lines_of
 from assay.corpus.line_history import BlamedLines, LineCommit
 from assay.corpus.remotes import host_links
-from assay.errors import AssayError
+from assay.errors import AssayError, InputError
 from assay.operations.commits import FoundCommit, commit_text, reason_of
+from assay.operations.files import FileLinks, ReadFile, check_file_line, links_to, read_file
+from assay.operations.places import Roots
+from assay.operations.read import span_of
+from assay.operations.requests import MOST_CHANGES, Blame, LineHistory, Log, LogKeep
+from assay.operations.search import worth_showing
+from assay.operations.sizing import OVERHEAD, answer_type, cost, fitting, most_fitting
 from assay.search.history import CommitFilter
-from assay.serve.file_views import MOST_LINES, FileLinks, ReadFile, check_file_line, links_to, read_file
-from assay.serve.read_tools import span_of
-from assay.serve.responses import OVERHEAD, answer_type, cost, fitting, most_fitting
-from assay.serve.search_tools import Page, worth_showing
-from assay.serve.session import Session
 from assay.terms import tokens
 
-MOST_CHANGES = 50
 _MOST_AT_ONCE = 3
 """Reading history takes a process that may compute for seconds: others wait."""
 _WAIT_S = 5.0
@@ -71,25 +71,25 @@ class HistoryAnswer:
     """Where a code host shows the file and its commits."""
 
 
-def blame(session: Session, path: str, line: int, count: int) -> BlameAnswer:
+def blame(request: Blame, roots: Roots) -> BlameAnswer:
     """Return which commits wrote some lines of a file, from one line on."""
-    read = read_file(session, path)
-    check_file_line(read, path, line)
-    inside = read.place.inside
+    read = read_file(roots, request.path)
+    check_file_line(read, request.path, request.line)
+    inside, last = read.place.inside, request.line + request.count - 1
     with _turn():
         now = line_history.head_lines(read.root, inside, read.text or "")
-        spans, commits = line_history.blame_lines(read.root, inside, now, line, line + min(count, MOST_LINES) - 1)
+        spans, commits = line_history.blame_lines(read.root, inside, now, request.line, last)
     return BlameAnswer(read.place.engine.name, inside, spans, commits, links_to(host_links(read.root), inside))
 
 
-def history(session: Session, path: str, line: int, end_line: int, k: int) -> HistoryAnswer:
+def history(request: LineHistory, roots: Roots) -> HistoryAnswer:
     """Return the commits that changed some lines of a file, or with line 0 the whole of it."""
-    read = read_file(session, path)
+    read, line = read_file(roots, request.path), request.line
     if line:
-        check_file_line(read, path, line)
+        check_file_line(read, request.path, line)
     inside = read.place.inside
     with _turn():
-        found, complete = _changes(read, line, max(end_line, line), k)
+        found, complete = _changes(read, line, max(request.end_line, line), request.limit)
     messages = [each.message.partition("\n") for each in found]
     commits = [
         HistoryCommit(each.id, each.author, each.date, subject.strip(), body.strip(), each.patch)
@@ -138,30 +138,38 @@ class LogAnswer:
     """Commits that were looked among."""
 
 
-def log(session: Session, question: str, path: str, keep: CommitFilter, *, page: Page) -> LogAnswer:
+def log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
     """Return the commits that answer a question; a path below the root keeps those that changed something there."""
-    place = session.place(path)
-    globs = place.globs(keep.paths)
-    found = place.engine.history.search(question, CommitFilter(keep.author, keep.since, keep.until, globs), page.k)
+    keep = request.keep
+    if request.line:
+        if request.query or keep != LogKeep():
+            raise InputError("line says which commits: leave out query, author, since, until and file")
+        return unit_log(request, roots, is_text=is_text)
+    place = roots.place(request.path)
+    wanted = CommitFilter(keep.author, keep.since, keep.until, place.globs(keep.file))
+    found = place.engine.history.search(request.query, wanted, request.limit)
     commits = found.commits
-    if page.is_text and question.strip():
+    if is_text and request.query.strip():
         commits = commits[: worth_showing([commit.score for commit in commits])]
-    return LogAnswer(place.engine.name, _fitting(commits, page), found.relevant, found.indexed)
+    shown = _fitting(commits, request.budget, is_text=is_text)
+    return LogAnswer(place.engine.name, shown, found.relevant, found.indexed)
 
 
-def unit_log(session: Session, path: str, line: int, *, page: Page) -> LogAnswer:
+def unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
     """Return the commits that changed the unit around a line, the newest first, each with what it changed there."""
-    file = read_file(session, path)
+    path, line = request.path, request.line
+    file = read_file(roots, path)
     check_file_line(file, path, line)
     text = file.text or ""
     span = span_of(file.place.inside, text, (line, 0, ""), len(lines_of(text)))
-    found = history(session, path, span.first, span.last, page.k)
+    wanted = LineHistory(path=path, line=span.first, end_line=span.last, limit=min(request.limit, MOST_CHANGES))
+    found = history(wanted, roots)
     commits, inside = [], found.path
     for each in found.commits:
         lines, why = _changed_lines(each.patch), reason_of(each.body, most=_REASON)
         about = (each.id, each.date, each.author, each.subject, each.body)
         commits.append(FoundCommit(*about, 1.0, (inside,), inside, lines, why))
-    return LogAnswer(found.root, _fitting(commits, page), bool(commits), len(commits))
+    return LogAnswer(found.root, _fitting(commits, request.budget, is_text=is_text), bool(commits), len(commits))
 
 
 def _changed_lines(patch: str) -> tuple[str, ...]:
@@ -171,22 +179,22 @@ def _changed_lines(patch: str) -> tuple[str, ...]:
     return (*rows[:_CHANGED], *more)
 
 
-def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
-    """Return as many commits as the budget of a page holds; of the first, as much of its message."""
-    left, is_one = page.budget - OVERHEAD, len(commits) == 1
-    shown = fitting(commits, left, lambda commit: _cost(commit, page, whole=is_one))
-    return shown or [_shorten_body(commit, left, page) for commit in commits[:1]]
+def _fitting(commits: Sequence[FoundCommit], budget: int, *, is_text: bool) -> list[FoundCommit]:
+    """Return as many commits as a budget holds; of the first, as much of its message."""
+    left, is_one = budget - OVERHEAD, len(commits) == 1
+    shown = fitting(commits, left, lambda commit: _cost(commit, is_text=is_text, whole=is_one))
+    return shown or [_shorten_body(commit, left, is_text=is_text) for commit in commits[:1]]
 
 
-def _cost(commit: FoundCommit, page: Page, *, whole: bool) -> int:
-    return tokens(commit_text(commit, whole=whole)) if page.is_text else cost(commit)
+def _cost(commit: FoundCommit, *, is_text: bool, whole: bool) -> int:
+    return tokens(commit_text(commit, whole=whole)) if is_text else cost(commit)
 
 
-def _shorten_body(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
+def _shorten_body(commit: FoundCommit, left: int, *, is_text: bool) -> FoundCommit:
     """Return a commit with as many lines of its body as fit, and then without those of its change."""
     body = commit.body.splitlines()
 
     def first(count: int) -> FoundCommit:
         return replace(commit, body="\n".join(body[:count]), lines=())
 
-    return first(most_fitting(len(body), left, lambda count: _cost(first(count), page, whole=True)))
+    return first(most_fitting(len(body), left, lambda count: _cost(first(count), is_text=is_text, whole=True)))

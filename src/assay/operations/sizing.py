@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from itertools import accumulate, count
 from struct import Struct, error
-from typing import Any, Literal, TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,6 +25,7 @@ import numpy as np
 from assay.corpus.blocks import lines_of
 from assay.corpus.outline import functions
 from assay.errors import InputError, printable
+from assay.operations.requests import Detail
 from assay.search.display import cut, others_text, telling
 from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
@@ -42,8 +43,6 @@ _WIDEST = 200
 LONGEST_UNIT = 400
 """Lines of a unit that is put together again."""
 _MOST_KNOWN = 4096  # files of an index whose functions are remembered
-Detail = Literal["names", "lines", "full"]
-"""How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
 _PIECES = frozenset(("function", "method", "constructor", "test"))
 
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, field, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from assay.errors import InputError
 from assay.operations.answer import RelatedAnswer, related_answer
+from assay.operations.places import NotServed, Place, Roots
+from assay.operations.requests import Definitions, References, Related
+from assay.operations.search import DEEPEST
+from assay.operations.sizing import OVERHEAD, answer_type, cost, fitting, offset_of
+from assay.operations.sizing import cursor as cursor_of
 from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace, place_text
-from assay.serve.engine import WorkspaceView
-from assay.serve.responses import OVERHEAD, answer_type, cost, fitting, offset_of
-from assay.serve.responses import cursor as cursor_of
-from assay.serve.search_tools import DEEPEST, Page
-from assay.serve.session import NotServed, ServedPlace, Session
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 
@@ -79,21 +79,22 @@ class PlacesFound:
     """True: files changed that are not in the index yet; ask again for what is in them."""
 
 
-def related(session: Session, path: str, line: int, name: str = "", *, page: Page) -> RelatedFound:
+def related(request: Related, roots: Roots, *, is_text: bool = False) -> RelatedFound:
     """Return what has to do with the unit at a line of a file, or with the one of a name, there or anywhere."""
+    path, line, name = request.path, request.line, request.name
     if bool(line) == bool(name):
         raise InputError("give a line of a file, or a name: one of them")
-    place, view = _open_place(session, path, is_file=not name)
+    place, view = _open_place(roots, path, is_file=not name)
     question = ("related", path, line, name)
-    start = offset_of(page.cursor, question, view.version)
-    depth = min(start + page.k, DEEPEST)
+    start = offset_of(request.cursor, question, view.version)
+    depth = min(start + request.limit, DEEPEST)
     answer = _places_found(lambda: related_answer(view.workspace, place.inside, line, depth, name))
-    shown, taken = _fitting(answer, start, page)
+    shown, taken = _fitting(answer, start, request, is_text=is_text)
     code = answer.code
     more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
     return RelatedFound(
         place.engine.name,
-        related_unit(answer.subject, page),
+        related_unit(answer.subject, explain=request.explain),
         shown,
         {group: code.total[group] for group in GROUPS},
         answer.note,
@@ -102,31 +103,33 @@ def related(session: Session, path: str, line: int, name: str = "", *, page: Pag
     )
 
 
-def definitions(session: Session, path: str, line: int, name: str, *, page: Page) -> PlacesFound:
+def definitions(request: Definitions, roots: Roots) -> PlacesFound:
     """Return where a name on a line of a file is defined."""
     from assay.search.related import definitions_at
 
-    return _places(session, path, page, lambda snapshot, inside: definitions_at(snapshot, inside, line, name))
+    return _places(
+        request, roots, lambda snapshot, inside: definitions_at(snapshot, inside, request.line, request.name)
+    )
 
 
-def references(session: Session, path: str, line: int, *, page: Page) -> PlacesFound:
+def references(request: References, roots: Roots) -> PlacesFound:
     """Return every place that calls the unit at a line of a file."""
     from assay.search.related import references_at
 
-    return _places(session, path, page, lambda snapshot, inside: references_at(snapshot, inside, line))
+    return _places(request, roots, lambda snapshot, inside: references_at(snapshot, inside, request.line))
 
 
 def _places(
-    session: Session, path: str, page: Page, find: Callable[[Snapshot, str], Sequence[RelatedPlace]]
+    request: Definitions | References, roots: Roots, find: Callable[[Snapshot, str], Sequence[RelatedPlace]]
 ) -> PlacesFound:
-    place, view = _open_place(session, path)
+    place, view = _open_place(roots, request.path)
     found = _places_found(lambda: find(view.workspace.snapshot, place.inside))
-    shown = fitting([related_unit(each, page) for each in found[: page.k]], page.budget - OVERHEAD)
-    return PlacesFound(place.engine.name, shown, len(found), view.stale)
+    every = [related_unit(each, explain=isinstance(request, References)) for each in found[: request.limit]]
+    return PlacesFound(place.engine.name, fitting(every, request.budget - OVERHEAD), len(found), view.stale)
 
 
-def _open_place(session: Session, path: str, *, is_file: bool = True) -> tuple[ServedPlace, WorkspaceView]:
-    place = session.place(path)
+def _open_place(roots: Roots, path: str, *, is_file: bool = True) -> tuple[Place, Any]:
+    place = roots.place(path)
     if is_file and (place.engine.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
     return place, place.engine.view()
@@ -139,16 +142,17 @@ def _places_found(find: Callable[[], _T]) -> _T:
         raise NotServed(str(error)) from error
 
 
-def _fitting(answer: RelatedAnswer, start: int, page: Page) -> tuple[list[RelatedUnit], int]:
+def _fitting(answer: RelatedAnswer, start: int, request: Related, *, is_text: bool) -> tuple[list[RelatedUnit], int]:
     """Return as many places of each group as a budget holds, and how many that are at most."""
-    groups = {group: [related_unit(each, page) for each in answer.of(group)[start:]] for group in GROUPS}
-    if page.is_text:
+    explain = request.explain
+    groups = {group: [related_unit(each, explain=explain) for each in answer.of(group)[start:]] for group in GROUPS}
+    if is_text:
         groups["alike"] = groups["alike"][:_ALIKE_FOR_MODELS]
-    left = page.budget - OVERHEAD - cost(related_unit(answer.subject, page)) - len(answer.note)
+    left = request.budget - OVERHEAD - cost(related_unit(answer.subject, explain=explain)) - len(answer.note)
     taken: dict[Group, int] = dict.fromkeys(GROUPS, 0)
-    for count in range(page.k):
+    for count in range(request.limit):
         row = [groups[group][count] for group in GROUPS if count < len(groups[group])]
-        left -= sum(tokens(place_text(_place(unit))) + 1 if page.is_text else cost(unit) for unit in row)
+        left -= sum(tokens(place_text(_place(unit))) + 1 if is_text else cost(unit) for unit in row)
         if left < 0 and count:
             break
         for unit in row:
@@ -167,7 +171,7 @@ def _place(unit: RelatedUnit) -> RelatedPlace:
     return RelatedPlace(*astuple(unit))
 
 
-def related_unit(place: RelatedPlace, page: Page) -> RelatedUnit:
+def related_unit(place: RelatedPlace, *, explain: bool) -> RelatedUnit:
     """Return a place as it is answered."""
     unit = RelatedUnit(*astuple(place)[:-1])
-    return replace(unit, lines=list(place.lines) if page.explain else [], score=round(place.score, 3))
+    return replace(unit, lines=list(place.lines) if explain else [], score=round(place.score, 3))

@@ -18,12 +18,12 @@ from assay.corpus.walked_files import FileEntry, Skipped
 from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, nearest
 from assay.operations.answer import language_named
+from assay.operations.files import check_file_line, read_file
+from assay.operations.places import Place, Roots
+from assay.operations.requests import Outline, PatternSearch, Read
+from assay.operations.sizing import OVERHEAD, answer_type, cost, most_fitting, offset_of, with_line_numbers
+from assay.operations.sizing import cursor as cursor_of
 from assay.search.filters import keeping
-from assay.serve.file_views import check_file_line, read_file
-from assay.serve.responses import OVERHEAD, answer_type, cost, most_fitting, offset_of, with_line_numbers
-from assay.serve.responses import cursor as cursor_of
-from assay.serve.search_tools import Page
-from assay.serve.session import ServedPlace, Session
 from assay.terms import tokens
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class PatternAnswer:
 class ServedFile:
     """A file of a place."""
 
-    place: ServedPlace
+    place: Place
     entry: FileEntry
     root: str
     """Where files of several roots are listed, the name of its own."""
@@ -107,16 +107,16 @@ class ServedFile:
         return None if isinstance(found, Skipped) else found
 
 
-def outlines(session: Session, path: str, globs: Sequence[str], *, page: Page) -> OutlineAnswer:
+def outlines(request: Outline, roots: Roots) -> OutlineAnswer:
     """Return the outlines of as many files as a page holds; a file that declares nothing is left out."""
-    root, entries = files_of(session, path, globs)
-    question = ("outline", path, *globs)
-    start = offset_of(page.cursor, question, _version(entries))
-    left, shown, at, ends = page.budget - OVERHEAD, list[FileOutline](), start, time.monotonic() + DEADLINE_S
+    root, entries = files_of(roots, request.path, request.file)
+    question = ("outline", request.path, *request.file)
+    start = offset_of(request.cursor, question, _version(entries))
+    left, shown, at, ends = request.budget - OVERHEAD, list[FileOutline](), start, time.monotonic() + DEADLINE_S
     for entry in entries[start:]:
         found = outline_of(entry)
         if found is not None:
-            if len(shown) == page.k or (cost(found) > left and shown):
+            if len(shown) == request.limit or (cost(found) > left and shown):
                 break
             found = _shortened(found, left)
             left -= cost(found)
@@ -128,36 +128,34 @@ def outlines(session: Session, path: str, globs: Sequence[str], *, page: Page) -
     return OutlineAnswer(root, shown, after)
 
 
-def patterns(
-    session: Session, pattern: tuple[str, str], path: str, globs: Sequence[str], *, page: Page
-) -> PatternAnswer:
-    """Return the matches of a pattern, given with its language, in the files of that language."""
+def patterns(request: PatternSearch, roots: Roots) -> PatternAnswer:
+    """Return the matches of a pattern in the files of its language."""
     from assay.corpus.code_pattern import Pattern
 
-    language = language_named(pattern[1])
-    sought = Pattern(pattern[0], language)
-    root, every = files_of(session, path, globs)
+    language = language_named(request.lang)
+    sought = Pattern(request.pattern, language)
+    root, every = files_of(roots, request.path, request.file)
     entries = [each for each in every if may_be(each.entry, language)]
-    question, version = ("pattern", *pattern, path, *globs), _version(entries)
-    start = divmod(offset_of(page.cursor, question, version), _STRIDE)
-    shown, (file, number), looked = _filled(entries, sought, start, page)
+    question, version = ("pattern", request.pattern, request.lang, request.path, *request.file), _version(entries)
+    start = divmod(offset_of(request.cursor, question, version), _STRIDE)
+    shown, (file, number), looked = _filled(entries, sought, start, request)
     more = file < len(entries)
     after = cursor_of(file * _STRIDE + number, question, version) if more else ""
-    doubtful = not shown and not page.cursor and not more and not sought.parses
+    doubtful = not shown and not request.cursor and not more and not sought.parses
     return PatternAnswer(root, shown, looked, DOUBT.format(language) if doubtful else "", after)
 
 
 def _filled(
-    entries: Sequence[ServedFile], sought: Pattern, start: tuple[int, int], page: Page
+    entries: Sequence[ServedFile], sought: Pattern, start: tuple[int, int], request: PatternSearch
 ) -> tuple[list[PatternPlace], tuple[int, int], int]:
     """Return the matches of a page, the file and the match in it where the next one starts, and how many were read."""
-    left, shown, ends = page.budget - OVERHEAD, list[PatternPlace](), time.monotonic() + DEADLINE_S
+    left, shown, ends = request.budget - OVERHEAD, list[PatternPlace](), time.monotonic() + DEADLINE_S
     for at in range(start[0], len(entries)):
         for number, match in enumerate(pattern_matches(entries[at], sought)):
             if (at, number) < start:
                 continue
             found = _matched(entries[at], match, left)
-            if len(shown) == page.k or (shown and (cost(found) > left or not found.complete)):
+            if len(shown) == request.limit or (shown and (cost(found) > left or not found.complete)):
                 return shown, (at, number), at - start[0] + 1
             left -= cost(found)
             shown.append(found)
@@ -189,19 +187,19 @@ def _matched(file: ServedFile, match: PatternMatch, left: int) -> PatternPlace:
     return first(most_fitting(most, left, lambda count: cost(first(count))))
 
 
-def files_of(session: Session, path: str, globs: Sequence[str]) -> tuple[str, list[ServedFile]]:
+def files_of(roots: Roots, path: str, globs: Sequence[str]) -> tuple[str, list[ServedFile]]:
     """Return the root of a place with its files that globs keep, or without a path those of all roots, of no one name.
 
     Links are never followed.
     """
-    if path or not session.are_several:
-        place = session.place(path)
+    if path or not roots.are_several:
+        place = roots.place(path)
         return place.engine.name, _kept_files(place, globs, "")
-    places = [session.place(str(root)) for root in session.roots]
+    places = [roots.place(str(root)) for root in roots.roots]
     return "", [file for place in places for file in _kept_files(place, globs, place.engine.name)]
 
 
-def _kept_files(place: ServedPlace, globs: Sequence[str], root: str) -> list[ServedFile]:
+def _kept_files(place: Place, globs: Sequence[str], root: str) -> list[ServedFile]:
     passes = keeping(place.globs(globs))
     found = walk(place.engine.root, open_ignored=place.engine.settings.index.open_ignored)
     return [ServedFile(place, entry, root) for entry in found.files if passes(entry.path)]
@@ -272,21 +270,20 @@ class LineSpan(NamedTuple):
     name: str = ""
 
 
-def read(  # noqa: PLR0913  a place
-    session: Session, path: str, *, line: int = 0, end_line: int = 0, name: str = "", page: Page
-) -> UnitText:
+def read(request: Read, roots: Roots, *, is_text: bool = False) -> UnitText:
     """Return some lines of a file, the unit around a line, the unit of a name, or without any of these all lines."""
+    path, line, end_line, name = request.path, request.line, request.end_line, request.name
     if name and (line or end_line):
         raise InputError("a name says which lines, and so do line and end_line: give one or the other")
-    file = read_file(session, path)
+    file = read_file(roots, path)
     if line or file.text is None:
         check_file_line(file, path, line)
     inside, every = file.place.inside, lines_of(file.text or "")
     span = span_of(inside, file.text or "", (line, end_line, name), len(every))
     shown = wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
-    if page.is_text:
+    if is_text:
         shown = [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)]
-    left = page.budget - OVERHEAD
+    left = request.budget - OVERHEAD
     count = max(most_fitting(len(shown), left, lambda count: tokens("".join(shown[:count]))), 1)
     root, last, text = file.place.engine.name, span.first + count - 1, "".join(wanted[:count])
     complete = count == len(wanted)

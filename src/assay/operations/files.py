@@ -18,13 +18,13 @@ from assay.corpus.remotes import HostLinks, host_links
 from assay.corpus.walk import LARGEST_BYTES, folder_level
 from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
-from assay.serve.responses import answer_type, offset_of
-from assay.serve.responses import cursor as cursor_of
-from assay.serve.session import NotServed, ServedPlace, Session
+from assay.operations.places import NotServed, Place, Roots
+from assay.operations.requests import FileLines, Find, Tree
+from assay.operations.sizing import answer_type, offset_of
+from assay.operations.sizing import cursor as cursor_of
 
 LARGEST_SHOWN = 10_000_000
 """Bytes of a file that are shown and searched; the rest is for whoever takes the raw file."""
-MOST_LINES = 2000
 _LONGEST_LINE = 4000
 _MOST_CHARACTERS = 1_000_000
 _MOST_OUTLINE = 3000
@@ -139,7 +139,7 @@ class FoundLines:
 class ReadFile:
     """A file that may be opened, as it is now."""
 
-    place: ServedPlace
+    place: Place
     size: int
     text: str | None
     """None of a binary file."""
@@ -149,12 +149,13 @@ class ReadFile:
     @property
     def root(self) -> Path:
         """The folder that its path is relative to."""
-        return self.place.engine.root
+        root: Path = self.place.engine.root
+        return root
 
 
-def whole_file(session: Session, path: str) -> tuple[Path, ServedPlace, str]:
+def whole_file(roots: Roots, path: str) -> tuple[Path, Place, str]:
     """Return a file that may be opened, its place, and why no index holds it, if so."""
-    place = session.place(path)
+    place = roots.place(path)
     root = place.engine.root
     folder, _, name = place.inside.rpartition("/")
     if (root / place.inside).is_dir():
@@ -168,9 +169,9 @@ def whole_file(session: Session, path: str) -> tuple[Path, ServedPlace, str]:
     return root / place.inside, place, reason
 
 
-def read_file(session: Session, path: str) -> ReadFile:
+def read_file(roots: Roots, path: str) -> ReadFile:
     """Return a file that may be opened with its text; only the first part of a large one."""
-    file, place, reason = whole_file(session, path)
+    file, place, reason = whole_file(roots, path)
     with file.open("rb") as opened:
         data = opened.read(LARGEST_SHOWN + 1)
     size = file.stat().st_size
@@ -183,9 +184,10 @@ def read_file(session: Session, path: str) -> ReadFile:
     return ReadFile(place, size, decoded(data), truncated, reason)
 
 
-def file_text(session: Session, path: str, line: int, count: int) -> FileText:
+def file_text(request: FileLines, roots: Roots) -> FileText:
     """Return some lines of a file from one on, and at its beginning what it declares and where else it is shown."""
-    read = read_file(session, path)
+    path, line, count = request.path, request.line, request.count
+    read = read_file(roots, path)
     inside, every = read.place.inside, lines_of(read.text or "")
     if line > max(len(every), 1):
         raise NotServed(f"'{path}' has {len(every)} lines; line {line} is none of them")
@@ -212,18 +214,19 @@ def file_text(session: Session, path: str, line: int, count: int) -> FileText:
     )
 
 
-def found_lines(session: Session, path: str, text: str) -> FoundLines:
+def found_lines(request: Find, roots: Roots) -> FoundLines:
     """Return the lines of a file that hold a text; capitals count only where the text has one."""
-    read = read_file(session, path)
+    read, text = read_file(roots, request.path), request.text
     folded = text == text.lower()
     every = lines_of((read.text or "").lower() if folded else read.text or "")
     lines = [number for number, line in enumerate(every, 1) if text in line]
     return FoundLines(read.place.engine.name, read.place.inside, lines[:_MOST_FOUND], len(lines))
 
 
-def folder_list(session: Session, path: str, k: int, cursor: str) -> FolderList:
+def folder_list(request: Tree, roots: Roots) -> FolderList:
     """Return a page of what a folder holds."""
-    place = session.place(path)
+    path, limit = request.path, request.limit
+    place = roots.place(path)
     if not (place.engine.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a file: give the folder that holds it")
     level = folder_level(place.engine.root, place.inside, open_ignored=place.engine.settings.index.open_ignored)
@@ -235,10 +238,10 @@ def folder_list(session: Session, path: str, k: int, cursor: str) -> FolderList:
         *((_name(folder), None) for folder in level.folders),
         *((_name(path), ListedFile(_name(path), size, reason)) for path, size, reason in sorted(files)),
     ]
-    question, version = ("tree", path, k), repr([name for name, _ in entries])
-    start = offset_of(cursor, question, version)
-    page = entries[start : start + k]
-    after = cursor_of(start + k, question, version) if start + k < len(entries) else ""
+    question, version = ("tree", path, limit), repr([name for name, _ in entries])
+    start = offset_of(request.cursor, question, version)
+    page = entries[start : start + limit]
+    after = cursor_of(start + limit, question, version) if start + limit < len(entries) else ""
     folders = [name for name, file in page if file is None]
     return FolderList(place.engine.name, place.inside, folders, [file for _, file in page if file], after)
 
@@ -277,7 +280,7 @@ def _is_openable(reason: str) -> bool:
     return reason in {"binary", "a lock file", "minified"}
 
 
-def _size(place: ServedPlace, path: str) -> int:
+def _size(place: Place, path: str) -> int:
     try:
         return from_utf8(place.engine.root, path).lstat().st_size
     except OSError:

@@ -1,0 +1,55 @@
+"""List the operations that a server offers, each with its request and its answer: what HTTP and MCP are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any
+
+from assay.operations import candidates, files, log, read, related, requests, search, status
+from assay.operations.places import Roots
+from assay.operations.sizing import FoundAnswer
+from assay.parameters import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What can be asked of open roots."""
+
+    name: str
+    request: type[Request]
+    answer: type
+    run: Callable[[Any, Roots], Any]
+    text_run: Callable[[Any, Roots], Any] | None = None
+    """The same for an answer that is written as text, where that is shorter."""
+
+    @property
+    def help(self) -> str:
+        """What it does."""
+        return getdoc(self.request) or ""
+
+
+def _as_text(run: Callable[..., Any]) -> Callable[[Any, Roots], Any]:
+    return lambda request, roots: run(request, roots, is_text=True)
+
+
+OPERATIONS = (
+    Operation("search", requests.Search, FoundAnswer, search.search, _as_text(search.search)),
+    Operation("read", requests.Read, read.UnitText, read.read, _as_text(read.read)),
+    Operation("related", requests.Related, related.RelatedFound, related.related, _as_text(related.related)),
+    Operation("outline", requests.Outline, read.OutlineAnswer, read.outlines),
+    Operation("pattern", requests.PatternSearch, read.PatternAnswer, read.patterns),
+    Operation("log", requests.Log, log.LogAnswer, log.log, _as_text(log.log)),
+    Operation("status", requests.StatusOf, status.Status, status.status),
+    Operation("rank", requests.Candidates, candidates.Order, lambda request, _: candidates.rank(request)),
+    Operation("facets", requests.Facets, search.FacetCounts, search.facets),
+    Operation("definitions", requests.Definitions, related.PlacesFound, related.definitions),
+    Operation("references", requests.References, related.PlacesFound, related.references),
+    Operation("file", requests.FileLines, files.FileText, files.file_text),
+    Operation("find", requests.Find, files.FoundLines, files.found_lines),
+    Operation("tree", requests.Tree, files.FolderList, files.folder_list),
+    Operation("blame", requests.Blame, log.BlameAnswer, log.blame),
+    Operation("history", requests.LineHistory, log.HistoryAnswer, log.history),
+)
+BY_NAME = {operation.name: operation for operation in OPERATIONS}

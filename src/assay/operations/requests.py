@@ -1,0 +1,306 @@
+"""Declare what can be asked of open roots: one request for each operation, and what several share.
+
+Command line, HTTP API, MCP and `import assay` are made of these; the functions that answer them lie in the modules
+beside this one. Nothing heavy loads here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from assay.parameters import Request, argument, flag, option, shared
+from assay.values import Mode
+
+if TYPE_CHECKING:
+    from assay.values import Query
+
+MOST_GLOBS, LONGEST_GLOB = 100, 500
+LONGEST_PATH = 4096
+LONGEST_QUERY = 20_000
+"""Characters; an issue with its stack trace is shorter, a file is longer."""
+LONGEST_PATTERN = 5000
+LAST_LINE = 10**9
+LEAST_BUDGET, USUAL_BUDGET = 500, 4000
+MOST_ENTRIES = 1000
+MOST_LINES = 2000
+MOST_CHANGES = 50
+MOST_PROGRAMS = 1000
+MODES = ("", "all", "code", "docs")
+Detail = Literal["names", "lines", "full"]
+"""How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
+DETAILS: tuple[Detail, ...] = get_args(Detail)
+_WORDS = (
+    "A question, a name, an error message; with words that keep: file:src/** -file:tests lang:go kind:class "
+    'sym:Task.retry repo:api-* "exact text" /regex/ (the last two count matches).'
+)
+
+
+def path_option(text: str = "A folder or file to keep to, a served folder's name, an https URL; empty: all.") -> Any:
+    """Declare the parameter that says where to look."""
+    return option("--path PATH", text, longest=LONGEST_PATH)
+
+
+def file_option() -> Any:
+    """Declare the parameter that names one file."""
+    return option("--path FILE", "A file below what is served.", longest=LONGEST_PATH, required=True)
+
+
+def line_option(text: str, least: int = 0) -> Any:
+    """Declare the parameter that names a line; without a least one, 0 is none."""
+    more: dict[str, Any] = {"required": True} if least else {"default": 0}
+    return option("--line N", text, least=least, most=LAST_LINE, **more)
+
+
+def limit_option(default: int, text: str = "Entries of a page, at most.", most: int = MOST_ENTRIES) -> Any:
+    """Declare the parameter that limits how many entries an answer has."""
+    return option("-k", "--limit N", text, least=1, most=most, default=default)
+
+
+def print_limit(what: str) -> Any:
+    """Declare the option that says how many entries are printed."""
+    return option("-k", "--limit N", f"Print at most N {what}.  [default: 10]", least=1, most=MOST_ENTRIES)
+
+
+def print_budget() -> Any:
+    """Declare the option that says how many tokens are printed."""
+    return option("--budget N", "Print at most N tokens, in whole lines.", least=1)
+
+
+def globs_option(text: str = "Only files that match; !GLOB excludes. Repeatable.") -> Any:
+    """Declare the parameter that keeps files."""
+    return option("--file GLOB", text, entries=MOST_GLOBS, longest=LONGEST_GLOB)
+
+
+def budget_option() -> Any:
+    """Declare the parameter that limits how long an answer is."""
+    text = "Tokens that the answer may take, about; whole lines."
+    return option("--budget N", text, least=LEAST_BUDGET, most=10**9, default=USUAL_BUDGET)
+
+
+def cursor_option() -> Any:
+    """Declare the parameter that goes on with an answer."""
+    text = "The cursor of the page before, all else the same; empty for the first."
+    return option("--cursor CURSOR", text, longest=100)
+
+
+class SearchFilter(Request):
+    """What a search keeps."""
+
+    repo: tuple[str, ...] = option(
+        "--repo GLOB",
+        "Search only repositories whose name or path matches; !GLOB excludes. Repeatable.",
+        entries=MOST_GLOBS,
+        longest=LONGEST_GLOB,
+    )
+    lang: tuple[str, ...] = option(
+        "--lang NAME",
+        "Search only a language, by name or file extension: python, py. Repeatable.",
+        names="languages",
+        entries=MOST_GLOBS,
+        longest=100,
+    )
+    file: tuple[str, ...] = globs_option("Search only files that match; !GLOB excludes. Repeatable.")
+    kind: tuple[str, ...] = option(
+        "--kind NAME",
+        "Search only a kind of unit: function, method, class, section, … Repeatable.",
+        names="kinds",
+        entries=MOST_GLOBS,
+        longest=100,
+    )
+    mode: str = option("--mode", "Code, prose, or both.  [default: code; with other filters, all]", choices=MODES)
+
+    def queries(self, texts: Sequence[str | Query], globs: Sequence[str] | None = None) -> list[Query]:
+        """Return checked queries that keep this, with these globs in place of its own if there are some."""
+        from assay.operations.answer import queries_of
+
+        mode: Mode | None = next((one for one in get_args(Mode) if one == self.mode), None)
+        files = self.file if globs is None else globs
+        return queries_of(texts, mode=mode, languages=self.lang, paths=files, kinds=self.kind)
+
+
+class Question(Request):
+    """What is asked, of what."""
+
+    query: str = argument("QUERY", _WORDS, longest=LONGEST_QUERY)
+    more: tuple[str, ...] = option(
+        "-q", "--more TEXT", "One more query; the hits are merged. Repeatable.", entries=9, longest=LONGEST_QUERY
+    )
+    path: str = path_option()
+    keep: SearchFilter = shared(SearchFilter)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All queries."""
+        return (self.query, *self.more)
+
+
+class Facets(Question):
+    """Count what a search finds by repository, language and kind, over the best 200 hits."""
+
+
+class Search(Question):
+    """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
+
+    limit: int = limit_option(8, "At most N hits.")
+    detail: Detail = option(
+        "--detail",
+        "Of each hit its place and name, its telling lines too, or all of it.",
+        choices=DETAILS,
+        default="full",
+    )
+    group: bool = flag("--group", "One hit for several members of a type: the best one, which names the others.")
+    budget: int = budget_option()
+    cursor: str = cursor_option()
+    explain: bool = flag("--explain", "Show what each score is made of.")
+
+
+class Read(Request):
+    """Read a function, type or section of a file, by line or name, or some lines, or all of it."""
+
+    path: str = file_option()
+    line: int = line_option("Alone: all of the unit there; with end_line the first.")
+    end_line: int = option("--end-line N", "The last line of a range.", least=0, most=LAST_LINE, default=0)
+    name: str = option("--name NAME", "A unit of the file, such as Task.retry.", longest=200)
+    budget: int = budget_option()
+
+
+class Outline(Request):
+    """List the signatures of files, with their lines, and the headings of prose: what is there, without bodies."""
+
+    path: str = path_option()
+    file: tuple[str, ...] = globs_option()
+    limit: int = limit_option(50)
+    budget: int = budget_option()
+    cursor: str = cursor_option()
+
+
+class PatternSearch(Request):
+    """Find every place whose code has a structure (ast-grep), in order of path; spacing does not count."""
+
+    pattern: str = argument(
+        "PATTERN", "Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number.", longest=LONGEST_PATTERN
+    )
+    lang: str = option(
+        "--lang NAME", "The language, by name or file extension.", required=True, names="languages", longest=100
+    )
+    path: str = path_option()
+    file: tuple[str, ...] = globs_option()
+    limit: int = limit_option(50)
+    budget: int = budget_option()
+    cursor: str = cursor_option()
+
+
+class Related(Request):
+    """List the callers, callees and tests of the whole unit around a line or of a name, and similar code.
+
+    limit is for each group.
+    """
+
+    path: str = path_option("With line a file; with name where to look, if not everywhere.")
+    line: int = line_option("A line of the file.")
+    name: str = option("--name NAME", "Instead of a line: a unit, such as Task.retry.", longest=200)
+    limit: int = limit_option(8)
+    budget: int = budget_option()
+    cursor: str = cursor_option()
+    explain: bool = flag("--explain", "Add every line that calls.")
+
+
+class Definitions(Request):
+    """Say where a name on a line of a file is defined."""
+
+    path: str = file_option()
+    line: int = line_option("A line of it, from 1.", 1)
+    name: str = option("--name NAME", "A name on that line, alone.", longest=200, pattern=r"^[\w$#!?]+$", required=True)
+    limit: int = limit_option(8)
+    budget: int = budget_option()
+
+
+class References(Request):
+    """List every place that calls the function, method or type at a line of a file."""
+
+    path: str = file_option()
+    line: int = line_option("A line of it, from 1.", 1)
+    limit: int = limit_option(50)
+    budget: int = budget_option()
+
+
+class LogKeep(Request):
+    """Which commits are meant."""
+
+    author: str = option("--author NAME", "Only commits whose author contains NAME.", longest=200)
+    since: str = option("--since DATE", "Only commits from DATE on: 2024-05-01, 2024-05, 2024.", longest=10)
+    until: str = option("--until DATE", "Only commits up to DATE, which is included.", longest=10)
+    file: tuple[str, ...] = globs_option("Only commits that change a matching file; !GLOB excludes. Repeatable.")
+
+
+class Log(Request):
+    """Find commits by meaning of their messages and changes, by path, author and date."""
+
+    query: str = argument(
+        "[QUESTION]",
+        "What a commit did or why, or its id; empty for the newest.",
+        default="",
+        longest=LONGEST_QUERY,
+    )
+    path: str = path_option("A repository, or what in it was changed.")
+    line: int = line_option("Of a file: only what changed the unit there; no query.")
+    keep: LogKeep = shared(LogKeep)
+    limit: int = limit_option(8)
+    budget: int = budget_option()
+
+
+class Blame(Request):
+    """Say which commits wrote lines of a file."""
+
+    path: str = file_option()
+    line: int = option("--line N", "The first line that is wanted, from 1.", least=1, most=LAST_LINE, default=1)
+    count: int = option("--count N", "Lines that are wanted, at most.", least=1, most=MOST_LINES, default=MOST_LINES)
+
+
+class LineHistory(Request):
+    """List the commits that changed lines of a file, or all of it, newest first."""
+
+    path: str = file_option()
+    line: int = line_option("The first line of the unit; 0: the whole file.")
+    end_line: int = option("--end-line N", "The last line; 0: the first alone.", least=0, most=LAST_LINE, default=0)
+    limit: int = limit_option(20, "Commits, at most.", MOST_CHANGES)
+
+
+class FileLines(Request):
+    """Read lines of a file; with the first come what it declares and where a code host shows it."""
+
+    path: str = file_option()
+    line: int = option("--line N", "The first line that is wanted, from 1.", least=1, most=LAST_LINE, default=1)
+    count: int = option("--count N", "Lines that are wanted, at most.", least=1, most=MOST_LINES, default=MOST_LINES)
+
+
+class Find(Request):
+    """Find the lines of a file that hold a text."""
+
+    path: str = file_option()
+    text: str = option("--text TEXT", "A text; capitals count only where it has one.", longest=500, required=True)
+
+
+class Tree(Request):
+    """List what a folder holds by itself."""
+
+    path: str = path_option()
+    limit: int = limit_option(500)
+    cursor: str = cursor_option()
+
+
+class StatusOf(Request):
+    """Say what the index of a folder holds, what it leaves out and why, and how fresh it is; changes nothing."""
+
+    path: str = path_option()
+
+
+class Candidates(Request):
+    """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
+
+    programs: tuple[str, ...] = option(
+        "--programs", "Python sources that try to solve one task.", entries=MOST_PROGRAMS, required=True
+    )
+    prompt: str = option("--prompt", "The task.")
+    entry_point: str = option("--entry-point", "The function that is to be written.")

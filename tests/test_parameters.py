@@ -1,0 +1,138 @@
+"""Every parameter of every request refuses the same bad value in the same words on every surface."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+import pytest
+
+from assay.cli.adapter import click_parameters
+from assay.errors import InputError
+from assay.operations.catalogue import OPERATIONS, Operation
+from assay.parameters import Declared, Options, Request, argument, option, parameters_of, read_request, shared
+from assay.settings import Settings
+
+
+class Inner(Request):
+    names: tuple[str, ...] = option("--names NAME", "Names. Repeatable.", entries=2)
+    mode: str = option("--mode", "How.", choices=("a", "b"), default="a")
+
+
+class Outer(Options):
+    files: tuple[Path, ...] = argument("FILE...", required=True)
+    inner: Inner = shared(Inner, hidden=("mode",))
+    least: int = option("--least N", "At least.", least=1, most=5, default=2)
+    share: float = option("--share P", "A fraction.", least=0, most=1, is_open=True, default=0.5)
+
+
+def test_a_request_is_a_frozen_value_with_the_defaults_that_it_declares():
+    made = Outer((Path("a"),))
+    assert (made.inner, made.least, made.share) == (Inner(), 2, 0.5)
+    with pytest.raises(AttributeError):
+        made.least = 3  # type: ignore[misc]
+    assert [each.name for each in parameters_of(Outer)] == ["files", "names", "least", "share"]
+
+
+def bad_values(each: Declared) -> Iterator[Any]:
+    one = each.parameter
+    if each.type in {"int", "float"}:
+        yield from ("many", "1e1") if each.type == "int" else ("many",)
+        yield from (bound for bound in ((one.least or 0) - 1, (one.most or -2) + 1) if bound != -1 or one.least == 0)
+    if one.choices:
+        yield "no such choice"
+    if one.longest:
+        yield "x" * (one.longest + 1)
+    if each.type == "bool":
+        yield "maybe"
+
+
+def refusal(request: type[Request], values: dict[str, Any]) -> str:
+    with pytest.raises(InputError) as refused:
+        read_request(request, values)
+    return str(refused.value)
+
+
+def good_values(operation: Operation) -> dict[str, Any]:
+    """Return a value for each parameter that needs one."""
+    needed = [each for each in parameters_of(operation.request) if each.is_required]
+    return {each.name: ["a"] if each.is_repeatable else 1 if each.type == "int" else "a" for each in needed}
+
+
+CASES = [
+    (operation, each, [value] if each.is_repeatable else value)
+    for operation in OPERATIONS
+    for each in parameters_of(operation.request)
+    for value in bad_values(each)
+]
+
+
+def test_every_parameter_refuses_a_bad_value_on_every_surface_in_the_same_words(tmp_path: Path):
+    assert len(CASES) > 100
+    pytest.importorskip("fastapi")
+    pytest.importorskip("mcp")
+    from mcp.client import Client
+    from starlette.testclient import TestClient
+
+    from assay.serve.http.app import app_of
+    from assay.serve.labels import Labeller
+    from assay.serve.mcp import server_of
+    from assay.serve.report_data import Reports
+    from assay.serve.session import Session
+    from assay.serve.turns import AnswerThreads
+
+    session = Session({tmp_path: Settings()})
+    http = TestClient(app_of(session, Labeller(session, "me"), Reports(()), AnswerThreads(most=1)))
+    differing = []
+    for operation, each, value in CASES:
+        values = {**good_values(operation), each.name: value}
+        said = refusal(operation.request, values)
+        if operation.name == "rank":
+            answer = http.post("/api/rank", json=values)
+        else:
+            answer = http.get(f"/api/{operation.name}", params=values)
+        if answer.status_code != 422 or answer.json()["error"] != said:
+            differing.append((operation.name, each.name, said, answer.text))
+    assert not differing
+
+    async def ask() -> None:
+        async with Client(server_of(session, rank=True)) as client:
+            listed = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
+            for operation, each, value in CASES:
+                if each.name in listed.get(operation.name, ()):
+                    values = {**good_values(operation), each.name: value}
+                    answer = await client.call_tool(operation.name, values)
+                    if answer.content[0].text != refusal(operation.request, values):
+                        differing.append((operation.name, each.name, answer.content[0].text))
+
+    anyio.run(ask)
+    assert not differing
+
+
+def test_the_command_line_refuses_in_these_words_too():
+    differing = []
+    for operation, each, value in CASES:
+        (parameter,) = (one for one in click_parameters(operation.request) if one.name == each.name)
+        typed = value[0] if each.is_repeatable else value
+        said = refusal(operation.request, {**good_values(operation), each.name: value})
+        if each.parameter.is_flag:
+            continue
+        with pytest.raises(click.BadParameter) as refused:
+            parameter.type.convert(str(typed), parameter, None)
+        if f"{each.name}: {refused.value.message}" != said:
+            differing.append((operation.name, each.name, refused.value.message, said))
+    assert not differing
+
+
+def test_every_parameter_has_one_name_and_a_help():
+    for operation in OPERATIONS:
+        for each in parameters_of(operation.request):
+            long = next((flag[2:] for flag in each.parameter.flags if flag.startswith("--")), each.name)
+            assert re.sub("-", "_", long) == each.name, (operation.name, each.name)
+            assert each.parameter.help, (operation.name, each.name)
+            json.dumps(each.default) if not each.is_required else None
