@@ -52,8 +52,10 @@ _TOOLS: Mapping[str, Mapping[str, Any]] = {
     "status": {},
 }
 """The tools that are listed, each with the defaults that differ from those of its request."""
-_LEFT_OUT = frozenset(("repo", "lang", "file", "kind", "group", "explain"))
-"""Of a search: query words say the filters."""
+_LEFT_OUT = {"search": frozenset(("repo", "lang", "file", "kind", "group", "explain")), "log": frozenset(("file",))}
+"""Parameters that query words say, or that only JSON shows."""
+_FAR = 10**6
+"""A bound from here on says nothing to a model."""
 
 
 class _Exact(Tool):  # type: ignore[misc]  # it is Any
@@ -83,7 +85,7 @@ def _tool(
     operation: Operation, defaults: Mapping[str, Any], session: Session, threads: CapacityLimiter, *, structured: bool
 ) -> Tool:
     """Return the tool of an operation."""
-    left_out = _LEFT_OUT if operation.name == "search" else frozenset(("explain",))
+    left_out = _LEFT_OUT.get(operation.name, frozenset(("explain",)))
     known = {each.name: each for each in parameters_of(operation.request) if each.name not in left_out}
     usual = {**defaults, **({"group": True} if operation.name == "search" and not structured else {})}
 
@@ -118,12 +120,17 @@ def _typed(answer: Any) -> Any:
 
 
 def _schema(known: Mapping[str, Declared], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a tool's arguments; it has no titles, which repeat their names at a model's cost."""
+    """Return the schema of a tool's arguments, without what costs a model more than it says: empty defaults, lengths."""
     properties = {}
     for name, each in known.items():
         default = usual.get(name, each.default)
-        more = {} if default is MISSING else {"default": list(default) if isinstance(default, tuple) else default}
-        properties[name] = {**schema_of(each), "description": described(each), **more}
+        more = {"default": default} if default and default is not MISSING else {}
+        schema = schema_of(each)
+        for inner in (schema, schema.get("items", {})):
+            for bound in ("maxLength", "maxItems", "maximum"):
+                if bound != "maximum" or inner.get(bound, 0) >= _FAR:
+                    inner.pop(bound, None)
+        properties[name] = {**schema, "description": described(each), **more}
     required = [name for name, each in known.items() if each.is_required]
     found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return found | ({"required": required} if required else {})
