@@ -16,7 +16,7 @@ import pytest
 from endpoint_server import Play, serving
 from git_repositories import repository
 
-FIELDS = ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "why", "text"]
+FIELDS = ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "text", "why"]
 
 PLACE = {"path": "mail/send.py", "start_line": 6, "end_line": 6}
 

@@ -17,11 +17,12 @@ from assay.cli.workspaces import about
 from assay.errors import InputError, counted, printable
 from assay.io.terminal import dumps, say, wants_color
 from assay.operations.answer import Answer
+from assay.operations.sizing import as_row, record
 from assay.operations.workspace import Workspace
 from assay.search.display import Line, by_file, excerpt, fit, grouped, hits_to_group, lines, others_text, terms_to_mark
 from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
-from assay.values import Chunk, Hit
+from assay.values import Hit
 
 if TYPE_CHECKING:
     from assay.cli.search import SearchOptions
@@ -191,27 +192,8 @@ def explain(answer: Answer, opened: Sequence[Workspace], *, hidden: bool = False
 
 def as_dict(hit: Hit) -> dict[str, Any]:
     """Return a hit as JSON has it (docs/formats.md); lines are 1-based and inclusive."""
-    chunk = hit.chunk
-    return {
-        **({"root": chunk.root} if chunk.root else {}),
-        "path": chunk.path,
-        "start_line": chunk.start_line,
-        "end_line": chunk.end_line,
-        "score": round(hit.score, 3),
-        "symbol": chunk.symbol,
-        "kind": chunk.kind,
-        "language": chunk.language,
-        "why": {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005},
-        "text": chunk.text,
-        **({"description": chunk.description} if chunk.description else {}),
-        **({"others": list(map(_place_of, hit.others))} if hit.others else {}),
-    }
-
-
-def _place_of(chunk: Chunk) -> dict[str, Any]:
-    root = {"root": chunk.root} if chunk.root else {}
-    place = {"path": chunk.path, "start_line": chunk.start_line, "end_line": chunk.end_line, "symbol": chunk.symbol}
-    return root | place
+    unit = record(hit, explain=True)
+    return as_row(unit, "more", "why") | {"why": unit.why}
 
 
 def _matches_text(matches: Mapping[str, Any]) -> str:

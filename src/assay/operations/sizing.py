@@ -13,7 +13,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from itertools import accumulate, count
 from struct import Struct, error
@@ -88,6 +88,8 @@ class FoundUnit:
     """The names around it, outermost first, with dots between; for prose the headings above."""
     lines: list[int] = field(default_factory=list)
     """Which lines the text has where it has only the telling ones; of names alone, those that match."""
+    description: str = ""
+    """What a language model wrote about it, if one did."""
     why: dict[str, float] = field(default_factory=dict)
     """The parts of the score, if asked for."""
     root: str = ""
@@ -127,7 +129,7 @@ class FoundAnswer:
     """In how many files."""
 
 
-_OF_CHUNK = ("path", "start_line", "end_line", "symbol", "kind", "language", "text", "root", "parent")
+_OF_CHUNK = ("path", "start_line", "end_line", "symbol", "kind", "language", "text", "root", "parent", "description")
 
 
 def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
@@ -142,6 +144,17 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
         others=[OtherPlace(each.path, each.start_line, each.end_line, each.symbol, each.root) for each in others],
         more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path))),
     )
+
+
+def as_row(entry: Any, *left_out: str) -> dict[str, Any]:
+    """Return a record as JSON lines have it: without what is empty or as it usually is."""
+    row = {}
+    for each in fields(entry):
+        value = getattr(entry, each.name)
+        usual = each.default if each.default_factory is MISSING else each.default_factory()
+        if value != usual and each.name not in left_out:
+            row[each.name] = [as_row(one) for one in value] if each.name == "others" else value
+    return row
 
 
 def qualified_name(unit: FoundUnit) -> str:

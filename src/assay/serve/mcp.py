@@ -120,7 +120,7 @@ def _typed(answer: Any) -> Any:
 
 
 def _schema(known: Mapping[str, Declared], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a tool's arguments, without what costs a model more than it says: empty defaults, lengths."""
+    """Return the schema of a tool's arguments, without what costs a model more than it says: empty defaults, sizes."""
     properties = {}
     for name, each in known.items():
         default = usual.get(name, each.default)
