@@ -4,6 +4,8 @@
     python benchmarks/watching.py change REPO HEAD~N searches beside `assay watch`: idle, then a branch switched to and
                                                      fro and 5,000 files touched; equal to a fresh index in the end?
     python benchmarks/watching.py kill ROOT -n 50    servers and watchers killed with -9 while they index
+    python benchmarks/watching.py edits ROOT -n 500  files edited while eight clients ask over HTTP: seconds until each
+                                                     edit is found, answers from two versions of a file, processor time
 
 REPO and ROOT are copied first. Times are of whole processes where a command is named.
 """
@@ -24,8 +26,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from assay.encode.static import load_static
 from assay.search.folder_index import FolderIndex
@@ -62,13 +68,13 @@ for number in range(10**9):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("cost", "change", "kill"))
+    parser.add_argument("what", choices=("cost", "change", "kill", "edits"))
     parser.add_argument("root", type=Path)
     parser.add_argument("other", nargs="?", default="HEAD~1000")
     parser.add_argument("-n", type=int, default=50)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        work = {"cost": cost, "change": change, "kill": kill}[given.what]
+        work = {"cost": cost, "change": change, "kill": kill, "edits": edits}[given.what]
         print(json.dumps(work(given, Path(folder)), indent=1))
 
 
@@ -234,6 +240,127 @@ def killed(
         bad["left_over"] += bool({entry.name for entry in index.folder.location.iterdir()} - named)
     first = {"p50": round(statistics.median(first_ms)), "max": round(max(first_ms))}
     return {"kills": times, "of_them_before_the_update_was_done": during_update, **bad, "first_answer_ms": first}
+
+
+EDITED_FILES = 40
+OUTSTANDING = 8
+PARTS = ("first", "second", "third")
+BODY = "    value = value * 2 + 1\n" * 20
+CLIENTS = """
+import json, re, sys, threading, time
+from http.client import HTTPConnection
+port, ends = int(sys.argv[1]), time.time() + 3600
+counts = {"answers": 0, "mixed": 0, "failed": 0}
+def ask(number):
+    while True:
+        line = HTTPConnection("127.0.0.1", port, timeout=60)
+        line.request("GET", "/api/search?limit=20&query=" + ("edited+first+second", "close+the+connection")[number % 2])
+        answer = line.getresponse()
+        found = json.loads(answer.read())
+        counts["answers"] += 1
+        counts["failed"] += answer.status != 200
+        versions = {}
+        for hit in found.get("hits", ()):
+            versions.setdefault(hit["path"], set()).update(re.findall(r"edit(\\d+)_[fst]", hit["text"]))
+        counts["mixed"] += any(len(each) > 1 for each in versions.values())
+for number in range(8):
+    threading.Thread(target=ask, args=(number,), daemon=True).start()
+sys.stdin.readline()
+print(json.dumps(counts))
+"""
+
+
+def edits(given: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Edit files while eight clients ask; the index is kept by one process, by workers, by a watcher, in a bucket."""
+    found: dict[str, object] = {}
+    for name in ("one process", "two workers", "watcher beside", "bucket"):
+        root, place = folder / name / "root", str(folder / name / "index")
+        shutil.copytree(given.root, root, ignore=shutil.ignore_patterns(".git"))
+        with ExitStack() as stack:
+            if name == "bucket":
+                from s3_server import environment, program, s3_server
+
+                if program() is None:
+                    found[name] = "not measured: SeaweedFS is not installed"
+                    continue
+                os.environ.update(environment(stack.enter_context(s3_server())))
+                place = "s3://shelf/edits#root"
+            watched = name in {"watcher beside", "bucket"}
+            assay("index", root, "--index", place)
+            writers = [stack.enter_context(watching(root, place))] if watched else []
+            more = ("--workers", "2") if name == "two workers" else ("--set", "index.refresh=false") if watched else ()
+            server = stack.enter_context(process("serve", root, place, "--port", "0", *more, stderr=subprocess.PIPE))
+            found[name] = edited_beside(root, server, writers, given.n)
+    return found
+
+
+def edited_beside(
+    root: Path, server: subprocess.Popen[str], writers: Sequence[subprocess.Popen[str]], times: int
+) -> dict[str, object]:
+    """Return what became of edits while a server answers."""
+    while not (at := re.search(r"http://127\.0\.0\.1:(\d+)", server.stderr.readline())):
+        pass
+    port, waits, outstanding = int(at[1]), [], {}
+    ask(port, "the first question opens the index")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", CLIENTS, str(port)], **pipes) as clients:
+        used, number = cpu_s([server, *writers]), 0
+        started = time.time()
+        while number < times or outstanding:
+            if number < times and len(outstanding) < OUTSTANDING:
+                file = root / f"edited_{number % EDITED_FILES}.py"
+                write_edit(file, number)
+                outstanding = {
+                    at: when for at, when in outstanding.items() if at % EDITED_FILES != number % EDITED_FILES
+                }
+                outstanding[number] = time.time()
+                number += 1
+            new = [at for at in outstanding if any(name_of(at) in hit["symbol"] for hit in ask(port, name_of(at)))]
+            waits += [time.time() - outstanding.pop(at) for at in new]
+        lasted, used = time.time() - started, cpu_s([server, *writers]) - used
+        clients.stdin.write("\n")
+        clients.stdin.flush()
+        counts = json.loads(clients.stdout.readline())
+        clients.kill()
+    cuts = statistics.quantiles(waits, n=20)
+    seconds = {"p50": round(statistics.median(waits), 2), "p95": round(cuts[-1], 2), "max": round(max(waits), 2)}
+    spent = {"s": round(lasted), "cpu_s": round(used)}
+    return {"edits": times, "found": len(waits), "s_until_found": seconds, **spent, **counts}
+
+
+def name_of(number: int) -> str:
+    """Return the name of the first function of an edit."""
+    return f"edit{number}_{PARTS[0]}"
+
+
+def write_edit(file: Path, number: int) -> None:
+    """Write three functions of one version in the place of those before, all at once."""
+    new = file.with_suffix(".new")
+    new.write_text(
+        "".join(f"def edit{number}_{part}(value):\n{BODY}    return value + {number}\n\n\n" for part in PARTS)
+    )
+    new.replace(file)
+
+
+def ask(port: int, question: str) -> list[dict[str, Any]]:
+    """Return the hits of a question over HTTP."""
+    line = HTTPConnection("127.0.0.1", port, timeout=120)
+    line.request("GET", f"/api/search?limit=3&query={question.replace(' ', '+')}")
+    hits: list[dict[str, Any]] = json.loads(line.getresponse().read()).get("hits", [])
+    return hits
+
+
+def cpu_s(processes: Sequence[subprocess.Popen[str]]) -> float:
+    """Return the processor seconds of processes and of those that they started."""
+    total = 0.0
+    for each in processes:
+        numbers = [each.pid]
+        for number in numbers:
+            for task in Path(f"/proc/{number}/task").glob("*/children"):
+                numbers += map(int, task.read_text().split())
+            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return total
 
 
 REWRITTEN = 400
