@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.cli import text
+from assay.cli import answer
 from assay.io.terminal import WIDEST
 from assay.search.display import lines, terms_to_mark
 from assay.values import Chunk, Hit
@@ -20,7 +20,7 @@ HIT = Hit(
 
 
 def test_a_hit_is_its_place_what_it_is_and_its_lines():
-    shown = text.hit_text(HIT, lines(HIT.chunk), frozenset(), explain=True, clip=True)
+    shown = answer.hit_text(HIT, lines(HIT.chunk), frozenset(), explain=True, clip=True)
     assert shown == (
         "a.py:3  function Mail.send\n"
         "    score 1.500 name +1.000 words +0.500\n"
@@ -30,35 +30,35 @@ def test_a_hit_is_its_place_what_it_is_and_its_lines():
 
 
 def test_editors_get_the_place_of_the_name():
-    assert text.quickfix(HIT, lines(HIT.chunk)) == "a.py:3:5:def send(to):\n"
+    assert answer.quickfix(HIT, lines(HIT.chunk)) == "a.py:3:5:def send(to):\n"
     chunk = Chunk("1", "# é\n  @é\n  é = send\n", "python", "b c.py", 7, 9, "send", "constant", signature="é = send")
-    assert text.quickfix(Hit(chunk, 1.0), lines(chunk)) == "b c.py:9:8:  é = send\n"
+    assert answer.quickfix(Hit(chunk, 1.0), lines(chunk)) == "b c.py:9:8:  é = send\n"
     plain = Chunk("1", "\tno name\n", "", "c", 2, 2)
-    assert text.quickfix(Hit(plain, 1.0), lines(plain)) == "c:2:2:\tno name\n"
+    assert answer.quickfix(Hit(plain, 1.0), lines(plain)) == "c:2:2:\tno name\n"
 
 
 def test_colour_changes_no_character():
     for language in ("python", "no-such-language", ""):
         chunk = Chunk("1", 'x = """a\n\n\tsend [red]b[/red]\n', language, "a.py", 1, 3)
         hit = Hit(chunk, 1.0)
-        plain = text.hit_text(hit, lines(chunk), frozenset(), explain=True, clip=True)
-        colored = text.hit_text(hit, lines(chunk), terms_to_mark(["send"]), explain=True, clip=True, color=True)
+        plain = answer.hit_text(hit, lines(chunk), frozenset(), explain=True, clip=True)
+        colored = answer.hit_text(hit, lines(chunk), terms_to_mark(["send"]), explain=True, clip=True, color=True)
         assert "\x1b[" in colored
         bare = re.sub(r"\x1b\[[\d;]*m", "", colored)
         assert [line.split() for line in bare.splitlines()] == [line.split() for line in plain.splitlines()]
 
 
 def test_lines_left_out_are_seen():
-    assert text.with_gaps([(1, "a"), (2, "b"), (9, "c")]) == [(1, "a"), (2, "b"), (0, ""), (9, "c")]
+    assert answer.with_gaps([(1, "a"), (2, "b"), (9, "c")]) == [(1, "a"), (2, "b"), (0, ""), (9, "c")]
 
 
 def test_no_line_moves_the_cursor_or_fills_the_screen():
     chunk = Chunk("1", "\x1b[31mred\x07\r" + "x" * 500, "", "a.py", 1, 1)
-    shown = text.hit_text(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=True)
+    shown = answer.hit_text(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=True)
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert max(map(len, shown.splitlines())) <= WIDEST + 8
-    assert "x" * 500 in text.hit_text(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=False)
+    assert "x" * 500 in answer.hit_text(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=False)
 
 
 def test_the_place_is_where_the_unit_is_declared():
@@ -82,13 +82,13 @@ def test_a_name_stays_on_its_line():
 
 def test_an_explanation_is_short_and_adds_up(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "60")
-    shown = text.score(Hit(HIT.chunk, 0.5, {f"part{number}": 1.0 + number for number in range(12)}))
+    shown = answer.score(Hit(HIT.chunk, 0.5, {f"part{number}": 1.0 + number for number in range(12)}))
     assert "2 others +3.000" in shown
     assert "part0" not in shown
     assert max(map(len, shown.split("\n"))) <= 60
 
 
 def headline(chunk: Chunk, question: str = "") -> str:
-    return text.hit_text(Hit(chunk, 1.0), lines(chunk), terms_to_mark([question]), explain=False, clip=True).split(
+    return answer.hit_text(Hit(chunk, 1.0), lines(chunk), terms_to_mark([question]), explain=False, clip=True).split(
         "\n", 1
     )[0]

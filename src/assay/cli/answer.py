@@ -6,26 +6,46 @@ it was typed, so that they can be opened from where one stands.
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import accumulate
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from assay.cli import text
 from assay.cli.workspaces import about
 from assay.errors import InputError, counted, printable
-from assay.io.terminal import dumps, say, wants_color
+from assay.io.terminal import dumps, printable_line, say, terminal_width, wants_color
 from assay.operations.answer import Answer
 from assay.operations.sizing import as_row, record
 from assay.operations.workspace import Workspace
-from assay.search.display import Line, by_file, excerpt, fit, grouped, hits_to_group, lines, others_text, terms_to_mark
+from assay.search.display import (
+    Line,
+    by_file,
+    declared,
+    declared_line,
+    excerpt,
+    fit,
+    grouped,
+    hits_to_group,
+    lines,
+    others_text,
+    places,
+    terms_to_mark,
+)
+from assay.search.display import lines as lines_of
 from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
-from assay.values import Hit
+from assay.values import Chunk, Hit
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from assay.cli.search import SearchOptions
+
 
 _MOST_PROBLEMS = 5
 """Roots that standard error names one by one."""
@@ -85,7 +105,7 @@ class AnswerOutput:
         return dumps({"path": row.pop("path"), "relevant": self.answer.relevant, **row}) + "\n"
 
     def _file_line(self, hits: Sequence[Hit]) -> str:
-        rows = list(map(as_dict, hits[: text.MOST_PLACES]))
+        rows = list(map(as_dict, hits[:MOST_PLACES]))
         kept = ("start_line", "end_line", "score", "symbol", "kind", "others")
         file = {key: value for key, value in rows[0].items() if key in {"root", "path"}}
         places = [{key: row[key] for key in kept if key in row} for row in rows]
@@ -97,21 +117,21 @@ class AnswerOutput:
         return "".join(map(self._place, self._fitting(rest, self._place))) + rest
 
     def _place(self, hit: Hit) -> str:
-        return text.quickfix(hit, self._lines(hit))
+        return quickfix(hit, self._lines(hit))
 
     def _text(self) -> str:
         matches = self._matches()
         rest = _matches_text(matches["matches"]) if matches and self.given.all_matches else ""
         if self.given.by == "file":
-            shown = partial(text.file_text, wanted=terms_to_mark(self._asked))
+            shown = partial(file_text, wanted=terms_to_mark(self._asked))
             return "".join(shown(file, color=wants_color()) for file in self._files(rest, shown)) + rest
         color = wants_color()
         return "".join(self._hit_text(hit, color=color) for hit in self._fitting(rest, self._hit_text)) + rest
 
     def _hit_text(self, hit: Hit, *, color: bool = False) -> str:
         explain, clip, wanted = self.given.explained, not self._whole, terms_to_mark(self._asked)
-        more = [f"also {text.place(one, wanted)}" for one in hit.others] if self.given.expanded else [*others_text(hit)]
-        shown = text.hit_text(hit, self._lines(hit), wanted, more, explain=explain, clip=clip, color=color)
+        more = [f"also {place(one, wanted)}" for one in hit.others] if self.given.expanded else [*others_text(hit)]
+        shown = hit_text(hit, self._lines(hit), wanted, more, explain=explain, clip=clip, color=color)
         return f"{shown}\n"
 
     @property
@@ -199,9 +219,198 @@ def as_dict(hit: Hit) -> dict[str, Any]:
 def _matches_text(matches: Mapping[str, Any]) -> str:
     """Return matches for people: how many, then the lines of each file."""
     rows: dict[str, list[str]] = {}
-    for place in matches.get("places", ()):
-        rows.setdefault(place["path"], []).append(str(place["line"]))
+    for found in matches.get("places", ()):
+        rows.setdefault(found["path"], []).append(str(found["line"]))
     head = f"{counted(matches['count'], 'match')} in {counted(matches['files'], 'file')}\n"
     return head + "".join(
         f"  {printable(path)}: {', '.join(dict.fromkeys(numbers))}\n" for path, numbers in rows.items()
     )
+
+
+_NAMES = 3
+"""Names of a run of small declarations that are shown; the rest are counted."""
+_PARTS = 10
+"""Parts of a score that are shown; JSON has all of them."""
+_MARGIN = " " * 8
+"""What stands before a line of code where its number is not."""
+_LEAST_ROOM = 20
+MOST_PLACES = 3
+"""Places of a file that are shown."""
+_HARD_SPACE = "\N{NO-BREAK SPACE}"
+_Row = list[Any]
+"""Pieces of a line: rich texts, or pairs of a text and its style."""
+
+
+def hit_text(
+    hit: Hit,
+    lines: Sequence[Line],
+    wanted: AbstractSet[str],
+    more: Sequence[str] = (),
+    *,
+    explain: bool,
+    clip: bool,
+    color: bool = False,
+) -> str:
+    """Return one hit as text: a line that names it, then the lines of it, then what more it stands for.
+
+    In color, its syntax is highlighted, line numbers are dimmed, and the words of the question marked.
+    """
+    chunk = hit.chunk
+    shown = [(number, printable_line(line, clip=clip)) for number, line in lines]
+    rows: list[_Row] = [
+        [(_escaped(chunk.path), "bold magenta"), (f":{_line(chunk, lines)}  ", ""), (_what(chunk, wanted), "bold")]
+    ]
+    if explain:
+        rows.append([(f"    {score(hit)}", "dim")])
+        rows += [[(f"    described: {printable(chunk.description)}", "dim")]] * bool(chunk.description)
+    highlighted = iter(_highlighted(chunk.language, [line for _, line in shown], wanted) if color else ())
+    for number, line in with_gaps(shown):
+        pieces = _pieces(line) if number else [""]
+        parts = next(highlighted).divide(accumulate(map(len, pieces[:-1]))) if color and number else pieces
+        margins = [(f"{number:6d}  ", "dim") if number else ("     …", "dim"), *[(_under(line), "")] * (len(parts) - 1)]
+        rows += (
+            [margin, part if color and number else (part, "")] for margin, part in zip(margins, parts, strict=True)
+        )
+    rows += ([(_MARGIN + printable(row), "dim")] for row in more)
+    if not color:
+        return "".join("".join(text for text, _ in row).rstrip() + "\n" for row in rows)
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(force_terminal=True, color_system="standard", highlight=False)
+    with console.capture() as written:
+        console.print(Text("\n").join(Text.assemble(*row) for row in rows), soft_wrap=True)
+    return written.get()
+
+
+def place(chunk: Chunk, wanted: AbstractSet[str]) -> str:
+    """Return where a unit is declared and what it is, on one line."""
+    return f"{_escaped(chunk.path)}:{declared_line(chunk)}  {_what(chunk, wanted)}".rstrip()
+
+
+def file_text(hits: Sequence[Hit], wanted: AbstractSet[str], *, color: bool = False) -> str:
+    """Return the best places of one file as text below its path, and how many more there are."""
+    import click
+
+    from assay.search.display import others_text
+
+    path = _escaped(hits[0].chunk.path)
+    rows = [click.style(path, fg="magenta", bold=True) if color else path]
+    for hit in hits[:MOST_PLACES]:
+        rows.append(f"{declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
+        rows += (f"{_MARGIN}  {printable(row)}" for row in others_text(hit))
+    return "\n".join([*rows, *[f"{_MARGIN}+{len(hits) - MOST_PLACES} more"] * (len(hits) > MOST_PLACES), ""]) + "\n"
+
+
+def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
+    """Return one hit as editors read places from other programs: `PATH:LINE:COLUMN:TEXT`, the column in bytes.
+
+    The line is the one that text names for the same lines.
+    """
+    chunk = hit.chunk
+    number = _line(chunk, lines)
+    line = dict(lines_of(chunk)).get(number, "")
+    name = chunk.symbol.partition(",")[0]
+    found = line.find(name) if name else -1
+    before = line[: found if found >= 0 else len(line) - len(line.lstrip())]
+    column = len(before.encode("utf-8", "surrogatepass")) + 1
+    return f"{_escaped(chunk.path)}:{number}:{column}:{printable_line(line, clip=True)}\n"
+
+
+def _pieces(line: str) -> list[str]:
+    """Return a line in pieces that fit a terminal beside the margin, cut where words begin if they can be."""
+    width = terminal_width()
+    indent = line[: len(line) - len(line.lstrip())]
+    room = width - len(_MARGIN) - _columns(indent) if width else 0
+    if not room or _columns(line) <= room + _columns(indent):
+        return [line]
+    room, pieces = max(room, _LEAST_ROOM), [""]
+    for word in re.findall(r"\S+\s*", line[len(indent) :]):
+        if pieces[-1] and _columns((pieces[-1] + word).rstrip()) > room:
+            pieces.append("")
+        for letter in word if _columns(word.rstrip()) > room else [word]:  # longer than a line: cut anywhere
+            if _columns(pieces[-1] + letter.rstrip()) > room:
+                pieces.append("")
+            pieces[-1] += letter
+    return [indent + pieces[0], *pieces[1:]]
+
+
+def _under(line: str) -> str:
+    """Return what stands before the later pieces of a line: the margin, and its own indentation."""
+    return _MARGIN + line[: len(line) - len(line.lstrip())]
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes, which begins at a tab stop."""
+    columns = len(text.expandtabs())
+    if text.isascii():
+        return columns
+    from unicodedata import east_asian_width
+
+    return columns + sum(east_asian_width(letter) in "WF" for letter in text)
+
+
+def with_gaps(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with a line numbered 0 wherever some are left out between them."""
+    shown: list[Line] = []
+    for line in lines:
+        if shown and line[0] > shown[-1][0] + 1:
+            shown.append((0, ""))
+        shown.append(line)
+    return shown
+
+
+def score(hit: Hit) -> str:
+    """Return the score of a hit and the weightiest parts of it; the others are summed up."""
+    ordered = sorted(hit.why.items(), key=lambda part: -abs(part[1]))
+    if rest := ordered[_PARTS:]:
+        ordered = [*ordered[:_PARTS], (f"{len(rest)} others", sum(value for _, value in rest))]
+    parts = [f"{name} {value:+.3f}" for name, value in ordered if abs(value) >= 0.0005]
+    parts = [part.replace(" ", _HARD_SPACE) for part in (f"score {hit.score:.3f}", *parts)]
+    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    return "\n      ".join(wrap(" ".join(parts), max(width - 6, 24))).replace(_HARD_SPACE, " ")
+
+
+def _line(chunk: Chunk, shown: Sequence[Line]) -> int:
+    """Return the line to open: where the unit is declared, else the first that is shown."""
+    at = declared(chunk)
+    return shown[0][0] if at is None else lines_of(chunk)[at][0]
+
+
+def _what(chunk: Chunk, wanted: AbstractSet[str]) -> str:
+    """Return what a chunk is: its kind, and its name below its parents; later parts of a long unit are `in` it."""
+    separator = " > " if chunk.kind == "section" else "."
+    symbol = chunk.symbol if chunk.kind == "section" else _few(chunk.symbol, wanted)
+    name = separator.join(part for part in (chunk.parent, symbol) if part)
+    later = chunk.symbol and chunk.signature and declared(chunk) is None
+    return " ".join(_escaped(part) for part in ("in" if later else "", chunk.kind, name) if part)
+
+
+def _few(symbol: str, wanted: AbstractSet[str]) -> str:
+    """Return a few names of a run of small declarations, those that were asked for first."""
+    names = symbol.split(", ")
+    if len(names) <= _NAMES:
+        return symbol
+    first = sorted(names, key=lambda name: not places(name, wanted))[:_NAMES]
+    return f"{', '.join(first)} and {len(names) - _NAMES} more"
+
+
+def _escaped(name: str) -> str:
+    """Return a name on one line: what would move the cursor is written as an escape."""
+    return "".join(
+        letter if letter.isprintable() or "\udc80" <= letter <= "\udcff" else repr(letter)[1:-1] for letter in name
+    )
+
+
+def _highlighted(language: str, lines: Sequence[str], wanted: AbstractSet[str]) -> list[Text]:
+    """Return the lines in colour; a language that no lexer knows stays plain."""
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    syntax = Syntax("", language or "text", theme="ansi_dark")
+    text = syntax.highlight("\n".join(lines)) if syntax.lexer else Text("\n".join(lines))
+    rows = list(text.split("\n", allow_blank=True))[: len(lines)]
+    for row, line in zip(rows, lines, strict=True):
+        for start, end in places(line, wanted):
+            row.stylize("bold yellow underline", start, end)
+    return rows

@@ -72,7 +72,7 @@ def log(given: LogOptions) -> int:
 
 def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCommits:
     """Return the commits that changed the unit at a place, newest first."""
-    from assay.cli.typed_paths import parsed_place, path_below
+    from assay.cli.workspaces import parsed_place, path_below
     from assay.operations.commits import FoundCommits
     from assay.operations.indexes import root_of
     from assay.operations.log import unit_log

@@ -29,7 +29,7 @@ def outline(given: OutlineOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.typed_paths import listed_files
+    from assay.cli.workspaces import listed_files
     from assay.operations.read import outline_of
 
     found = False

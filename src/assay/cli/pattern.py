@@ -34,7 +34,7 @@ def pattern(given: PatternOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.typed_paths import listed_files
+    from assay.cli.workspaces import listed_files
     from assay.corpus.code_pattern import Pattern
     from assay.operations.answer import language_named
     from assay.operations.read import DOUBT, may_be

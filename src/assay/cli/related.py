@@ -49,8 +49,7 @@ def related(given: RelatedOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.typed_paths import parsed_place, path_below
-    from assay.cli.workspaces import PATIENCE_S, open_roots
+    from assay.cli.workspaces import PATIENCE_S, open_roots, parsed_place, path_below
     from assay.operations.answer import related_answer
     from assay.search.declared_names import typed_names
 
