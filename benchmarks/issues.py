@@ -57,7 +57,7 @@ from assay.values import Query
 _BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
 SYSTEMS: dict[str, Callable[[Workspace], Searcher]] = {
     "bm25": lambda workspace: KeywordSearcher(workspace.snapshot, _BODY),
-    "one question": lambda workspace: LearnedSearcher(workspace.snapshot, workspace.index.encoder, workspace.speller),
+    "one question": lambda workspace: LearnedSearcher(workspace.snapshot, workspace.index.encoder),
     "assay": lambda workspace: workspace.searcher,
 }
 FIGURES = (("file", "Hit@5"), ("file", "MRR"), ("file", "Acc@5"), ("line", "covered@5"))

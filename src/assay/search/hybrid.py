@@ -30,7 +30,7 @@ from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of
 from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.list_order import ListEvidence, evidence_of, file_support
 from assay.search.phrases import comes_from
-from assay.search.question import Question, Speller, understand
+from assay.search.question import Question, understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking, query_features, ranking_name
 from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.values import Chunk, Hit, Query
@@ -51,7 +51,6 @@ class LearnedSearcher:
 
     snapshot: Snapshot
     encoder: Encoder
-    speller: Speller | None = None
     weights: Path = SHIPPED
     """The folder of the ranking's weights."""
     token_similarity: TokenSimilarity = field(default_factory=TokenSimilarity)
@@ -59,13 +58,8 @@ class LearnedSearcher:
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
-        corrected = [self.corrected(query) for query in queries]
-        vectors = self.encoder.encode([query.text for query in corrected], "query")
-        return [self._answer(query, vector, k) for query, vector in zip(corrected, vectors, strict=True)]
-
-    def corrected(self, query: Query) -> Query:
-        """Return the query with its spelling corrected."""
-        return query if self.speller is None else replace(query, text=self.speller.corrected(query.text))
+        vectors = self.encoder.encode([query.text for query in queries], "query")
+        return [self._answer(query, vector, k) for query, vector in zip(queries, vectors, strict=True)]
 
     def look_up(self, query: Query, vector: Vectors) -> QueryInCorpus:
         """Look a query up in the whole corpus, whichever part of it is searched."""

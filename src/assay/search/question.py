@@ -126,8 +126,9 @@ class QueryWords:
         return not any((*filters, self.exact, self.patterns))
 
 
+@lru_cache(64)
 def query_words(typed: str) -> QueryWords:
-    """Take a query apart; text in quotes stays part of what is asked by meaning, too."""
+    """Take a query apart, once; text in quotes stays part of what is asked by meaning, too."""
     if len(typed) > LONG or "\n" in typed.strip():
         return QueryWords(typed)
     found = [each for each in _WORDS.finditer(typed) if not _is_path(each, typed)]
