@@ -177,7 +177,7 @@ def named_files(snapshot: Snapshot, places: Sequence[NamedPlace]) -> Iterator[st
     for place in places:
         chunks, counts = snapshot.postings(place.term)
         files = np.unique(snapshot.files(chunks[counts[:, PATH] > 0])).tolist()
-        shared = {path: _shared_end(place.path, path) for path in map(snapshot.path_of, files)}
+        shared = {path: _shared_end(place.path, path) for path in snapshot.paths_of(files)}
         longest = max(shared.values(), default=0)
         meant = sorted(path for path, length in shared.items() if length == longest > 0)
         yield from meant if len(meant) <= _ALIKE else ()

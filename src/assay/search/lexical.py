@@ -48,8 +48,11 @@ class TermMatch:
 
 def match(snapshot: Snapshot, terms: Sequence[str]) -> list[TermMatch]:
     """Look terms up; one that no chunk holds has an empty match and the highest idf."""
-    found = [(term, *snapshot.postings(term)) for term in terms]
-    return [TermMatch(idf(len(snapshot), len(chunks)), chunks, counts, term) for term, chunks, counts in found]
+    living, found = len(snapshot), snapshot.postings_of(terms)
+    return [
+        TermMatch(idf(living, len(chunks)), chunks, counts, term)
+        for term, (chunks, counts) in zip(terms, found, strict=True)
+    ]
 
 
 def idf(chunks: int, holding: int) -> float:

@@ -30,7 +30,7 @@ from assay.search.features import text_features
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
-from assay.search.list_order import ListEvidence, evidence_of
+from assay.search.list_order import AskedWords, ListEvidence, evidence_of
 from assay.search.question import Question, Speller
 from assay.search.ranking import RankingName, query_features, ranking_name
 from assay.store.snapshot import Snapshot
@@ -212,7 +212,7 @@ def _examples(searcher: LearnedSearcher, speller: Speller, judged: JudgedQuery) 
         targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
         units: dict[tuple[str, ...], int] = {}
         unit = [units.setdefault(unit_of(chunk) if chunk.symbol else (chunk.id,), len(units)) for chunk in chunks]
-        evidence = evidence_of(found.question, found.term_weights, chunks)
+        evidence = evidence_of(AskedWords(found.question, found.term_weights), chunks)
         listed = ListEvidence(evidence, candidates.files, np.zeros(len(chunks)))
         query_row, name = query_features(found), ranking_name(found.snapshot, side)
         yield RankingExample(
