@@ -46,8 +46,7 @@ from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Searcher
 from assay.search.history import CommitFilter
 from assay.search.hybrid import LearnedSearcher
-from assay.search.lexical import FieldWeights
-from assay.search.retrievers import KeywordSearcher
+from assay.search.retrievers import FieldWeights, KeywordSearcher
 from assay.settings import Settings, load
 from assay.truth import truth_formats
 from assay.truth.formats.swebench import by_checkout

@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 
 from assay.operations.workspace import CorpusSearch
 from assay.search.combine import FusedSearcher, IndexGuard, Member, by_rank, by_score, rerank, union
-from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
-from assay.search.retrievers import KeywordSearcher, VectorSearcher, exhaustive
+from assay.search.retrievers import (
+    FieldWeights,
+    KeywordSearcher,
+    VectorSearcher,
+    bm25,
+    exhaustive,
+    idf,
+    match,
+    saturated,
+)
 from assay.settings import SearchSettings
 from assay.store.postings import FIELDS, field_words
 from assay.terms import terms_of

@@ -10,18 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
 from assay.operations.workspace import CorpusAnswer, JointSearch, Workspace, joint_searches, readings_of
 from assay.search.filters import filter_mask
 from assay.search.question import query_words
-from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace
-from assay.search.text_matches import MOST_MATCHES, TextMatch, reading_order, text_matches
 from assay.search.translation import unread_note
 from assay.values import KINDS, Chunk, Hit, Mode, Problem, Query
+
+if TYPE_CHECKING:
+    from assay.search.related import Group, RelatedCode, RelatedPlace
+    from assay.search.text_matches import TextMatch
 
 
 def without_missing(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[list[Query], list[str]]:
@@ -49,6 +52,8 @@ def _asks_something(query: Query) -> bool:
 
 def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> tuple[TextMatch, ...]:
     """Return where texts and expressions stand, for a reader; paths begin with their root if there are several."""
+    from assay.search.text_matches import MOST_MATCHES, reading_order, text_matches  # not for most searches
+
     found: set[TextMatch] = set()
     for each in searches:
         search = each.corpus_search
@@ -309,7 +314,7 @@ class RelatedAnswer:
 
     def __iter__(self) -> Iterator[RelatedPlace]:
         """Yield every place, group by group."""
-        return (place for group in GROUPS for place in self.code.groups[group])
+        return chain.from_iterable(self.code.groups.values())
 
     @property
     def subject(self) -> RelatedPlace:

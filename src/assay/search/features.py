@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder, default_static, distinct_rows
 from assay.search.filters import traits_of
-from assay.search.lexical import Array, TermMatch
 from assay.search.question import Question
+from assay.search.retrievers import Array, TermMatch
 from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, spaced, words

@@ -27,10 +27,10 @@ from assay.search.features import (
     text_features,
 )
 from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of
-from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.list_order import AskedWords, ListEvidence, evidence_of, file_support
 from assay.search.question import Question, understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking, query_features, ranking_name
+from assay.search.retrievers import Array, FieldWeights, bm25, match
 from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.values import Chunk, Hit, Query
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
 from assay.search.filters import traits_of
-from assay.search.lexical import Array
 from assay.search.question import Question
+from assay.search.retrievers import Array
 from assay.terms import parts, stem, words
 from assay.values import CALLABLE_KINDS, TYPE_KINDS, Chunk
 

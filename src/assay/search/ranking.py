@@ -26,12 +26,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.view import is_word_bag
+from assay.encode.vectors import is_word_bag
 from assay.errors import InputError
 from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus
 from assay.search.filters import PROSE
-from assay.search.lexical import Array
 from assay.search.list_order import ORDER_WEIGHTS, ListOrder
+from assay.search.retrievers import Array
 from assay.store.segment import Mask, Segment
 from assay.store.snapshot import Snapshot
 from assay.values import CALLABLE_KINDS, KINDS, Mode
