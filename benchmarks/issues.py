@@ -46,8 +46,7 @@ from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Searcher
 from assay.search.history import CommitFilter
 from assay.search.hybrid import LearnedSearcher
-from assay.search.lexical import FieldWeights
-from assay.search.retrievers import KeywordSearcher
+from assay.search.retrievers import FieldWeights, KeywordSearcher
 from assay.settings import Settings, load
 from assay.truth import truth_formats
 from assay.truth.formats.swebench import by_checkout
@@ -57,7 +56,7 @@ from assay.values import Query
 _BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
 SYSTEMS: dict[str, Callable[[Workspace], Searcher]] = {
     "bm25": lambda workspace: KeywordSearcher(workspace.snapshot, _BODY),
-    "one question": lambda workspace: LearnedSearcher(workspace.snapshot, workspace.index.encoder, workspace.speller),
+    "one question": lambda workspace: LearnedSearcher(workspace.snapshot, workspace.index.encoder),
     "assay": lambda workspace: workspace.searcher,
 }
 FIGURES = (("file", "Hit@5"), ("file", "MRR"), ("file", "Acc@5"), ("line", "covered@5"))

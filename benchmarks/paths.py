@@ -9,6 +9,11 @@ processes that the command starts are not followed.
     python benchmarks/paths.py lines src/assay
 
 counts the lines of a package by room: all, and those of code, without comments, docstrings and blank lines.
+
+    python benchmarks/paths.py warm "where are retries handled" src
+
+counts how often one warm query of an open `assay.Index` changes from a file of the package to another: two calls that
+follow one another, of functions in different files. Other questions are asked first, this one was not.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import assay
 import assay.cli.main
 from assay.cli.main import run
 
@@ -47,6 +53,29 @@ def main() -> None:
     rooms = [name.partition("/")[0] for name in path]
     hops = sum(one != other for one, other in pairwise(rooms))
     print(f"exit {status}: {len(path)} files, {hops} hops between {len(set(rooms))} rooms", *path, sep="\n  ")
+
+
+OTHERS = ("where are settings read", "how does it work", "tests of errors")
+
+
+def print_warm_changes(question: str, folder: str) -> None:
+    """Ask an open index and print the changes of file, those that are most frequent first."""
+    index = assay.Index(folder)
+    for other in OTHERS:
+        index.search(other)
+    files: list[str] = []
+
+    def seen(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(f"{ROOT}/"):
+            files.append(str(Path(frame.f_code.co_filename).relative_to(ROOT)))
+
+    sys.setprofile(seen)
+    index.search(question)
+    sys.setprofile(None)
+    changes = Counter(pair for pair in pairwise(files) if pair[0] != pair[1])
+    print(f"{changes.total():,} changes of file in {len(files):,} calls of {len(set(files))} files")
+    for (one, other), count in changes.most_common(20):
+        print(f"{count:>6,}  {one} -> {other}")
 
 
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -83,5 +112,7 @@ def count_lines(root: Path) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["lines"]:
         count_lines(Path(sys.argv[2]))
+    elif sys.argv[1:2] == ["warm"]:
+        print_warm_changes(*sys.argv[2:])
     else:
         main()

@@ -94,13 +94,15 @@ def ways_to_ask(joint: JointSearch, workspaces: Mapping[str, Workspace]) -> dict
     """Return each way to ask, by name."""
 
     def each(one: JudgedQuery) -> list[list[Hit]]:
-        return [named(workspace, workspace.search([one.query], FOUND)) for workspace in workspaces.values()]
+        return [named(workspace, workspace.searcher.search([one.query], FOUND)[0]) for workspace in workspaces.values()]
 
     return {
-        "alone": lambda one: named(workspaces[one.repository], workspaces[one.repository].search([one.query], FOUND)),
+        "alone": lambda one: named(
+            workspaces[one.repository], workspaces[one.repository].searcher.search([one.query], FOUND)[0]
+        ),
         "by rank": lambda one: union(each(one), FOUND),
         "by score": lambda one: sorted((hit for hits in each(one) for hit in hits), key=lambda hit: -hit.score)[:FOUND],
-        "together": lambda one: joint.corpus_search.search([one.query], FOUND),
+        "together": lambda one: joint.corpus_search.search([one.query], FOUND)[0],
     }
 
 

@@ -10,13 +10,14 @@ import pytest
 
 from assay.encode.vectors import HashedEncoder
 from assay.encode.view import view
+from assay.operations.workspace import CorpusSearch
 from assay.protocols import Searcher
-from assay.search.combine import FusedSearcher, Member, RerankedSearcher, RewrittenSearcher
+from assay.search.combine import FusedSearcher, IndexGuard, Member
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.issues import IssueSearcher
-from assay.search.question import Speller
 from assay.search.retrievers import KeywordSearcher, VectorSearcher
+from assay.settings import SearchSettings
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk, Query
@@ -68,10 +69,11 @@ def fused(snapshot, encoder, fusion: str) -> FusedSearcher:
     return FusedSearcher(members, fusion, depth=30)
 
 
-def pipeline(snapshot, encoder) -> Searcher:
-    return RerankedSearcher(
-        RewrittenSearcher(fused(snapshot, encoder, "rrf"), Speller(snapshot, frozenset).corrected), Longest(), 12
-    )
+def corpus_search(snapshot, encoder, ranking: str, scorer: Longest | None = None) -> Searcher:
+    settings = SearchSettings(ranking=ranking, reranker="longest" if scorer else "", rerank_depth=12)
+    search = CorpusSearch(snapshot, encoder, settings, IndexGuard(str, ""))
+    vars(search)["scorer"] = scorer
+    return search
 
 
 SEARCHERS: dict[str, Callable[..., Searcher]] = {
@@ -79,13 +81,11 @@ SEARCHERS: dict[str, Callable[..., Searcher]] = {
     "issues": lambda snapshot, encoder: IssueSearcher(LearnedSearcher(snapshot, encoder), snapshot),
     "vectors": VectorSearcher,
     "keywords": lambda snapshot, _: KeywordSearcher(snapshot),
-    "mended": lambda snapshot, encoder: RewrittenSearcher(
-        VectorSearcher(snapshot, encoder), Speller(snapshot, frozenset).corrected
-    ),
+    "read and corrected": lambda snapshot, encoder: corpus_search(snapshot, encoder, "learned"),
     "rrf": lambda snapshot, encoder: fused(snapshot, encoder, "rrf"),
     "linear": lambda snapshot, encoder: fused(snapshot, encoder, "linear"),
-    "reranked": lambda snapshot, _: RerankedSearcher(KeywordSearcher(snapshot), Longest(), 10),
-    "pipeline": pipeline,
+    "reranked": lambda snapshot, encoder: corpus_search(snapshot, encoder, "keywords", Longest()),
+    "fused, reranked": lambda snapshot, encoder: corpus_search(snapshot, encoder, "fused", Longest()),
 }
 ISSUE = (
     "The cache limit is lost\n\n" + "A request of the client waits for the server session. " * 8 + "\nat lib/cache.py:3"

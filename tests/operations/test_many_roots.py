@@ -67,7 +67,7 @@ def test_a_question_over_many_roots_is_one_search_of_them_all(others: list[str])
     workspaces = open_many(others, RootOpening(lambda _: Settings())).workspaces
     (joint,) = joint_searches(workspaces)
     assert len(joint.members) == MANY
-    assert len(joint.corpus_search.search(queries_of(["sort the sensors of a planet"]), 10)) == 10
+    assert len(joint.corpus_search.answer(queries_of(["sort the sensors of a planet"]), 10).hits) == 10
 
 
 def test_a_word_that_one_root_holds_is_not_corrected(project: Path, others: list[str]):

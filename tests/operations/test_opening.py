@@ -10,7 +10,7 @@ from assay.operations.answer import queries_of
 from assay.operations.indexes import encoder_of, index_key, location_of, root_of
 from assay.operations.workspace import open_workspace
 from assay.protocols import Searcher
-from assay.search.combine import FusedSearcher, RewrittenSearcher
+from assay.search.combine import FusedSearcher
 from assay.search.issues import IssueSearcher
 from assay.search.retrievers import KeywordSearcher, VectorSearcher
 from assay.settings import load
@@ -73,19 +73,17 @@ def test_a_ranking_is_a_setting(project: Path):
         ("fused", FusedSearcher),
     ):
         workspace = open_workspace(project, load(changes=[f"search.ranking={ranking}"] if ranking != "learned" else []))
-        searcher = workspace.searcher.inner.inner  # what checks the index, what reads other languages
-        assert isinstance(searcher.inner if isinstance(searcher, RewrittenSearcher) else searcher, wanted)
-        (hits,) = searcher.search(queries_of(["mesages"]), 5)
-        assert hits[0].chunk.symbol == "send_mail"
-        assert workspace.is_relevant(hits)
-        assert not workspace.is_relevant([])
+        assert isinstance(workspace.corpus_search.searcher, wanted)
+        found = workspace.corpus_search.answer(queries_of(["mesages"]), 5)
+        assert (found.hits[0].chunk.symbol, found.texts, found.relevant) == ("send_mail", ["messages"], True)
+        assert not workspace.corpus_search.answer(queries_of(["mesages"], paths=["nowhere/"]), 5).relevant
 
 
 def test_weights_and_fusion_reach_the_pipeline(project: Path):
     def searcher(*changes: str) -> Searcher:
-        return open_workspace(project, load(changes=["search.ranking=fused", *changes])).searcher.inner.inner
+        return open_workspace(project, load(changes=["search.ranking=fused", *changes])).corpus_search.searcher
 
-    fused = searcher("search.fusion=linear", "search.keyword_weight=2").inner
+    fused = searcher("search.fusion=linear", "search.keyword_weight=2")
     weights = [(member.name, member.weight) for member in fused.members]
     assert (fused.fusion, weights) == ("linear", [("vectors", 0.7), ("keywords", 2.0)])
     with pytest.raises(InputError, match="are both 0"):

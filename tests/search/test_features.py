@@ -13,6 +13,7 @@ from assay.search.features import (
     ALL_FEATURES,
     FEATURES,
     KIND_FEATURES,
+    PHRASE_FEATURES,
     SIMILARITY_FIELDS,
     TOKEN_FEATURES,
     TokenSimilarity,
@@ -20,10 +21,10 @@ from assay.search.features import (
     _place,
     candidates_of,
     kind_features,
+    phrase_features,
 )
 from assay.search.filters import traits_of
 from assay.search.hybrid import LearnedSearcher
-from assay.search.phrases import PHRASE_FEATURES, phrase_features
 from assay.search.question import understand
 from assay.search.ranking import QUERY_FEATURES, RELEVANCE_FEATURES, query_features, relevance_row
 from assay.store.snapshot import Snapshot

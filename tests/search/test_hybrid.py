@@ -8,10 +8,10 @@ import numpy as np
 
 from assay.encode.static import default_static
 from assay.encode.view import view
-from assay.operations.workspace import dictionary, open_workspace
+from assay.operations.workspace import CorpusSearch, open_workspace
+from assay.search.combine import IndexGuard
 from assay.search.hybrid import LearnedSearcher, _top, is_relevant
-from assay.search.question import Speller
-from assay.settings import load
+from assay.settings import SearchSettings, load
 from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.values import Chunk, Query
 
@@ -86,12 +86,12 @@ def test_a_mode_keeps_its_side_and_all_is_both(snapshot_of, encoder):
 def test_a_typo_is_mended_and_found(snapshot_of, encoder):
     chunks = [Chunk("1", "receive a message", symbol="receive"), Chunk("2", "recite a poem", symbol="recite")]
     snapshot = snapshot_of(chunks)
-    mending = LearnedSearcher(snapshot, encoder, Speller(snapshot, dictionary))
-    assert mending.corrected(Query("7", "recieve it", "code")) == Query("7", "receive it", "code")
-    assert mending.corrected(Query("7", "rexceivy")).text == "receive", "two edits, from eight letters on"
-    assert mending.corrected(Query("7", "rexeivy")).text == "rexeivy"
-    assert LearnedSearcher(snapshot, encoder).search([Query("1", "recieve")], 1) == [[]]
-    assert mending.search([Query("1", "recieve")], 1)[0][0].chunk.id == "1"
+    search = CorpusSearch(snapshot, encoder, SearchSettings(), IndexGuard(str, ""))
+    assert search.speller.corrected("recieve it") == "receive it"
+    assert search.speller.corrected("rexceivy") == "receive", "two edits, from eight letters on"
+    assert search.speller.corrected("rexeivy") == "rexeivy"
+    assert search.searcher.search([Query("1", "recieve")], 1) == [[]]
+    assert search.search([Query("1", "recieve")], 1)[0][0].chunk.id == "1"
 
 
 def test_a_filter_holds_for_what_is_asked_for_by_name_too(snapshot_of, encoder):

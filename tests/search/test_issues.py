@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.search.features import comes_from
 from assay.search.hybrid import LearnedSearcher
 from assay.search.issues import WEIGHTS, IssueSearcher, NamedPlace, issue_of, named_files, places_of, pooled
-from assay.search.phrases import comes_from
 from assay.search.question import understand
 from assay.values import Chunk, Hit, Query
 

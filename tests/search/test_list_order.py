@@ -9,6 +9,7 @@ from assay.search.list_order import (
     EVIDENCE,
     FORMS,
     ORDER_WEIGHTS,
+    AskedWords,
     ListEvidence,
     ListOrder,
     evidence_of,
@@ -66,7 +67,9 @@ def test_evidence_is_of_names_files_and_types():
         Chunk("3", "nothing", "python", "lib/backoff/__init__.py", 1, 9),
     ]
     weights = np.full(len(question.terms), 1 / len(question.terms), np.float32)
-    rows = [dict(zip(EVIDENCE, row, strict=True)) for row in evidence_of(question, weights, chunks).tolist()]
+    rows = [
+        dict(zip(EVIDENCE, row, strict=True)) for row in evidence_of(AskedWords(question, weights), chunks).tolist()
+    ]
     assert rows[0]["typed"] == rows[0]["typed_type"] == 1
     assert rows[0]["file_whole_short"] > 0 == rows[1]["file_whole_short"]
     assert rows[1]["member_of_typed"] == rows[1]["uses_typed"] == 1

@@ -6,7 +6,6 @@ import csv
 from pathlib import Path
 
 from assay.operations.workspace import dictionary
-from assay.search.combine import RewrittenSearcher
 from assay.search.translation import (
     LANGUAGES,
     NAMES,
@@ -22,7 +21,6 @@ from assay.search.translation import (
     unread_note,
     without_accents,
 )
-from assay.values import Chunk, Hit, Query
 
 TRUTHS = Path(__file__).parents[2] / "benchmarks" / "truth"
 ENGLISH = (
@@ -121,13 +119,6 @@ def test_words_are_replaced_and_code_and_quotes_stay():
     assert in_english("parseArgsのファイル「ファイル」open", JAPANESE) == "parseArgs file 「ファイル」open"
 
 
-class Echo:
-    """Answers each query with its own text."""
-
-    def search(self, queries, k):
-        return [[Hit(Chunk("1", query.text), 1.0, {})][:k] for query in queries]
-
-
 def test_a_question_is_read_in_its_language_which_is_named_and_english_as_it_was_typed():
     translator = Translator(dictionary)
 
@@ -142,6 +133,4 @@ def test_a_question_is_read_in_its_language_which_is_named_and_english_as_it_was
     assert read("메일은 어디서 보내나요") == ("메일은 어디서 보내나요", "Korean", False)
     assert unread_note("Korean").startswith("questions in Korean are not read: ask in English, Chinese, French")
     assert read("齉") == ("齉", "Chinese", False)
-    queries = [Query("1", "ошибка файла"), Query("2", "send mail")]
-    found = RewrittenSearcher(Echo(), lambda text: translator.read(text).text).search(queries, 3)
-    assert [hits[0].chunk.text for hits in found] == ["error file", "send mail"]
+    assert read("ошибка файла") == ("error file", "Russian", True)

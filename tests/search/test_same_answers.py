@@ -7,6 +7,7 @@ equals, must not follow the segments.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -61,14 +62,15 @@ def random_update(chance: random.Random, root, number):
 def answers(index: FolderIndex) -> dict[str, object]:
     """Return what every searcher finds: places, scores and reasons in their order."""
     corpus = index.snapshot()
-    learned = LearnedSearcher(corpus, ENCODER, Speller(corpus, lambda: DICTIONARY))
-    searchers = (learned, VectorSearcher(corpus, ENCODER), KeywordSearcher(corpus))
+    speller = Speller(corpus, lambda: DICTIONARY)
+    queries = [replace(query, text=speller.corrected(query.text)) for query in QUERIES]
+    searchers = (LearnedSearcher(corpus, ENCODER), VectorSearcher(corpus, ENCODER), KeywordSearcher(corpus))
     found = {
         f"{type(searcher).__name__}: {query.text}": [
             (hit.chunk, hit.score, list(hit.why.items())) for hit in searcher.search([query], 10)[0]
         ]
         for searcher in searchers
-        for query in QUERIES
+        for query in queries
     }
     return {**found, "related": related_code(corpus, index.folder.open().catalog.paths[0], 1, 10)}
 

@@ -11,9 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.search.combine import FusedSearcher, Member, RerankedSearcher, by_rank, by_score, union
-from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
-from assay.search.retrievers import KeywordSearcher, VectorSearcher, exhaustive
+from assay.operations.workspace import CorpusSearch
+from assay.search.combine import FusedSearcher, IndexGuard, Member, by_rank, by_score, rerank, union
+from assay.search.retrievers import (
+    FieldWeights,
+    KeywordSearcher,
+    VectorSearcher,
+    bm25,
+    exhaustive,
+    idf,
+    match,
+    saturated,
+)
+from assay.settings import SearchSettings
 from assay.store.postings import FIELDS, field_words
 from assay.terms import terms_of
 from assay.values import Chunk, Hit, Query
@@ -218,9 +228,11 @@ class Scripted:
 @pytest.mark.parametrize(
     ("k", "depth", "wanted"), [(2, 3, ["2", "0"]), (2, 1, ["0", "1"]), (4, 2, ["3", "2", "0", "1"])]
 )
-def test_the_scorer_orders_what_it_reads_and_reads_enough(k, depth, wanted):
-    scorer = Scripted({"2": 1.5, "3": 2.5})
-    (hits,) = RerankedSearcher(ranked(9), scorer, depth).search(QUERY, k)
+def test_the_scorer_orders_what_it_reads_and_reads_enough(snapshot_of, encoder, k, depth, wanted):
+    scorer, settings = Scripted({"2": 1.5, "3": 2.5}), SearchSettings(reranker="scripted", rerank_depth=depth)
+    search = CorpusSearch(snapshot_of([]), encoder, settings, IndexGuard(str, ""))
+    vars(search).update(scorer=scorer, searcher=ranked(9))
+    (hits,) = search.search(QUERY, k)
     assert [hit.chunk.id for hit in hits] == wanted
     assert scorer.read == [str(n) for n in range(max(k, depth))]
     assert all(hit.why == {"reranker": hit.score} for hit in hits)
@@ -228,5 +240,5 @@ def test_the_scorer_orders_what_it_reads_and_reads_enough(k, depth, wanted):
 
 def test_a_scorer_is_not_asked_about_nothing():
     scorer = Scripted({})
-    assert RerankedSearcher(ranked(0), scorer).search(QUERY * 2, 5) == [[], []]
+    assert rerank(scorer, QUERY[0], []) == []
     assert scorer.read == []

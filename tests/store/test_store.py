@@ -68,7 +68,7 @@ def test_joining_segments_is_building_one_of_their_living_chunks(parts):
         rows.append(given_vectors[live])
     joined = merge(segments)
     assert_same(joined, build(living, np.concatenate(rows)))
-    assert [joined.chunk(number) for number in range(len(joined))] == living
+    assert joined.chunks(list(range(len(joined)))) == living
 
 
 def test_a_segment_survives_its_file_with_the_descriptions_it_has(tmp_path):

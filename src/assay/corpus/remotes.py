@@ -20,7 +20,6 @@ from urllib.parse import quote, urlsplit
 
 from assay.corpus.addresses import normalized_origin, plain_name, split_login, without_login
 from assay.corpus.git import FetchLimits, answer, online
-from assay.corpus.git_history import head
 from assay.errors import InputError
 from assay.io.files import alone
 
@@ -229,6 +228,8 @@ def origin_of(root: Path) -> str:
 def host_links(root: Path) -> HostLinks | None:
     """Return the links of a checkout, or of a folder in one; None where its host is not known or no commit is there."""
     try:
+        from assay.corpus.git_history import head  # not for a folder that is there
+
         commit = head(root)
         url = answer(root, "config", "--get", "remote.origin.url") if commit else ""
         below = answer(root, "rev-parse", "--show-prefix") if url else ""

@@ -49,13 +49,25 @@ class Vocabulary:
         """Yield the rows of some words in order."""
         return chain.from_iterable(map(self._met.__getitem__, found))
 
+    def rows_of_each(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
+        """Return the rows of the words of each text; those that are new are cut together."""
+        new = [word for word in set().union(*texts) if word not in self._met]
+        if len(self._met) + len(new) > _MOST_MET:
+            self._met.clear()
+        for word, pieces in zip(new, list(map(parts, new)), strict=True):
+            self._met[word] = self._rows_of_parts(pieces)
+        return [list(self.rows_of(text)) for text in texts]
+
     def rows_of_word(self, word: str) -> tuple[int, ...]:
         """Return the row of a lower-case word, or the rows of the pieces that it is cut into."""
         whole = self._row_of.get(word)
         return (whole,) if whole is not None else tuple(self._pieces(word))
 
     def _rows_of_identifier(self, identifier: str) -> tuple[int, ...]:
-        return tuple(row for part in parts(identifier) for row in self.rows_of_word(part))
+        return self._rows_of_parts(parts(identifier))
+
+    def _rows_of_parts(self, pieces: Iterable[str]) -> tuple[int, ...]:
+        return tuple(chain.from_iterable(map(self.rows_of_word, pieces)))
 
     def _pieces(self, word: str) -> Iterator[int]:
         """Yield the rows of the longest pieces from the left; a letter that starts none is passed over."""
@@ -109,8 +121,9 @@ class StaticEncoder:
         self.name = name
         self.vocabulary = vocabulary
         self.about = about
-        self._table = table
+        self._table = np.asarray(table)  # rows of a memory map are objects of their own, which take longer
         self._scales = scales
+        self._norms = np.zeros(len(table), np.float32)
 
     @property
     def dimension(self) -> int:
@@ -122,12 +135,12 @@ class StaticEncoder:
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             batch = texts[start : start + _BATCH]
-            vectors[start : start + _BATCH] = unit(self._sums([self.vocabulary.rows(text) for text in batch]))
+            vectors[start : start + _BATCH] = unit(self._sums(self.vocabulary.rows_of_each(list(map(words, batch)))))
         return vectors
 
-    def rows(self, words: Sequence[str]) -> Vectors:
+    def rows(self, singles: Sequence[str]) -> Vectors:
         """Return one unit-length row a single lower-case word, for comparing words with words."""
-        return self.encode(words, "query")
+        return self.encode(singles, "query")
 
     def lengths(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return how much each single lower-case word counts in a text: the length of its row, 0 if unknown."""
@@ -140,9 +153,17 @@ class StaticEncoder:
         rows: Vectors = self._table.astype(np.float32) * self._scales.astype(np.float32)[:, None]
         return rows
 
-    def vectors_of(self, rows: NDArray[np.int64]) -> Vectors:
-        """Return the unit-length vectors of rows of the table, shape `(len(rows), dimension)`."""
-        return unit(np.multiply(self._table[rows], self._scales[rows, None], dtype=np.float32))
+    def cosines(self, rows: NDArray[np.intp], vectors: Vectors) -> Vectors:
+        """Return the cosines of rows of the table with unit vectors, shape `(len(rows), len(vectors))`."""
+        found = self._table.take(rows, axis=0).astype(np.float32)
+        norms = self._norms[rows]
+        new = np.flatnonzero(norms == 0)
+        if len(new):
+            norms[new] = np.maximum(np.sqrt(np.einsum("nd,nd->n", found[new], found[new])), 1.0)
+            self._norms[rows[new]] = norms[new]
+        cosines: Vectors = found @ vectors.T
+        cosines /= norms[:, None]
+        return cosines
 
     def _sums(self, bags: Sequence[Sequence[int]]) -> Vectors:
         """Return the sum of each bag's rows.
@@ -153,12 +174,22 @@ class StaticEncoder:
         """
         ends = np.cumsum(np.fromiter(map(len, bags), dtype=np.int64, count=len(bags)))
         flat = np.fromiter(chain.from_iterable(bags), dtype=np.int64, count=int(ends[-1]))
-        distinct, place = np.unique(flat, return_inverse=True)
+        distinct, place = distinct_rows(flat, len(self._table))
         rows = self._table[distinct] * self._scales[distinct, None].astype(np.float32)
         sums = np.zeros((len(bags), self.dimension), dtype=np.float32)
         for i, (start, end) in enumerate(pairwise((0, *ends.tolist()))):
             np.add.reduce(rows[place[start:end]], axis=0, out=sums[i])
         return sums
+
+
+def distinct_rows(rows: NDArray[np.integer], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return each of some rows of a table of `size` once, ascending, and the place of each among those."""
+    there = np.zeros(size, dtype=bool)
+    there[rows] = True
+    distinct = np.flatnonzero(there)
+    places = np.empty(size, dtype=np.intp)
+    places[distinct] = np.arange(len(distinct))
+    return distinct, places[rows]
 
 
 def default_static() -> StaticEncoder:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Literal
 
+from assay.encode.vectors import is_word_bag
 from assay.protocols import Encoder, Vectors
 from assay.terms import STOP_WORDS, parts, words
 from assay.values import Chunk
@@ -36,7 +37,6 @@ _SYNTAX = frozenset(
     "using val value var vec virtual void where while with yield".split()
 )
 
-_WORD_BAGS = frozenset(("static", "hash"))
 _READ = 6000  # characters of a chunk that are looked at: about 150 lines
 _DOC = 1200
 _COMMENTS = 600
@@ -63,11 +63,6 @@ def text_for(encoder: str, chunk: Chunk, reads: Reads = "auto") -> str:
 def chunk_vectors(encoder: Encoder, chunks: Iterable[Chunk], reads: Reads = "auto") -> Vectors:
     """Return one unit-length row a chunk."""
     return encoder.encode([text_for(encoder.name, chunk, reads) for chunk in chunks], "code")
-
-
-def is_word_bag(encoder: str) -> bool:
-    """Say whether the encoder of a name adds up words, rather than reading them in their order."""
-    return encoder.partition(":")[0] in _WORD_BAGS
 
 
 def source(chunk: Chunk) -> str:

@@ -10,27 +10,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
 from assay.operations.requests import LONGEST_QUERY
-from assay.operations.workspace import JointSearch, Workspace, joint_searches, translator
+from assay.operations.workspace import CorpusAnswer, JointSearch, Workspace, joint_searches, readings_of
 from assay.search.filters import filter_mask
 from assay.search.question import query_words
-from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace
-from assay.search.text_matches import MOST_MATCHES, TextMatch, reading_order, text_matches
 from assay.search.translation import unread_note
 from assay.values import KINDS, Chunk, Hit, Mode, Problem, Query
+
+if TYPE_CHECKING:
+    from assay.search.related import Group, RelatedCode, RelatedPlace
+    from assay.search.text_matches import TextMatch
 
 
 def without_missing(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[list[Query], list[str]]:
     """Return queries without the quoted texts that no text holds, and a note on each: a quote may be of a person."""
     kept, notes = [], []
     for query in queries:
-        quotes = replace(query, patterns=())
-        if query.exact and not any(_keeps_any(each, quotes) for each in searches):
+        if query.exact and not any(_keeps_any(each, replace(query, patterns=())) for each in searches):
             quoted = " and ".join(f'"{text}"' for text in query.exact)
             notes.append(f"no text that is searched holds {quoted} letter by letter; searched without that")
             query = replace(query, exact=())  # noqa: PLW2901  the same query from here on
@@ -51,6 +53,8 @@ def _asks_something(query: Query) -> bool:
 
 def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> tuple[TextMatch, ...]:
     """Return where texts and expressions stand, for a reader; paths begin with their root if there are several."""
+    from assay.search.text_matches import MOST_MATCHES, reading_order, text_matches  # not for most searches
+
     found: set[TextMatch] = set()
     for each in searches:
         search = each.corpus_search
@@ -137,25 +141,23 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
     With `rooted`, each chunk knows which root it is from. Paths are relative to it.
     """
     hits: list[Hit] = []
-    asked: list[JointSearch] = []
-    sure = False
     queries, notes = without_missing(searches, queries)
     asks_more = not notes or any(map(_asks_something, queries))
-    for each in searches:
-        found, note, search = _found(each, queries, k)
-        asked.append(search)
+    readings = readings_of(queries)
+    read = [replace(query, text=one.text) for query, one in zip(queries, readings, strict=True)]
+    answers = [_answered(each, read, k) for each in searches]
+    for found, search, note in answers:
         notes += [note] if note else []
-        sure = sure or search.corpus_search.is_relevant(found, reranked=not note)
-        hits += (_of_root(hit, search.members[0].name) for hit in found) if rooted else found
+        hits += (_of_root(hit, search.members[0].name) for hit in found.hits) if rooted else found.hits
     if len(searches) > 1:
         hits.sort(key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
-    readings = [translator().read(query.text) for query in queries]
     quoting = [query for query in queries if query.reads_text]
     notes += [unread_note(one.language) for one in readings if not one.is_read]
+    asked = [search for _, search, _ in answers]
     return Answer(
         hits=tuple(hits[:k]),
-        relevant=sure and any(one.is_read for one in readings) and asks_more,
-        corrected=_corrected(asked, queries, tuple(one.text for one in readings)),
+        relevant=any(found.relevant for found, _, _ in answers) and any(one.is_read for one in readings) and asks_more,
+        corrected=_corrected(queries, read, [found for found, _, _ in answers]),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(member.report.stale for each in asked for member in each.members),
         notes=tuple(dict.fromkeys(notes)),
@@ -164,35 +166,29 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
     )
 
 
-def _found(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[list[Hit], str, JointSearch]:
-    """Return the hits of one search, how they are not reranked as its settings ask, if they are not, and what answered.
+def _answered(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[CorpusAnswer, JointSearch, str]:
+    """Return the answer of one search, what gave it, and how it is not reranked as its settings ask, if it is not.
 
     What is damaged is left out where it is not all there is.
     """
     search = joint.corpus_search
     try:
-        return search.search(queries, k), "", joint
+        return search.answer(queries, k), joint, ""
     except (ModelUnavailable, MissingExtra) as error:
         if not (reranker := search.settings.reranker):
             raise
-        return search.search(queries, k, reranked=False), f"not reranked by '{reranker}': {error}", joint
+        return search.answer(queries, k, reranked=False), joint, f"not reranked by '{reranker}': {error}"
     except DamagedIndex:
         if len(joint.members) == 1:
             raise
-    return _found(joint.without_damaged(), queries, k)
+    return _answered(joint.without_damaged(), queries, k)
 
 
-def _corrected(searches: Sequence[JointSearch], queries: Sequence[Query], read: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the queries as read, their spelling corrected by the first search that corrects one.
-
-    Return none where that is what was typed.
-    """
-    for search in (each.corpus_search for each in searches):
-        with search.guard.reading():
-            corrected = tuple(map(search.speller.corrected, read))
-        if corrected != read:
-            return corrected
-    return () if read == tuple(query.text for query in queries) else read
+def _corrected(queries: Sequence[Query], read: Sequence[Query], answers: Sequence[CorpusAnswer]) -> tuple[str, ...]:
+    """Return the queries as the first search that corrects one searched for them; none where that is what was typed."""
+    before = [query.text for query in read]
+    texts = next((found.texts for found in answers if found.texts != before), before)
+    return () if texts == [query.text for query in queries] else tuple(texts)
 
 
 def _of_root(hit: Hit, name: str) -> Hit:
@@ -247,8 +243,8 @@ def _query_of_text(number: str, text: str, mode: Mode | None, added: Query) -> Q
 
     So does one that nothing is asked by meaning.
     """
-    words = query_words(text)
     _check(text)
+    words = query_words(text)
     everything = _keeps((*words.languages, *words.paths, *words.kinds)) or not words.by_meaning
     return Query(
         number,
@@ -315,7 +311,7 @@ class RelatedAnswer:
 
     def __iter__(self) -> Iterator[RelatedPlace]:
         """Yield every place, group by group."""
-        return (place for group in GROUPS for place in self.code.groups[group])
+        return chain.from_iterable(self.code.groups.values())
 
     @property
     def subject(self) -> RelatedPlace:

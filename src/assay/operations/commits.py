@@ -16,7 +16,7 @@ from assay.corpus.git_history import commit_ids
 from assay.errors import InputError, printable
 from assay.operations.answer import queries_of
 from assay.operations.indexes import build_of, encoder_of
-from assay.operations.workspace import CorpusSearch
+from assay.operations.workspace import CorpusSearch, check
 from assay.protocols import Progress
 from assay.search.combine import IndexGuard
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window
@@ -136,6 +136,7 @@ class History:
     """The commits of one repository, indexed when they are first asked about; each question adds the new ones."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
+        check(settings.search)
         self.root, self._settings = root, settings
         self._index = HistoryIndex(root, history_location(root), encoder_of(settings), build_of(settings))
         self._known: _IndexedCommits | None = None
@@ -155,7 +156,7 @@ class History:
             return FoundCommits(newest, bool(newest), len(commits.messages))
         guard = IndexGuard(self._index.check, f"removing '{self._index.folder.location}'")
         search = CorpusSearch(snapshot, self._index.encoder, self._settings.search, guard)
-        hits = search.search([replace(query, paths=())], k * _PARTS)
+        (hits,) = search.search([replace(query, paths=())], k * _PARTS)
         best: dict[str, Hit] = {}
         for hit in hits:
             best.setdefault(hit.chunk.path.partition("/")[0], hit)

@@ -17,22 +17,15 @@ from pathlib import Path
 from assay import plugins
 from assay.errors import DamagedIndex, InputError, StorageError, UnwritableIndex
 from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory
-from assay.protocols import Encoder, Progress, Searcher
-from assay.search.combine import (
-    CheckedSearcher,
-    IndexGuard,
-    RerankedSearcher,
-    RewrittenSearcher,
-    rebuild_command,
-    union,
-)
+from assay.protocols import Encoder, Progress, Scorer, Searcher
+from assay.search.combine import IndexGuard, rebuild_command, rerank, union
 from assay.search.folder_index import IndexReport
 from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
 from assay.search.question import Speller
 from assay.search.ranking import SHIPPED
 from assay.search.retrievers import listing
-from assay.search.translation import Translator
+from assay.search.translation import Reading, Translator
 from assay.settings import SearchSettings, Settings
 from assay.store.place import is_bucket
 from assay.store.snapshot import Snapshot
@@ -52,18 +45,9 @@ def translator() -> Translator:
     return Translator(dictionary)
 
 
-def searcher_of(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings, speller: Speller) -> Searcher:
-    """Return the pipeline that the settings ask for."""
-    check(settings)
-    searcher: Searcher
-    if settings.ranking == "learned":
-        searcher = IssueSearcher(LearnedSearcher(snapshot, encoder, speller, weights_folder(settings)), snapshot)
-    else:
-        searcher = RewrittenSearcher(_unlearned(snapshot, encoder, settings), speller.corrected)
-    if settings.reranker:
-        scorer = plugins.make("scorer", settings.reranker)
-        searcher = RerankedSearcher(searcher, scorer, settings.rerank_depth)
-    return RewrittenSearcher(searcher, lambda text: translator().read(text).text)
+def readings_of(queries: Sequence[Query]) -> list[Reading]:
+    """Return how each query is read: as it was typed, or in English."""
+    return [translator().read(query.text) for query in queries]
 
 
 def check(settings: SearchSettings) -> None:
@@ -103,6 +87,17 @@ def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -
     return FusedSearcher((vectors, keywords), settings.fusion)
 
 
+@dataclass(frozen=True, slots=True)
+class CorpusAnswer:
+    """What one corpus answers to some queries together."""
+
+    hits: list[Hit]
+    texts: list[str]
+    """What the queries were searched for as, their spelling corrected."""
+    relevant: bool
+    """Whether a hit is likely right; where scores are no probabilities, any is."""
+
+
 @dataclass(frozen=True)
 class CorpusSearch:
     """One corpus with all that its settings ask for, each part made when it is first needed."""
@@ -119,26 +114,51 @@ class CorpusSearch:
 
     @cached_property
     def searcher(self) -> Searcher:
-        """Return the searcher that the settings ask for."""
-        return CheckedSearcher(searcher_of(self.snapshot, self.encoder, self.settings, self.speller), self.guard)
+        """Return what searches for queries as they were read and corrected."""
+        if self.settings.ranking != "learned":
+            return _unlearned(self.snapshot, self.encoder, self.settings)
+        learned = LearnedSearcher(self.snapshot, self.encoder, weights_folder(self.settings))
+        return IssueSearcher(learned, self.snapshot, self.speller)
 
-    def search(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> list[Hit]:
-        """Return the best hits of some queries, united."""
-        by_meaning = [query for query in queries if query.text]
-        search = self if reranked else replace(self, settings=replace(self.settings, reranker=""))
-        found = search.searcher.search(by_meaning, k) if by_meaning else []
+    @cached_property
+    def scorer(self) -> Scorer:
+        """Return the reranker."""
+        made: Scorer = plugins.make("scorer", self.settings.reranker)
+        return made
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return the best hits of each query, which is read in its language here."""
+        read = [replace(query, text=one.text) for query, one in zip(queries, readings_of(queries), strict=True)]
         with self.guard.reading():
-            found += [listing(self.snapshot, query, k) for query in queries if not query.text]
-        return union(found, k)
+            return self._found(read, list(map(self._corrected, read)), k, reranked=bool(self.settings.reranker))
 
-    def is_relevant(self, hits: Sequence[Hit], *, reranked: bool = True) -> bool:
-        """Say whether a hit is likely right, by the ranking alone; where scores are no probabilities, any hit is.
+    def answer(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> CorpusAnswer:
+        """Return the best hits of some queries that were read, united."""
+        reranked = reranked and bool(self.settings.reranker)
+        with self.guard.reading():
+            corrected = list(map(self._corrected, queries))
+            hits = union(self._found(queries, corrected, k, reranked=reranked), k)
+        relevant = bool(hits)
+        if self.settings.ranking == "learned" and not reranked:  # which only says which of some texts is the better one
+            relevant = is_relevant(hits, self.snapshot, self.encoder.name, weights_folder(self.settings))
+        return CorpusAnswer(hits, [query.text for query in corrected], relevant)
 
-        A reranker only says which of some texts is the better one, and one of them always is.
-        """
-        if self.settings.ranking == "learned" and not (reranked and self.settings.reranker):
-            return is_relevant(hits, self.snapshot, self.encoder.name, weights_folder(self.settings))
-        return bool(hits)
+    def _corrected(self, query: Query) -> Query:
+        text = self.speller.corrected(query.text)
+        return query if text == query.text else replace(query, text=text)
+
+    def _found(
+        self, queries: Sequence[Query], corrected: Sequence[Query], k: int, *, reranked: bool
+    ) -> list[list[Hit]]:
+        """Return the hits of each query; a reranker reads the query as it was before its spelling was corrected."""
+        scorer = self.scorer if reranked else None
+        depth = max(k, self.settings.rerank_depth) if reranked else k
+        by_meaning = iter(self.searcher.search([query for query in corrected if query.text], depth))
+        answers = [next(by_meaning) if query.text else listing(self.snapshot, query, k) for query in corrected]
+        if scorer is None:
+            return answers
+        pairs = zip(queries, answers, strict=True)
+        return [rerank(scorer, query, hits)[:k] if query.text else hits for query, hits in pairs]
 
 
 @dataclass(frozen=True)
@@ -165,23 +185,17 @@ class Workspace:
 
     @property
     def searcher(self) -> Searcher:
-        """Return the searcher that the settings ask for."""
-        return self.corpus_search.searcher
+        """Return the same, as what answers each query by itself."""
+        return self.corpus_search
 
     @cached_property
     def guard(self) -> IndexGuard:
         """Return what tells who reads the index that it is damaged."""
-        where = self.index.location if self.settings.index.location or is_bucket(self.index.location) else ""
+        location = self.index.location
+        is_copied = is_bucket(location)
+        where = location if self.settings.index.location or is_copied else ""
         path = str(self.index.root) if self.settings.index.refresh and self.index.root.is_dir() else "PATH"
-        return IndexGuard(self.index.check, rebuild_command(path, where), is_bucket(where))
-
-    def search(self, queries: Sequence[Query], k: int) -> list[Hit]:
-        """Return the best hits of some queries, united."""
-        return self.corpus_search.search(queries, k)
-
-    def is_relevant(self, hits: Sequence[Hit]) -> bool:
-        """Say whether a hit is likely right; see `CorpusSearch`."""
-        return self.corpus_search.is_relevant(hits)
+        return IndexGuard(self.index.check, rebuild_command(path, where), is_copied)
 
     def refresh(self, progress: Progress | None = None) -> tuple[Workspace, IndexReport]:
         """Bring the index up to date; return what to search from now on, this one if that did not change."""
@@ -294,6 +308,8 @@ class JointSearch:
 
 def joint_searches(workspaces: Sequence[Workspace]) -> list[JointSearch]:
     """Return what searches some workspaces in as few passes as their settings allow."""
+    if len(workspaces) == 1:
+        return [JointSearch(tuple(workspaces))]
     groups: dict[tuple[str, SearchSettings], list[Workspace]] = {}
     for workspace in workspaces:
         search = replace(workspace.settings.search, limit=1, excerpt_lines=1)  # of printing

@@ -1,4 +1,4 @@
-"""Wrap and join searchers: fuse and unite their answers, rerank them, and report a corrupt index in one line.
+"""Fuse, unite and rerank the answers of searchers, and report a corrupt index in one line.
 
 `rrf` is reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009) with their k of 60. `linear` adds scores in
 standard deviations above the lowest that a searcher returned: z-scores, but for one constant a query, so that what a
@@ -13,7 +13,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -88,37 +88,13 @@ def union(answers: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
     return [best[chunk_id] for chunk_id in order][:k]
 
 
-@dataclass(frozen=True, slots=True)
-class RerankedSearcher:
-    """Search with `inner` and let a scorer read the first `depth` hits of it, or as many as are asked for."""
-
-    inner: Searcher
-    scorer: Scorer
-    depth: int = 50
-
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return at most `k` hits a query, best first by the scorer alone, equal ones as `inner` has them."""
-        answers = self.inner.search(queries, max(k, self.depth))
-        return [self._ranked(query, hits)[:k] for query, hits in zip(queries, answers, strict=True)]
-
-    def _ranked(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
-        if not hits:
-            return []
-        scores = map(float, self.scorer.score(query, [hit.chunk for hit in hits]))
-        scored = [Hit(hit.chunk, score, {"reranker": score}) for hit, score in zip(hits, scores, strict=True)]
-        return sorted(scored, key=lambda hit: -hit.score)
-
-
-@dataclass(frozen=True, slots=True)
-class RewrittenSearcher:
-    """Search with `inner` for queries whose text is rewritten: corrected, or translated."""
-
-    inner: Searcher
-    rewrite: Callable[[str], str]
-
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return what `inner` does for the rewritten queries."""
-        return self.inner.search([replace(query, text=self.rewrite(query.text)) for query in queries], k)
+def rerank(scorer: Scorer, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits of a query, best first by what a scorer that reads them says, equal ones as they were."""
+    if not hits:
+        return []
+    scores = map(float, scorer.score(query, [hit.chunk for hit in hits]))
+    scored = [Hit(hit.chunk, score, {"reranker": score}) for hit, score in zip(hits, scores, strict=True)]
+    return sorted(scored, key=lambda hit: -hit.score)
 
 
 def rebuild_command(path: str, location: str | None) -> str:
@@ -155,16 +131,3 @@ class IndexGuard:
             if found := self.check():
                 raise DamagedIndex(f"the index is corrupt: {found}; {self.rebuild} rebuilds it") from error
             raise
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedSearcher:
-    """Search with `inner`, under the guard of its index."""
-
-    inner: Searcher
-    guard: IndexGuard
-
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return what `inner` does; raise DamagedIndex where it broke over a damaged index."""
-        with self.guard.reading():
-            return self.inner.search(queries, k)

@@ -27,6 +27,7 @@ _QUALIFIER = r"(?:\.|::|#|->|\\|/)"
 _TYPED = re.compile(rf"[^\W\d]\w*(?:{_QUALIFIER}~?[^\W\d]\w*)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # no blanks part it from a name
 _SPLIT = re.compile(_QUALIFIER)
+_NAMES_APART = re.compile(r"[.:]+")
 _READ, _MOST_TYPED = 2000, 40  # characters, names
 _MOST_READ, _MOST = 256, 48  # chunks of a name whose symbols are read, and that are returned
 _INSIDE, _FOLDED = 0.75, 0.25  # how exactly a chunk declares what a unit in it does, and a name in another letter case
@@ -186,7 +187,7 @@ def owners_of(chunk: Chunk) -> tuple[str, ...]:
 
 def innermost_name(parent: str) -> str:
     """Return the innermost of enclosing names."""
-    return re.split(r"[.:]+", parent)[-1] if parent else ""
+    return _NAMES_APART.split(parent)[-1] if parent else ""
 
 
 def declared_places(

@@ -12,26 +12,33 @@ same cosines (Xiong et al., 2017, *End-to-End Neural Ad-hoc Ranking with Kernel 
 word, how many are similar at each of six levels. No model runs, and what a chunk's words are is read from its text, so
 no index holds anything for it. Only the first few dozen candidates are looked at: reading texts costs more than all
 the rest of a query.
+
+A phrase is three words in a row, wherever they stand. A message that was pasted stands in the code as a string whose
+variable parts are holes (`{name}`, `%s`, `${port}`); the question may have a time and a level before it, as logs do.
+What was quoted, or is the whole question, may stand anywhere in the chunk. Words are compared as they stand, without
+letter case and punctuation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain, filterfalse, groupby, islice
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.static import StaticEncoder, default_static
+from assay.encode.static import StaticEncoder, default_static, distinct_rows
 from assay.search.filters import traits_of
-from assay.search.lexical import Array, TermMatch
-from assay.search.phrases import PHRASE_FEATURES, phrase_features
 from assay.search.question import Question
+from assay.search.retrievers import Array, TermMatch
 from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
-from assay.terms import STOP_WORDS, words
+from assay.terms import STOP_WORDS, spaced, words
 from assay.values import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
 
 NAME, PARENT, PATH, DOC, BODY = range(len(FIELDS))
@@ -101,6 +108,11 @@ class QueryInCorpus:
         return found
 
     @cached_property
+    def named(self) -> list[Numbers]:
+        """The chunks in whose names each of the identifiers stands."""
+        return [name.chunks[name.counts[:, NAME] > 0] for name in self.names]
+
+    @cached_property
     def idf(self) -> Array:
         """What each term weighs, as it is rare; a query without terms has one that no chunk holds."""
         return np.array([term.idf for term in self.terms] or [1.0], dtype=np.float32)
@@ -124,11 +136,14 @@ class CandidateFeatures:
     rows: Array
     files: NDArray[np.intp]
     """A small number a file."""
+    file_numbers: Numbers
+    """The number of each file in the snapshot, by its small one."""
     declared: Numbers
     """Those that declare a typed name."""
 
 
 _NONE = np.zeros(0, np.int64)
+_NO_PLACES = np.zeros(0, np.intp)
 
 
 def candidates_of(numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE) -> CandidateFeatures:
@@ -142,24 +157,28 @@ def candidates_of(numbers: Numbers, query: QueryInCorpus, declared: Numbers = _N
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
         rows[:, at] = columns[feature]
-    return CandidateFeatures(numbers, rows, file, declared)
+    return CandidateFeatures(numbers, rows, file, files, declared)
 
 
 def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
     """Say where the query's terms stand, and whether one of its identifiers is the candidate's name."""
-    counts = np.stack([_counts(term, numbers) for term in query.terms] or [_nothing(numbers)], axis=1)
-    present: NDArray[np.bool_] = counts > 0
-    anywhere = np.asarray(present.any(axis=2))
     weights = query.term_weights
+    held = np.zeros((3, len(numbers), len(weights)), dtype=np.float32)
+    for at, term in enumerate(query.terms):
+        here, place = _holding(term.chunks, numbers)
+        counts = term.counts[place]
+        held[0, here, at] = 1.0
+        held[1, here, at] = counts[:, NAME] > 0
+        held[2, here, at] = counts[:, BODY] > 0
+    covered, in_name, in_body = held @ weights
     named = np.zeros(len(numbers), dtype=bool)
-    for name in query.names:
-        named |= _counts(name, numbers)[:, NAME] > 0
+    named[_holding(np.sort(np.concatenate([_NONE, *query.named])), numbers)[0]] = True
     return {
-        "covered": anywhere @ weights,
-        "covered_name": present[:, :, NAME] @ weights,
-        "covered_body": present[:, :, BODY] @ weights,
+        "covered": covered,
+        "covered_name": in_name,
+        "covered_body": in_body,
         "name_whole": named,
-        "rare_missing": ~anywhere[:, int(weights.argmax())],
+        "rare_missing": held[0, :, int(weights.argmax())] == 0,
     }
 
 
@@ -199,17 +218,17 @@ def _of_unit(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) 
 def _traits(snapshot: Snapshot, files: Numbers) -> NDArray[np.bool_]:
     """Return whether each file is of a test, of an example, an aside, shape `(files, 3)`; read off once a path."""
     known, numbers = snapshot.traits, files.tolist()
-    for file in numbers:
-        if file not in known:
-            known[file] = traits_of(snapshot.path_of(file))
+    if new := [file for file in numbers if file not in known]:
+        known.update(zip(new, list(map(traits_of, snapshot.paths_of(new))), strict=True))
     return np.array([known[file] for file in numbers], dtype=bool).reshape(-1, 3)
 
 
 def _file_mean(file: NDArray[np.intp], scores: Array) -> Array:
     """Return for each candidate the mean of the three best scores among the candidates of its file."""
     order = np.lexsort((-scores, file))
-    first = np.r_[True, file[order][1:] != file[order][:-1]]
-    position = np.arange(len(order))
+    ordered, position = file[order], np.arange(len(order))
+    first = np.ones(len(order), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     top = order[position - np.maximum.accumulate(np.where(first, position, 0)) < 3]
     mean = np.bincount(file[top], weights=scores[top]) / np.bincount(file[top])
     return mean[file].astype(np.float32)
@@ -222,16 +241,13 @@ def _place(scores: Array) -> Array:
     return place
 
 
-def _counts(found: TermMatch, numbers: Numbers) -> NDArray[np.uint8]:
-    """Return a term's counts in the given chunks, shape `(chunks, fields)`; zeros where it does not stand."""
-    if not len(found.chunks):
-        return _nothing(numbers)
-    place = np.minimum(np.searchsorted(found.chunks, numbers), len(found.chunks) - 1)
-    return np.where((found.chunks[place] == numbers)[:, None], found.counts[place], 0).astype(np.uint8)
-
-
-def _nothing(numbers: Numbers) -> NDArray[np.uint8]:
-    return np.zeros((len(numbers), len(FIELDS)), dtype=np.uint8)
+def _holding(chunks: Numbers, numbers: Numbers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return which of some numbers are among ascending chunks, and where these stand."""
+    if not len(chunks):
+        return _NO_PLACES, _NO_PLACES
+    place = np.minimum(np.searchsorted(chunks, numbers), len(chunks) - 1)
+    here = np.flatnonzero(chunks[place] == numbers)
+    return here, place[here]
 
 
 KIND_FEATURES = ("type", "type_asked", "kind_asked", "constant", "constant_asked", "block_asked", "type_not_callable")
@@ -262,8 +278,9 @@ def kind_features(terms: Sequence[str], chunks: Sequence[Chunk]) -> Array:
     """Return what each chunk is and whether a question's stems ask for it, shape `(chunks, len(KIND_FEATURES))`."""
     named = [_NAMED[term] for term in terms if term in _NAMED]
     value = not _CONSTANTS.isdisjoint(terms)
-    rows = [_row(chunk.kind, frozenset().union(*named), value=value) for chunk in chunks]
-    return np.array(rows, dtype=np.float32).reshape(len(chunks), len(KIND_FEATURES))
+    asked = frozenset().union(*named)
+    rows = {kind: _row(kind, asked, value=value) for kind in {chunk.kind for chunk in chunks}}
+    return np.array([rows[chunk.kind] for chunk in chunks], dtype=np.float32).reshape(len(chunks), len(KIND_FEATURES))
 
 
 def _row(kind: str, named: frozenset[str], *, value: bool) -> tuple[bool, ...]:
@@ -289,10 +306,10 @@ TOKEN_FEATURES = (*_NEAR, *_ALIKE, "asked_name", "asked_doc", "least_met", "met"
 _NAME_WORDS, _DOC_WORDS, _TEXT_WORDS = 16, 40, 90
 _DOC, _TEXT = 400, 3000  # characters looked at
 _KEPT = 8192  # chunks, of about 1 kB: questions in a row come to the same ones, above all while one is typed
-_ENOUGH = 3  # words of a text that are looked up at first for each row that is wanted
 _CENTRES, _WIDTHS = (np.array(column, dtype=np.float32) for column in zip(*LEVELS, strict=True))
 
-Bags = tuple[NDArray[np.int32], ...]
+Bags = tuple[NDArray[np.int32], tuple[int, ...]]
+"""The rows of the words of a chunk's name, documentation and text, each once, end to end, and how many they are."""
 
 
 @dataclass(frozen=True)
@@ -300,6 +317,7 @@ class TokenSimilarity:
     """Compares words by a static table, loaded at the first question."""
 
     load: Callable[[], StaticEncoder] = default_static
+    _known: dict[tuple[str, ...], Bags] = field(default_factory=dict, compare=False)
 
     @cached_property
     def _table(self) -> StaticEncoder:
@@ -317,62 +335,144 @@ class TokenSimilarity:
         how much of the name and of the documentation is asked for; the cosine of the word that is met least, and the
         mean of all.
         """
-        bags = [bag for one in chunks for bag in self._known(one.symbol, one.parent, one.about, one.text)]
-        if not asked_words or not bags:
+        if not asked_words or not chunks:
             return np.zeros((len(chunks), len(TOKEN_FEATURES)), dtype=np.float32)
-        lengths = np.array([len(bag) for bag in bags])
-        starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-        rows, place = np.unique(np.concatenate(bags).astype(np.int64), return_inverse=True)
-        cosines = np.maximum(self._table.vectors_of(rows) @ self._table.rows(asked_words).T, 0.0)
-        nearest = np.maximum.reduceat(cosines[place], starts, axis=0)
+        bags = self._bags(chunks)
+        lengths = np.array([length for _, own in bags for length in own])
+        ends = np.cumsum(lengths)
+        rows, place = distinct_rows(np.concatenate([rows for rows, _ in bags]), len(self._table.vocabulary))
+        cosines = np.maximum(self._table.cosines(rows, self._table.rows(asked_words)), 0.0)
+        nearest = np.maximum.reduceat(cosines[place], ends - lengths, axis=0)
         near = (nearest * weights).sum(axis=1)  # in BLAS, finite numbers raised an invalid-value warning now and then
-        asked = np.add.reduceat(cosines.max(axis=1)[place], starts) / lengths
+        alike, asked = _summed(cosines, place, lengths, weights)
         last = nearest[len(SIMILARITY_FIELDS) - 1 :: len(SIMILARITY_FIELDS)]
         columns = (
             near.reshape(len(chunks), -1),
-            _alike(cosines, place, starts, weights).reshape(len(chunks), -1),
+            alike.reshape(len(chunks), -1),
             asked.reshape(len(chunks), -1)[:, : len(SIMILARITY_FIELDS) - 1],
             last.min(axis=1, keepdims=True),
             last.mean(axis=1, keepdims=True),
         )
         return np.hstack(columns).astype(np.float32)
 
-    @cached_property
-    def _known(self) -> Callable[[str, str, str, str], Bags]:
-        return lru_cache(_KEPT)(self._bags)
+    def _bags(self, chunks: Sequence[Chunk]) -> list[Bags]:
+        """Return the bags of some chunks; questions in a row come to the same ones."""
+        keys = [(one.symbol, one.parent, one.doc, one.description, one.text) for one in chunks]
+        new = {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in self._known}
+        if len(self._known) + len(new) > _KEPT:
+            self._known.clear()
+            new = dict(zip(keys, chunks, strict=True))
+        if new:
+            self._known.update(zip(new, self._read(list(new.values())), strict=True))
+        return list(map(self._known.__getitem__, keys))
 
-    def _bags(self, symbol: str, parent: str, about: str, text: str) -> Bags:
-        """Return the rows of the words of a chunk's name, of its documentation too, and of all of it; never none."""
-        name, doc = words(symbol), words(about[:_DOC])
-        named = [*name, *doc]
-        return (
-            self._rows([*name, *words(parent)], _NAME_WORDS),
-            self._rows(named, _DOC_WORDS),
-            self._rows([*named, *words(text[:_TEXT])], _TEXT_WORDS),
-        )
-
-    def _rows(self, every: Sequence[str], limit: int) -> NDArray[np.int32]:
-        """Return the first rows of some words, each once; a long text is looked up to its end only where it must be."""
-        enough = _ENOUGH * limit
-        found = self._telling(every[:enough])
-        if len(found) < limit and len(every) > enough:
-            found = self._telling(every)
-        return np.array(found[:limit] or [0], dtype=np.int32)
-
-    def _telling(self, every: Sequence[str]) -> list[int]:
-        plain = self._plain
-        return [row for row in dict.fromkeys(self._table.vocabulary.rows_of(every)) if row not in plain]
+    def _read(self, chunks: Sequence[Chunk]) -> list[Bags]:
+        """Return the rows of the words of each chunk's name, of its documentation too, and of all of it; never none."""
+        abouts = [about[:_DOC] for about in map(attrgetter("about"), chunks)]
+        texts = [chunk.text[:_TEXT] for chunk in chunks]
+        columns = ([chunk.symbol for chunk in chunks], [chunk.parent for chunk in chunks], abouts, texts)
+        found = self._table.vocabulary.rows_of_each(list(map(words, chain.from_iterable(columns))))
+        many, bags, is_plain = len(chunks), [], self._plain.__contains__
+        for name, parent, doc, text in zip(*(found[at * many : (at + 1) * many] for at in range(4)), strict=True):
+            every = [*name, *doc]
+            parts = ((*name, *parent), _NAME_WORDS), (every, _DOC_WORDS), ((*every, *text), _TEXT_WORDS)
+            of_each = [list(islice(filterfalse(is_plain, dict.fromkeys(rows)), most)) or [0] for rows, most in parts]
+            bags.append((np.array([*chain.from_iterable(of_each)], dtype=np.int32), tuple(map(len, of_each))))
+        return bags
 
 
-def _alike(cosines: Array, place: NDArray[np.intp], starts: NDArray[np.intp], weights: Array) -> Array:
-    """Return for each bag and level the weighted logarithm of the soft count of similar words, shape `(bags, levels)`.
+def _summed(cosines: Array, place: NDArray[np.intp], lengths: NDArray[np.int64], weights: Array) -> tuple[Array, Array]:
+    """Return two sums over the words of each bag: how many are similar at each level, and how much of it is asked for.
 
-    Kernels are computed once a distinct word, and a bag adds up those of its words.
+    The first is the weighted logarithm of a soft count, shape `(bags, levels)`, the second a mean cosine, `(bags,)`.
+    Kernels are computed once a distinct word, and a product with what each bag holds adds up those of its words.
     """
-    kernels = np.exp(-(((cosines[:, :, None] - _CENTRES) / _WIDTHS) ** 2) / 2)
-    counts = np.add.reduceat(kernels[place], starts, axis=0)
-    alike: Array = (np.log1p(counts) * weights[:, None]).sum(axis=1)
-    return alike
+    held = np.zeros((len(lengths), len(cosines)), dtype=np.float32)
+    held[np.repeat(np.arange(len(lengths)), lengths), place] = 1.0
+    of_words = np.ascontiguousarray(cosines.T)  # long rows: numpy takes many times as long over short ones
+    columns = np.empty((len(_CENTRES) * len(of_words) + 1, len(cosines)), dtype=np.float32)
+    columns[-1] = of_words.max(axis=0)
+    kernels = columns[:-1].reshape(len(_CENTRES), *of_words.shape)
+    np.subtract(of_words, _CENTRES[:, None, None], out=kernels)
+    kernels /= _WIDTHS[:, None, None]
+    np.multiply(kernels, kernels, out=kernels)
+    kernels *= np.float32(-0.5)
+    np.exp(kernels, out=kernels)
+    sums = columns @ held.T
+    counts = np.log1p(sums[:-1]).reshape(len(_CENTRES), -1, len(lengths))
+    return (counts * weights[:, None]).sum(axis=1).T, sums[-1] / lengths
+
+
+PHRASE_FEATURES = ("phrase", "phrase_long", "phrase_any")
+
+READ = 20_000
+"""Characters of a chunk that are compared word by word."""
+_RUN = 3  # words that make a phrase
+_LONG = 12  # words from which a phrase is as good as it gets
+_ASKED = 200  # words of a question
+
+
+def phrase_features(text: str, chunks: Sequence[Chunk]) -> Array:
+    """Return how much of a question stands word by word in each chunk, shape `(chunks, len(PHRASE_FEATURES))`.
+
+    The fraction of its runs of three words, the longest run in twelfths of twelve words, and whether there is one of
+    five.
+    """
+    asked = words(text.lower())[:_ASKED]
+    runs = [f" {' '.join(asked[at : at + _RUN])} " for at in range(len(asked) - _RUN + 1)]
+    rows = np.zeros((len(chunks), len(PHRASE_FEATURES)), dtype=np.float32)
+    for at, held in enumerate(map(spaced, [chunk.text[:READ] for chunk in chunks]) if len(runs) > 1 else ()):
+        there = [run in held for run in runs]
+        if True in there:
+            longest = max(sum(group) for _, group in groupby(there))
+            rows[at] = sum(there) / len(runs), min(longest + _RUN - 1, _LONG) / _LONG, longest >= _RUN
+    return rows
+
+
+_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\'((?:[^\'\\\n]|\\.)*)\'|`((?:[^`\\]|\\.)*)`')
+_HOLE = re.compile(r"%\(\w+\)\w|%[-+ #0-9.*]*[a-zA-Z]|[$#]?\{[^{}]*\}|\\\([^()]*\)|\$\w+|<\w+>|\\[nrt\"'`]")
+_LEAST_WORDS, _LEAST_TELLING = 4, 2
+_KEPT_CHUNKS = 1024  # chunks
+
+Message = tuple[str, ...]
+"""What stands between the holes of a string, as words with a blank on either side."""
+
+
+def comes_from(question: Question, text: str) -> bool:
+    """Tell whether a question is a message of a text, or quotes it."""
+    asked = spaced(question.text)
+    quotes = [asked, *map(spaced, question.phrases)]
+    return any(_long_enough(quote) and quote in spaced(text[:READ]) for quote in quotes) or any(
+        _stands_in(message, asked) for message in _messages(text)
+    )
+
+
+def _stands_in(message: Message, asked: str) -> bool:
+    """Tell whether all parts of a message stand in a question, in their order."""
+    at = 0
+    for part in message:
+        at = asked.find(part, at)
+        if at < 0:
+            return False
+        at += len(part) - 1
+    return True
+
+
+def _long_enough(text: str) -> bool:
+    found = text.split()
+    return len(found) >= _LEAST_WORDS and sum(word not in STOP_WORDS for word in found) >= _LEAST_TELLING
+
+
+@lru_cache(_KEPT_CHUNKS)
+def _messages(text: str) -> tuple[Message, ...]:
+    return tuple(_parts_of_strings(text[:READ]))
+
+
+def _parts_of_strings(text: str) -> Iterator[Message]:
+    for found in _STRING.finditer(text):
+        parts = tuple(spaced(part) for part in _HOLE.split(found[found.lastindex or 0]))
+        if _long_enough("".join(parts)):
+            yield tuple(part for part in parts if part.strip())
 
 
 TEXT_FEATURES = (*TOKEN_FEATURES, *KIND_FEATURES, *PHRASE_FEATURES)

@@ -159,7 +159,7 @@ class CommitFilter:
 def _files_of(segment: Segment, number: int) -> Sequence[str]:
     """Return the file of a change, or all files of a message."""
     file = segment.ids[number].partition("/")[2]
-    return [file] if file else changed_files(segment.chunk(number))
+    return [file] if file else changed_files(segment.chunks([number])[0])
 
 
 MOST_COMMITS = 20_000

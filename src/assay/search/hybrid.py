@@ -19,19 +19,18 @@ from assay.protocols import Encoder, Vectors
 from assay.search.declared_names import declarations, declared_places, unit_of
 from assay.search.features import (
     ALL_FEATURES,
-    NAME,
     CandidateFeatures,
     QueryInCorpus,
     TokenSimilarity,
     candidates_of,
+    comes_from,
     text_features,
 )
 from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of
-from assay.search.lexical import Array, FieldWeights, bm25, match
-from assay.search.list_order import ListEvidence, evidence_of, file_support
-from assay.search.phrases import comes_from
-from assay.search.question import Question, Speller, understand
+from assay.search.list_order import AskedWords, ListEvidence, evidence_of, file_support
+from assay.search.question import Question, understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking, query_features, ranking_name
+from assay.search.retrievers import Array, FieldWeights, bm25, match
 from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.values import Chunk, Hit, Query
 
@@ -51,7 +50,6 @@ class LearnedSearcher:
 
     snapshot: Snapshot
     encoder: Encoder
-    speller: Speller | None = None
     weights: Path = SHIPPED
     """The folder of the ranking's weights."""
     token_similarity: TokenSimilarity = field(default_factory=TokenSimilarity)
@@ -59,13 +57,8 @@ class LearnedSearcher:
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
-        corrected = [self.corrected(query) for query in queries]
-        vectors = self.encoder.encode([query.text for query in corrected], "query")
-        return [self._answer(query, vector, k) for query, vector in zip(corrected, vectors, strict=True)]
-
-    def corrected(self, query: Query) -> Query:
-        """Return the query with its spelling corrected."""
-        return query if self.speller is None else replace(query, text=self.speller.corrected(query.text))
+        vectors = self.encoder.encode([query.text for query in queries], "query")
+        return [self._answer(query, vector, k) for query, vector in zip(queries, vectors, strict=True)]
 
     def look_up(self, query: Query, vector: Vectors) -> QueryInCorpus:
         """Look a query up in the whole corpus, whichever part of it is searched."""
@@ -86,7 +79,7 @@ class LearnedSearcher:
         numbers = [
             _top(found.lexical, allowed, (strongest / 2, strongest / 4), order),
             _top(found.cosines, allowed, outstanding, order),
-            *(order.ordered(name.chunks[name.counts[:, NAME] > 0])[:_DEPTH] for name in found.names),
+            *(named if len(named) <= _DEPTH else order.ordered(named)[:_DEPTH] for named in found.named),
             declared,
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
@@ -111,15 +104,17 @@ class LearnedSearcher:
         candidates = self.candidates(query, found)
         scores = ranking.first.scores(candidates.rows)
         support = file_support(scores, candidates.files)
-        first = _second_stage(_with_files(ranking, found, candidates, scores), candidates, max(k, SECOND_STAGE[name]))
-        chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
+        asked = AskedWords(found.question, found.term_weights)
+        with_files = _with_files(ranking, asked, found.snapshot, candidates, scores)
+        first = _second_stage(with_files, candidates, max(k, SECOND_STAGE[name]))
+        chunks = found.snapshot.chunks(candidates.numbers[first].tolist())
         rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
         scores = ranking.second.scores(rows)
         answerable = ranking.answerable(query_features(found), rows, scores)
         odds = ranking.scale * scores + ranking.offset + answerable
-        declaring = np.isin(candidates.numbers[first], candidates.declared)
+        declaring = _among(candidates.numbers[first], candidates.declared)
         files = candidates.files[first], support[first]
-        beside = _beside(ranking, found, chunks, rows, odds, declaring, *files)
+        beside = _beside(ranking, asked, found.question, chunks, rows, odds, declaring, *files)
         places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
         best = [leader for leader, _ in places]
         return _RankedSide(
@@ -169,14 +164,19 @@ def _of_each_side(query: Query) -> list[Query]:
     return [replace(query, mode=side) for side in SIDES] if query.mode == "all" else [query]
 
 
-def _with_files(ranking: Ranking, found: QueryInCorpus, candidates: CandidateFeatures, scores: Array) -> Array:
+def _with_files(
+    ranking: Ranking, asked: AskedWords, snapshot: Snapshot, candidates: CandidateFeatures, scores: Array
+) -> Array:
     """Return scores of the first stage with what the names of their files say of the best."""
     if ranking.order is None or not len(scores):
         return scores
     best = np.argsort(-scores, kind="stable")[:_LOOKED_AT]
-    files, file = np.unique(found.snapshot.files(candidates.numbers[best]), return_inverse=True)
-    paths = list(map(found.snapshot.path_of, files.tolist()))
-    scores[best] += ranking.order.of_files(found.question, found.term_weights, paths)[file]
+    files = candidates.files[best]
+    distinct = list(dict.fromkeys(files.tolist()))
+    paths = snapshot.paths_of(candidates.file_numbers[distinct].tolist())
+    worth = np.zeros(len(candidates.file_numbers))
+    worth[distinct] = ranking.order.of_files(asked, paths)
+    scores[best] += worth[files]
     return scores
 
 
@@ -189,14 +189,20 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
     beyond = order[size:]
     rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
     with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_BEYOND]
-    return np.array(
-        list(dict.fromkeys((*order[:size], *beyond[np.isin(numbers, candidates.declared)], *with_all_terms))), np.intp
-    )
+    declaring = beyond[_among(numbers, candidates.declared)]
+    chosen = np.concatenate((order[:size], declaring, with_all_terms)).tolist()
+    return np.array(list(dict.fromkeys(chosen)), np.intp)
+
+
+def _among(numbers: NDArray[np.int64], others: NDArray[np.int64]) -> Mask:
+    """Return which numbers are among few others."""
+    return np.isin(numbers, others) if len(others) else np.zeros(len(numbers), dtype=bool)
 
 
 def _beside(  # noqa: PLR0913, PLR0917  candidates that were read, and what is known of them
     ranking: Ranking,
-    found: QueryInCorpus,
+    asked: AskedWords,
+    question: Question,
     chunks: Sequence[Chunk],
     rows: Array,
     odds: Array,
@@ -205,11 +211,10 @@ def _beside(  # noqa: PLR0913, PLR0917  candidates that were read, and what is k
     support: NDArray[np.float64],
 ) -> dict[str, Array]:
     """Return what is added to the score of each candidate beside what was learned of it alone."""
-    question = found.question
     added: dict[str, NDArray[np.floating]] = {"message": _message_lifts(question, chunks, rows)}
     if ranking.order is not None:
         before = (odds + added["message"]).astype(np.float64)
-        evidence = ListEvidence(evidence_of(question, found.term_weights, chunks), files, support)
+        evidence = ListEvidence(evidence_of(asked, chunks), files, support)
         added["list"] = ranking.order.scores(question, before, evidence) - before
     worth = declared_places(question.typed, chunks, declaring)
     added["name"] = _name_lifts(worth, odds + sum(added.values()))
@@ -236,7 +241,7 @@ def _message_lifts(question: Question, chunks: Sequence[Chunk], rows: Array) -> 
 
 
 def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: ChunkOrder) -> NDArray[np.int64]:
-    """Return the numbers of the best scores above 0, equal ones at the end in the order of the corpus.
+    """Return the numbers of the best scores above 0; of equal ones at the end, the first of the corpus.
 
     Only what stands above a floor is compared, if it is enough: a partition of all scores costs more than the rest.
     """
@@ -247,7 +252,7 @@ def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: 
             best = best[allowed[best]]
         if len(best) >= _DEPTH:
             break
-    return order.strongest(scores, best, _DEPTH)
+    return order.best(scores, best, _DEPTH)
 
 
 def _places(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> list[tuple[int, list[int]]]:
@@ -257,10 +262,10 @@ def _places(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> list[tuple[int,
     roots.
     """
     units: dict[tuple[str, ...], list[tuple[int, list[int]]]] = {}
-    places = []
+    places, unit = [], list(map(unit_of, chunks))
     for at in order.tolist():
         one = chunks[at]
-        same = units.setdefault(unit_of(one), []) if one.symbol and one.language not in PROSE else []
+        same = units.setdefault(unit[at], []) if one.symbol and one.language not in PROSE else []
         leader = next((others for best, others in same if _is_one_place(chunks[best], one)), None)
         if leader is not None:
             leader.append(at)

@@ -26,7 +26,7 @@ from assay.corpus.languages import BY_EXTENSION
 from assay.protocols import Searcher
 from assay.search.features import PATH
 from assay.search.filters import keeping, traits_of
-from assay.search.question import LONG
+from assay.search.question import LONG, Speller
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
 from assay.values import Hit, Query
@@ -42,10 +42,11 @@ _Parts = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class IssueSearcher:
-    """Search with `inner`, whose scores are probabilities."""
+    """Search with `inner`, whose scores are probabilities; `speller` corrects the parts of an issue."""
 
     inner: Searcher
     snapshot: Snapshot
+    speller: Speller | None = None
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
@@ -59,8 +60,9 @@ class IssueSearcher:
 
     def _answer(self, query: Query, issue: IssueText, k: int) -> list[Hit]:
         named = self._named(query, issue.places)
-        parts = {"title": replace(query, text=issue.title)} if issue.title else {}
-        parts["text"] = replace(query, text=issue.text)
+        texts = {"title": issue.title, "text": issue.text} if issue.title else {"text": issue.text}
+        corrected = self.speller.corrected if self.speller else str
+        parts = {part: replace(query, text=corrected(text)) for part, text in texts.items()}
         if named:
             parts["named"] = replace(next(iter(parts.values())), paths=tuple(f"./{escape(path)}" for path in named))
         answers = self.inner.search([*parts.values()], max(k, _DEPTH))
@@ -175,7 +177,7 @@ def named_files(snapshot: Snapshot, places: Sequence[NamedPlace]) -> Iterator[st
     for place in places:
         chunks, counts = snapshot.postings(place.term)
         files = np.unique(snapshot.files(chunks[counts[:, PATH] > 0])).tolist()
-        shared = {path: _shared_end(place.path, path) for path in map(snapshot.path_of, files)}
+        shared = {path: _shared_end(place.path, path) for path in snapshot.paths_of(files)}
         longest = max(shared.values(), default=0)
         meant = sorted(path for path, length in shared.items() if length == longest > 0)
         yield from meant if len(meant) <= _ALIKE else ()

@@ -14,14 +14,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
 from assay.search.filters import traits_of
-from assay.search.lexical import Array
 from assay.search.question import Question
+from assay.search.retrievers import Array
 from assay.terms import parts, stem, words
 from assay.values import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
@@ -83,6 +84,8 @@ _TESTS = re.compile(
 )
 _GENERIC = frozenset("__init__ base common core helpers impl index init lib main mod src types util utils".split())
 """Names of files that say nothing; that of their folder does."""
+
+_UNIT_KINDS = TYPE_KINDS | CALLABLE_KINDS
 
 Scores = NDArray[np.float64]
 
@@ -157,10 +160,10 @@ class ListOrder:
         placed: Scores = own + support * listed.support * (further == 0) - again * np.minimum(further, _MOST_AGAIN)
         return placed - (placed.max(initial=-np.inf) - scores.max(initial=-np.inf)) if len(scores) else placed
 
-    def of_files(self, question: Question, weights: Array, paths: Sequence[str]) -> Scores:
+    def of_files(self, asked: AskedWords, paths: Sequence[str]) -> Scores:
         """Return what the names of files are worth, before any text is read."""
-        rows = list(map(_Asked(question, weights).file_evidence, paths))
-        worth: Scores = np.array(rows).reshape(len(paths), len(_OF_FILES)) @ self.weights[_FILE_COLUMNS]
+        evidence = np.array(asked.of_files(paths)).reshape(len(paths), len(_OF_FILES))
+        worth: Scores = evidence @ self.weights[_FILE_COLUMNS]
         return worth
 
 
@@ -168,21 +171,26 @@ def _places_in_file(files: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return for each of ordered candidates how many of its file come before it."""
     by_file = np.argsort(files, kind="stable")
     ordered = files[by_file]
-    first = np.r_[True, ordered[1:] != ordered[:-1]] if len(files) else np.zeros(0, bool)
+    first = np.ones(len(files), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     position = np.arange(len(files))
     place = np.empty(len(files), dtype=np.intp)
     place[by_file] = position - np.maximum.accumulate(np.where(first, position, 0))
     return place
 
 
-def evidence_of(question: Question, weights: Array, chunks: Sequence[Chunk]) -> Scores:
-    """Return the evidence of candidates, shape `(candidates, len(EVIDENCE))`; `weights` are those of the terms."""
-    asked = _Asked(question, weights)
-    return np.array([asked.row(chunk) for chunk in chunks], dtype=np.float64).reshape(len(chunks), len(EVIDENCE))
+def evidence_of(asked: AskedWords, chunks: Sequence[Chunk]) -> Scores:
+    """Return the evidence of candidates, shape `(candidates, len(EVIDENCE))`."""
+    files = asked.of_files([chunk.path for chunk in chunks])
+    parents = list(map(_parent_words, [chunk.parent for chunk in chunks]))
+    units = list(map(_names_its_file, [chunk.symbol for chunk in chunks], [chunk.path for chunk in chunks]))
+    each = zip(chunks, parents, files, units, strict=True)
+    rows = [asked.row(chunk, parent, file, names_file=names_file) for chunk, parent, file, names_file in each]
+    return np.array(rows, dtype=np.float64).reshape(len(chunks), len(EVIDENCE))
 
 
-class _Asked:
-    """What of a question is compared with each candidate."""
+class AskedWords:
+    """What of a question is compared with each candidate; `weights` are those of its terms."""
 
     def __init__(self, question: Question, weights: Array) -> None:
         self.weight = dict(zip(question.terms, weights.tolist(), strict=False))  # without terms there is one weight
@@ -190,53 +198,48 @@ class _Asked:
         self.typed = question.typed.distinct
         self.folded = frozenset(fold(name.name) for name in self.typed)
         self.tests = bool(_TESTS.search(question.text))
-        self._files: dict[str, tuple[float, float, float]] = {}
 
-    def row(self, chunk: Chunk) -> tuple[float, ...]:
+    def row(
+        self, chunk: Chunk, parent: tuple[str, tuple[str, ...]], file: tuple[float, float, float], *, names_file: bool
+    ) -> tuple[float, ...]:
         """Return the evidence of one candidate, in the order of `EVIDENCE`."""
-        is_type = chunk.kind in TYPE_KINDS
-        typed, parent = 0.0, innermost_name(chunk.parent)
-        if self.typed:
-            typed = max(exactness(chunk, name) for name in self.typed)
+        typed = max(exactness(chunk, name) for name in self.typed) if self.typed else 0.0
+        folded, stems = parent
         return (
             typed,
-            typed * is_type,
-            bool(self.typed) and fold(parent) in self.folded,
-            self._uses(chunk),
-            sum(map(self._weight_of, _stems(parent))) if parent else 0.0,
-            *self.file_evidence(chunk.path),
-            self._names_file(chunk) and self.short,
+            typed * (chunk.kind in TYPE_KINDS),
+            folded in self.folded,
+            self._uses(chunk) if len(self.typed) > 1 else 0.0,
+            sum([self.weight.get(each, 0.0) for each in stems]),
+            *file,
+            names_file and chunk.kind in _UNIT_KINDS and self.short,
             self.tests and (chunk.kind == "test" or traits_of(chunk.path)[0]),
         )
 
-    def file_evidence(self, path: str) -> tuple[float, float, float]:
-        """Return what the words of a file's name weigh in the question, the same if short, and if all are there."""
-        found = self._files.get(path)
-        if found is None:
-            stems = _file_words(path)[0]
-            known = float(sum(map(self._weight_of, stems)))
-            whole = bool(stems) and all(each in self.weight for each in stems)
-            found = self._files[path] = known, known * self.short, whole * self.short
-        return found
-
-    def _weight_of(self, term: str) -> float:
-        return float(self.weight.get(term, 0.0))
+    def of_files(self, paths: Sequence[str]) -> list[tuple[float, float, float]]:
+        """Return for each path what the words of its file's name weigh, the same if short, and if all are there."""
+        rows, weight, short = [], self.weight, self.short
+        for stems, _ in map(_file_words, paths):
+            known = [weight[each] for each in stems if each in weight]
+            total = sum(known)
+            rows.append((total, total * short, short if known and len(known) == len(stems) else 0.0))
+        return rows
 
     def _uses(self, chunk: Chunk) -> float:
         """Return the fraction of at least two typed names that a candidate holds: it is where they meet."""
-        if len(self.typed) < 2:
-            return 0.0
         return sum(name.name in chunk.text for name in self.typed) / len(self.typed)
-
-    @staticmethod
-    def _names_file(chunk: Chunk) -> bool:
-        is_unit = chunk.kind in TYPE_KINDS | CALLABLE_KINDS
-        return is_unit and fold(chunk.symbol) == _file_words(chunk.path)[1]
 
 
 @lru_cache(16_384)
 def _stems(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(stem(part) for word in words(text) for part in parts(word)))
+    return tuple(dict.fromkeys(map(stem, chain.from_iterable(map(parts, words(text))))))
+
+
+@lru_cache(16_384)
+def _parent_words(parent: str) -> tuple[str, tuple[str, ...]]:
+    """Return the innermost of enclosing names, folded, and its stems."""
+    name = innermost_name(parent)
+    return (fold(name), _stems(name)) if name else ("", ())
 
 
 @lru_cache(16_384)
@@ -247,3 +250,8 @@ def _file_words(path: str) -> tuple[tuple[str, ...], str]:
     if name.lower() in _GENERIC and folders:
         return _stems(folders[-1])[-1:], fold(folders[-1])
     return _stems(name), fold(name)
+
+
+@lru_cache(16_384)
+def _names_its_file(symbol: str, path: str) -> bool:
+    return bool(symbol) and fold(symbol) == _file_words(path)[1]

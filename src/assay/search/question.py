@@ -14,10 +14,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from assay.search.declared_names import QueryNames, typed_names
 from assay.store.snapshot import Snapshot
-from assay.terms import STOP_WORDS, WORD, exact, parts, stem
+from assay.terms import STOP_WORDS, WORD, exact_each, parts, stem
 
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
 _TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))
@@ -56,15 +57,16 @@ def understand(text: str) -> Question:
     """Take a query apart; all of its words count when it has no telling one."""
     text = text[:_LONGEST]
     words = WORD.findall(text)
-    plain = [part for word in words for part in parts(word)]
+    plain = list(chain.from_iterable(map(parts, words)))
     telling = [word for word in plain if word not in STOP_WORDS] or plain
-    word_of = {stem(word): word for word in reversed(telling)}
-    terms = tuple(dict.fromkeys(stem(word) for word in telling))
+    stems = list(map(stem, telling))
+    word_of = dict(zip(reversed(stems), reversed(telling), strict=True))
+    terms = tuple(dict.fromkeys(stems))
     return Question(
         text=text,
         terms=terms,
         words=tuple(word_of[term] for term in terms),
-        names=tuple(dict.fromkeys((*(exact(word) for word in words if len(word) > 1), *_joined(plain)))),
+        names=tuple(dict.fromkeys((*exact_each([word for word in words if len(word) > 1]), *_joined(plain)))),
         typed=typed_names(text),
         phrases=tuple(first or second for first, second in _QUOTED.findall(text)),
         about_tests=not _TEST_WORDS.isdisjoint(terms),
@@ -76,7 +78,7 @@ def understand(text: str) -> Question:
 def _joined(plain: list[str]) -> list[str]:
     """Run two and three neighbouring words together; few enough to look all of them up."""
     plain = plain[:24]
-    return [exact("".join(plain[i : i + n])) for n in (2, 3) for i in range(len(plain) - n + 1)]
+    return exact_each(["".join(plain[i : i + n]) for n in (2, 3) for i in range(len(plain) - n + 1)])
 
 
 KEYS = {
@@ -126,8 +128,9 @@ class QueryWords:
         return not any((*filters, self.exact, self.patterns))
 
 
+@lru_cache(64)
 def query_words(typed: str) -> QueryWords:
-    """Take a query apart; text in quotes stays part of what is asked by meaning, too."""
+    """Take a query apart, once; text in quotes stays part of what is asked by meaning, too."""
     if len(typed) > LONG or "\n" in typed.strip():
         return QueryWords(typed)
     found = [each for each in _WORDS.finditer(typed) if not _is_path(each, typed)]

@@ -26,12 +26,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.view import is_word_bag
+from assay.encode.vectors import is_word_bag
 from assay.errors import InputError
 from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus
 from assay.search.filters import PROSE
-from assay.search.lexical import Array
 from assay.search.list_order import ORDER_WEIGHTS, ListOrder
+from assay.search.retrievers import Array
 from assay.store.segment import Mask, Segment
 from assay.store.snapshot import Snapshot
 from assay.values import CALLABLE_KINDS, KINDS, Mode
@@ -131,7 +131,8 @@ SECOND_STAGE: Mapping[RankingName, int] = {"code": 30, "docs": 60, "functions": 
 SHIPPED = Path(__file__).parent / "data"
 
 _LARGEST_EXPONENT = 80.0  # of e, in float32
-_PART_OF = np.array([PARTS.index(name.partition("@")[0]) for name in ALL_FEATURES])
+_PART_OF = [name.partition("@")[0] for name in ALL_FEATURES]
+_PART_STARTS = np.array([_PART_OF.index(part) for part in dict.fromkeys(_PART_OF)])
 _WEIGHTS = ("linear", "hidden", "bias", "output")
 
 
@@ -196,10 +197,8 @@ class Ranking:
         `beside` holds what else was added to each score, by its part.
         """
         together = np.maximum(rows @ self.second.hidden + self.second.bias, 0.0) @ self.second.output
-        added = rows * self.second.linear
         parts = np.zeros((len(rows), len(PARTS)), dtype=np.float32)
-        for at, part in enumerate(_PART_OF.tolist()):
-            parts[:, part] += added[:, at]
+        parts[:, : len(_PART_STARTS)] = np.add.reduceat(rows * self.second.linear, _PART_STARTS, axis=1)
         for name, values in (beside or {}).items():
             parts[:, PARTS.index(name)] = values
         parts[:, -1] = together

@@ -95,6 +95,15 @@ class Strings:
             self.verify(start, end)
         return bytes(self.blob.data[start:end])
 
+    def some(self, indices: Iterable[int]) -> list[str]:
+        """Return several strings."""
+        offsets, blob = self.offsets.data, self.blob.data
+        spans = [(offsets[index], offsets[index + 1]) for index in indices]
+        if self.verify:
+            for start, end in spans:
+                self.verify(start, end)
+        return [bytes(blob[start:end]).decode("utf-8", _ERRORS) for start, end in spans]
+
     @property
     def whole(self) -> NDArray[np.uint8]:
         """Return every byte."""

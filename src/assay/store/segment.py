@@ -82,18 +82,22 @@ class Segment:
     def __len__(self) -> int:
         return len(self.file)
 
-    def chunk(self, number: int) -> Chunk:
-        """Return one chunk as it was added."""
-        file = int(self.file[number])
-        texts = {field: getattr(self, column)[number] for column, field in TEXTS.items()}
-        return Chunk(
-            language=self.languages[file],
-            path=self.paths[file],
-            start_line=int(self.lines[number, 0]),
-            end_line=int(self.lines[number, 1]),
-            kind=KINDS[self.kind[number]],
-            **texts,
-        )
+    def chunks(self, numbers: Sequence[int]) -> list[Chunk]:
+        """Return some chunks as they were added."""
+        files, lines = self.file[numbers].tolist(), self.lines[numbers].tolist()
+        texts = [getattr(self, column).some(numbers) for column in TEXTS]
+        columns = (self.languages.some(files), self.paths.some(files), lines, self.kind[numbers].tolist(), *texts)
+        return [
+            Chunk(
+                language=language,
+                path=path,
+                start_line=start,
+                end_line=end,
+                kind=KINDS[kind],
+                **dict(zip(TEXTS.values(), own, strict=True)),
+            )
+            for language, path, (start, end), kind, *own in zip(*columns, strict=True)
+        ]
 
     @property
     def lists(self) -> InvertedLists | None:

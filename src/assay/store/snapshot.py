@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress, groupby
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,10 @@ class ChunkOrder:
 
     def strongest(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
         """Return the `k` of some numbers with the highest scores, in order; of equal ones at the end the first."""
+        return self.ordered(self.best(scores, numbers, k))
+
+    def best(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
+        """Return the same in any order."""
         if len(numbers) > k > 0:
             own = scores[numbers]
             least = np.partition(own, -k)[-k]
@@ -60,7 +64,7 @@ class ChunkOrder:
             if len(above) + len(equal) > k:
                 equal = self.ordered(equal)[: k - len(above)]
             numbers = np.concatenate((above, equal))
-        return self.ordered(numbers)
+        return numbers
 
     def ranked(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
         """Return the `k` of some numbers with the highest scores, best first, equal ones in order."""
@@ -70,6 +74,8 @@ class ChunkOrder:
 
 
 _FILE_BITS = 32
+_FILE_MASK = (1 << _FILE_BITS) - 1
+_AT_ONCE = 512  # chunks that are read one after the other
 _MOST_CHUNKS = 8192
 """Chunks that are kept as they were read, of some 2 kB."""
 _TERM_BYTES = 16 << 20
@@ -132,6 +138,7 @@ class Snapshot:
         self.traits: dict[int, tuple[bool, bool, bool]] = {}
         """What a ranking reads off the path of a file, by its number."""
         self._chunks: dict[int, Chunk] = {}
+        self._paths: dict[int, str] = {}
         self._known_holders: dict[str, tuple[tuple[int, int], ...]] = {}
         self.term_scores = ArrayCache(_TERM_BYTES)
         """What a term adds to the score of each chunk that holds it, by term and weights."""
@@ -165,7 +172,7 @@ class Snapshot:
 
     def __len__(self) -> int:
         """Count the living chunks."""
-        return sum(len(part) if live is None else int(live.sum()) for part, live in self.parts)
+        return self.size - len(self.dead)
 
     @cached_property
     def dead(self) -> NDArray[np.intp]:
@@ -198,7 +205,13 @@ class Snapshot:
 
     def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the living chunks that hold a term, ascending, and its counts, shape `(df, fields)`."""
-        holders = self._holders(term)
+        return self._postings(self._holders(term))
+
+    def postings_of(self, terms: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+        """Return the same of several terms."""
+        return list(map(self._postings, list(map(self._holders, terms))))
+
+    def _postings(self, holders: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         if not holders:
             return _NO_NUMBERS, _NO_COUNTS
         numbers, counts = [], []
@@ -283,21 +296,34 @@ class Snapshot:
 
         Those read last are kept: questions in a row come to the same ones, and are answered from the same texts.
         """
-        known = self._chunks.get(number)
-        if known is None:
-            if len(self._chunks) >= _MOST_CHUNKS:
-                self._chunks.clear()
-            known = self._chunks[number] = self._read_chunk(number)
-        return known
+        return self._chunks.get(number) or self.chunks([number])[0]
 
-    def _read_chunk(self, number: int) -> Chunk:
-        which = bisect_right(self._bases, number) - 1
-        chunk = self.parts[which][0].chunk(number - self._bases[which])
-        return replace(chunk, root=self._roots[which], id=f"{self._roots[which]}/{chunk.id}") if self._roots else chunk
+    def chunks(self, numbers: Sequence[int]) -> list[Chunk]:
+        """Return some chunks."""
+        known = self._chunks
+        if new := [number for number in numbers if number not in known]:
+            if len(known) + len(new) > _MOST_CHUNKS:
+                known = self._chunks = {}
+                new = list(numbers)
+            known.update(zip(new, self._read_chunks(new), strict=True))
+        return [known[number] for number in numbers]
+
+    def _read_chunks(self, numbers: Sequence[int]) -> list[Chunk]:
+        if len(self.parts) == 1 and not self._roots:
+            return self.parts[0][0].chunks(numbers)
+        found: dict[int, Chunk] = {}
+        for which, own in groupby(sorted(numbers), lambda number: bisect_right(self._bases, number) - 1):
+            here, root = list(own), self._roots[which] if self._roots else ""
+            read = self.parts[which][0].chunks([number - self._bases[which] for number in here])
+            named = (replace(chunk, root=root, id=f"{root}/{chunk.id}") for chunk in read) if root else read
+            found.update(zip(here, named, strict=True))
+        return [found[number] for number in numbers]
 
     def living(self) -> Iterator[Chunk]:
         """Yield every living chunk as it was added."""
-        return map(self._read_chunk, np.delete(np.arange(self.size), self.dead).tolist())
+        numbers = np.delete(np.arange(self.size), self.dead).tolist()
+        starts = range(0, len(numbers), _AT_ONCE)
+        return chain.from_iterable(self._read_chunks(numbers[start : start + _AT_ONCE]) for start in starts)
 
     def path(self, number: int) -> str:
         """Return the path of one chunk."""
@@ -329,10 +355,17 @@ class Snapshot:
 
     def path_of(self, file: int) -> str:
         """Return the path of a file by its number in `files`."""
-        if file < 0:
-            return ""
-        part, _ = self.parts[file >> _FILE_BITS]
-        return part.paths[file & (1 << _FILE_BITS) - 1]
+        return self.paths_of([file])[0]
+
+    def paths_of(self, files: Sequence[int]) -> list[str]:
+        """Return the paths of some files."""
+        known = self._paths
+        for which, own in groupby(
+            sorted(file for file in files if file >= 0 and file not in known), lambda file: file >> _FILE_BITS
+        ):
+            new = list(own)
+            known.update(zip(new, self.parts[which][0].paths.some([file & _FILE_MASK for file in new]), strict=True))
+        return [known.get(file, "") for file in files]
 
     def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """Return one array column of `Segment` (`lines`, `kind`, …) at some chunks, whatever segment they are in."""

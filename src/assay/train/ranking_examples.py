@@ -29,10 +29,10 @@ from assay.search.declared_names import unit_of
 from assay.search.features import text_features
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
-from assay.search.lexical import Array
-from assay.search.list_order import ListEvidence, evidence_of
+from assay.search.list_order import AskedWords, ListEvidence, evidence_of
 from assay.search.question import Question, Speller
 from assay.search.ranking import RankingName, query_features, ranking_name
+from assay.search.retrievers import Array
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
 from assay.truth.ground_truth import qrels_of
@@ -180,12 +180,12 @@ def gather(  # noqa: PLR0913, PLR0917  what is searched, with what, and who hear
     unanswered: list[RankingExample] = []
     for number, name in enumerate(names):
         snapshot = snapshot_of(checkouts / name, encoder)
-        searcher = LearnedSearcher(snapshot, encoder, Speller(snapshot, dictionary))
+        searcher, speller = LearnedSearcher(snapshot, encoder), Speller(snapshot, dictionary)
         elsewhere = names[(number + len(names) // 2) % len(names)]
-        own += [example for one in queries if one.repository == name for example in _examples(searcher, one)]
+        own += [example for one in queries if one.repository == name for example in _examples(searcher, speller, one)]
         strangers = [replace(one, entries=()) for one in queries if one.repository == elsewhere]
         strangers += foreign[number % _FOREIGN_PARTS :: _FOREIGN_PARTS]
-        unanswered += [example for one in strangers for example in _examples(searcher, one)]
+        unanswered += [example for one in strangers for example in _examples(searcher, speller, one)]
         say(f"{name}: {len(snapshot):,} chunks")
     return RankingExamples(tuple(own), tuple(unanswered))
 
@@ -200,9 +200,9 @@ def snapshot_of(root: Path, encoder: Encoder) -> Snapshot:
     return Snapshot.of(chunks, chunk_vectors(encoder, chunks))
 
 
-def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[RankingExample]:
+def _examples(searcher: LearnedSearcher, speller: Speller, judged: JudgedQuery) -> Iterator[RankingExample]:
     """Collect the features of every candidate of one query, those of the second stage for all of them too."""
-    query = searcher.corrected(judged.query)
+    query = replace(judged.query, text=speller.corrected(judged.query.text))
     found = searcher.look_up(query, searcher.encoder.encode([query.text], "query")[0])
     for side in _SIDES[query.mode]:
         candidates = searcher.candidates(replace(query, mode=side), found)
@@ -212,7 +212,7 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
         targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
         units: dict[tuple[str, ...], int] = {}
         unit = [units.setdefault(unit_of(chunk) if chunk.symbol else (chunk.id,), len(units)) for chunk in chunks]
-        evidence = evidence_of(found.question, found.term_weights, chunks)
+        evidence = evidence_of(AskedWords(found.question, found.term_weights), chunks)
         listed = ListEvidence(evidence, candidates.files, np.zeros(len(chunks)))
         query_row, name = query_features(found), ranking_name(found.snapshot, side)
         yield RankingExample(

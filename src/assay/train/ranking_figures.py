@@ -18,8 +18,8 @@ from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.search.combine import by_rank, by_score
 from assay.search.features import ALL_FEATURES, FEATURES
-from assay.search.lexical import Array
 from assay.search.ranking import SECOND_STAGE, Ranking, RankingName
+from assay.search.retrievers import Array
 from assay.train.card import page, rows_of
 from assay.train.ranking_examples import JudgedQuery, RankingExample
 from assay.train.settings import RankingSettings

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.search.features import ALL_FEATURES, FEATURES
-from assay.search.lexical import Array
 from assay.search.list_order import file_support
 from assay.search.ranking import (
     RELEVANCE_FEATURES,
@@ -30,6 +29,7 @@ from assay.search.ranking import (
     no_weights,
     relevance_row,
 )
+from assay.search.retrievers import Array
 from assay.train.ranking_examples import RankingExample
 from assay.train.ranking_figures import ScoredExample, Values
 from assay.train.settings import RankingSettings

@@ -24,9 +24,8 @@ from assay.errors import InputError
 from assay.io.files import replacing
 from assay.protocols import Encoder, Searcher, Vectors
 from assay.search.filters import filter_mask
-from assay.search.lexical import FieldWeights, bm25, match
 from assay.search.question import understand
-from assay.search.retrievers import exhaustive
+from assay.search.retrievers import FieldWeights, bm25, exhaustive, match
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk, Hit, Query
 
