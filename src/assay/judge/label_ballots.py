@@ -22,10 +22,9 @@ from typing import Any, Self
 from assay.errors import InputError, StorageError
 from assay.judge.campaign import line
 from assay.judge.labels import MAJORITY, Annotator, LabelAgreement, compare
-from assay.judge.pairs import Pair
+from assay.judge.pairs import Pair, Verdict
 from assay.judge.records import cut, is_records, verdicts
 from assay.judge.test_programs import parts_of
-from assay.judge.verdicts import Verdict
 from assay.runs.record import (
     among_writers,
     append_lines,

@@ -22,7 +22,7 @@ from assay.judge.pairs import Pair
 from assay.judge.pairs import read as read_pairs
 from assay.measure.agreement import Estimate, alpha, majority
 from assay.measure.compare import sign_test, wilson
-from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
+from assay.runs.options import EVERYTHING, SampleDraw, draw
 from assay.runs.record import among_writers, append_lines, differing, is_begun, read_lines, refuse
 from assay.values import Chunk, Problem, Query
 

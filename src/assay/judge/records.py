@@ -1,8 +1,8 @@
-"""Read and write the records of a campaign: steps that were paid for, and verdicts."""
+"""Ask a model about one pair, each step once; read and write the records: steps that were paid for, and verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -10,8 +10,11 @@ from typing import Any
 
 from assay.errors import StorageError
 from assay.io.rows import on_disk, sample
-from assay.llm.recorded import REPLY, is_paid, spend_of
-from assay.runs.record import Journal, Record, hash_of, read_lines
+from assay.judge.pairs import Pair
+from assay.llm.prompts import PromptFile, fill, load_prompt
+from assay.llm.recorded import REPLY, RecordedChat, is_paid, spend_of
+from assay.protocols import Chat
+from assay.runs.record import Journal, Record, Steps, hash_of, read_lines
 from assay.values import Judgment
 
 STEPS = (REPLY, "run", "install")
@@ -119,3 +122,49 @@ def judgments(file: Path) -> Iterator[Judgment]:
     for record in verdicts(file):
         if record["grade"] is not None:
             yield Judgment(record["query_id"], record["code_id"], record["grade"], record["judge"], record["reason"])
+
+
+NAMES = ("screen", "tests", "fix", "arbitrate", "single", "simulate")
+"""The prompt files of the agents."""
+
+
+def load(name: str, folder: Path | None = None) -> PromptFile:
+    """Return a prompt of this package, or the one of that name in a folder."""
+    return load_prompt(name, "assay.judge", folder)
+
+
+def versions(folder: Path | None = None, names: tuple[str, ...] = NAMES) -> dict[str, str]:
+    """Return the hash of each prompt file."""
+    return {name: load(name, folder).version for name in names}
+
+
+class PairSession:
+    """The questions and runs that lead to the verdict of one pair."""
+
+    def __init__(self, pair: Pair, chat: Chat, steps: Steps, opinion: int = 1, prompts: Path | None = None) -> None:
+        self.pair = pair
+        self._chat = RecordedChat(chat, steps, pair.digest)
+        self._steps, self._opinion, self._prompts = steps, opinion, prompts
+        self._made: dict[str, Record] = {}
+
+    @property
+    def taken(self) -> list[Record]:
+        """The steps that were taken so far."""
+        return [*self._chat.made.values(), *self._made.values()]
+
+    def ask(self, name: str, **data: str) -> Mapping[str, Any]:
+        """Return the reply to a prompt file, filled with the texts of the pair and further ones."""
+        whole = {"query": self.pair.query.text, "code": self.pair.code.text, **data}
+        prompt = fill(load(name, self._prompts), whole, self._opinion)
+        value: Mapping[str, Any] = self._chat.record(prompt)["value"]
+        return value
+
+    def once(self, kind: str, asked: tuple[str, ...], work: Callable[[], dict[str, Any]]) -> Record:
+        """Return the step for what is asked, found in the records or made and recorded now."""
+        key = key_of(self.pair.digest, kind, *asked)
+        step = self._made.get(key) or self._steps.get(key)
+        if step is None:
+            step = {"kind": kind, "pair": self.pair.digest, "key": key, **work()}
+            self._steps.put(step)
+        self._made[key] = step
+        return step

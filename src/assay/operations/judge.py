@@ -1,0 +1,432 @@
+"""Open the judge that options name, with its models, budget and sandboxes, and judge pairs with it.
+
+Everything is opened when it is needed and ends with its block; what is heavy is loaded no earlier. A campaign and its
+replay build the judge from the same settings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from assay import plugins
+from assay.errors import InputError, nearest
+from assay.judge.campaign import (
+    CampaignReporter,
+    CampaignSettings,
+    JudgeFactory,
+    Replay,
+    Tally,
+    replay,
+    run_in_waves,
+    settings_of,
+)
+from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
+from assay.judge.records import NAMES, PairSession, Past, cut, past, verdicts, versions
+from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest
+from assay.operations.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
+from assay.protocols import Chat, Encoder, Progress, Say
+from assay.runs.options import SampleDraw, draw
+from assay.runs.record import NoSteps, Steps, read_lines, start_fresh
+from assay.values import Chunk, Judgment, Problem, Query
+
+if TYPE_CHECKING:
+    from assay.judge.candidates import CandidateCounts, Depths
+    from assay.judge.signals import SignalsJudge
+    from assay.judge.test_programs import Installs, RunnerOf
+    from assay.llm.batch_chat import BatchChat
+    from assay.truth.requests import WriteRequest
+
+_MOST_CHATS = 3
+
+
+def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
+    settings: CampaignSettings,
+    chats: Sequence[Chat],
+    steps: Steps,
+    runner_of: RunnerOf | None = None,
+    installs: Installs | None = None,
+    prompts: Path | None = None,
+    encoder: Encoder | None = None,
+) -> Judge:
+    """Return the judge of these settings, with what its parts need; `encoder` is for `signals`."""
+    if settings.judge == "signals":
+        return _signals_judge(settings, encoder, steps if settings.sandbox else None, runner_of)
+    from assay.judge.agents import Agents, Fixer, QuestionAuthor, configured
+    from assay.judge.test_programs import Executor
+
+    if settings.judge == "author":
+        return QuestionAuthor(chats[0], chats[1] if len(chats) > 1 else None, steps, settings.max_tries, prompts)
+    if settings.judge != "agents":
+        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, author")
+    if not 1 <= len(chats) <= _MOST_CHATS:
+        raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
+    execute = Executor(runner_of, installs) if runner_of and installs else None
+    parts = configured(settings.config, execute, Fixer(installs) if installs else None)
+    if settings.screener:
+        if settings.screener != "signals" or parts.screen is None:
+            raise InputError(f"configuration '{settings.config}' has no screener '{settings.screener}'; known: signals")
+        parts = replace(parts, screen=_screen_by(_signals_judge(settings, encoder)))
+    judges: list[Judge] = []
+    for chat in chats:
+        one = Agents(chat, parts, steps, settings.max_tries, prompts=prompts)
+        several = [replace(one, opinion=number) for number in range(1, settings.votes + 1)]
+        judges.append(one if settings.votes == 1 else MajorityJudge(several))
+    return judges[0] if len(judges) == 1 else MajorityJudge(judges)
+
+
+def _signals_judge(
+    settings: CampaignSettings, encoder: Encoder | None, steps: Steps | None = None, runner_of: RunnerOf | None = None
+) -> SignalsJudge:
+    """Return the judge without a model; with steps it runs code on the examples of its query."""
+    from assay.judge.signals import SignalsJudge
+
+    trials = None
+    if steps is not None:
+        from assay.judge.trials import Trials
+
+        if runner_of is None:
+            raise InputError(f"the judge 'signals' with the sandbox '{settings.sandbox}' needs what runs programs")
+        trials = Trials(runner_of, steps)
+    return SignalsJudge(settings.weights, prior=settings.prior, trials=trials, encoder=encoder)
+
+
+def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], tuple[str, str]]:
+    """Return the screener that asks no model: what the features show clearly is clear."""
+
+    def screen(session: PairSession) -> tuple[str, str]:
+        verdict = judge.judge(session.pair)
+        call = verdict.told.get("call", "unclear")
+        return "non-match" if call == "no match" else call, verdict.reason
+
+    return screen
+
+
+@contextmanager
+def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None) -> Iterator[JudgeFactory]:
+    """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
+    kind, _, weights = options.kind.partition(":")
+    runs = options.allowed if kind == "signals" else options.config in RUNNING
+    _check(options, kind, runs=runs)
+    with ExitStack() as stack:
+        chats, later = open_chats(options.chats, options, out, stack)
+        settings = CampaignSettings("signals", config="")
+        if kind == "agents":
+            settings = CampaignSettings(
+                "agents",
+                tuple(chat.name for chat in chats),
+                options.config,
+                max_tries=options.max_tries,
+                votes=options.votes,
+                prompts=versions(options.prompts),
+            )
+        screener, _, of_screener = options.screener.partition(":")
+        settings, encoder = replace(settings, screener=screener), None
+        if "signals" in {kind, screener}:
+            from assay.judge.signals import weights_file, weights_version
+
+            weights, encoder = weights if kind == "signals" else of_screener, encoder_of(options.encoder)
+            version = weights_version(weights_file(weights, encoder=encoder is not None))
+            settings = replace(settings, weights=weights, weights_version=version)
+            settings = replace(settings, encoder=options.encoder, prior=options.prior)
+        runner_of, installs = None, None
+        if runs:
+            runner_of, installs, settings = _open_cages(options, settings, stack, say)
+        yield JudgeFactory(
+            lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts, encoder),
+            settings,
+            later,
+        )
+
+
+def encoder_of(spec: str) -> Encoder | None:
+    """Return the encoder of a spec, None of an empty one."""
+    return plugins.make("encoder", spec) if spec else None
+
+
+def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
+    """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
+    from assay.judge.agents import PROMPTS
+    from assay.judge.test_programs import Installs
+    from assay.llm.recorded import ReplayedChat
+    from assay.programs.modules.imports import known
+
+    settings = settings_of(records)
+    names = PROMPTS if settings.judge == "author" else NAMES
+    if settings.judge != "signals" and settings.prompts != versions(prompts, names):
+        raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
+    chats = [ReplayedChat(name) for name in settings.chats]
+    installs, encoder = Installs(known(), None), encoder_of(settings.encoder)
+    return replay(records, lambda steps: build_judge(settings, chats, steps, _no_run, installs, prompts, encoder))
+
+
+def _check(options: JudgeOptions, kind: str, *, runs: bool) -> None:
+    """Refuse what is unknown, and options that have no effect beside others."""
+    if kind not in {"agents", "signals"} or options.kind.startswith("agents:"):
+        raise InputError(f"no judge '{options.kind}'; wanted agents, signals or signals:FOLDER")
+    if options.config not in CONFIGURATIONS:
+        raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, list(CONFIGURATIONS))}")
+    _check_kind(options, kind)
+    if options.where.cluster and not runs:
+        raise InputError("--on is for code that a judge runs, and this one runs none: see --allow-execution, --config")
+    if options.where.cluster and options.install:
+        raise InputError("--install does not reach the machines of a cluster: install there what programs import")
+    if options.allow and not options.install:
+        raise InputError("--allow FILE says what --install may install: give both")
+
+
+def _check_kind(options: JudgeOptions, kind: str) -> None:
+    if kind == "agents":
+        if not options.screener and (options.encoder or options.prior != EVEN):
+            raise InputError("--encoder and --prior are for signals: --judge signals, or --screener signals")
+        if not options.chats:
+            raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
+        if options.allowed:
+            raise InputError("--allow-execution is for --judge signals; --config says whether agents run their tests")
+    elif options.chats or options.screener or options.budget or options.rate:
+        raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
+    elif options.install:
+        raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
+
+
+def open_chats(
+    specs: Sequence[str], options: JudgeOptions | WriteRequest, out: Path | None, stack: ExitStack
+) -> tuple[list[Chat], tuple[BatchChat, ...]]:
+    """Return the models, which share one budget, and those that answer later; what was spent before counts."""
+    from assay.runs.record import batches_of, sole_writer
+
+    waits = not any(spec.startswith(BATCH) for spec in specs)
+    if out and not waits:
+        stack.enter_context(sole_writer(batches_of(out)))  # until the last wave, not for one alone
+    before = past(out) if out and options.budget else Past()
+    budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
+    chats: list[Chat] = []
+    later: list[BatchChat] = []
+    for number, spec in enumerate(specs, 1):
+        if not spec.startswith(BATCH):
+            chat = open_chat(spec, stack, budget=budget, rate=options.rate, waits=waits)
+        elif out is None:
+            raise InputError(f"'{spec}' answers in batches, which are kept beside records: use `assay judge run`")
+        else:
+            folder = batches_of(out) / str(number)
+            chat = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
+            later.append(chat)
+        chats.append(chat if options.no_cache else remembered(chat, stack))
+    return chats, tuple(later)
+
+
+def _open_cages(
+    options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
+) -> tuple[RunnerOf, Installs, CampaignSettings]:
+    """Return what gives runners to the threads that judge, what installs for them, and the settings that say so."""
+    from assay.cage.job import Limits
+    from assay.cage.open_cage import open_sandbox
+    from assay.judge.test_programs import Installs
+    from assay.programs.modules.imports import importable, known
+    from assay.programs.modules.install import overlay
+    from assay.runs.local import SharedRunner
+    from assay.runs.record import digest
+
+    limits = Limits() if options.timeout is None else Limits().with_cpu(options.timeout)
+    with open_sandbox(options.sandbox, limits, 1) as first:
+        name, guarantees = first.name, first.guarantees
+        found = importable(first)
+    say(f"sandbox {name}: {'; '.join(guarantees)}")
+    if options.where.cluster:
+        from assay.programs.runners import open_shared_runner
+
+        pool = open_shared_runner(options.where.cluster, say, name, limits)
+        stack.callback(pool.close)
+        runner_of: RunnerOf = lambda _: pool  # noqa: E731  # one pool for every folder
+    else:
+        runner = SharedRunner(
+            lambda paths: open_sandbox(name, limits, 1, paths=paths), os.cpu_count() or 1, name, guarantees
+        )
+        stack.callback(runner.close)
+        runner_of = runner.importing
+    allowed = known(options.allow)
+    stamp = digest((*allowed.allowed, *allowed.of_module.items())) if options.install else ""
+    settings = replace(settings, sandbox=name, limits=asdict(limits), install=stamp, importable=found)
+    return runner_of, Installs(allowed, overlay if options.install else None), settings
+
+
+def _no_run(*_: object) -> NoReturn:
+    from assay.judge.test_programs import SandboxFailed
+
+    raise SandboxFailed("a run is not recorded: the test program, or how it is run, differs")
+
+
+def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
+    """Return the judge that a spec names: `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
+    if spec.partition(":")[0] == "signals":
+        if budget:
+            raise InputError(f"the judge 'signals' asks no model and costs nothing: leave {option} out")
+        return JudgeOptions(kind=spec)
+    config, _, chat = spec.partition(":")
+    if config not in CONFIGURATIONS or not chat:
+        examples = "signals, signals:FOLDER, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
+        raise InputError(f"no judge '{spec}'; wanted {examples}; configurations: {', '.join(CONFIGURATIONS)}")
+    return JudgeOptions(chats=(chat,), config=config, budget=budget)
+
+
+def judge_file(request: JudgeRequest, say: Say, reporter: CampaignReporter) -> Tally:
+    """Judge the pairs of a file as a campaign that goes on in its records."""
+    sample, is_noted = request.sampling.draw(), False
+    read = partial(read_sample, request.pairs, sample, queries=request.queries, corpus=request.corpus)
+
+    def pairs() -> Iterator[Pair | Problem]:
+        nonlocal is_noted
+        for pair in read().pairs:
+            for note in notes(pair) if isinstance(pair, Pair) and not is_noted else ():
+                reporter.on_problem(note)
+            yield pair
+        is_noted = True  # a later wave goes through them again
+
+    total = read().total
+    if request.fresh:
+        start_fresh(request.out)
+    if cut(request.out):
+        say(f"the last line of {request.out} was cut: what it said is done again")
+    with open_judge(request.judge, request.out, say) as factory:
+        reporter.on_start(total)
+        return run_in_waves(
+            pairs,
+            replace(factory, settings=replace(factory.settings, sample=str(sample))),
+            request.out,
+            say,
+            total=total,
+            workers=request.judge.workers,
+            retry=request.retry,
+            on_verdict=reporter.on_verdict,
+            on_problem=reporter.on_problem,
+        )
+
+
+def judge_pairs(
+    options: JudgeOptions,
+    pairs: Collection[tuple[Query, Chunk]],
+    file: Path,
+    say: Say,
+    on_verdict: Callable[[Tally], None] | None = None,
+) -> tuple[list[Judgment], Tally]:
+    """Judge pairs as a campaign that goes on in its file; return what it holds about them, and how far it came."""
+    wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
+    with open_judge(options, file, say) as factory:
+        tally = run_in_waves(
+            lambda: _all(pairs),
+            factory,
+            file,
+            say,
+            total=len(pairs),
+            workers=options.workers,
+            on_verdict=on_verdict,
+            on_problem=lambda problem: say(str(problem)),
+        )
+    judgments = [
+        Judgment(each["query_id"], each["code_id"], each["grade"], each["judge"], each["reason"])
+        for each in (verdicts(file) if file.exists() else ())
+        if each["pair"] in wanted and each["grade"] is not None
+    ]
+    return judgments, tally
+
+
+def _all(pairs: Collection[tuple[Query, Chunk]]) -> Iterator[Pair | Problem]:
+    for query, code in pairs:
+        if len(code.text) > LONGEST:
+            yield Problem(query.id, f"{code.id} has {len(code.text):,} characters; at most {LONGEST:,} are judged")
+        else:
+            yield Pair(query, code)
+
+
+def judge(
+    pairs: Iterable[Pair | tuple[str | Query, str | Chunk]],
+    *,
+    chat: str | Sequence[str] = (),
+    config: str = "all",
+    budget: str = "",
+    allow_execution: bool = False,
+) -> list[Verdict]:
+    r"""Say of each pair whether the code answers the query; a pair may be two texts.
+
+    Without a model the evidence of both texts decides, and with `allow_execution` what the code does on the examples
+    that its query shows, in a sandbox. With `chat` (`openai:MODEL`, `ollama:MODEL`, …) agents decide; a second model
+    has to agree, a third decides. A verdict without a grade is undecided, and says why. For campaigns that resume,
+    with records of every step, use `assay judge run`.
+
+    >>> import assay
+    >>> code = "def send_mail(server, message):\n    '''Send a mail.'''\n    server.deliver(message)\n"
+    >>> right, wrong = assay.judge([("send a mail", code), ("parse a date", code)])
+    >>> right.chance > wrong.chance
+    True
+    """
+    chats = (chat,) if isinstance(chat, str) else tuple(chat)
+    kind = "agents" if chats else "signals"
+    options = JudgeOptions(kind=kind, chats=chats, config=config, budget=budget, allowed=allow_execution)
+    wanted = [_pair(str(number), pair) for number, pair in enumerate(pairs, 1)]
+    with open_judge(options, Path()) as factory:
+        judging = factory.judge_of(NoSteps())
+        if isinstance(judging, Together):
+            return judging.judge_all(wanted)
+        return [judging.judge(pair) for pair in wanted]
+
+
+def _pair(number: str, pair: Pair | tuple[str | Query, str | Chunk]) -> Pair:
+    if isinstance(pair, Pair):
+        return pair
+    query, code = pair
+    return Pair(
+        Query(number, query) if isinstance(query, str) else query,
+        Chunk(number, code, "python") if isinstance(code, str) else code,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PairChoice:
+    """What was chosen from what."""
+
+    queries: int
+    asked: int
+    """Queries that were drawn, or all of them."""
+    codes: int
+    twins: int
+    """Code snippets with the text of another one."""
+    counts: CandidateCounts
+    kinds: Mapping[str, int] | None = None
+    """How many snippets are testable, and how many are not for which reason; None where nobody asked."""
+    depths: Depths | None = None
+
+
+def choose_pairs(
+    request: CandidatesRequest, on_problems: Callable[[Sequence[Problem]], None], progress: Progress | None = None
+) -> PairChoice:
+    """Write the snippets nearest to each query, by the mean cosine of some encoders; rows without use are told."""
+    from assay.judge import candidates
+    from assay.operations.indexes import encoder_of as index_encoder
+    from assay.search.retrievers import exhaustive
+    from assay.settings import EncoderSettings, Settings
+
+    problems: list[Problem] = []
+    every_query = candidates.queries_of(request.queries, problems)
+    codes = candidates.codes_of(request.corpus, problems)
+    sample = SampleDraw(request.sample or 0, request.seed)
+    drawn = draw((query.id for query in every_query), sample.size, sample.seed)
+    queries = [query for query in every_query if query.id in drawn]
+    every, twins = len(codes), len(codes) - len({code.text for code in codes})
+    codes, kinds = candidates.filter_testable(codes) if request.testable else (codes, None)
+    on_problems(problems)
+    specs = request.specs or (EncoderSettings().spec,)
+    encoders = {spec: index_encoder(Settings(encoder=EncoderSettings(spec=spec))) for spec in specs}
+    if request.fresh:
+        start_fresh(request.out)
+    sources = candidates.Sources(queries, codes, encoders, request.k, exhaustive, str(sample))
+    counts = candidates.candidates(sources, request.out, progress)
+    ranks = None
+    if request.labels:
+        labels, known = candidates.labels_of(request.labels), {code.id for code in codes}
+        ranks = candidates.depths(read_lines(request.out), labels, known)
+    return PairChoice(len(every_query), len(queries), every, twins, counts, kinds, ranks)

@@ -1,0 +1,217 @@
+"""The ranker `neural:FOLDER`: a trained transformer says how likely each program is right, and how it fails.
+
+`ranker.json` in the folder says what was trained and how programs are laid out, `tokenizer.json` is the tokenizer with
+the added tokens, `config.json` and `model.safetensors` are for torch, `model.onnx` the same for onnxruntime where it
+was exported. A folder with `model.onnx` runs without torch, unless the spec names a device or a precision, which are
+those of torch: `neural:FOLDER?dtype=bf16&device=cuda:1`; `batch=64` is how many programs go through the model at once.
+The score is the probability of `correct`; the fault is the likeliest class, where that is one fault and not a kind of
+them; `why` holds the probability of each class. A line is given where the likeliest class is an execution error: the
+likeliest newline but the one that says *no error*, so that the two heads never contradict each other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.encode.models import ModelOptions, split_model
+from assay.errors import InputError, MissingExtra
+from assay.protocols import Pool
+from assay.rank.neural_data import CLASSES, Reader, TokenBatch, TokenLayout, TokenRow, by_length, fault_of, padded
+from assay.values import Program, Ranked, Task
+
+if TYPE_CHECKING:
+    from assay.encode.onnx import OnnxSession
+
+ABOUT, TOKENIZER, CONFIG, WEIGHTS, ONNX = (
+    "ranker.json",
+    "tokenizer.json",
+    "config.json",
+    "model.safetensors",
+    "model.onnx",
+)
+FORMAT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What a folder holds."""
+
+    base: str
+    """What people call the model that was trained on: a name on the hub, or a folder's last part."""
+    task: str
+    reads: str
+    """Whose state tells the class: the `first` token's, or the `last` one's where a model cannot look ahead."""
+    layout: TokenLayout
+    found: Mapping[str, float]
+    """What the validation set said of it."""
+    classes: tuple[str, ...]
+    """What it tells apart, `correct` first."""
+    line_head: str
+    """How the line is told, empty where it is not."""
+
+
+def write_about(folder: Path, about: ModelCard) -> None:
+    """Write `ranker.json`."""
+    text = json.dumps({"format": FORMAT, **asdict(about)}, indent=1)
+    (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+
+
+def read_about(folder: Path) -> ModelCard:
+    """Read `ranker.json`; a folder that holds no trained ranker is refused, with what it lacks."""
+    file = folder / ABOUT
+    if not file.is_file():
+        there = f"{folder} holds no {ABOUT}" if folder.is_dir() else f"no folder {folder}"
+        raise InputError(f"{there}; train a ranker with 'assay rank train', and name the folder that it wrote")
+    try:
+        about: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        classes = tuple(about.pop("classes"))
+        if about.pop("format") != FORMAT or classes != CLASSES[about["task"]]:
+            raise InputError(f"{file} has another format or other classes than this version of assay; train again")
+        layout = about.pop("layout")
+        layout = TokenLayout(**{**layout, "opening": tuple(layout["opening"])})
+        return ModelCard(layout=layout, classes=classes, **about)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{file} is damaged ({type(error).__name__}: {error}); train again") from error
+
+
+def required_file(folder: Path, name: str) -> Path:
+    """Return a file of a folder, which has to be there."""
+    if not (folder / name).is_file():
+        raise InputError(f"no {name} in {folder}; copy the whole folder that 'assay rank train' wrote, or train again")
+    return folder / name
+
+
+Floats = NDArray[np.float32]
+Shares = NDArray[np.float64]
+_BATCH = 16
+_OPTIONS = ("dtype", "device", "batch")
+
+
+class LogitsRunner(Protocol):
+    """What turns a batch into logits."""
+
+    def run(self, batch: TokenBatch) -> tuple[Floats, ...]:
+        """Return the logits of the classes, and with lines those of the tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxRunner:
+    """An exported model: no torch."""
+
+    session: OnnxSession
+
+    def run(self, batch: TokenBatch) -> tuple[Floats, ...]:
+        """Return the logits of the classes, and with lines those of the tokens."""
+        return self.session.run({"ids": batch.ids, "mask": batch.mask, "segments": batch.segments})
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPrediction:
+    """What a model says of one program."""
+
+    classes: Shares
+    """The probability of each class."""
+    places: Shares
+    """The probability of each newline of its row; empty without lines."""
+
+
+class NeuralRanker:
+    """A trained model."""
+
+    def __init__(self, path: str = "") -> None:
+        if not path:
+            raise InputError("neural: wants the folder of a ranker, as in neural:PATH; 'assay rank train' writes one")
+        self.name = f"neural:{path}"
+        folder, options = split_model(path, _OPTIONS, "neural")
+        place = Path(folder).expanduser()
+        self._about = read_about(place)
+        self._size = options.batch or _BATCH
+        self._reader, self._runner = _open(place, self._about, options)
+
+    def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
+        """Return what the model says of each program."""
+        return self.rank_many([(task, programs)])[0]
+
+    def rank_many(self, pools: Sequence[Pool]) -> list[list[Ranked]]:
+        """Return what the model says of each program of several tasks, which share batches."""
+        sources: dict[tuple[str, str], int] = {}
+        rows: list[TokenRow] = []
+        for task, programs in pools:
+            new = [each for each in dict.fromkeys(one.source for one in programs) if (task.prompt, each) not in sources]
+            sources |= {(task.prompt, source): len(rows) + at for at, source in enumerate(new)}
+            rows += self._reader.rows(task.prompt, new)
+        said = opinions(self._runner, rows, self._about.layout.padding, self._size)
+        places = [[sources[task.prompt, program.source] for program in programs] for task, programs in pools]
+        return [
+            [self._ranked(program, rows[place], said[place]) for program, place in zip(programs, of, strict=True)]
+            for (_, programs), of in zip(pools, places, strict=True)
+        ]
+
+    def _ranked(self, program: Program, row: TokenRow, opinion: ProgramPrediction) -> Ranked:
+        classes = self._about.classes
+        fault = fault_of(classes[int(opinion.classes.argmax())])
+        blamed = fault is not None and fault.is_execution and len(opinion.places)
+        line = row.line_of(1 + int(opinion.places[1:].argmax())) if blamed else -1
+        why = dict(zip(classes, opinion.classes.tolist(), strict=True))
+        return Ranked(program, float(opinion.classes[0]), fault, line, why)
+
+
+def opinions(
+    runner: LogitsRunner, rows: Sequence[TokenRow], padding: int, size: int = _BATCH
+) -> list[ProgramPrediction]:
+    """Return what a model says of each row."""
+    said: list[ProgramPrediction | None] = [None] * len(rows)
+    for places in by_length([len(row.ids) for row in rows], size):
+        classes, *tokens = runner.run(padded([rows[place] for place in places], padding))
+        for at, place in enumerate(places):
+            newlines = tokens[0][at, rows[place].newlines] if tokens else np.zeros(0, np.float32)
+            said[place] = ProgramPrediction(_softmax(classes[at]), _softmax(newlines))
+    return [opinion for opinion in said if opinion is not None]
+
+
+def _softmax(logits: Floats) -> Shares:
+    """Return shares of one; in double precision, for near certainties would be ties in single."""
+    raised = np.exp(logits.astype(np.float64) - logits.max(initial=-np.inf))
+    shares: Shares = raised / raised.sum()
+    return shares
+
+
+def _open(folder: Path, about: ModelCard, options: ModelOptions) -> tuple[Reader, LogitsRunner]:
+    """Return tokenizer and model: the exported one where there is one, and nothing is asked of torch."""
+    exported = (folder / ONNX).is_file() and not (options.dtype or options.device)
+    try:
+        return open_reader(folder, about.layout), _onnx(folder) if exported else _torch(folder, about, options)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("assay"):
+            raise
+        raise MissingExtra(f"neural:{folder}", error.name, "onnx" if exported else "hf") from error
+
+
+def _torch(folder: Path, about: ModelCard, options: ModelOptions) -> LogitsRunner:
+    from assay.rank.neural_model import open_torch
+
+    return open_torch(folder, about, options)
+
+
+def _onnx(folder: Path) -> LogitsRunner:
+    from assay.encode.onnx import OnnxSession
+
+    return OnnxRunner(OnnxSession(folder / ONNX))
+
+
+def open_reader(folder: Path, layout: TokenLayout) -> Reader:
+    """Return what turns programs into rows the way they were when the ranker was trained."""
+    from tokenizers import Tokenizer
+
+    file = required_file(folder, TOKENIZER)
+    try:
+        return Reader(Tokenizer.from_file(str(file)), layout)
+    except Exception as error:  # the library raises nothing narrower
+        raise InputError(f"{file} is no tokenizer: {error}; copy the whole folder again, or train again") from error

@@ -1,0 +1,379 @@
+"""Put tasks to models that write programs: the texts of prompts, and the endpoints that answer them.
+
+A file has parts behind lines such as `<!-- prompt -->`; one without such lines is a prompt alone. A field, `{prompt}`,
+is put in once, so that braces in a task's text mean nothing, and so do all other braces of a file. Where the prompt
+ends with `{prompt}`, a model goes on where the task's text ends; anywhere else it writes a whole program.
+
+The environment names its address and key, no argument does. Any number of threads may share a sampler: an endpoint
+that has too many requests is left alone by all of them together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib import resources
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from assay.errors import InputError, ModelUnavailable, nearest, printable
+from assay.io.endpoints import BASE
+from assay.io.http import HttpOptions, ModelEndpoint
+from assay.programs.samples import cut, logprob_sum
+from assay.programs.shown_examples import examples_in
+from assay.rank.datasets import without_examples
+from assay.rank.requests import SamplingOptions
+from assay.values import Call, LogProbability, Stdin, Task, Test
+
+BUILT_IN = ("plain", "few-shot", "apps")
+_PARTS = ("prompt", "chat", "shot", "stop")
+_PART = re.compile(r"^<!-- *([\w-]+) *-->\n", re.MULTILINE)
+_FIELD = re.compile(r"\{(\w+)\}")
+_OF_TASK = ("prompt", "entry_point", "starter", "format", "examples", "tests")
+_TESTS_SHOWN = 3
+_CALLED = "Use call-based format: define `{}`, which takes the inputs as arguments and returns the answer."
+_READ = "Use standard input format: read the input from standard input and print the answer."
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTemplate:
+    """One template file."""
+
+    name: str
+    prompt: str
+    chat: str = ""
+    """What a chat model is told instead; empty for the same."""
+    shot: str = ""
+    """How a solved task is shown."""
+    stop: tuple[str, ...] = ()
+    version: str = ""
+    """A hash of the file; none of `plain`, which is what there is without a file."""
+
+    @property
+    def continues(self) -> bool:
+        """Whether a model goes on where the text of the task ends."""
+        return self.prompt.endswith("{prompt}")
+
+    @property
+    def wants_shots(self) -> bool:
+        """Whether it has a place for solved tasks."""
+        return "{shots}" in self.prompt
+
+    def __str__(self) -> str:
+        """Return how a manifest says it."""
+        return f"{self.name} {self.version}".rstrip()
+
+
+@cache
+def load_template(name: str = "plain") -> PromptTemplate:
+    """Return a template of this package, or that of a file."""
+    if name in BUILT_IN:
+        file = Path(str(resources.files("assay.rank"))) / "templates" / f"{name}.md"
+    else:
+        file = Path(name).expanduser()
+        if not file.is_file():
+            raise InputError(f"--template {name}: no such file, nor a template; {nearest(name, BUILT_IN)}")
+    try:
+        whole = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the template {file}: {error}") from error
+    version = "" if name == "plain" else blake2b(whole.encode(), digest_size=6).hexdigest()
+    parts = _parts(whole, file)
+    stop = tuple(line.replace("\\n", "\n") for line in parts.get("stop", "").splitlines() if line.strip())
+    label = name if name in BUILT_IN else file.name
+    template = PromptTemplate(label, parts["prompt"], parts.get("chat", ""), parts.get("shot", ""), stop, version)
+    _check(template, file)
+    return template
+
+
+def render(template: PromptTemplate, task: Task, *, shots: str = "", chat: bool = False, strip: bool = False) -> str:
+    """Return the prompt of a task, its text without examples where they are to be stripped."""
+    text = template.chat if chat and template.chat else template.prompt
+    return _filled(text, {**_fields(task, strip=strip), "shots": shots})
+
+
+def plain_lines(source: str) -> str:
+    """Return a program with the line ends that a model is to write."""
+    return source.replace("\r\n", "\n")
+
+
+def _parts(whole: str, file: Path) -> dict[str, str]:
+    pieces = _PART.split(whole)
+    if len(pieces) == 1:
+        return {"prompt": whole.removesuffix("\n")}
+    parts = {name: text.removesuffix("\n") for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+    for name in parts:
+        if name not in _PARTS:
+            raise InputError(f"template {file}: unknown part <!-- {name} -->; {nearest(name, _PARTS)}")
+    if pieces[0].strip() or "prompt" not in parts:
+        raise InputError(f"template {file}: wanted <!-- prompt --> at its beginning, or no such line at all")
+    return parts
+
+
+def _check(template: PromptTemplate, file: Path) -> None:
+    known = {"prompt": (*_OF_TASK, "shots"), "chat": (*_OF_TASK, "shots"), "shot": (*_OF_TASK, "program")}
+    for part, names in known.items():
+        for name in _FIELD.findall(getattr(template, part)):
+            if name not in names:
+                raise InputError(f"template {file}: <!-- {part} --> has the field {{{name}}}; {nearest(name, names)}")
+    for part, wanted in (("prompt", "prompt"), ("chat", "prompt"), ("shot", "program")):
+        text = getattr(template, part)
+        if (text or part == "prompt") and f"{{{wanted}}}" not in text:
+            raise InputError(f"template {file}: <!-- {part} --> has no field {{{wanted}}}")
+    if template.wants_shots and not template.shot:
+        raise InputError(f"template {file}: it has {{shots}}, and no <!-- shot --> says how one is shown")
+
+
+def _fields(task: Task, *, strip: bool) -> dict[str, str]:
+    examples = () if strip else examples_in(task)
+    return {
+        "prompt": without_examples(task.prompt) if strip else task.prompt,
+        "entry_point": task.entry_point,
+        "starter": task.tags.get("starter_code", "").strip("\n"),
+        "format": _CALLED.format(task.entry_point) if task.entry_point else _READ,
+        "examples": "\n".join(_as_text(test, task) for test in examples),
+        "tests": "\n".join(_as_text(test, task) for test in task.tests[:_TESTS_SHOWN]),
+    }
+
+
+def _filled(text: str, fields: Mapping[str, str]) -> str:
+    """Put fields in; a line that holds nothing but an empty field goes, too."""
+    for name in _FIELD.findall(text):
+        if not fields[name]:
+            text = text.replace(f"\n{{{name}}}\n", "\n")
+    return _FIELD.sub(lambda field: fields[field[1]], text)
+
+
+def _as_text(test: Test, task: Task) -> str:
+    if isinstance(test, Call):
+        return f"assert {task.entry_point}({', '.join(map(repr, test.args))}) == {test.expected!r}"
+    if isinstance(test, Stdin):
+        return f"Input:\n{test.text.rstrip()}\nOutput:\n{test.expected.rstrip()}"
+    return test.source.strip("\n")
+
+
+class FewShots:
+    """The solved tasks that prompts may show."""
+
+    def __init__(self, solved: Iterable[Task], count: int, *, sampled: Sequence[Task] = (), seed: int = 0) -> None:
+        """Take tasks with references; those that are sampled are left out unless all of them are."""
+        self._count, self._seed = count, seed
+        known = [(task, _words(task.prompt)) for task in solved if task.reference]
+        names, texts = {task.id for task in sampled}, {_words(task.prompt) for task in sampled}
+        others = [(task, words) for task, words in known if task.id not in names and words not in texts]
+        self._solved = sorted(others or known, key=lambda each: self._lot(each[0]))
+        if len(self._solved) < count:
+            raise InputError(f"--shots: {len(self._solved):,} tasks have a reference, and {count:,} are to be shown")
+
+    def of(self, task: Task) -> list[Task]:
+        """Return what is shown before a task."""
+        own = _words(task.prompt)
+        chosen: list[Task] = []
+        for alike in (True, False):
+            others = (
+                each
+                for each, words in self._solved
+                if each.id != task.id and words != own and (bool(each.entry_point) == bool(task.entry_point)) is alike
+            )
+            chosen += islice(others, self._count - len(chosen))
+        if len(chosen) < self._count:
+            raise InputError(f"--shots: {len(chosen):,} tasks are left to be shown before {task.id}; give more")
+        return chosen
+
+    def text_of(self, task: Task, template: PromptTemplate, *, strip: bool = False) -> str:
+        """Return what a prompt shows before a task."""
+        shown = (
+            {**_fields(each, strip=strip), "program": plain_lines(each.reference).strip("\n")} for each in self.of(task)
+        )
+        return "".join(f"{_filled(template.shot, fields)}\n" for fields in shown)
+
+    @property
+    def version(self) -> str:
+        """Return a hash of what may be shown."""
+        solved = repr([(task.id, task.prompt, task.reference) for task, _ in self._solved])
+        return f"{self._count} of {blake2b(solved.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
+
+    def _lot(self, task: Task) -> bytes:
+        return blake2b(f"{self._seed}\0{task.id}".encode("utf-8", "backslashreplace"), digest_size=8).digest()
+
+
+def _words(prompt: str) -> str:
+    return " ".join(prompt.split())
+
+
+class SamplingQuestion(NamedTuple):
+    """One prompt, and how the model is asked."""
+
+    prompt: str
+    options: SamplingOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """What a model answered to one question, and what it took."""
+
+    texts: tuple[str, ...]
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    logprobs: tuple[LogProbability | None, ...] = ()
+    """Of each text up to the first stop sequence; empty where nobody asked, None where the model does not say."""
+
+
+class Sampler(Protocol):
+    """A model that writes programs."""
+
+    @property
+    def name(self) -> str:
+        """The spec that makes it again."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is told what to do and writes whole programs, rather than going on where the prompt ends."""
+
+    def sample(self, question: SamplingQuestion) -> Completions:
+        """Return at least one text; several threads call it."""
+
+
+class ScoredToken(NamedTuple):
+    """One token of an answer."""
+
+    raw: bytes
+    logprob: float
+
+
+def tokens_of(choice: dict[str, Any]) -> list[ScoredToken] | None:
+    """Return the tokens of a choice as OpenAI's two endpoints have them; None where it has no list that can be read."""
+    said = choice.get("logprobs")
+    if not isinstance(said, dict):
+        return None
+    try:
+        if (content := said.get("content")) is not None:
+            raw = [
+                bytes(each["bytes"]) if each.get("bytes") is not None else each["token"].encode() for each in content
+            ]
+            return [ScoredToken(token, float(each["logprob"])) for token, each in zip(raw, content, strict=True)]
+        pairs = zip(said["tokens"], said["token_logprobs"], strict=True)
+        return [ScoredToken(token.encode("utf-8", "replace"), float(each)) for token, each in pairs if each is not None]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) -> LogProbability | None:
+    """Return the log-probability of a program within an answer; None of an answer whose tokens are not there."""
+    if tokens is None or (answer and not tokens):
+        return None
+    text, part = answer.encode("utf-8", "replace"), program.encode("utf-8", "replace")
+    start, joined = text.find(part), b"".join(token.raw for token in tokens)
+    if start < 0 or not joined.startswith(text):
+        return logprob_sum([token.logprob for token in tokens], "answer")
+    counted, at = list[float](), 0
+    for token in tokens:
+        if start <= at + len(token.raw) - 1 and at < start + len(part):
+            counted.append(token.logprob)
+        at += len(token.raw)
+    return logprob_sum(counted)
+
+
+_MOST_STOPS = 4  # OpenAI takes no more
+_MOST_BYTES = 32_000_000
+_SHOWN = 200  # characters of an answer in a message
+_FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
+_UNREADABLE = frozenset({400, 404, 415, 422})
+
+
+class _EndpointSampler:
+    """A model behind HTTP; how it is asked and where an answer stands is the subclass's."""
+
+    path = added = ""
+    wanted_logprobs: int | bool = 1
+
+    def __init__(self, model: str = "", *, base: str = "", pause_s: float = 0.5, timeout_s: float = 600.0) -> None:
+        if not model:
+            raise InputError("a sampler of an endpoint needs its model, as in chat:MODEL")
+        self.name = f"{self.path.partition('/')[0]}:{model}"
+        options = HttpOptions(timeout_s, _MOST_BYTES, pause_s=pause_s)
+        self._endpoint = ModelEndpoint(
+            self.path, model, options, base=base, later=f"what came before is kept, go on later, or check {BASE}"
+        )
+
+    def sample(self, question: SamplingQuestion) -> Completions:
+        """Return what the model goes on with, as often as the options say."""
+        asked = question.options
+        reply = self._ask(question.prompt, asked)
+        try:
+            said = [(self._text(choice), tokens_of(choice) if asked.logprobs else None) for choice in reply["choices"]]
+        except (KeyError, TypeError, AttributeError) as error:
+            what = printable(repr(error))[:_SHOWN]
+            raise InputError(
+                f"{self._endpoint.url} answered without choices ({what}): is it OpenAI-compatible?"
+            ) from error
+        if not said:
+            raise InputError(f"{self._endpoint.url} answered with no choice at all: is it OpenAI-compatible?")
+        texts = [self._program(text, asked.stop) for text, _ in said]
+        logprobs = [
+            logprob_in(whole, cut(text, asked.stop).removesuffix(self.added), tokens)
+            for text, (whole, tokens) in zip(texts, said, strict=True)
+        ]
+        usage = reply["usage"] if isinstance(reply.get("usage"), dict) else {}
+        counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
+        spent = [each if isinstance(each, int) else 0 for each in counts]
+        return Completions(tuple(texts), spent[0], spent[1], tuple(logprobs) if asked.logprobs else ())
+
+    def _ask(self, prompt: str, asked: SamplingOptions) -> dict[str, Any]:
+        question: dict[str, Any] = {"n": asked.n, "temperature": asked.temperature, "top_p": asked.top_p}
+        question |= {"max_tokens": asked.max_tokens, "seed": asked.seed, **self._question_about(prompt)}
+        if asked.stop:
+            question["stop"] = list(asked.stop[:_MOST_STOPS])
+        if asked.logprobs:
+            question["logprobs"] = self.wanted_logprobs
+        try:
+            return self._endpoint.ask(question)
+        except ModelUnavailable as error:
+            if asked.logprobs and error.status in _UNREADABLE and "logprob" in str(error).lower():
+                raise InputError(f"{error}; it gives no log-probabilities: add --no-logprobs") from error
+            raise
+
+    def _question_about(self, prompt: str) -> dict[str, Any]:
+        return {"prompt": prompt}
+
+    def _text(self, choice: dict[str, Any]) -> str:
+        return str(choice["text"] or "")
+
+    def _program(self, text: str, stop: Sequence[str]) -> str:  # noqa: ARG002  a chat cuts first
+        return text
+
+
+class CompletionSampler(_EndpointSampler):
+    """`completions:MODEL`: the model goes on where the prompt ends."""
+
+    path = "completions"
+    whole = False
+
+
+class ChatSampler(_EndpointSampler):
+    """`chat:MODEL`: the model is asked for a program and answers with one."""
+
+    path = "chat/completions"
+    added = "\n"
+    """What an answer's code block does not have, and its program does."""
+    whole = True
+    wanted_logprobs = True
+
+    def _question_about(self, prompt: str) -> dict[str, Any]:
+        return {"messages": [{"role": "user", "content": prompt}]}
+
+    def _text(self, choice: dict[str, Any]) -> str:
+        return str(choice["message"]["content"] or "")
+
+    def _program(self, text: str, stop: Sequence[str]) -> str:
+        return code_of(cut(text, stop))
+
+
+def code_of(answer: str) -> str:
+    """Return the longest code block of an answer; an answer without one is code as it stands."""
+    blocks: list[str] = _FENCE.findall(answer)
+    return max(blocks, key=len) + "\n" if blocks else answer
