@@ -14,7 +14,7 @@ from assay.cli.workspaces import served_roots
 from assay.operations.requests import Search, StatusOf
 from assay.operations.search import search
 from assay.operations.status import status
-from assay.serve.engine import Waits
+from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.settings import load
 from assay.store.arrays import ArrayFile

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from hypothesis import given, settings
@@ -18,12 +19,13 @@ from hypothesis import strategies as st
 from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
 from assay.operations import search as searching
-from assay.operations.indexes import location_of
+from assay.operations.indexes import index_of, location_of
 from assay.operations.requests import Facets, Search, SearchFilter
 from assay.operations.sizing import FoundAnswer
 from assay.operations.workspace import joint_searches, open_workspace
-from assay.serve.engine import Keeper, StillIndexing, Waits
+from assay.serve.reader import StillIndexing, Waits
 from assay.serve.session import NotServed, Session
+from assay.serve.writer import Pace, Writer, WrittenRoot
 from assay.settings import EncoderSettings, SearchSettings, Settings
 from assay.store.catalog import MANIFEST
 from assay.values import Query
@@ -274,8 +276,9 @@ def test_folders_without_an_index_yet_are_named_or_waited_for(several: Session, 
     assert not found(several, "mail").truncated
 
 
-def keeper(root: Path, said: list[str]) -> Keeper:
-    return Keeper(lambda: {root: Settings()}, lambda: 0.0, lambda: None, said.append, SHORT)
+def writer(root: Path, said: list[str]) -> Writer:
+    always = Pace(idle_s=0.0, least_s=0.0, fraction=float("inf"), again_s=0.0)
+    return Writer([WrittenRoot(root, lambda: index_of(root, Settings()), always)], said.append)
 
 
 def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(project: Path):
@@ -288,21 +291,21 @@ def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(
         with pytest.raises(StillIndexing, match="is being made"):
             reader.place().engine.view()
         assert manifest.exists() == bool(damage)
-        keeper(project, said).sweep()
+        writer(project, said).look(Event())
         assert reader.place().engine.view().report.files == 4
     assert said == []
 
 
 def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, tmp_path: Path):
     said: list[str] = []
-    made = keeper(project, said)
+    made = writer(project, said)
     project.rename(tmp_path / "away")
     for _ in range(2):
-        made.sweep()
+        made.look(Event())
     (line,) = said
     assert "trying again" in line
     (tmp_path / "away").rename(project)
-    made.sweep()
+    made.look(Event())
     assert Session({project: Settings()}, waits=SHORT, kept=True).place().engine.view().report.files == 4
 
 
