@@ -235,7 +235,7 @@ def test_a_copy_that_is_not_as_written_is_fetched_again(assay, project: Path, in
 
 
 def test_servers_answer_from_a_place(assay, project: Path, indexed, elsewhere: Path):
-    roots = served_roots([f"{indexed.place}#postbox"], SettingsOptions(None, None, None, (), False))
+    roots = served_roots([f"{indexed.place}#postbox"], SettingsOptions())
     assert [root.name for root in roots] == ["postbox"]
     session = Session(roots)
     engine = session.place().engine

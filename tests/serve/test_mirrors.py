@@ -121,7 +121,7 @@ def test_a_list_is_fetched_indexed_and_searched_and_may_change_at_any_time(kept:
     kept.write(url)
     with kept.running():
         root = kept.indexed(url).root
-        assert kept.symbols("send mail") == kept.symbols("send mail", repositories=("origin",)) == ["send_mail"]
+        assert kept.symbols("send mail") == kept.symbols("send mail", repo=("origin",)) == ["send_mail"]
         assert kept.problems() == []
         assert kept.session.place("origin/mail.py").inside == "mail.py"
         newer = commit(origin, WEB)
@@ -200,7 +200,7 @@ def test_a_list_that_cannot_be_used_at_a_new_start_leaves_the_one_before(kept: K
     with kept.running():
         until(lambda: kept.state(origin.as_uri()).commit == newer, "the line that can be used is")
         assert "nonsense" in kept.listed.state.problem
-        assert kept.symbols("pay bill", repositories=("other",)) == ["pay_bill"]
+        assert kept.symbols("pay bill", repo=("other",)) == ["pay_bill"]
 
 
 def test_what_is_wanted_during_a_fetch_is_fetched_again(kept: Kept, origin: Path, monkeypatch: pytest.MonkeyPatch):

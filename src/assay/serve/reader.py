@@ -87,7 +87,8 @@ class RootReader:
         self._lock = Lock()
         self.last_view: WorkspaceView | None = None
         """What was there when the files were last looked at; None where they never were."""
-        self._is_new = True
+        self.is_new = True
+        """Whether it was not tried yet to open the index."""
         self.upkeep = Upkeep(f"index {root.name}", self._update, waits.pace(kept=kept))
         self._verified = set[str]()
         self._progress = (0, 0)
@@ -118,6 +119,16 @@ class RootReader:
         """How many files of how many are in a first index that is being made; None when none is."""
         return self._progress if self.last_view is None and self.upkeep.is_running else None
 
+    @property
+    def trouble(self) -> str:
+        """Say why it cannot be brought up to date, or nothing; that there is no index yet is no trouble."""
+        return "" if isinstance(self.upkeep.error, StillIndexing) else self.upkeep.trouble
+
+    @property
+    def workspace(self) -> Workspace | None:
+        """What is open, unless it cannot be brought up to date."""
+        return self.last_view.workspace if self.last_view and not self.trouble else None
+
     def view(self) -> WorkspaceView:
         """Return the index, up to date where that is quick; raise `StillIndexing` where there is none yet."""
         held = self.open_last()
@@ -132,21 +143,19 @@ class RootReader:
                 return replace(held, stale=True)
             raise self._still_indexing() from None
 
-    @property
-    def trouble(self) -> str:
-        """Say why it cannot be brought up to date, or nothing; that there is no index yet is no trouble."""
-        return "" if isinstance(self.upkeep.error, StillIndexing) else self.upkeep.trouble
-
     def open_last(self) -> WorkspaceView | None:
         """Return what is open: at first the index as it was last written, so that nobody waits for what changed.
 
         An index that was written to while it was open is opened again.
         """
         with self._lock:
-            if self._is_new or (self.last_view and self.last_view.workspace.index.torn()):
-                self._is_new, self.last_view = False, None
+            if self.is_new or (self.last_view and self.last_view.workspace.index.torn()):
+                self.last_view = None
                 self._verified.clear()
-                last = last_workspace(self.root, self._reads)
+                try:
+                    last = last_workspace(self.root, self._reads)
+                finally:
+                    self.is_new = False
                 self.last_view = self._view_of(last) if last else None
             return self.last_view
 
@@ -237,8 +246,7 @@ class RootsReader:
         """Return the roots that globs keep, or all; raise `StillIndexing` where none of them has an index yet."""
         served = self._source.current()
         chosen = _chosen(served, globs)
-        self._open(served, chosen)
-        self._wait(served, chosen)
+        self._wait(served, self._chosen_readers(served, chosen))
         view = self._view(served, tuple(globs), chosen)
         if not view.searches and view.truncated:
             done, total = (0, len(served.coming)) if served.coming else self._progress
@@ -247,38 +255,40 @@ class RootsReader:
             raise InputError(f"no served folder can be searched: {'; '.join(map(str, view.problems[:3]))}")
         return view
 
-    def _open(self, served: ServedRoots, chosen: Sequence[Path]) -> None:
-        """Open what is there of some roots, as it was last written, so that it is searched at once."""
+    def _chosen_readers(self, served: ServedRoots, chosen: Sequence[Path]) -> list[RootReader]:
+        """Return what reads some of the served roots; what was written to while it was open is opened again."""
         with self._lock:
             if served is not self._served:
                 self._readers = {root: self._reader(served, root) for root in served.settings}
                 self._served = served
             readers = [self._readers[root] for root in chosen if root in self._readers]
-        ends = time.monotonic() + self._waits.first_s
-        for reader in readers:
-            if time.monotonic() < ends:
-                with suppress(AssayError, OSError):  # who looks at its files finds that, too
-                    reader.open_last()
+        for each in readers:
+            if not each.is_new:
+                with suppress(AssayError, OSError):  # the next look finds that, too
+                    each.open_last()
+        return readers
 
-    def _wait(self, served: ServedRoots, chosen: Sequence[Path]) -> None:
-        """Have the files looked at if it is time; wait for what changed, if that is quick, or for the first index."""
+    def _wait(self, served: ServedRoots, readers: Sequence[RootReader]) -> None:
+        """Have the files looked at if it is time; wait until what is there is open, and for what changed if quick."""
         is_new, are_listed = served is not self._looked_at, served.settings.keys() == served.generations.keys()
-        if not is_new and are_listed and all(map(self._workspace, served.settings)):
+        if not is_new and are_listed and all(each.workspace for each in self._readers.values()):
             return  # who writes them says when there is something new
-        if run := self._upkeep.ask(at_once=is_new):
-            is_quick = self._upkeep.took_s < self._waits.refresh_s and not are_listed
-            refresh_s = self._upkeep.left_s(self._waits.refresh_s) if is_quick else 0.0
-            wait([run], refresh_s if any(map(self._workspace, chosen)) else self._waits.first_s)
-
-    def _workspace(self, root: Path) -> Workspace | None:
-        """Return what is searched of a root; None where nothing is open."""
-        reader = self._readers.get(root)
-        view = reader.last_view if reader and not reader.trouble else None
-        return view.workspace if view else None
+        if (run := self._upkeep.ask(at_once=is_new)) is None:
+            return
+        is_quick, ends = self._upkeep.took_s < self._waits.refresh_s, time.monotonic() + self._waits.first_s
+        if not any(each.workspace for each in readers):
+            while any(each.is_new for each in readers) and not run.done() and time.monotonic() < ends:
+                wait([run], _AGAIN_S)
+        if any(each.workspace for each in readers):
+            wait([run], self._upkeep.left_s(self._waits.refresh_s) if is_quick and not are_listed else 0.0)
+        else:
+            wait([run], max(0.0, ends - time.monotonic()))
 
     def _view(self, served: ServedRoots, globs: tuple[str, ...], chosen: Sequence[Path]) -> RootsView:
-        there = {root: workspace for root in chosen if (workspace := self._workspace(root))}
-        failed = {root: Problem(each.name, each.trouble) for root, each in self._readers.items() if each.trouble}
+        every = self._readers
+        readers = {root: every[root] for root in chosen if root in every}
+        there = {root: each.workspace for root, each in readers.items() if each.workspace}
+        failed = {root: Problem(each.name, each.trouble) for root, each in readers.items() if each.trouble}
         failed |= served.missing
         late = [root for root in chosen if root not in there and root not in failed]
         problems = [failed[root] for root in chosen if root in failed]
@@ -297,14 +307,17 @@ class RootsReader:
         return view
 
     def _look(self) -> None:
-        """Bring one root after the other up to date."""
+        """Open what is there, so that it is searched at once, then bring one root after the other up to date."""
         with self._lock:
             served, readers = self._served, self._readers
         self._looked_at = served
+        for each in readers.values():
+            with suppress(AssayError, OSError):  # it is looked at below
+                each.open_last()
         for number, (root, reader) in enumerate(readers.items()):
             self._progress = (number, len(readers))
             generation = served.generations.get(root)
-            if generation is None or self._generations.get(root) != generation or not self._workspace(root):
+            if generation is None or self._generations.get(root) != generation or not reader.workspace:
                 with suppress(Exception):  # it is named in answers
                     reader.upkeep.look()
                 self._generations[root] = generation or ""
