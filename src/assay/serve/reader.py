@@ -33,7 +33,7 @@ KEPT_FRESH_S = 0.1
 """So often an index is looked for that another process writes: all that answer are to say the same."""
 _AGAIN_S = 0.05
 """Between two looks whether an index is there."""
-_AGAIN = "ask again in a minute"
+_ASK_AGAIN = "ask again in a minute"
 
 
 class StillIndexing(AssayError):
@@ -202,10 +202,10 @@ class RootReader:
     def _still_indexing(self) -> StillIndexing:
         done, total = self._progress
         far = f", {done:,} of {total:,} files" if total else ""
-        return StillIndexing(f"the index of '{self.root.name}' is being made{far}; {_AGAIN}")
+        return StillIndexing(f"the index of '{self.root.name}' is being made{far}; {_ASK_AGAIN}")
 
 
-_LATE = f"it is still being indexed; {_AGAIN}"
+_LATE = f"it is still being indexed; {_ASK_AGAIN}"
 _MOST_KNOWN = 8
 """Choices of roots whose joint corpus is kept."""
 
@@ -250,7 +250,7 @@ class RootsReader:
         view = self._view(served, tuple(globs), chosen)
         if not view.searches and view.truncated:
             done, total = (0, len(served.coming)) if served.coming else self._progress
-            raise StillIndexing(f"the served folders are being indexed, {done} of {total}; {_AGAIN}")
+            raise StillIndexing(f"the served folders are being indexed, {done} of {total}; {_ASK_AGAIN}")
         if not view.searches:
             raise InputError(f"no served folder can be searched: {'; '.join(map(str, view.problems[:3]))}")
         return view
@@ -338,7 +338,7 @@ def _chosen(served: ServedRoots, globs: Sequence[str]) -> list[Path]:
     if every and not globs:
         return every
     if not every:
-        raise StillIndexing(f"the list of repositories is being read; {_AGAIN}")
+        raise StillIndexing(f"the list of repositories is being read; {_ASK_AGAIN}")
     kept = set(kept_repositories(list(map(str, every)), globs))
     chosen = [root for root in every if str(root) in kept]
     if not chosen:
