@@ -309,6 +309,13 @@ def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, 
     assert Session({project: Settings()}, waits=SHORT, kept=True).place().engine.view().report.files == 4
 
 
+def test_looking_takes_its_part_of_the_time_and_what_fails_is_tried_less_and_less_often():
+    pace = Pace(least_s=1, idle_s=40, fraction=0.1, most_s=60, again_s=30, longest_s=100)
+    assert [pace.pause_s(took_s) for took_s in (0, 0.5, 3, 100)] == [1, 5, 30, 60]
+    assert [pace.idle_pause_s(took_s) for took_s in (0, 3, 100)] == [40, 40, 60]
+    assert [pace.retry_s(failures) for failures in (1, 2, 3, 4, 5000)] == [30, 60, 100, 100, 100]
+
+
 def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(session: Session):
     def asked(text: str) -> list[str]:
         return [hit.symbol for hit in found(session, text).hits]
