@@ -14,7 +14,7 @@ from assay.cli.workspaces import served_roots
 from assay.operations.requests import Search, StatusOf
 from assay.operations.search import search
 from assay.operations.status import status
-from assay.serve.engine import Waits
+from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.settings import load
 from assay.store.arrays import ArrayFile
@@ -235,7 +235,7 @@ def test_a_copy_that_is_not_as_written_is_fetched_again(assay, project: Path, in
 
 
 def test_servers_answer_from_a_place(assay, project: Path, indexed, elsewhere: Path):
-    roots = served_roots([f"{indexed.place}#postbox"], SettingsOptions(None, None, None, (), False))
+    roots = served_roots([f"{indexed.place}#postbox"], SettingsOptions())
     assert [root.name for root in roots] == ["postbox"]
     session = Session(roots)
     engine = session.place().engine

@@ -17,7 +17,7 @@ from assay.operations.render import as_text
 from assay.operations.requests import Search
 from assay.operations.search import search
 from assay.operations.workspace import Workspace, open_workspace
-from assay.serve.engine import Waits
+from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.settings import Settings, load
 from assay.values import Query

@@ -22,7 +22,7 @@ from assay.operations.requests import Candidates, Outline, PatternSearch, Relate
 from assay.operations.sizing import cursor, offset_of
 from assay.operations.status import status
 from assay.parameters import read_request
-from assay.serve.engine import Waits
+from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.settings import SearchSettings, Settings
 

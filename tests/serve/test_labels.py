@@ -17,8 +17,8 @@ from assay.errors import InputError
 from assay.operations.requests import Search, SearchFilter, StatusOf
 from assay.operations.search import search
 from assay.operations.status import status
-from assay.serve.engine import Waits
 from assay.serve.labels import DamagedTruth, LabeledQuestion, Labeller
+from assay.serve.reader import Waits
 from assay.serve.session import NotServed, Session
 from assay.settings import Settings
 from assay.truth.target_places import resolved

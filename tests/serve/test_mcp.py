@@ -21,8 +21,8 @@ import anyio
 from mcp import Client, StdioServerParameters  # noqa: TID253
 
 import assay
-from assay.serve.engine import Waits
 from assay.serve.mcp import server_of
+from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.settings import IndexSettings, Settings
 from assay.store.folder import IndexFolder

@@ -21,20 +21,32 @@ from assay.errors import InputError
 from assay.operations.requests import Search, SearchFilter
 from assay.operations.search import search
 from assay.serve import served_roots
-from assay.serve.engine import StillIndexing, Waits
-from assay.serve.mirror_loop import MirrorLoop, MirrorPace
+from assay.serve.mirrors import MirrorLoop
+from assay.serve.reader import StillIndexing, Waits
 from assay.serve.served_roots import ListedRoots, ListState, MirrorState, NotSigned, StateFile, Webhook, WrongSignature
 from assay.serve.session import Session
+from assay.serve.writer import Pace
 from assay.settings import EncoderSettings, Settings
 from assay.values import Problem
 from git_repositories import commit, repository
 from waiting import LIMIT_S, until
 
 SETTINGS = Settings(encoder=EncoderSettings("hash:16"))
-PACE = MirrorPace(every_s=3600, again_s=0.1, longest_s=0.3, least_s=0.0, folder_s=0.2)
+PACE = Pace(again_s=0.1, longest_s=0.3, least_s=0.0, idle_s=0.2)
 PAY = "def pay_bill():\n    return 1\n"
 WEB = {"web.py": "def route_request():\n    return 1\n"}
 NOWHERE = "file:///nowhere/at/all"
+
+
+class Once:
+    """Asks a loop to stop when it has looked at each repository of its list."""
+
+    def __init__(self, loop: MirrorLoop) -> None:
+        self.loop, self.begun = loop, time.time()
+
+    def is_set(self) -> bool:
+        states = self.loop._states.values()
+        return not self.loop._busy and all(each.due > self.begun for each in states)
 
 
 class Kept:
@@ -46,8 +58,17 @@ class Kept:
         self.listed = ListedRoots({}, StateFile(self.mirrors, self.file), lambda _: SETTINGS)
         self.session = Session(self.listed, waits=Waits(first_s=5.0))
 
-    def loop(self, pace: MirrorPace = PACE) -> MirrorLoop:
-        return MirrorLoop(self.file, self.mirrors, lambda _: SETTINGS, self.said.append, pace)
+    def loop(self, pace: Pace = PACE, every_s: float = 3600) -> MirrorLoop:
+        return MirrorLoop(self.file, self.mirrors, lambda _: SETTINGS, self.said.append, every_s=every_s, pace=pace)
+
+    def once(self, loop: MirrorLoop | None = None) -> ListState:
+        """Have each repository looked at once, and return what came of it."""
+        loop = loop or self.loop(replace(PACE, again_s=30, longest_s=100))
+        loop.store.make_folder()
+        loop._read_list()
+        loop._states = {root: replace(state, due=0.0) for root, state in loop._states.items()}
+        loop.run(Once(loop))
+        return loop.store.read()
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -100,7 +121,7 @@ def test_a_list_is_fetched_indexed_and_searched_and_may_change_at_any_time(kept:
     kept.write(url)
     with kept.running():
         root = kept.indexed(url).root
-        assert kept.symbols("send mail") == kept.symbols("send mail", repositories=("origin",)) == ["send_mail"]
+        assert kept.symbols("send mail") == kept.symbols("send mail", repo=("origin",)) == ["send_mail"]
         assert kept.problems() == []
         assert kept.session.place("origin/mail.py").inside == "mail.py"
         newer = commit(origin, WEB)
@@ -145,39 +166,41 @@ def test_before_anything_is_indexed_an_answer_says_so(kept: Kept, origin: Path):
 
 def test_once_brings_all_up_to_date_and_a_later_start_knows_what_was_there(kept: Kept, origin: Path, tmp_path: Path):
     kept.write(origin.as_uri(), NOWHERE)
-    state = kept.loop().once()
+    state = kept.once()
     assert [bool(each.generation) for each in state.mirrors] == [True, False]
     assert state.mirrors[1].problem.startswith(f"cannot get {NOWHERE}: ")
     assert kept.symbols("send mail") == ["send_mail"]
-    again = kept.loop().once()
+    again = kept.once()
     assert again.mirrors[0].commit == state.mirrors[0].commit
     assert again.mirrors[1].failures == 1, "a new start tries at once"
     for file in (tmp_path / "cache" / "assay").rglob("*.segment"):
         file.write_bytes(file.read_bytes()[:-100])
-    kept.loop().once()
+    kept.once()
     assert Kept(tmp_path).symbols("send mail") == ["send_mail"], "a damaged index is made again"
 
 
 def test_a_list_or_folder_that_cannot_be_used_is_refused_at_once(kept: Kept):
     kept.write("nonsense://x")
-    with pytest.raises(InputError, match=r"list:1: 'nonsense://x' is not a folder or a URL"):
-        kept.loop().once()
+    with kept.running():
+        problem = until(lambda: kept.listed.state.problem, "a word about the list")
+    assert "list:1: 'nonsense://x' is not a folder or a URL" in problem
+    assert kept.said == [f"the list of repositories stays as it was: {problem}"]
     kept.mirrors.rename(kept.mirrors.with_name("away"))
     kept.mirrors.write_text("")
     with pytest.raises(InputError, match=r"cannot make '.*mirrors': File exists; name another folder with --mirrors"):
-        kept.loop().once()
+        kept.once()
 
 
 def test_a_list_that_cannot_be_used_at_a_new_start_leaves_the_one_before(kept: Kept, origin: Path, tmp_path: Path):
     other = repository(tmp_path / "other", {"pay.py": PAY})
     kept.write(origin.as_uri(), other.as_uri())
-    kept.loop().once()
+    kept.once()
     newer = commit(origin, WEB)
     kept.write(f"{origin.as_uri()} every=20s", "nonsense://x")
     with kept.running():
         until(lambda: kept.state(origin.as_uri()).commit == newer, "the line that can be used is")
         assert "nonsense" in kept.listed.state.problem
-        assert kept.symbols("pay bill", repositories=("other",)) == ["pay_bill"]
+        assert kept.symbols("pay bill", repo=("other",)) == ["pay_bill"]
 
 
 def test_what_is_wanted_during_a_fetch_is_fetched_again(kept: Kept, origin: Path, monkeypatch: pytest.MonkeyPatch):
@@ -203,26 +226,26 @@ def test_what_is_wanted_during_a_fetch_is_fetched_again(kept: Kept, origin: Path
 
 def test_another_pace_is_in_force_at_once_and_tries_are_further_and_further_apart(kept: Kept, origin: Path):
     kept.write(origin.as_uri(), NOWHERE)
-    before = kept.loop().once().mirrors
+    before = kept.once().mirrors
     loop = kept.loop()
     loop._read_list()
     assert [loop._states[each.root].due for each in before] == [before[0].due, 0.0], "what failed is tried at a start"
     kept.write(f"{origin.as_uri()} every=30m", NOWHERE)
-    for each in (loop, kept.loop(), kept.loop(replace(PACE, every_s=60))):
+    for each in (loop, kept.loop(), kept.loop(every_s=60)):
         each._read_list()
         assert (each._states[before[0].root].due, each._states[before[1].root].failures) == (0.0, 0)
     kept.write(f"{NOWHERE} every=10s")
     loop, pauses = kept.loop(replace(PACE, again_s=30, longest_s=100)), []
     for _ in range(4):
         asked = time.time()
-        (state,) = loop.once().mirrors
+        (state,) = kept.once(loop).mirrors
         pauses.append(next(each for each in (100, 60, 30, 0) if state.due >= asked + each))
     assert pauses == [30, 60, 100, 100]
 
 
 def test_settings_that_cannot_be_read_are_of_one_root_alone(kept: Kept, origin: Path, tmp_path: Path):
     kept.write(origin.as_uri(), tmp_path / "origin")
-    kept.loop().once()
+    kept.once()
 
     def settings(state: MirrorState) -> Settings:
         if state.place.startswith("file:"):

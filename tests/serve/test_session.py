@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from hypothesis import given, settings
@@ -18,12 +19,13 @@ from hypothesis import strategies as st
 from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
 from assay.operations import search as searching
-from assay.operations.indexes import location_of
+from assay.operations.indexes import index_of, location_of
 from assay.operations.requests import Facets, Search, SearchFilter
 from assay.operations.sizing import FoundAnswer
 from assay.operations.workspace import joint_searches, open_workspace
-from assay.serve.engine import Keeper, StillIndexing, Waits
+from assay.serve.reader import StillIndexing, Waits
 from assay.serve.session import NotServed, Session
+from assay.serve.writer import Pace, Writer, WrittenRoot
 from assay.settings import EncoderSettings, SearchSettings, Settings
 from assay.store.catalog import MANIFEST
 from assay.values import Query
@@ -274,8 +276,9 @@ def test_folders_without_an_index_yet_are_named_or_waited_for(several: Session, 
     assert not found(several, "mail").truncated
 
 
-def keeper(root: Path, said: list[str]) -> Keeper:
-    return Keeper(lambda: {root: Settings()}, lambda: 0.0, lambda: None, said.append, SHORT)
+def writer(root: Path, said: list[str]) -> Writer:
+    always = Pace(idle_s=0.0, least_s=0.0, fraction=float("inf"), again_s=0.0)
+    return Writer([WrittenRoot(root, lambda: index_of(root, Settings()), always)], said.append)
 
 
 def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(project: Path):
@@ -288,22 +291,29 @@ def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(
         with pytest.raises(StillIndexing, match="is being made"):
             reader.place().engine.view()
         assert manifest.exists() == bool(damage)
-        keeper(project, said).sweep()
+        writer(project, said).look(Event())
         assert reader.place().engine.view().report.files == 4
     assert said == []
 
 
 def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, tmp_path: Path):
     said: list[str] = []
-    made = keeper(project, said)
+    made = writer(project, said)
     project.rename(tmp_path / "away")
     for _ in range(2):
-        made.sweep()
+        made.look(Event())
     (line,) = said
     assert "trying again" in line
     (tmp_path / "away").rename(project)
-    made.sweep()
+    made.look(Event())
     assert Session({project: Settings()}, waits=SHORT, kept=True).place().engine.view().report.files == 4
+
+
+def test_looking_takes_its_part_of_the_time_and_what_fails_is_tried_less_and_less_often():
+    pace = Pace(least_s=1, idle_s=40, fraction=0.1, most_s=60, again_s=30, longest_s=100)
+    assert [pace.pause_s(took_s) for took_s in (0, 0.5, 3, 100)] == [1, 5, 30, 60]
+    assert [pace.idle_pause_s(took_s) for took_s in (0, 3, 100)] == [40, 40, 60]
+    assert [pace.retry_s(failures) for failures in (1, 2, 3, 4, 5000)] == [30, 60, 100, 100, 100]
 
 
 def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(session: Session):

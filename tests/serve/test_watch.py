@@ -20,24 +20,17 @@ from assay.corpus.walk import walk
 from assay.encode.vectors import HashedEncoder
 from assay.operations.requests import StatusOf
 from assay.operations.status import status
-from assay.search.folder_index import FolderIndex
-from assay.serve import upkeep
-from assay.serve.engine import Waits
+from assay.search.folder_index import FolderIndex, IndexReport
+from assay.serve.reader import Waits
 from assay.serve.session import Session
-from assay.serve.upkeep import Upkeep, UpkeepPace
-from assay.serve.watcher import NoWatch, Watcher
+from assay.serve.watcher import Changes, NoWatch, Watcher
+from assay.serve.writer import Pace, Writer, WrittenRoot
 from assay.settings import load
 from waiting import until
 
 ENCODER = HashedEncoder("16")
-TOLD = UpkeepPace(again_s=0.2, look_s=1e9)
+TOLD = Pace(again_s=0.2, longest_s=0.2, idle_s=1e9)
 """Nothing is looked at but what the system told of, and what went wrong."""
-
-
-@pytest.fixture(autouse=True)
-def told_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have no second look after an update, which would find what nobody told."""
-    monkeypatch.setattr(upkeep, "_SETTLES_S", 1e9)
 
 
 class Kept:
@@ -51,13 +44,13 @@ class Kept:
         self.looks = 0
         self.stop = threading.Event()
 
-    def run(self, pace: UpkeepPace, watch: Callable | None) -> None:
+    def run(self, polling: Pace, watch: Callable | None) -> None:
         kept = self
 
-        class Counted(Upkeep):
-            def _update(self, each: object) -> None:
+        class Counted(WrittenRoot):
+            def _refresh(self) -> IndexReport:
                 kept.looks += 1
-                super()._update(each)
+                return super()._refresh()
 
         class Heard(Watcher):
             def wait(self, *given: object) -> set[str]:
@@ -66,8 +59,12 @@ class Kept:
                 return paths
 
         index = FolderIndex(self.root, self.location, ENCODER)
-        tell = lambda _, report: self.reports.append(report)  # noqa: E731
-        Counted([index], tell, self.said.append, pace=pace, watch=watch or Heard).run(self.stop)
+        changes = Changes(self.said.append, watch or Heard, polling)
+        news = lambda _, report: self.reports.append(report)  # noqa: E731
+        with index.keeping():
+            roots = [Counted(self.root, lambda: index, TOLD)]
+            Writer(roots, self.said.append, on_news=news).run(changes.wait, self.stop)
+        changes.close()
 
     def hears(self, path: str) -> None:
         """Write a file, and wait until the watcher was told of it and is asked again."""
@@ -115,10 +112,10 @@ def content(index: FolderIndex) -> dict[str, object]:
 
 @contextmanager
 def watched(
-    root: Path, pace: UpkeepPace = TOLD, watch: Callable | None = None, place: Path | None = None
+    root: Path, polling: Pace = TOLD, watch: Callable | None = None, place: Path | None = None
 ) -> Iterator[Kept]:
     kept = Kept(root, place or root.parent / "index")
-    thread = threading.Thread(target=kept.run, args=(pace, watch))
+    thread = threading.Thread(target=kept.run, args=(polling, watch))
     thread.start()
     try:
         until(lambda: kept.reports or kept.said, "it was looked at once")
@@ -234,13 +231,11 @@ def test_what_is_ignored_and_its_own_index_wake_nobody_up(project: Path):
         until(lambda: kept.looks > before, "what counts is looked at")
 
 
-def test_where_the_system_watches_no_more_all_files_are_looked_at(project: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(upkeep, "_SETTLES_S", 0.1)
-
+def test_where_the_system_watches_no_more_all_files_are_looked_at(project: Path):
     def refuse(*_: object) -> None:
         raise NoWatch("OS file watch limit reached")
 
-    with watched(project, UpkeepPace(poll_s=0.1), refuse) as kept:
+    with watched(project, Pace(idle_s=0.1, least_s=0.0, fraction=1.0), refuse) as kept:
         assert "looking at all files instead" in kept.said[0]
         assert "fs.inotify.max_user_watches" in kept.said[0]
         write(project, "new/one.py", "def one():\n    return 1\n")
@@ -286,8 +281,6 @@ def test_a_server_sees_what_was_written_by_another(project: Path, session: Sessi
 
 def test_a_server_survives_an_index_that_is_damaged_under_it_and_says_so(session: Session, tmp_path: Path):
     assert "send_mail" in symbols(session)
-    engine = session.place().engine
-    until(lambda: engine._verified, "every byte was read")  # who reads a mapped file while it is cut off is killed
     os.truncate(next((tmp_path / "index").glob("*.segment")), 4096)
     assert "were written" in status(StatusOf(), session).damage
     assert "send_mail" in symbols(session)

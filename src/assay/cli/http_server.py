@@ -155,14 +155,19 @@ def _guarded(
 def _write(mirroring: Mirroring, settings: Mapping[Path, Settings], activity: Activity) -> None:
     """Keep the indexes of folders, and mirrors, up to date until this process is ended."""
     import time
+    from threading import Event
 
-    from assay.serve.engine import Keeper, Waits
+    from assay.operations.indexes import index_of
+    from assay.serve.writer import Pace, Writer, WrittenRoot, on_questions
 
-    def note_sweep() -> None:
+    def note_round() -> None:
         activity[1] = time.time()
 
+    written = {root: each for root, each in settings.items() if each.index.refresh}  # others are read as they are
+    pace = Pace(fraction=Pace().fraction / max(1, len(written)))
+    roots = [WrittenRoot(root, partial(index_of, root, each), pace, replaces=False) for root, each in written.items()]
     with mirroring():
-        Keeper(lambda: settings, lambda: activity[0], note_sweep, say, Waits()).run()
+        Writer(roots, say, on_round=note_round).run(on_questions(lambda: activity[0]), Event())
 
 
 def open_http(http: ServerOptions, port: int, option: str = "--port") -> HttpServer:

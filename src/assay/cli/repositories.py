@@ -16,7 +16,7 @@ from assay.parameters import Options, option
 if TYPE_CHECKING:
     from assay.operations.repository_list import ListedRepository
     from assay.protocols import Say
-    from assay.serve.mirror_loop import MirrorLoop
+    from assay.serve.mirrors import MirrorLoop
     from assay.serve.served_roots import ListedRoots
     from assay.settings import Settings
 
@@ -88,11 +88,11 @@ class RepositoriesOptions(Options):
 
     def loop(self, chosen: SettingsOptions, say: Say) -> MirrorLoop:
         """Return what keeps the repositories up to date."""
-        from assay.serve.mirror_loop import EVERY_S, MirrorLoop, MirrorPace
+        from assay.serve.mirrors import EVERY_S, MirrorLoop
 
         assert self.listed is not None
-        pace = MirrorPace(every_s=self.every_s or EVERY_S)
-        return MirrorLoop(self.listed, self.folder(), lambda each: settings_of(chosen, each), say, pace)
+        every_s = self.every_s or EVERY_S
+        return MirrorLoop(self.listed, self.folder(), lambda each: settings_of(chosen, each), say, every_s=every_s)
 
     @contextmanager
     def mirroring(self, chosen: SettingsOptions) -> Iterator[None]:
@@ -100,7 +100,7 @@ class RepositoriesOptions(Options):
         if self.listed is None:
             yield
             return
-        from assay.serve.mirror_loop import MirrorProcess
+        from assay.serve.mirrors import process_beside
 
         command = [sys.executable, *"-P -m assay watch --repos".split(), str(self.listed)]
         command += ["--mirrors", str(self.folder())]
@@ -108,12 +108,8 @@ class RepositoriesOptions(Options):
         command += ["--config", str(chosen.config)] if chosen.config else []
         command += ["--encoder", chosen.encoder] if chosen.encoder else []
         command += [part for change in chosen.changes for part in ("--set", change)]
-        process = MirrorProcess(command, say)
-        process.start()
-        try:
+        with process_beside(command, say):
             yield
-        finally:
-            process.stop()
 
     def fixed_roots(self, paths: Sequence[str], chosen: SettingsOptions) -> dict[Path, Settings]:
         """Return the folders that stay the same, by default the current one, or none where a list is served.

@@ -77,10 +77,10 @@ def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool
     """Return the page and its API."""
     from assay.cli.http_server import Application
     from assay.io.terminal import say
-    from assay.serve.engine import Waits
     from assay.serve.http.app import app_of
     from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
+    from assay.serve.reader import Waits
     from assay.serve.report_data import FOLDER, Reports, ReportSource
     from assay.serve.served_roots import SECRET, SIGNATURES, Webhook
     from assay.serve.session import Session

@@ -17,10 +17,10 @@ from assay.io.terminal import say
 from assay.parameters import Options, argument, shared
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import FrameType
 
     from assay.search.folder_index import IndexReport
-    from assay.serve.upkeep import WatchedIndex
 
 _NICER = 10
 """Steps of the system's scale: who searches meanwhile goes first."""
@@ -53,17 +53,15 @@ def watch(given: WatchOptions) -> None:
     if _watches_list(given):
         return
     try:
-        from assay.serve.upkeep import Upkeep
+        from assay.serve.watcher import watch_indexes
     except ModuleNotFoundError as error:
         raise MissingExtra("assay watch", str(error.name), "watch") from error
     indexes = [index_of(root, given.chosen.settings(root)) for root in folders_of(given.roots, given.chosen, "watch")]
-    for index in indexes:
-        index.check()
     request = StopRequest()
     request.listen()
     _step_back()
     say(f"watching {counted(len(indexes), 'folder')}; Ctrl-C ends it")
-    Upkeep(indexes, _tell, say).run(request)
+    watch_indexes(indexes, _tell, say, request)
 
 
 def _watches_list(given: WatchOptions) -> bool:
@@ -115,11 +113,11 @@ class StopRequest:
         self.stop = True
 
 
-def _tell(kept: WatchedIndex, report: IndexReport) -> None:
+def _tell(root: Path, report: IndexReport) -> None:
     from assay.cli.workspaces import summary
 
     why = f"; rebuilt: {report.rebuilt_because}" if report.rebuilt_because else ""
-    _print(f"{kept.root}: {summary(report)}{why}")
+    _print(f"{root}: {summary(report)}{why}")
 
 
 def _print(line: str) -> None:

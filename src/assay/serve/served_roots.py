@@ -207,30 +207,28 @@ class ListedRoots:
         return self._state
 
     def _take(self, state: ListState) -> None:
-        there = {Path(each.root): each for each in state.mirrors if each.generation}
-        settings, unread = self._read(there)
-        there = {root: each for root, each in there.items() if root in settings}
-        lacking = {Path(each.root): each for each in state.mirrors if not each.generation}
+        settings, missing, coming = dict[Path, Settings](), dict[Path, Problem](), dict[Path, Problem]()
+        there = {Path(each.root): each for each in state.mirrors}
+        for root, each in there.items():
+            if each.generation:
+                try:
+                    settings[root] = self._settings(each)
+                except AssayError as error:
+                    missing[root] = Problem(each.place, str(error))
+            elif each.problem:
+                missing[root] = _problem(each)
+            else:
+                coming[root] = Problem(each.place, _COMING)
         made = ServedRoots(
             {**self._fixed, **settings},
-            {root: each.generation for root, each in there.items() if root not in self._fixed},
-            unread | {root: _problem(each) for root, each in lacking.items() if each.problem},
-            {root: Problem(each.place, _COMING) for root, each in lacking.items() if not each.problem},
-            frozenset(root for root, each in there.items() if is_url(each.place)),
+            {root: there[root].generation for root in settings if root not in self._fixed},
+            missing,
+            coming,
+            frozenset(root for root in settings if is_url(there[root].place)),
             is_list=True,
         )
         if made != self._current:
             self._current = made
-
-    def _read(self, there: Mapping[Path, MirrorState]) -> tuple[dict[Path, Settings], dict[Path, Problem]]:
-        """Return the settings of each root, and why those of some cannot be read."""
-        settings, unread = dict[Path, Settings](), dict[Path, Problem]()
-        for root, each in there.items():
-            try:
-                settings[root] = self._settings(each)
-            except AssayError as error:
-                unread[root] = Problem(each.place, str(error))
-        return settings, unread
 
     def _settings(self, state: MirrorState) -> Settings:
         """Return the settings of a root once for each line of the list."""

@@ -6,21 +6,22 @@ or served folder around it, so that one repository has one index however it is a
 
 from __future__ import annotations
 
-import time
+import math
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 
 from assay.corpus.addresses import CloneRules, is_url
 from assay.corpus.ignore import VERSION_CONTROL
 from assay.errors import InputError
 from assay.operations.indexes import clone_of
 from assay.operations.places import NotServed, Place
-from assay.serve.engine import AllRoots, Engine, StillIndexing, Waits
+from assay.serve.reader import RootReader, RootsReader, StillIndexing, Waits
 from assay.serve.served_roots import FixedRoots, RootSource
+from assay.serve.writer import Pace, Upkeep
 from assay.settings import Settings
 
 _NAMED = 5
@@ -30,7 +31,7 @@ _MOST_CLONING = 4
 
 
 class Session:
-    """The roots that are served, each with its settings, and their engines."""
+    """The roots that are served, each with its settings, and what reads them."""
 
     def __init__(  # noqa: PLR0913  what is served, and how
         self,
@@ -51,12 +52,11 @@ class Session:
         self._rules, self._waits, self._most = clones, waits, most
         # an index that was given a place is of its own root alone
         self._elsewhere = replace(elsewhere, index=replace(elsewhere.index, location="", refresh=True))
-        self._engines: OrderedDict[Path, Engine] = OrderedDict()
-        self._clones: dict[str, tuple[float, Path]] = {}
-        self._cloning: dict[str, Future[Path]] = {}
+        self._engines: OrderedDict[Path, RootReader] = OrderedDict()
+        self._clones: dict[str, Upkeep[Path]] = {}
         self._lock = Lock()
         self._kept = kept
-        self.everything = AllRoots(self.source, waits, kept=kept)
+        self.everything = RootsReader(self.source, waits, kept=kept)
 
     @property
     def roots(self) -> Mapping[Path, Settings]:
@@ -134,45 +134,37 @@ class Session:
         except InputError as error:
             raise NotServed(str(error)) from None
         with self._lock:
-            known = self._clones.get(url)
-            if known and time.monotonic() - known[0] < self._waits.clone_s:
-                return known[1]
-            cloning = self._cloning.get(url) or self._begin_clone(url)
+            clone = self._clones.get(url) or self._new_clone(url)
+            known, run = clone.last, self._begin_clone(clone)
+        if run is None:
+            assert known is not None
+            return known
         try:
-            return cloning.result(self._waits.first_s)
+            return run.result(self._waits.first_s)
         except TimeoutError:
-            if known:
-                return known[1]
+            if known is not None:
+                return known
             raise StillIndexing(f"'{url}' is being cloned; ask again in a minute") from None
 
-    def _begin_clone(self, url: str) -> Future[Path]:
-        """Clone in a thread of its own: a host that never ends its answer holds up nobody who asks for other things."""
-        if len(self._cloning) >= _MOST_CLONING:
+    def _new_clone(self, url: str) -> Upkeep[Path]:
+        """Return what clones in a thread of its own: a host that never ends its answer holds up nobody else."""
+        self._clones = {each: clone for each, clone in self._clones.items() if clone.is_running or clone.last}
+        write = lambda: clone_of(url, options=self._rules.git_options(url))  # noqa: E731
+        return self._clones.setdefault(url, Upkeep("clone", write, Pace(self._waits.clone_s, fraction=math.inf)))
+
+    def _begin_clone(self, clone: Upkeep[Path]) -> Future[Path] | None:
+        is_full = sum(each.is_running for each in self._clones.values()) >= _MOST_CLONING
+        if is_full and clone.is_due:
             raise StillIndexing(f"{_MOST_CLONING} other repositories are being cloned; ask again in a minute")
-        cloning = self._cloning[url] = Future[Path]()
-        Thread(target=self._write_clone, args=(url, cloning), name="clone", daemon=True).start()
-        return cloning
+        return clone.ask()
 
-    def _write_clone(self, url: str, cloning: Future[Path]) -> None:
-        try:
-            root = clone_of(url, options=self._rules.git_options(url))
-        except BaseException as error:  # noqa: BLE001  it is raised where it was asked
-            with self._lock:
-                del self._cloning[url]
-            cloning.set_exception(error)
-            return
-        with self._lock:
-            self._clones[url] = (time.monotonic(), root)
-            del self._cloning[url]
-        cloning.set_result(root)
-
-    def _engine(self, root: Path, settings: Settings) -> Engine:
+    def _engine(self, root: Path, settings: Settings) -> RootReader:
         with self._lock:
             engine = self._engines.pop(root, None)
             served = self.source.current()
             kept = root in served.generations or (self._kept and root in served.settings)
             if engine is None or engine.settings != settings:
-                engine = Engine(root, settings, self._waits, kept=kept)
+                engine = RootReader(root, settings, self._waits, kept=kept)
             self._engines[root] = engine
             while len(self._engines) > self._most:
                 self._engines.popitem(last=False)

@@ -16,11 +16,11 @@ from starlette.testclient import TestClient  # noqa: TID253
 
 from assay.operations import search as searching
 from assay.operations.requests import Search
-from assay.serve.engine import Waits
 from assay.serve.http.access import AccessRules
 from assay.serve.http.app import app_of
 from assay.serve.http.guard import Guard
 from assay.serve.labels import Labeller
+from assay.serve.reader import Waits
 from assay.serve.report_data import Reports
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads

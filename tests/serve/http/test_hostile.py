@@ -26,10 +26,10 @@ import uvicorn  # noqa: TID253
 from hypothesis import HealthCheck, given, settings
 
 import assay
-from assay.serve.engine import Waits
 from assay.serve.http.app import app_of
 from assay.serve.http.server import Protocol
 from assay.serve.labels import Labeller
+from assay.serve.reader import Waits
 from assay.serve.report_data import Reports
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads, Busy

@@ -16,9 +16,9 @@ from starlette.requests import Request
 from assay.errors import InputError, printable
 from assay.operations.places import NotServed
 from assay.operations.sizing import NotOfThisList
-from assay.serve.engine import StillIndexing
 from assay.serve.http.params import InvalidParameter
 from assay.serve.labels import DamagedTruth
+from assay.serve.reader import StillIndexing
 from assay.serve.report_data import DamagedReport
 from assay.serve.served_roots import NotSigned, WrongSignature
 from assay.serve.turns import AnswerThreads, Busy
