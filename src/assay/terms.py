@@ -8,7 +8,6 @@ has few that are frequent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from threading import Lock
 
@@ -56,11 +55,6 @@ def terms_of(identifier: str) -> tuple[str, ...]:
 def exact(identifier: str) -> str:
     """Return the term that only this identifier yields, in any letter case and with `_` or without."""
     return "=" + identifier.replace("_", "")[:_LONGEST].lower()
-
-
-def exact_each(identifiers: Iterable[str]) -> list[str]:
-    """Return the same of several."""
-    return list(map(exact, identifiers))
 
 
 def words(text: str) -> list[str]:

@@ -227,9 +227,9 @@ def origin_of(root: Path) -> str:
 
 def host_links(root: Path) -> HostLinks | None:
     """Return the links of a checkout, or of a folder in one; None where its host is not known or no commit is there."""
-    try:
-        from assay.corpus.git_history import head  # not for a folder that is there
+    from assay.corpus.git_history import head  # which reads commits: not for a search
 
+    try:
         commit = head(root)
         url = answer(root, "config", "--get", "remote.origin.url") if commit else ""
         below = answer(root, "rev-parse", "--show-prefix") if url else ""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, overload
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
 from assay.operations.requests import LONGEST_QUERY
-from assay.operations.workspace import CorpusAnswer, JointSearch, Workspace, joint_searches, readings_of
+from assay.operations.workspace import CorpusAnswer, JointSearch, Workspace, joint_searches, read_queries
 from assay.search.filters import filter_mask
 from assay.search.question import query_words
 from assay.search.translation import unread_note
@@ -140,30 +140,31 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
 
     With `rooted`, each chunk knows which root it is from. Paths are relative to it.
     """
-    hits: list[Hit] = []
     queries, notes = without_missing(searches, queries)
     asks_more = not notes or any(map(_asks_something, queries))
-    readings = readings_of(queries)
-    read = [replace(query, text=one.text) for query, one in zip(queries, readings, strict=True)]
+    read, readings = read_queries(queries)
     answers = [_answered(each, read, k) for each in searches]
-    for found, search, note in answers:
-        notes += [note] if note else []
-        hits += (_of_root(hit, search.members[0].name) for hit in found.hits) if rooted else found.hits
-    if len(searches) > 1:
-        hits.sort(key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
     quoting = [query for query in queries if query.reads_text]
-    notes += [unread_note(one.language) for one in readings if not one.is_read]
+    notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
     asked = [search for _, search, _ in answers]
     return Answer(
-        hits=tuple(hits[:k]),
+        hits=tuple(_united(answers, rooted=rooted)[:k]),
         relevant=any(found.relevant for found, _, _ in answers) and any(one.is_read for one in readings) and asks_more,
         corrected=_corrected(queries, read, [found for found, _, _ in answers]),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(member.report.stale for each in asked for member in each.members),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys(filter(None, notes))),
         matches=matches_of(asked, quoting, rooted=rooted) if quoting else None,
         problems=tuple(problem for each in asked for problem in each.problems),
     )
+
+
+def _united(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted: bool) -> list[Hit]:
+    """Return the hits of all searches, best first; those of one stay in its order."""
+    hits: list[Hit] = []
+    for found, search, _ in answers:
+        hits += (_of_root(hit, search.members[0].name) for hit in found.hits) if rooted else found.hits
+    return hits if len(answers) == 1 else sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
 
 
 def _answered(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[CorpusAnswer, JointSearch, str]:

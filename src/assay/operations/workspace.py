@@ -18,13 +18,13 @@ from assay import plugins
 from assay.errors import DamagedIndex, InputError, StorageError, UnwritableIndex
 from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory
 from assay.protocols import Encoder, Progress, Scorer, Searcher
-from assay.search.combine import IndexGuard, rebuild_command, rerank, union
+from assay.search.combine import FusedSearcher, IndexGuard, Member, rebuild_command, rerank, union
 from assay.search.folder_index import IndexReport
 from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
 from assay.search.question import Speller
 from assay.search.ranking import SHIPPED
-from assay.search.retrievers import listing
+from assay.search.retrievers import KeywordSearcher, VectorSearcher, listing
 from assay.search.translation import Reading, Translator
 from assay.settings import SearchSettings, Settings
 from assay.store.place import is_bucket
@@ -45,9 +45,10 @@ def translator() -> Translator:
     return Translator(dictionary)
 
 
-def readings_of(queries: Sequence[Query]) -> list[Reading]:
-    """Return how each query is read: as it was typed, or in English."""
-    return [translator().read(query.text) for query in queries]
+def read_queries(queries: Sequence[Query]) -> tuple[list[Query], list[Reading]]:
+    """Return queries in English, and how each was read."""
+    readings = [translator().read(query.text) for query in queries]
+    return [replace(query, text=one.text) for query, one in zip(queries, readings, strict=True)], readings
 
 
 def check(settings: SearchSettings) -> None:
@@ -74,14 +75,10 @@ def weights_folder(settings: SearchSettings) -> Path:
 
 def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -> Searcher:
     """Return a searcher that nothing was learned for: by vectors, by words, or by both, fused."""
-    from assay.search.retrievers import KeywordSearcher, VectorSearcher
-
     if settings.ranking == "vectors":
         return VectorSearcher(snapshot, encoder)
     if settings.ranking == "keywords":
         return KeywordSearcher(snapshot)
-    from assay.search.combine import FusedSearcher, Member
-
     vectors = Member("vectors", VectorSearcher(snapshot, encoder), settings.vector_weight)
     keywords = Member("keywords", KeywordSearcher(snapshot), settings.keyword_weight)
     return FusedSearcher((vectors, keywords), settings.fusion)
@@ -128,7 +125,7 @@ class CorpusSearch:
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return the best hits of each query, which is read in its language here."""
-        read = [replace(query, text=one.text) for query, one in zip(queries, readings_of(queries), strict=True)]
+        read, _ = read_queries(queries)
         with self.guard.reading():
             return self._found(read, list(map(self._corrected, read)), k, reranked=bool(self.settings.reranker))
 

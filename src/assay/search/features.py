@@ -216,11 +216,8 @@ def _of_unit(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) 
 
 
 def _traits(snapshot: Snapshot, files: Numbers) -> NDArray[np.bool_]:
-    """Return whether each file is of a test, of an example, an aside, shape `(files, 3)`; read off once a path."""
-    known, numbers = snapshot.traits, files.tolist()
-    if new := [file for file in numbers if file not in known]:
-        known.update(zip(new, list(map(traits_of, snapshot.paths_of(new))), strict=True))
-    return np.array([known[file] for file in numbers], dtype=bool).reshape(-1, 3)
+    """Return whether each file is of a test, of an example, an aside, shape `(files, 3)`."""
+    return np.array(list(map(traits_of, snapshot.paths_of(files.tolist()))), dtype=bool).reshape(-1, 3)
 
 
 def _file_mean(file: NDArray[np.intp], scores: Array) -> Array:
@@ -357,14 +354,16 @@ class TokenSimilarity:
 
     def _bags(self, chunks: Sequence[Chunk]) -> list[Bags]:
         """Return the bags of some chunks; questions in a row come to the same ones."""
+        keys: list[tuple[str, ...]]
         keys = [(one.symbol, one.parent, one.doc, one.description, one.text) for one in chunks]
-        new = {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in self._known}
-        if len(self._known) + len(new) > _KEPT:
-            self._known.clear()
-            new = dict(zip(keys, chunks, strict=True))
-        if new:
-            self._known.update(zip(new, self._read(list(new.values())), strict=True))
-        return list(map(self._known.__getitem__, keys))
+        known = {key: bags for key in keys if (bags := self._known.get(key))}
+        if new := {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in known}:
+            read = dict(zip(new, self._read(list(new.values())), strict=True))
+            if len(self._known) + len(read) > _KEPT:
+                self._known.clear()
+            self._known.update(read)
+            known |= read
+        return list(map(known.__getitem__, keys))
 
     def _read(self, chunks: Sequence[Chunk]) -> list[Bags]:
         """Return the rows of the words of each chunk's name, of its documentation too, and of all of it; never none."""

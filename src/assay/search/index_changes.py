@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from assay import __version__
-from assay.corpus.blocks import Sizes
 from assay.corpus.walked_files import FileEntry, Walk
-from assay.encode.view import Reads
 from assay.protocols import Encoder
 from assay.settings import IndexSettings
 from assay.store.catalog import NO_DIGEST, STAT, Catalog, FileRecord, Identity
+
+if TYPE_CHECKING:
+    from assay.corpus.blocks import Sizes
+    from assay.encode.view import Reads
 
 _INDEX = IndexSettings()
 
@@ -36,6 +38,8 @@ class Build:
     @property
     def sizes(self) -> Sizes:
         """Return how long chunks may be."""
+        from assay.corpus.blocks import Sizes  # what reads an index needs none
+
         return Sizes(self.chunk_lines, self.section_lines)
 
     def changes(self) -> list[str]:

@@ -254,4 +254,4 @@ def _file_words(path: str) -> tuple[tuple[str, ...], str]:
 
 @lru_cache(16_384)
 def _names_its_file(symbol: str, path: str) -> bool:
-    return bool(symbol) and fold(symbol) == _file_words(path)[1]
+    return fold(symbol) == _file_words(path)[1]

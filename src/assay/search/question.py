@@ -18,7 +18,7 @@ from itertools import chain
 
 from assay.search.declared_names import QueryNames, typed_names
 from assay.store.snapshot import Snapshot
-from assay.terms import STOP_WORDS, WORD, exact_each, parts, stem
+from assay.terms import STOP_WORDS, WORD, exact, parts, stem
 
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
 _TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))
@@ -66,7 +66,7 @@ def understand(text: str) -> Question:
         text=text,
         terms=terms,
         words=tuple(word_of[term] for term in terms),
-        names=tuple(dict.fromkeys((*exact_each([word for word in words if len(word) > 1]), *_joined(plain)))),
+        names=tuple(dict.fromkeys(map(exact, [*(word for word in words if len(word) > 1), *_joined(plain)]))),
         typed=typed_names(text),
         phrases=tuple(first or second for first, second in _QUOTED.findall(text)),
         about_tests=not _TEST_WORDS.isdisjoint(terms),
@@ -78,7 +78,7 @@ def understand(text: str) -> Question:
 def _joined(plain: list[str]) -> list[str]:
     """Run two and three neighbouring words together; few enough to look all of them up."""
     plain = plain[:24]
-    return exact_each(["".join(plain[i : i + n]) for n in (2, 3) for i in range(len(plain) - n + 1)])
+    return ["".join(plain[i : i + n]) for n in (2, 3) for i in range(len(plain) - n + 1)]
 
 
 KEYS = {

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Encoder, Vectors
-from assay.search.filters import Mask, filter_mask
+from assay.search.filters import filter_mask
 from assay.search.question import understand
 from assay.store.snapshot import Snapshot
 from assay.values import Hit, Query
@@ -125,8 +125,9 @@ def _compute_scores(snapshot: Snapshot, found: TermMatch, weights: FieldWeights)
     return np.float32(found.idf) * factor
 
 
-def best_hits(snapshot: Snapshot, scores: Array, allowed: Mask | None, k: int, part: str) -> list[Hit]:
-    """Return hits of the `k` highest scores above 0, best first, equal ones in the order of the corpus."""
+def best_hits(snapshot: Snapshot, scores: Array, query: Query, k: int, part: str) -> list[Hit]:
+    """Return hits of the `k` highest scores above 0 that a query keeps, best first, equal ones as in the corpus."""
+    allowed = filter_mask(snapshot, query)
     found = np.flatnonzero(scores > 0.0 if allowed is None else (scores > 0.0) & allowed)
     numbers = snapshot.order.ranked(scores, found, k)
     ranked = zip(numbers.tolist(), scores[numbers].tolist(), strict=True)
@@ -142,11 +143,11 @@ class KeywordSearcher:
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first; each shares a word with its query."""
-        return [self._answer(query, k) for query in queries]
-
-    def _answer(self, query: Query, k: int) -> list[Hit]:
-        scores = bm25(self.snapshot, match(self.snapshot, understand(query.text).terms), self.weights)
-        return best_hits(self.snapshot, scores, filter_mask(self.snapshot, query), k, "lexical")
+        terms = [match(self.snapshot, understand(query.text).terms) for query in queries]
+        return [
+            best_hits(self.snapshot, bm25(self.snapshot, found, self.weights), query, k, "lexical")
+            for query, found in zip(queries, terms, strict=True)
+        ]
 
 
 Numbers = NDArray[np.int64]
@@ -169,11 +170,10 @@ class VectorSearcher:
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first; chunks that point the other way are none."""
         vectors = self.encoder.encode([query.text for query in queries], "query")
-        return [self._answer(query, vector, k) for query, vector in zip(queries, vectors, strict=True)]
-
-    def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
-        allowed = filter_mask(self.snapshot, query)
-        return best_hits(self.snapshot, self.snapshot.near(vector, [allowed]), allowed, k, "dense")
+        return [
+            best_hits(self.snapshot, self.snapshot.near(vector, [filter_mask(self.snapshot, query)]), query, k, "dense")
+            for query, vector in zip(queries, vectors, strict=True)
+        ]
 
 
 def exhaustive(queries: Vectors, codes: Vectors, k: int, *, block: tuple[int, int] = BLOCK) -> tuple[Numbers, Vectors]:

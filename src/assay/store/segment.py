@@ -87,16 +87,10 @@ class Segment:
         files, lines = self.file[numbers].tolist(), self.lines[numbers].tolist()
         texts = [getattr(self, column).some(numbers) for column in TEXTS]
         columns = (self.languages.some(files), self.paths.some(files), lines, self.kind[numbers].tolist(), *texts)
+        named = ("language", "path", "kind", "start_line", "end_line", *TEXTS.values())
         return [
-            Chunk(
-                language=language,
-                path=path,
-                start_line=start,
-                end_line=end,
-                kind=KINDS[kind],
-                **dict(zip(TEXTS.values(), own, strict=True)),
-            )
-            for language, path, (start, end), kind, *own in zip(*columns, strict=True)
+            Chunk(**dict(zip(named, (language, path, KINDS[kind], *span, *own), strict=True)))
+            for language, path, span, kind, *own in zip(*columns, strict=True)
         ]
 
     @property

@@ -135,8 +135,6 @@ class Snapshot:
         self.version = version
         self.masks: dict[object, NDArray[np.bool_]] = {}
         """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
-        self.traits: dict[int, tuple[bool, bool, bool]] = {}
-        """What a ranking reads off the path of a file, by its number."""
         self._chunks: dict[int, Chunk] = {}
         self._paths: dict[int, str] = {}
         self._known_holders: dict[str, tuple[tuple[int, int], ...]] = {}
@@ -309,8 +307,6 @@ class Snapshot:
         return [known[number] for number in numbers]
 
     def _read_chunks(self, numbers: Sequence[int]) -> list[Chunk]:
-        if len(self.parts) == 1 and not self._roots:
-            return self.parts[0][0].chunks(numbers)
         found: dict[int, Chunk] = {}
         for which, own in groupby(sorted(numbers), lambda number: bisect_right(self._bases, number) - 1):
             here, root = list(own), self._roots[which] if self._roots else ""
@@ -353,12 +349,8 @@ class Snapshot:
         part, local = self._part(number)
         return part.languages[int(part.file[local])]
 
-    def path_of(self, file: int) -> str:
-        """Return the path of a file by its number in `files`."""
-        return self.paths_of([file])[0]
-
     def paths_of(self, files: Sequence[int]) -> list[str]:
-        """Return the paths of some files."""
+        """Return the paths of some files by their numbers in `files`; empty for a chunk without one."""
         known = self._paths
         for which, own in groupby(
             sorted(file for file in files if file >= 0 and file not in known), lambda file: file >> _FILE_BITS
