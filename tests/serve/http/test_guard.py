@@ -12,7 +12,6 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from assay.serve.http.file_routes import is_same_machine
 from click.testing import CliRunner
 from fastapi import Request  # noqa: TID253
 
@@ -20,6 +19,7 @@ from assay.cli.main import assay
 from assay.errors import InputError
 from assay.serve.http import access, guard
 from assay.serve.http.access import UNIX, AccessRules, Tokens, add_token, hash_of, public_url, read_tokens
+from assay.serve.http.app import is_same_machine
 from assay.serve.http.guard import AccessLog, Guard, Rate
 from assay.serve.http.operator import behind_proxies
 
