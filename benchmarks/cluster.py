@@ -229,12 +229,11 @@ def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:
     import ray_driver  # noqa: F401  for what it changes in ray
     from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
-    from assay.operations.cluster import open_crew
-    from assay.programs.cage_worker import cage_work
+    from assay.programs.runners import cage_work
     from assay.programs.samples import read as read_samples
     from assay.programs.tasks.task_file import read_tasks
     from assay.programs.verdict import job_of
-    from assay.runs.worker_pool import PoolRunner
+    from assay.runs.worker_pool import PoolRunner, open_pool
     from assay.settings import ClusterSettings
 
     known = {task.id: task for task in read_tasks(tasks).tasks}
@@ -246,7 +245,7 @@ def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:
         print(f"overhead, cages of this machine: {driver_ms(lambda: list(here.run(jobs)), len(jobs)):.3f} ms a program")
     for length in (1, 4, 16):
         settings = ClusterSettings(cluster.address)
-        crew = open_crew(settings, cage_work(name, Limits()), None, lambda _: None, most_items=length)
+        crew = open_pool(settings, cage_work(name, Limits()), None, lambda _: None, most_items=length)
         with PoolRunner("ray", crew) as runner:
             list(runner.run(jobs[:10]))
             ms = driver_ms(lambda: list(runner.run(jobs)), len(jobs))

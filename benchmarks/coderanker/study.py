@@ -19,7 +19,7 @@ from pathlib import Path
 
 from assay.bench.program_ranking import RankingColumn, RankingSetSpec, columns, load
 from assay.cli.main import run
-from assay.cli.rank_compare import ranked_columns
+from assay.cli.rank import ranked_columns
 from assay.errors import InputError, nearest
 from assay.faults import EXECUTION, INTENT, Fault
 from assay.rank.dataset import fault_tables, formats

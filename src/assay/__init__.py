@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from assay.judge.verdicts import Verdict
     from assay.measure.agreement import Estimate
     from assay.operations.answer import Answer
-    from assay.operations.face_measures import evaluate
-    from assay.operations.face_pairs import judge
-    from assay.operations.face_programs import execute, rank
+    from assay.operations.evaluate import evaluate
     from assay.operations.face_search import Index, search
+    from assay.operations.judge import judge
+    from assay.operations.rank import execute, rank
     from assay.values import (
         Call,
         Chunk,
@@ -100,10 +100,10 @@ _MODULES = {
     "Index": "assay.operations.face_search",
     "Pair": "assay.judge.pairs",
     "Verdict": "assay.judge.verdicts",
-    "evaluate": "assay.operations.face_measures",
-    "execute": "assay.operations.face_programs",
-    "judge": "assay.operations.face_pairs",
-    "rank": "assay.operations.face_programs",
+    "evaluate": "assay.operations.evaluate",
+    "execute": "assay.operations.rank",
+    "judge": "assay.operations.judge",
+    "rank": "assay.operations.rank",
     "search": "assay.operations.face_search",
     **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Spent", "Extra"))), "assay.errors"),
     **dict.fromkeys(("DamagedIndex", "UnwritableIndex"), "assay.errors"),

@@ -10,8 +10,8 @@ import pytest
 from assay.cage.job import Job, Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import AssayError
-from assay.programs.cage_worker import about_cage, cage_work
 from assay.programs.execute import execute
+from assay.programs.runners import about_cage, cage_work
 from assay.programs.verdict import job_of
 from assay.protocols import Runner
 from assay.runs.worker_pool import PoolRunner, SharedPoolRunner, WorkerPool, code_identity

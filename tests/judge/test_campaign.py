@@ -102,7 +102,7 @@ def test_verdicts_of_another_judge_are_never_mixed_in_and_one_campaign_writes_at
         with pytest.raises(InputError, match="another run writes"):
             run(out)
 
-    run(out, pairs=PAIRS[:1], report=inner)
+    run(out, pairs=PAIRS[:1], on_verdict=inner)
     with pytest.raises(InputError, match="max_tries differ"):
         run(out, settings=CampaignSettings("agents", ("actor",), max_tries=9))
 
@@ -154,7 +154,7 @@ def test_a_spent_budget_ends_cleanly_and_more_goes_on(out: Path):
 
 def test_what_cannot_be_judged_is_told_and_counted(out: Path):
     told = []
-    tally = run(out, pairs=[PAIRS[0], Problem("f:2", "is empty"), PAIRS[1]], told=told.append)
+    tally = run(out, pairs=[PAIRS[0], Problem("f:2", "is empty"), PAIRS[1]], on_problem=told.append)
     assert (tally.problems, tally.judged, told) == (1, 2, [Problem("f:2", "is empty")])
 
 

@@ -18,7 +18,7 @@ from assay.judge.records import verdicts
 from assay.judge.signals import SignalsJudge
 from assay.judge.test_programs import SandboxFailed
 from assay.judge.trials import Trial, Trials, pose
-from assay.operations.open_judge import build_judge
+from assay.operations.judge import build_judge
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps
 from assay.values import Chunk, Query

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from assay.measure.measures import parse
 from assay.protocols import Say
 from assay.report.document import probability
 from assay.report.plain_text import value_text
+from assay.runs.options import GateOptions
 
 _CHANCE = 0.05
 _Asked = tuple[str, str, int]
@@ -106,12 +106,12 @@ class Gates:
     """Whether a significant loss against the baseline is a failure."""
 
 
-def gates_of(floors: Sequence[str], baseline: Path | None, *, fail_if_worse: bool, names: Sequence[str] = ()) -> Gates:
+def gates_of(options: GateOptions, names: Sequence[str] = ()) -> Gates:
     """Read what was asked for on the command line, before anything is measured."""
-    least = tuple(floor(each, names) for each in floors)
-    if fail_if_worse and baseline is None:
+    floors = tuple(floor(each, names) for each in options.floors)
+    if options.fail_if_worse and options.baseline is None:
         raise InputError("--fail-if-worse needs --baseline FILE: the results.json of an earlier run")
-    return Gates(least, load(baseline) if baseline else None, fail_if_worse)
+    return Gates(floors, load(options.baseline) if options.baseline else None, options.fail_if_worse)
 
 
 def failures(results: Results, gates: Gates, say: Say) -> list[str]:

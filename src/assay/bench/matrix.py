@@ -1,4 +1,4 @@
-"""Read a matrix file: query sets, systems, and variants that change only the keys they name."""
+"""Plan an experiment: a matrix file of query sets, systems and variants, or what the command line names instead."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from assay import plugins
+from assay.bench.requests import BenchRequest
 from assay.errors import InputError, nearest
 from assay.io.fields import Fields, read_value
 from assay.measure.measures import Measure, parse
+from assay.truth.truth_formats import form_of
 
 MEASURES = (
     "nDCG@10",
@@ -240,3 +243,73 @@ def _expanded(text: str, file: Path) -> str:
         return os.environ[name]
 
     return re.sub(r"\$(?:\{(\w+)\}|(\w+))", value, text)
+
+
+def plan_of(request: BenchRequest, gated: Sequence[str]) -> BenchPlan:
+    """Return the plan; measures that a gate looks at are measured, too."""
+    what = Path(request.what)
+    if what.suffix != ".toml":
+        plan = BenchPlan((_set_of(what, request),), (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25")))
+    elif request.corpus or request.form_of:
+        raise InputError(
+            "--corpus and --from go with a file of ground truth; a matrix names corpus and format of each set"
+        )
+    else:
+        plan = load(what)
+    systems = tuple(map(_system_of, request.systems)) or plan.systems
+    for each in systems:
+        plugins.find("system", each.spec.partition(":")[0])
+    systems = tuple(_with_changes(systems, request.changes))
+    if request.threshold is not None:
+        systems = tuple(replace(each, threshold=request.threshold) for each in systems)
+    k, all_pairs = request.k or plan.k, request.all_pairs or plan.all_pairs
+    names = request.measures or map(str, measures_of((), k) if request.k else plan.measures)
+    plan = replace(plan, systems=systems, k=k, timeout_s=request.timeout_s or plan.timeout_s, all_pairs=all_pairs)
+    return replace(plan, measures=measures_of((*names, *gated), k))
+
+
+def _set_of(path: Path, request: BenchRequest) -> SetSpec:
+    if not path.exists():
+        raise InputError(f"no such file or folder: '{path}'; give a repository, a file of ground truth or a matrix")
+    name = path.resolve().stem if path.is_file() else path.resolve().name
+    try:
+        return SetSpec(name, path, request.corpus, form=request.form_of or form_of(path))
+    except InputError:
+        if path.is_dir() and not request.corpus:
+            return SetSpec(name, None, path)
+        raise
+
+
+def _system_of(text: str) -> SystemSpec:
+    """Read `NAME=SPEC` or `SPEC`; a name has no colon, so a spec that holds `=` is not mistaken for one."""
+    name, equals, spec = text.partition("=")
+    if equals and ":" not in name:
+        return SystemSpec(name, spec)
+    kind, _, argument = text.partition(":")
+    words = argument.split()
+    return SystemSpec(Path(words[0]).name if kind == "cmd" and words else text, text)
+
+
+def _with_changes(systems: Sequence[SystemSpec], changes: Sequence[str]) -> Iterator[SystemSpec]:
+    """Yield the systems with each `NAME.KEY=VALUE` made true."""
+    names = [each.name for each in systems]
+    made: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for change in changes:
+        key, equals, text = change.partition("=")
+        name = max((name for name in names if key.startswith(f"{name}.")), key=len, default="")
+        if not equals or not name:
+            raise InputError(f"--set takes NAME.KEY=VALUE, not '{change}'; {nearest(key.partition('.')[0], names)}")
+        options: Any = _toml_value(text)
+        for part in reversed(key.removeprefix(f"{name}.").split(".")):
+            options = {part: options}
+        made[name] = merged(made[name], options)
+    for each in systems:
+        yield replace(each, options=merged(each.options, made[each.name]))
+
+
+def _toml_value(text: str) -> Any:
+    """Return a TOML value; what is none is text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

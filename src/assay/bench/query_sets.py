@@ -99,7 +99,8 @@ def _told_in(spec: SetSpec, out: Path) -> tuple[Path, ...]:
 def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> TruthFile:
     if spec.truth is not None:
         return truth_formats.read(spec.truth, spec.form)
-    from assay.truth.mine import MineOptions, mine
+    from assay.truth.mine import mine
+    from assay.truth.requests import MineOptions
 
     assert spec.corpus is not None
     mined = mine(spec.corpus, MineOptions(), watch)

@@ -4,55 +4,31 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from assay.bench.requests import BenchRequest, UnseenOptions
 from assay.cli.adapter import command
-from assay.cli.options import GateOptions, UnseenOptions
 from assay.cli.progress import progress
+from assay.errors import InputError
 from assay.io.terminal import say
-from assay.parameters import Options, argument, flag, form, option, shared, verbose
+from assay.report.plain_text import as_text, shown_line
+
+if TYPE_CHECKING:
+    from assay.bench.query_sets import Pairs, Unseen, UnseenLabels
+    from assay.bench.results import MeasuredCell, MeasuredSet, Results
+    from assay.judge.campaign import Tally
+    from assay.protocols import Progress
 
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
 
-class BenchCommandOptions(Options):
-    """Options of `assay bench`."""
-
-    what: str = argument(default=".")
-    corpus: Path | None = option("--corpus FOLDER", "The checkout that WHAT is about.")
-    systems: tuple[str, ...] = option("--system [NAME=]SPEC", "A system to measure. Repeatable.")
-    changes: tuple[str, ...] = option("--set NAME.KEY=VALUE", "Set an option of a system. Repeatable.")
-    measures: tuple[str, ...] = option(
-        "--measure NAME", "A measure, such as MRR or Hit@5; the first one decides. Repeatable."
-    )
-    k: int | None = option("-k", "--limit N", "Results per query.  [default: 20]", least=1)
-    timeout_s: float | None = option("--timeout S", "Most seconds of a query.  [default: 30]", least=0.1)
-    threshold: float | None = option(
-        "--threshold SCORE", "Leave out results that score below this.  [default: keep all]"
-    )
-    all_pairs: bool = flag(
-        "--all-pairs",
-        "Test every two systems, not only variants against their base and other systems against one another.",
-    )
-    form_of: str = option("--from FORM", "The format of WHAT.  [default: found by its contents]")
-    only: tuple[str, ...] = option("--only GLOB", "Run only systems whose name matches GLOB. Repeatable.")
-    out: Path = option(
-        "--out FOLDER",
-        "Where answers and results go; answers that are there are used again.",
-        kind="folder",
-        default="assay-bench",
-    )
-    judging: UnseenOptions = shared(UnseenOptions)
-    fresh: bool = flag("--fresh", "Ask everything again; earlier answers are moved to FOLDER/runs.old.")
-    gating: GateOptions = shared(GateOptions)
-    form: str = form("text", "json")
-    verbose: bool = verbose("Show each question; show the traceback of an error.")
-
-
-@command(BenchCommandOptions, example="assay bench matrix.toml --fail-under Hit@5=0.70")
-def bench(given: BenchCommandOptions) -> int:
+@command(BenchRequest, example="assay bench matrix.toml --fail-under Hit@5=0.70")
+def bench(request: BenchRequest) -> int:
     """Measure how well code search answers, with intervals, tests, latency and memory.
 
     WHAT is a repository, whose own history then is the ground truth (the default: the current folder), a file of
@@ -69,18 +45,83 @@ def bench(given: BenchCommandOptions) -> int:
     Exits 0 if all gates hold, 1 if one does not, 2 if nothing could be measured.
     """  # noqa: D301  what click reads
     from assay.bench import experiment, gates
-    from assay.bench.results import as_text
-    from assay.cli.bench_plan import plan_of, text, unseen_of
+    from assay.bench.matrix import plan_of
+    from assay.bench.results import as_text as as_json_text
 
-    gating = given.gating
-    gate = gates.gates_of(gating.floors, gating.baseline, fail_if_worse=gating.fail_if_worse)
-    plan = plan_of(Path(given.what), given, [each.measure for each in gate.floors]).only(given.only)
+    gate = gates.gates_of(request.gating)
+    plan = plan_of(request, [each.measure for each in gate.floors]).only(request.only)
     with progress() as watch:
         setting = experiment.Setting(
-            given.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", unseen_of(given.judging)
+            request.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen_of(request.judging)
         )
-        held = experiment.run(plan, setting, fresh=given.fresh)
-    click.echo(as_text(held) if given.form == "json" else text(held, questions=given.verbose), nl=given.form == "json")
+        held = experiment.run(plan, setting, fresh=request.fresh)
+    is_json = request.form == "json"
+    click.echo(as_json_text(held) if is_json else _results_text(held, questions=request.verbose), nl=is_json)
     failed = gates.failures(held, gate, say)
-    say(f"written to {given.out}: {', '.join(name for name in WRITTEN if (given.out / name).exists())}")
+    say(f"written to {request.out}: {', '.join(name for name in WRITTEN if (request.out / name).exists())}")
     return 1 if failed else 0
+
+
+def _results_text(results: Results, *, questions: bool = False) -> str:
+    """Return all of it, plain; with each question, and where its answer stood, if that is wanted."""
+    from assay.bench.bench_report import summary_of
+
+    lines = [as_text(summary_of(results))]
+    for name, of in results.sets.items() if questions else ():
+        if cells := [cell for cell in results.cells if cell.set == name]:
+            lines += [f"\n{shown_line(name)}\n", *(f"{shown_line(line)}\n" for line in _questions(of, cells))]
+    return "".join(lines)
+
+
+def _questions(of: MeasuredSet, cells: Sequence[MeasuredCell]) -> Iterator[str]:
+    """Yield each question, and for each system where its first right answer stands and what stands before it."""
+    from assay.bench.results import rank_of
+
+    width = max(len(cell.system) for cell in cells)
+    for place, query in enumerate(of.queries):
+        right = [target for target, grade in query.expected if grade > 0]
+        yield f"  {query.id}: {' '.join(query.text.split())}"
+        yield f"      wanted {_first(right) or 'nothing: it has no right answer'}"
+        for cell in cells:
+            answers, error = cell.answers[place], cell.errors.get(query.id, "")
+            rank = rank_of(answers, right)
+            instead = _first(answers[: rank - 1 if rank else None])
+            failed = f"; {error}" if error else "" if answers else "; no result"
+            found = f"rank {rank}" if rank else "MISS"
+            yield f"      {cell.system:<{width}}  {found}{instead and f'; instead {instead}'}{failed}"
+
+
+def _first(items: Sequence[str], most: int = 3) -> str:
+    """Return the first targets, and how many more there are."""
+    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
+
+
+def _unseen_of(request: UnseenOptions) -> Unseen | None:
+    """Return who judges; a spec is `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
+    if not request.spec:
+        if request.budget or request.install:
+            raise InputError("--judge-budget and --judge-install are for --judge-unseen: give both")
+        return None
+    from assay.bench.query_sets import Unseen, UnseenLabels
+    from assay.judge.requests import EVEN
+    from assay.operations.judge import judge_options_of, judge_pairs
+
+    judging = judge_options_of(request.spec, request.budget, option="--judge-budget")
+    is_signals = judging.kind.partition(":")[0] == "signals"
+    if request.install and is_signals:
+        raise InputError("the judge 'signals' installs nothing: leave --judge-install out")
+    if not is_signals and (request.encoder or request.prior != EVEN):
+        raise InputError("--judge-encoder and --judge-prior are for signals: --judge-unseen signals")
+    judging = replace(
+        judging, install=request.install, encoder=request.encoder, prior=request.prior, workers=request.workers
+    )
+
+    def labels(pairs: Pairs, file: Path, watch: Progress | None) -> UnseenLabels:
+        def on_verdict(tally: Tally) -> None:
+            if watch:
+                watch("judging", tally.done, len(pairs))
+
+        judgments, tally = judge_pairs(judging, pairs, file, say, on_verdict)
+        return UnseenLabels(judgments, tally.stopped)
+
+    return Unseen(request.spec, labels, request.depth)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import options
 from assay.cli.adapter import command
-from assay.cli.options import ClusterOptions, SettingsOptions
+from assay.cli.options import SettingsOptions
 from assay.errors import InputError, counted
 from assay.io.terminal import dumps, say, say_problems
 from assay.parameters import Options, argument, flag, form, option, shared
+from assay.runs import options
+from assay.runs.options import ClusterOptions
 
 if TYPE_CHECKING:
     from assay.operations.workspace import Workspace

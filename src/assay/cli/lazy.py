@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,7 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
             "replay": "Compute verdicts again from their records.",
             "export": "Write records as a benchmark.",
         },
+        "elsewhere": dict.fromkeys(("label", "agreement", "prefer"), "assay.cli.judge_labels"),
     },
     "assay.cli.rank": {
         "help": "Order candidate programs by how likely each is right, without running them.\n\n"
@@ -41,6 +43,7 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
             "train": "Train a neural ranker.",
             "compare": "Compare rankers over sets, models and prompts.",
         },
+        "elsewhere": dict.fromkeys(("data", "mix", "sample", "train"), "assay.cli.rank_data"),
         "default": "order",
     },
     "assay.cli.train": {
@@ -67,11 +70,19 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
 
 
 class Lazy(click.Group):
-    """Commands by name, each with one line about it; each is the attribute of its name in a module that ends in it."""
+    """Commands by name, each with one line about it; a family of commands stands in one module, or in a few."""
 
-    def __init__(self, *args: Any, names: Mapping[str, str], modules: str, default: str = "", **settings: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        names: Mapping[str, str],
+        module: str = "",
+        elsewhere: Mapping[str, str] = MappingProxyType({}),
+        default: str = "",
+        **settings: Any,
+    ) -> None:
         super().__init__(*args, **settings)
-        self._names, self._modules, self._default = names, modules, default
+        self._names, self._module, self._elsewhere, self._default = names, module, elsewhere, default
         if default:
             self.subcommand_metavar = "SAMPLES | COMMAND [ARGS]..."
 
@@ -83,9 +94,9 @@ class Lazy(click.Group):
         """Import one command."""
         if cmd_name not in self._names:
             return None
-        module = f"{self._modules}{cmd_name}"
-        if module in GROUPS:
-            command: click.Command = Lazy(cmd_name, modules=f"{module}_", **GROUPS[module])
+        module = self._elsewhere.get(cmd_name) or self._module or f"assay.cli.{cmd_name}"
+        if not self._module and module in GROUPS and cmd_name not in self._elsewhere:
+            command: click.Command = Lazy(cmd_name, module=module, **GROUPS[module])
         else:
             command = getattr(import_module(module), cmd_name)
         command.short_help = self._names[cmd_name]

@@ -13,23 +13,28 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import click
 
 from assay.errors import printable
+from assay.io.terminal import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Drawn
     from rich.progress import TaskID
 
+    from assay.judge.campaign import Tally
     from assay.protocols import Progress
+    from assay.values import Problem
 
 _PATIENCE_S = 0.4
 _REDRAW_S = 0.1
 FIRST_LINE_S = 3.0
 """So much passes before the first line: what is done sooner is not reported."""
 LINE_S = 10.0
+MOST_NAMED = 10
+"""Problems of a campaign that are named without -v; the others are counted."""
 
 
 @contextmanager
@@ -158,3 +163,37 @@ class _Bar:
     def close(self) -> None:
         if self._shown is not None:
             self._shown.stop()
+
+
+class ProgressReporter:
+    """What a campaign reports to: its trouble by name, the first of it at least, and where it stands now and then."""
+
+    def __init__(self, first: str = "", *, every: bool = True) -> None:
+        self._first, self._every = first, every
+        self._line: Callable[[], str] | None = None
+        self.problems: list[str] = []
+
+    @contextmanager
+    def lines(self) -> Iterator[Self]:
+        """Write a line now and then for as long as the block lasts."""
+        with lines_of(lambda: self._line() if self._line else self._first):
+            yield self
+
+    def on_start(self, total: int) -> None:
+        """Hear how many pairs there are."""
+        self._first = f"judging {total:,} pairs: no verdict yet"
+
+    def on_verdict(self, tally: Tally) -> None:
+        """Hear how far it came."""
+        self._line = tally.line
+
+    def on_problem(self, problem: Problem) -> None:
+        """Name what cannot be judged; the rest is counted."""
+        self.problems.append(str(problem))
+        if self._every or len(self.problems) <= MOST_NAMED:
+            say(self.problems[-1])
+
+    def close(self) -> None:
+        """Say how much was not named."""
+        if not self._every and len(self.problems) > MOST_NAMED:
+            say(f"{len(self.problems) - MOST_NAMED:,} more problems; -v names them")

@@ -1,57 +1,33 @@
-"""`assay rank data`: make the dataset that rankers learn from."""
+"""Commands that make what rankers learn from, and train one: `assay rank data`, `mix`, `sample` and `train`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import options
 from assay.cli.adapter import command
-from assay.cli.options import ClusterOptions
-from assay.cli.progress import progress
-from assay.errors import InputError, counted
+from assay.cli.progress import print_line, progress
+from assay.errors import InputError, counted, nearest
 from assay.io.terminal import dumps, say, say_problems
-from assay.parameters import Options, argument, flag, form, option, shared, verbose
+from assay.rank.requests import DataRequest, MixRequest, SampleRequest, TrainRequest
 from assay.report.plain_text import table_lines
 from assay.report.web_page import check_picture, write_picture
-from assay.runs.record import sole_writer, start_fresh
+from assay.runs.record import start_fresh
+from assay.settings import changed
 from assay.values import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from assay.programs.samples import Samples
-    from assay.programs.tasks.task_file import TaskFile
     from assay.rank.dataset.rows import Example
-    from assay.values import Outcome
+    from assay.rank.sampling.sample import SamplingCost, SamplingPlan, SamplingTally
+    from assay.values import Task
 
 
-class RankDataOptions(Options):
-    """Options of `assay rank data`."""
-
-    tasks: Path = argument()
-    samples: Path = argument()
-    out: Path = option("--out PLACE", "Where the dataset goes: .jsonl or .parquet.", required=True)
-    outcomes: Path | None = option("--outcomes FILE", "The outcomes of SAMPLES that assay exec wrote.")
-    valid: float = option("--valid FRACTION", "The fraction of tasks to validate on.", default=0.1)
-    test: float = option("--test FRACTION", "The fraction of tasks to test on.", default=0.0)
-    seed: int = option("--seed N", "The random seed that chooses these tasks.", default=0)
-    strip_examples: bool = flag("--strip-examples", "Leave the example tests out of the prompts.")
-    keep_failing: bool = flag("--keep-failing", "Keep tasks whose own reference fails.")
-    limit_tasks: int | None = option("--limit-tasks N", "Use only the first N tasks.", least=1)
-    plot: Path | None = option("--plot FILE", "Draw how frequent each class is, as SVG or PNG.")
-    stop: str = options.stop()
-    fresh: bool = flag("--fresh", "Run all programs again; outcomes beside PLACE are moved aside.")
-    where: ClusterOptions = shared(ClusterOptions)
-    form: str = form("text", "json")
-    verbose: bool = verbose("Name every problem; show the traceback of an error.")
-
-
-@command(RankDataOptions, example="assay rank data MBPP.jsonl samples.jsonl --out data.parquet")
-def data(given: RankDataOptions) -> None:
+@command(DataRequest, example="assay rank data MBPP.jsonl samples.jsonl --out data.parquet")
+def data(request: DataRequest) -> None:
     """Run SAMPLES against the tests of TASKS and write a dataset: each program with how it fails.
 
     Tasks are split, never programs: all programs of one task are in one split. Every validation task has a correct
@@ -60,33 +36,32 @@ def data(given: RankDataOptions) -> None:
     The outcomes are kept beside PLACE, so an interrupted run continues. For other limits, or modules to install, run
     'assay exec' and give its file as --outcomes.
     """
+    from assay.operations.rank import run_for_dataset
     from assay.rank.dataset import formats
     from assay.rank.dataset.rows import examples_of, split, without, without_examples
 
-    formats.check_place(given.out)
-    split((), valid=given.valid, test=given.test)
-    if given.plot:
-        check_picture(given.plot)
-    reading, held = _load_samples(given)
-    for what in ("references", "outcomes") if given.fresh else ():
-        start_fresh(_beside(given.out, what))
-    failing, found, problems = _run_programs(given, reading, held)
-    for name, why in failing.items():
+    formats.check_place(request.out)
+    split((), valid=request.valid, test=request.test)
+    if request.plot:
+        check_picture(request.plot)
+    with progress() as watch:
+        ran = run_for_dataset(request, say, watch)
+    for name, why in ran.failing.items():
         say(f"{name} is dropped: its own reference fails ({why})")
-    kept = {task.id for task in without(reading.tasks, failing)}
-    made = examples_of(reading.tasks, [each for each in held.programs if each.task_id in kept], found)
-    say_problems([*problems, *held.problems, *made.problems], every=given.verbose)
+    kept = {task.id for task in without(ran.tasks.tasks, ran.failing)}
+    made = examples_of(ran.tasks.tasks, [each for each in ran.samples.programs if each.task_id in kept], ran.outcomes)
+    say_problems([*ran.problems, *made.problems], every=request.verbose)
     if not made.examples:
         raise InputError("no program is left to learn from: no task is sound, or nothing was decided")
-    rows = split(made.examples, valid=given.valid, test=given.test, seed=given.seed)
-    if given.strip_examples:
+    rows = split(made.examples, valid=request.valid, test=request.test, seed=request.seed)
+    if request.strip_examples:
         rows = [replace(row, prompt=without_examples(row.prompt)) for row in rows]
-    formats.write(given.out, rows)
-    show(rows, given.form, given.plot)
-    say(f"{counted(len(rows), 'program')} written to {given.out}")
+    formats.write(request.out, rows)
+    _show(rows, request.form, request.plot)
+    say(f"{counted(len(rows), 'program')} written to {request.out}")
 
 
-def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
+def _show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
     """Print how many programs fail how, and draw it where that was asked for."""
     from assay.rank.dataset import fault_tables
 
@@ -99,56 +74,161 @@ def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
         write_picture(fault_tables.drawing(sides), plot)
 
 
-def _load_samples(given: RankDataOptions) -> tuple[TaskFile, Samples]:
-    """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
-    from assay.programs.samples import read as samples_of
+@command(MixRequest, example="assay rank mix mbpp.parquet apps.jsonl --out mixed.parquet")
+def mix(request: MixRequest) -> None:
+    """Mix datasets into one: mixed-large has all rows, mixed-small as many as one of them has.
+
+    DATA are datasets in any format that is read here: JSON lines, .parquet, or a folder in the format of
+    CodeRanker's code. With a single one, this command converts it to the format of PLACE. Tasks keep their split; a
+    task that would be in two splits is an error.
+    """
+    from assay.rank.dataset import formats
+    from assay.rank.dataset.rows import leaks
+    from assay.rank.dataset.rows import mix as mix_rows
+
+    formats.check_place(request.out)
+    sets = {}
+    for file in request.files:
+        if str(file) in sets:
+            raise InputError(f"'{file}' is named twice")
+        held = formats.read(file)
+        say_problems(held.problems, every=request.verbose)
+        sets[str(file)] = _chosen(request, file, held.examples)
+    rows = mix_rows(sets, request.size, seed=request.seed)
+    if leaked := leaks(rows):
+        what = f"{counted(len(leaked), 'task')} would stand in two splits ({', '.join(leaked[:3])})"
+        raise InputError(f"{what}: make the data sets with one --seed")
+    formats.write(request.out, rows)
+    _show(rows, request.form, request.plot)
+    say(f"{counted(len(rows), 'program')} written to {request.out}")
+
+
+def _chosen(request: MixRequest, file: Path, rows: Sequence[Example]) -> list[Example]:
+    """Return the rows of a dataset that were asked for, with the prompts that were asked for."""
+    from assay.rank.dataset.rows import fewer_tasks, without_examples
+
+    known = sorted({row.model for row in rows})
+    for name in request.models:
+        if name not in known:
+            raise InputError(f"'{file}' has no program of the model '{name}'; {nearest(name, known)}")
+    rows = fewer_tasks(
+        [row for row in rows if not request.models or row.model in request.models], request.train, request.seed
+    )
+    return [replace(row, prompt=without_examples(row.prompt)) for row in rows] if request.strip_examples else list(rows)
+
+
+@command(SampleRequest, example="assay rank sample HumanEval.jsonl --model chat:gpt-4o-mini --n 20 --out samples.jsonl")
+def sample(request: SampleRequest) -> int:
+    """Let a model write programs for TASKS, as many of each as asked for.
+
+    chat:MODEL and completions:MODEL ask an OpenAI-compatible endpoint: the environment variables ASSAY_API_BASE (else
+    OPENAI_BASE_URL) and ASSAY_API_KEY (else OPENAI_API_KEY) hold its address and key. A model on this
+    machine is asked through a server of that protocol: llama.cpp, vLLM or Ollama. An answer is on disk as soon as it is
+    there, and is not asked for again. FILE is what assay exec and assay rank read.
+
+    Exits 0 if each task has its samples, 1 if the model refused some prompts.
+    """
     from assay.programs.tasks.task_file import read_tasks
+    from assay.rank.sampling.endpoint import SamplingOptions
+    from assay.rank.sampling.sample import sample as run
+    from assay.rank.sampling.sample import sampler, spent
 
-    reading = read_tasks(given.tasks)
-    tasks = reading.tasks[: given.limit_tasks]
-    held = samples_of(given.samples, tasks, stop=given.stop)
-    if not held.programs:
-        raise InputError(f"there is no program to learn from{f': {held.problems[0]}' if held.problems else ''}")
-    if given.outcomes and not given.outcomes.is_file():
-        raise InputError(f"no such file: '{given.outcomes}'; leave --outcomes out to run the samples now")
-    sampled = {program.task_id for program in held.programs}
-    reading = replace(reading, tasks=tuple(task for task in tasks if task.id in sampled))
-    problems = list(held.problems)
-    if held.unknown:
-        problems.append(Problem(given.samples.name, f"{held.unknown:,} samples are of tasks that are not in TASKS"))
-    return reading, replace(held, problems=() if given.limit_tasks else tuple(problems))
-
-
-def _run_programs(
-    given: RankDataOptions, reading: TaskFile, held: Samples
-) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
-    """Return which references fail, the outcomes of the samples, and what could not be used."""
-    from assay.cage.job import Limits
-    from assay.operations.open_runner import open_equipped_runner
-    from assay.programs.run_samples import RunnerOptions, load, ready_tasks, run_samples
-    from assay.programs.samples import references
-    from assay.rank.dataset.rows import failing_references
-
-    cluster, check = given.where.cluster, not given.keep_failing
-    known = [row.outcome for row in load(given.outcomes)] if given.outcomes else []
-    if given.outcomes and not check:
-        if cluster:
-            raise InputError("nothing is left to run with --outcomes and --keep-failing: leave --on out")
-        return {}, known, []
-    with progress() as watch, open_equipped_runner(RunnerOptions(cluster=cluster), reading, held, say) as room:
-        ready = ready_tasks(reading, room, watch)
-        own = references(ready.tasks)
-
-        def ran(samples: Samples, what: str) -> list[Outcome]:
-            file = _beside(given.out, what)
-            with sole_writer(file):
-                return [row.outcome for row in run_samples(reading, ready, samples, room, file, Limits(), watch)]
-
-        if check and own.problems:
-            say(f"{counted(len(own.problems), 'task')} without a reference to check")
-        failing = failing_references(ran(own, "references")) if check and own.programs else {}
-        return failing, known if given.outcomes else ran(held, "outcomes"), list(ready.problems)
+    chosen = read_tasks(request.tasks).tasks[: request.limit_tasks]
+    plan, model = _plan(request, chosen), sampler(request.spec)
+    plan.sent_stop(model)
+    if request.fresh:
+        start_fresh(request.out)
+    sampling = SamplingOptions(request.n, request.temperature, request.top_p, request.max_tokens, request.seed)
+    sampling = replace(sampling, logprobs=not request.no_logprobs)
+    with progress() as watch:
+        tally = run(chosen, model, sampling, request.out, plan, report=watch)
+    say_problems(tally.problems, every=request.verbose)
+    click.echo("\n".join(_sampling_text(spent(request.out), tally, request)))
+    say(f"written to {request.out}")
+    return 1 if tally.problems else 0
 
 
-def _beside(out: Path, what: str) -> Path:
-    return out.with_name(f"{out.name}.{what}.jsonl")
+def _plan(request: SampleRequest, tasks: Sequence[Task]) -> SamplingPlan:
+    """Return how questions are put and sent."""
+    from assay.programs.tasks.task_file import read_tasks
+    from assay.rank.sampling.prompts import FewShots, load_template
+    from assay.rank.sampling.sample import SamplingPlan
+
+    shots = None
+    if request.shot_count and not request.shots:
+        raise InputError("--shot-count says how many of --shots are shown: give --shots FILE, or leave it out")
+    if request.shots:
+        shots = FewShots(read_tasks(request.shots).tasks, request.shot_count or 1, sampled=tasks, seed=request.seed)
+    template = load_template(request.template)
+    return SamplingPlan(
+        template, shots, request.strip_examples, request.stop or "", request.batch, request.in_flight or 0
+    )
+
+
+def _sampling_text(took: SamplingCost, tally: SamplingTally, request: SampleRequest) -> Iterator[str]:
+    """Yield what the file took so far, and how fast this run was."""
+    price = request.price
+    tokens = f"{took.prompt_tokens:,} tokens in, {took.completion_tokens:,} out"
+    if not took.prompt_tokens and not took.completion_tokens:
+        tokens, price = "the endpoint does not say how many tokens", None
+    cost = f", {took.cost(price):.4f} in the unit of --price" if price else ""
+    yield f"{counted(took.samples, 'sample')} in {counted(took.requests, 'request')}: {tokens}{cost}"
+    if tally.samples:
+        yield f"{counted(tally.samples, 'sample')} in {tally.seconds:.1f} s: {tally.rate:,.1f} samples a second"
+    if not request.no_logprobs and took.scored < took.samples:
+        yield f"{took.samples - took.scored:,} of {took.samples:,} have no log-probability: the model gave none"
+
+
+@command(TrainRequest, example="assay rank train data.parquet --task T --out runs/ternary")
+def train(request: TrainRequest) -> None:
+    """Train a neural ranker: a transformer that reads a task and a program, and predicts how the program fails.
+
+    DATA are files that 'assay rank data' wrote, with rows to learn from and rows to validate on. They are read line by
+    line, and only their tokens are kept in memory. MODEL is any encoder or decoder, by its name on the hub or its
+    folder. The tasks are those of the paper: B is right or wrong, T tells wrong answers from errors, I and E tell the
+    kinds of wrong answers and of errors, E+L also tells the line.
+
+    --recipe paper trains as the paper does; the default also weighs tasks alike and stops when nothing gets better. The
+    settings are in docs/ranking.md. For several processes, a GPU each: accelerate launch -m assay rank train ...
+
+    Use it with --ranker neural:FOLDER. Beside the ranker, FOLDER has the figures of each step in log.jsonl.
+    """
+    from assay.rank.neural.settings import RECIPES, NeuralSettings
+    from assay.train.settings import extra_of
+
+    if request.int8 and not request.onnx:
+        raise InputError("--int8 is about model.onnx; add --onnx")
+    base = request.base.removeprefix("hf:")
+    settings = changed(NeuralSettings(base=base, task=request.task, **RECIPES[request.recipe]), request.changes)
+    for file in request.files:
+        if not file.exists():
+            raise InputError(f"no such file: '{file}'")
+    with extra_of("training a ranker"):
+        from assay.encode.hub import check_is_there
+    check_is_there(settings.base)  # before a library of seconds is loaded
+    with extra_of("training a ranker"):
+        from assay.train.neural import train as run
+        from assay.train.run import is_main_process
+    if request.onnx:  # what is missing is named before the training, not after it
+        from assay.rank.neural.model import check_export, export
+
+        check_export()
+    found = run(
+        _examples(request.files, every=request.verbose), request.out, settings, print_line, resume=request.resume
+    )
+    if not is_main_process():  # another of several speaks
+        return
+    click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
+    if request.onnx:
+        click.echo(f"model.onnx: at most {export(request.out, int8=request.int8):.1e} off from torch")
+    click.echo(f"written to {request.out}; use it with --ranker neural:{request.out}")
+
+
+def _examples(files: Sequence[Path], *, every: bool) -> Iterator[Example]:
+    """Yield the rows of all files, and name those that cannot be used."""
+    from assay.rank.dataset.formats import stream
+
+    for file in files:
+        problems = list[Problem]()
+        yield from stream(file, problems)
+        say_problems(problems, every=every)

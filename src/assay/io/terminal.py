@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import click
@@ -37,6 +38,15 @@ def say_problems(problems: Sequence[object], *, every: bool) -> None:
 def dumps(value: Any) -> str:
     """Return JSON; letters stay letters, and bytes that are no UTF-8 stay the escapes that they came in as."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace").decode()
+
+
+def nulled(value: Any) -> Any:
+    """Return plain data in which what is not a number is null."""
+    if isinstance(value, dict):
+        return {key: nulled(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [nulled(inner) for inner in value]
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def terminal_width() -> int | None:

@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, lasting
 from assay.judge.pairs import Pair
@@ -50,8 +50,10 @@ class Tally:
     last_reason: str = ""
     stopped: str = ""
     """Why it ended early, empty where it did not."""
-    report: Callable[[Tally], None] | None = None
+    on_verdict: Callable[[Tally], None] | None = None
     """Called after each verdict."""
+    total: int = 0
+    """How many pairs there are, 0 where nobody knows."""
     began: float = 0.0
 
     @property
@@ -78,8 +80,8 @@ class Tally:
         self.cost += cost or 0.0
         self.lost_in_a_row = self.lost_in_a_row + 1 if verdict.problem in ("chat", "sandbox") else 0
         self.last_reason = verdict.reason
-        if self.report:
-            self.report(self)
+        if self.on_verdict:
+            self.on_verdict(self)
 
     def followed_by(self, later: Tally) -> Tally:
         """Return the counts of this wave and a later one."""
@@ -88,9 +90,14 @@ class Tally:
         both.cost, both.unpriced = self.cost + later.cost, self.unpriced + later.unpriced
         return both
 
-    def line(self, total: int = 0) -> str:
-        """Return where it stands; `total` is how many pairs there are, 0 where nobody knows."""
-        done = self.before + self.judged + self.problems
+    @property
+    def done(self) -> int:
+        """Pairs of which there is nothing left to do."""
+        return self.before + self.judged + self.problems
+
+    def line(self) -> str:
+        """Return where it stands."""
+        done, total = self.done, self.total
         parts = {
             f"{done:,} of {total:,} pairs" if total else f"{done:,} pairs": True,
             f"{self.rate:.1f} a second": True,
@@ -153,12 +160,13 @@ def run(  # noqa: PLR0913  # each is one thing
     retry: bool = False,
     only: Collection[str] | None = None,
     seed: int = 0,
-    report: Callable[[Tally], None] | None = None,
-    told: Callable[[Problem], None] | None = None,
+    total: int = 0,
+    on_verdict: Callable[[Tally], None] | None = None,
+    on_problem: Callable[[Problem], None] | None = None,
 ) -> Tally:
     """Judge what has no verdict in `out` yet; `retry` judges undecided pairs again, `only` those of some digests.
 
-    `told` hears of what is not judged, `report` of each verdict. A budget that is spent ends it cleanly.
+    `on_problem` hears of what is not judged, `on_verdict` of each verdict. A budget that is spent ends it cleanly.
     """
     with sole_writer(out):
         begin(out, settings, "verdicts", seed=seed)
@@ -166,8 +174,8 @@ def run(  # noqa: PLR0913  # each is one thing
         done = before.decided if retry else before.decided | before.undecided.keys()
         done = done if only is None else done - set(only)
         journal = pair_journal(out, skip=done, since=before.undecided)
-        tally = Tally(report=report)
-        fresh = _fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, told)
+        tally = Tally(on_verdict=on_verdict, total=total)
+        fresh = _fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, on_problem)
         _judge_all(judge_of(journal), fresh, journal, tally, workers)
     return tally
 
@@ -176,13 +184,13 @@ def _fresh(
     pairs: Iterable[Pair | Problem],
     is_wanted: Callable[[str], bool],
     tally: Tally,
-    told: Callable[[Problem], None] | None,
+    on_problem: Callable[[Problem], None] | None,
 ) -> Iterator[Pair]:
     for pair in pairs:
         if isinstance(pair, Problem):
             tally.problems += 1
-            if told:
-                told(pair)
+            if on_problem:
+                on_problem(pair)
         elif is_wanted(pair.digest):
             tally.began = tally.began or time.monotonic()  # what was done before takes no time to speak of
             yield pair
@@ -246,23 +254,47 @@ def settings_of(out: Path) -> CampaignSettings:
 _STUCK = "no pair gets further, and nothing is under way"
 
 
-def run_in_waves(  # noqa: PLR0913  # each is one thing
+class CampaignReporter(Protocol):
+    """Who hears how a campaign goes."""
+
+    def on_start(self, total: int) -> None:
+        """Hear how many pairs there are."""
+
+    def on_verdict(self, tally: Tally) -> None:
+        """Hear how far it came."""
+
+    def on_problem(self, problem: Problem) -> None:
+        """Hear of what cannot be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFactory:
+    """A judge to be, which wants to know where steps are kept, and the settings that make it again."""
+
+    judge_of: Callable[[Steps], Judge]
+    settings: CampaignSettings
+    later: Sequence[BatchChat] = ()
+    """The models that answer in batches."""
+
+
+def run_in_waves(
     pairs_of: Callable[[], Iterable[Pair | Problem]],
-    judge_of: Callable[[Steps], Judge],
+    factory: JudgeFactory,
     out: Path,
-    *,
-    later: Sequence[BatchChat],
     say: Say,
-    told: Callable[[Problem], None] | None = None,
+    *,
+    on_problem: Callable[[Problem], None] | None = None,
     **options: Any,
 ) -> Tally:
     """Judge what has no verdict in `out` yet, wave by wave; the options are those of `run`."""
+    later = factory.later
+    options |= {"settings": factory.settings}
 
     def size() -> int:
         return out.stat().st_size if out.exists() else 0
 
     before = size()
-    tally = wave = run(pairs_of(), judge_of, out, told=told, **options)
+    tally = wave = run(pairs_of(), factory.judge_of, out, on_problem=on_problem, **options)
     while wave.waiting and not wave.stopped:
         try:
             under_way = sum(chat.submit() for chat in later)
@@ -274,7 +306,7 @@ def run_in_waves(  # noqa: PLR0913  # each is one thing
             reason = next((chat.refusal for chat in later if chat.refusal), _STUCK)
             return replace(tally, stopped=reason, waiting=wave.waiting)
         before = size()
-        wave = run(pairs_of(), judge_of, out, **{**options, "only": wave.waiting})
+        wave = run(pairs_of(), factory.judge_of, out, **{**options, "only": wave.waiting})
         tally = tally.followed_by(wave)
     return tally
 

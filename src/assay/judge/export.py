@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
+from assay.errors import InputError
+from assay.io import files
 from assay.judge.accounts import accounts, costs_as_json
+from assay.judge.candidates import codes_of
+from assay.judge.records import verdicts
+from assay.judge.requests import ExportRequest
+from assay.protocols import Say
 from assay.terms import same_words
-from assay.values import Chunk, Judgment, Query
+from assay.truth.formats.shared import fault_of_id
+from assay.truth.ground_truth import Truth
+from assay.truth.truth_formats import write
+from assay.values import Chunk, Judgment, Problem, Query
 
 SPLITS = ("train", "valid", "test")
 SHARES = (8, 1, 1)
+FORMS = {"own": ("jsonl", ".jsonl"), "beir": ("beir", ""), "trec": ("trec", ".qrels"), "cosqa+": ("cosqaplus", "")}
+"""The ground-truth format of each layout, and how its files end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +46,10 @@ class Benchmark:
         )
 
 
-def benchmark(verdicts: Iterable[Mapping[str, Any]], *, seed: int = 0, more: Sequence[Chunk] = ()) -> Benchmark:
+def benchmark(records: Iterable[Mapping[str, Any]], *, seed: int = 0, more: Sequence[Chunk] = ()) -> Benchmark:
     """Return the benchmark of some verdicts; `more` are codes that nobody judged and that are searched all the same."""
     queries, codes, judgments = dict[str, Query](), dict[str, Chunk](), list[Judgment]()
-    for each in verdicts:
+    for each in records:
         name = each["code_id"]
         codes.setdefault(name, Chunk(name, each["code"], each["language"] or "python", path=name))
         if each["grade"] is not None:
@@ -66,9 +79,9 @@ def split_of(queries: Sequence[Query], *, seed: int = 0) -> dict[str, str]:
     return splits
 
 
-def statistics(made: Benchmark, verdicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def statistics(made: Benchmark, records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the figures of table II, of each split, and of how labels spread (figures 3 and 7)."""
-    figures = costs_as_json(accounts(verdicts))
+    figures = costs_as_json(accounts(records))
     length = sum(len(code.text) for code in made.codes) / max(len(made.codes), 1)
     return {
         "pairs": len(made.judgments),
@@ -168,3 +181,95 @@ def _head(
         if table_name == "pairs":
             yield "  default: true"
         yield f"  data_files:\n  - split: {table_name}\n    path: {table_name}.jsonl"
+
+
+def write_benchmark(request: ExportRequest, say: Say) -> tuple[str, list[str]]:
+    """Write records as a benchmark; return its table, and what the layout cannot hold."""
+    problems: list[Problem] = []
+    more = codes_of(request.corpus, problems) if request.corpus else []
+    if problems:
+        say(f"{len(problems):,} codes of {request.corpus} are no use; the first: {problems[0]}")
+    whole = benchmark(verdicts(request.records), seed=request.seed, more=more)
+    if not whole.judgments:
+        raise InputError(f"no label in {request.records}: `assay judge run` writes some")
+    figures = statistics(whole, verdicts(request.records))
+    name, layout = request.folder.resolve().name, request.layout
+    languages = tuple(sorted({code.language or "python" for code in whole.codes}))
+    card = dataset_card(name, layout, figures, license_id=request.license, languages=languages)
+    with files.replacing_folder(request.folder) as beside:
+        losses = dict.fromkeys(_write(whole, beside, name, layout))
+        _write_pairs(whole, beside)
+        files.write_json(beside / "statistics.json", figures)
+        files.write(beside / "README.md", card)
+    return table(figures), list(losses)
+
+
+def _write(whole: Benchmark, folder: Path, name: str, layout: str) -> Iterator[str]:
+    """Write the ground truth in a layout and yield what it cannot hold."""
+    whole = _as_files(whole, folder / "corpus") if layout == "trec" else _as_documents(whole)
+    if layout == "beir":
+        yield from write(Truth(name, whole.queries, whole.judgments, whole.codes), folder, "beir", lossy=True)
+        return
+    for split in ("all", *SPLITS):
+        part = whole if split == "all" else whole.part(split)
+        if part.queries:
+            documents = () if layout == "trec" else part.codes
+            truth = Truth(f"{name}-{split}", part.queries, part.judgments, documents)
+            form, ending = FORMS[layout]
+            lost = write(truth, folder / f"{split}{ending}", form, lossy=True)
+            yield from lost if split == "all" else ()
+
+
+def _as_files(whole: Benchmark, folder: Path) -> Benchmark:
+    """Write each code to a file, and return the benchmark with the files' names where the codes' ids stood."""
+    names = {code.id: name for code, name in zip(whole.codes, _names(whole.codes), strict=True)}
+    for code in whole.codes:
+        files.write(folder / names[code.id], code.text, errors="strict", durable=False)
+    return replace(whole, judgments=tuple(replace(each, target=names[each.target]) for each in whole.judgments))
+
+
+def _as_documents(whole: Benchmark) -> Benchmark:
+    """Return the benchmark with `a.py#1-9` for `a.py:1-9`: what reads as a place in a checkout names no document."""
+    names = {code.id: code.id for code in whole.codes}
+    taken = set(names)
+    for number, known in enumerate(names):
+        if fault_of_id(known):
+            name = known.replace(":", "#")
+            names[known] = f"{name}~{number}" if name in taken else name
+            taken.add(names[known])
+    return replace(
+        whole,
+        codes=tuple(replace(code, id=names[code.id], path=names[code.id]) for code in whole.codes),
+        judgments=tuple(replace(each, target=names[each.target]) for each in whole.judgments),
+    )
+
+
+def _names(codes: tuple[Chunk, ...]) -> Iterator[str]:
+    """Yield a name of a file for each code: its id where a file may be called so, else that with a number."""
+    taken: set[str] = set()
+    for number, code in enumerate(codes):
+        plain = re.sub(r"[^\w+-]", "_", code.id, flags=re.ASCII)[:80]
+        name = plain if plain == code.id and plain.casefold() not in taken else f"{plain}~{number}"
+        taken.add(name.casefold())
+        yield f"{name}{'.py' if code.language == 'python' else '.txt'}"
+
+
+def _write_pairs(whole: Benchmark, folder: Path) -> None:
+    """Write the pairs with all that is known of them."""
+    queries = {query.id: query for query in whole.queries}
+    codes = {code.id: code for code in whole.codes}
+    rows = (
+        {
+            "query_id": each.query_id,
+            "query": queries[each.query_id].text,
+            "code_id": each.target,
+            "code": codes[each.target].text,
+            "language": codes[each.target].language,
+            "label": each.grade,
+            "judge": each.judge,
+            "reason": each.reason,
+            "split": queries[each.query_id].tags["split"],
+        }
+        for each in whole.judgments
+    )
+    files.write_rows(folder / "pairs.jsonl", rows)

@@ -16,14 +16,9 @@ from typing import Any, NamedTuple
 from assay.errors import AssayError, InputError
 from assay.operations.indexes import location_of
 from assay.operations.many_roots import NamedRoot, RootOpening, named_roots, open_many
-from assay.operations.worker_pools import open_crew
 from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Progress, Say
-from assay.runs.worker_pool import (
-    About,
-    NamedWork,
-    PoolRunner,
-)
+from assay.runs.worker_pool import About, NamedWork, PoolRunner, open_pool
 from assay.search.folder_index import IndexReport
 from assay.settings import ClusterSettings, Settings
 from assay.values import Problem
@@ -42,7 +37,7 @@ IndexEnd = IndexReport | str
 
 
 def repository_work() -> NamedWork[Repository, IndexEnd]:
-    """Return what makes the workers of a crew index repositories."""
+    """Return what makes the workers of a pool index repositories."""
     settings = {"folder": str(Path.cwd())}
     opener = "assay.operations.cluster:open_member"
     return NamedWork(opener, settings, pickle.dumps, pickle.loads, lambda _, detail: detail)
@@ -57,7 +52,7 @@ class RepositoryMember:
 
     def do(self, items: Sequence[Any]) -> list[bytes]:
         """Index repositories, one after another; one that cannot be indexed is no reason to stop."""
-        return [pickle.dumps(_indexed(pickle.loads(item))) for item in items]  # noqa: S301  of a crew of one code
+        return [pickle.dumps(_indexed(pickle.loads(item))) for item in items]  # noqa: S301  of a pool of one code
 
     def close(self) -> None:
         """End it."""
@@ -94,10 +89,10 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
     roots = named_roots(paths, RootOpening(settings_of, strict=True))
     if len(roots) == 1:
         raise InputError("--on ray has nothing to do for one repository: leave it out, or name several repositories")
-    crew = open_crew(cluster, repository_work(), {}, say, memory_mb=_MEMORY_MB, gpus=gpus)
+    pool = open_pool(cluster, repository_work(), {}, say, memory_mb=_MEMORY_MB, gpus=gpus)
     opened: list[Workspace] = []
     problems: list[Problem] = []
-    with PoolRunner("ray", crew) as runner:
+    with PoolRunner("ray", pool) as runner:
         jobs = (Repository(str(each.root), _placed(each)) for each in roots)
         for number, (each, end) in enumerate(zip(roots, runner.run(jobs), strict=True), 1):
             found = _as_seen_here(each, end)

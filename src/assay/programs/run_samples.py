@@ -27,16 +27,28 @@ from assay.programs.drop_vacuous import drop_vacuous_tests
 from assay.programs.execute import executions, settled
 from assay.programs.modules.imports import changes
 from assay.programs.modules.install import EquippedRunner
-from assay.programs.samples import Samples, references
+from assay.programs.requests import ExecRequest
+from assay.programs.runners import open_equipped_runner
+from assay.programs.samples import Samples, read, references
 from assay.programs.tasks.expected import with_expected_outputs
-from assay.programs.tasks.task_file import TaskFile
-from assay.runs.record import Batches, begin, digest, is_begun, read_lines, refuse, rewrite, stored_settings
-from assay.settings import ClusterSettings
-from assay.values import Outcome, Program, Task
+from assay.programs.tasks.task_file import TaskFile, read_tasks
+from assay.runs.record import (
+    Batches,
+    begin,
+    digest,
+    is_begun,
+    read_lines,
+    refuse,
+    rewrite,
+    sole_writer,
+    start_fresh,
+    stored_settings,
+)
+from assay.values import Outcome, Problem, Program, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
-    from assay.protocols import Progress
+    from assay.protocols import Progress, Say
 
 
 Timeouts = tuple[tuple[str, float], ...]
@@ -179,31 +191,6 @@ def _resumed(out: Path, programs: Sequence[Program]) -> list[OutcomeRow]:
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class RunnerOptions:
-    """Where programs run, and with what."""
-
-    kind: str = ""
-    """A sandbox by name; empty is the strongest that this machine gives."""
-    workers: int = 0
-    """0 is one a core."""
-    timeout_s: float | None = None
-    """Processor time of a program."""
-    by_reference: bool = False
-    """Whether it follows from what the reference of each task takes; `timeout_s` is for tasks without one."""
-    allow_unsafe: bool = False
-    install: bool = False
-    allow: Path | None = None
-    """A file with more of what may be installed."""
-    cluster: ClusterSettings | None = None
-    """Where programs run, if not on this machine."""
-
-    @property
-    def limits(self) -> Limits:
-        """The limits; wall time is the backstop and grows with processor time."""
-        return Limits() if self.timeout_s is None else Limits().with_cpu(self.timeout_s)
-
-
 def ready_tasks(reading: TaskFile, room: EquippedRunner, report: Progress | None = None) -> TaskFile:
     """Return tasks with the tests that can say something about programs."""
     kept = user_cache_path("assay") / "sandbox" / "answers" / digest(room.importable)
@@ -247,3 +234,52 @@ def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
     return execute_to_file(
         ready.tasks, samples.programs, room.runner, out, settings=settings, missing=room.missing, report=report
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ExecReport:
+    """The outcomes of a file of samples, and what is to be known of them."""
+
+    rows: Sequence[OutcomeRow]
+    problems: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+    """Tests that hold for some program that does nothing."""
+    unknown: int
+    """Samples of tasks that are not there."""
+
+
+def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> ExecReport:
+    """Run the samples of a file, or the references, against the tests of their tasks, each in a sandbox."""
+    reading = read_tasks(request.tasks, request.source)
+    reading = replace(reading, tasks=reading.tasks[: request.limit_tasks])
+    if (request.samples is None) != request.reference:
+        raise InputError("give either SAMPLES or --reference")
+    samples, out, runner = _samples(request, reading), request.out, request.runner
+    if request.fresh:
+        start_fresh(out)
+    with sole_writer(out), open_equipped_runner(runner, reading, samples, say) as room:
+        ready = ready_tasks(with_programs(reading, samples), room, report)
+        timeouts: Timeouts = ()
+        if runner.by_reference:
+            ready, timeouts = with_limits(ready, room, out)
+        every = not request.first_failure
+        rows = run_samples(
+            reading, ready, samples, room, out, runner.limits, report, timeouts=timeouts, every_test=every
+        )
+    return ExecReport(rows, (*room.problems, *ready.problems, *samples.problems), ready.notes, samples.unknown)
+
+
+def with_programs(reading: TaskFile, samples: Samples) -> TaskFile:
+    """Return the tasks of which there are samples."""
+    sampled = {program.task_id for program in samples.programs}
+    return replace(reading, tasks=tuple(task for task in reading.tasks if task.id in sampled))
+
+
+def _samples(request: ExecRequest, reading: TaskFile) -> Samples:
+    """Return what is run; where only the first tasks count, samples of others are no problem."""
+    tasks = reading.tasks
+    samples = read(request.samples, tasks, stop=request.stop) if request.samples else references(tasks)
+    if not samples.programs:
+        first = f": {samples.problems[0]}" if samples.problems else ""
+        raise InputError(f"there is no program to run{first}")
+    return samples if request.limit_tasks is None else replace(samples, unknown=0)

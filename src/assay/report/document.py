@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from assay.errors import InputError
 from assay.io.fields import as_json, read_value
@@ -68,6 +69,22 @@ class Phrase:
     kind: Literal["phrase"] = "phrase"
 
 
+class Interval(Protocol):
+    """A value with its 95% interval; nan where it is not defined."""
+
+    @property
+    def value(self) -> float:
+        """What was measured."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+
+
 Cell = Number | Count | Phrase
 Rows = tuple[tuple[Cell, ...], ...]
 
@@ -114,6 +131,11 @@ def figure(mean: Mean | None, digits: int = 3, *, mark: Mark = "", signed: bool 
     if mean is None:
         return Number(None, remark=remark)
     return Number(mean.mean, mean.low, mean.high, digits, signed=signed, mark=mark, remark=remark)
+
+
+def estimate(one: Interval) -> Number:
+    """Return the cell of a value with its interval; what is not defined has none."""
+    return Number(None) if isnan(one.value) else Number(one.value, one.low, one.high)
 
 
 def fraction(value: float | None, digits: int = 0, remark: str = "") -> Number:

@@ -59,6 +59,11 @@ def table_lines(table: doc.Table, indent: str = "  ") -> Iterator[str]:
         yield (indent + "  ".join(map(_fit, row, widths, right))).rstrip()
 
 
+def rows_as_lines(heads: Iterable[str], rows: Iterable[Iterable[object]], indent: str = "") -> Iterator[str]:
+    """Yield rows of cells, words and counts as such a table."""
+    return table_lines(doc.table("", heads, rows), indent)
+
+
 def _is_bare(cell: doc.Cell) -> bool:
     """Say whether a cell is a number and nothing else, which stands to the right."""
     return isinstance(cell, doc.Count) or (isinstance(cell, doc.Number) and cell.low is None and not cell.remark)

@@ -7,8 +7,8 @@ second long, and a worker holds two. At least once run, exactly once given back:
 goes to the next one under another number, and what comes of the old number is dropped. Three deaths, and its items run
 one by one; three deaths of one item alone, and it is broken.
 
-It imports nothing of the cluster. What goes wrong is an answer, since an exception of another machine's libraries may
-not even be readable elsewhere.
+It imports nothing of the cluster before a pool is opened. What goes wrong is an answer, since an exception of another
+machine's libraries may not even be readable elsewhere.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from threading import Condition, Thread
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from assay import __version__
-from assay.errors import InputError, WorkersLost, counted
+from assay.errors import InputError, MissingExtra, WorkersLost, counted
 from assay.protocols import Say
 from assay.runs.local import AHEAD, MOST_WAITING, ClosedAtEnd, Ticket, TicketQueue
-from assay.settings import PATIENCE_S
+from assay.settings import PATIENCE_S, ClusterSettings
 
 Work = TypeVar("Work")
 End = TypeVar("End")
@@ -510,3 +510,24 @@ def code_identity() -> About:
 
 def _line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def open_pool(  # noqa: PLR0913  each is one thing
+    cluster: ClusterSettings,
+    work: NamedWork[Work, End],
+    expected: About | None,
+    say: Say,
+    *,
+    most: int = 0,
+    memory_mb: int = 0,
+    gpus: float = 0,
+    most_items: int = MOST_ITEMS,
+) -> WorkerPool[Work, End]:
+    """Start workers of a cluster, at most `most`, each with so much memory and so many GPUs of its machine."""
+    try:
+        from assay.runs.ray_backend import RayBackend, WorkerNeeds
+    except ModuleNotFoundError as error:
+        raise MissingExtra("--on ray", str(error.name), "ray") from error
+    place = RayBackend(cluster, work.opener, work.settings, needs=WorkerNeeds(memory_mb << 20, gpus), most=most)
+    same = None if expected is None else {**code_identity(), **expected}
+    return WorkerPool(place, work, same, say=say, patience_s=cluster.patience_s, most_items=most_items)

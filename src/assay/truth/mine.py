@@ -13,22 +13,10 @@ from assay.corpus.pinned import commit_of, export, is_repository
 from assay.errors import InputError
 from assay.protocols import Progress
 from assay.truth import mine_history, mine_units
-from assay.truth.choices import SOURCES
 from assay.truth.ground_truth import Truth
 from assay.truth.minable import MOST_FILES, Files, MinedQueries
 from assay.truth.mine_history import PinnedCommit
-
-
-@dataclass(frozen=True, slots=True)
-class MineOptions:
-    """What to mine, and how much."""
-
-    sources: tuple[str, ...] = SOURCES
-    at: str = ""
-    """The commit to pin; else one with enough of the history after it."""
-    limit: int = 200
-    """Queries of each source at most."""
-    seed: int = 0
+from assay.truth.requests import MineOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +46,7 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
             "tests": lambda: mine_units.ask_tests(files, paths, options.limit, options.seed, progress),
         }
         for source, ask in asks.items():
-            if source in options.sources:
+            if source in (options.sources or asks):
                 told = ask()
                 left_out[source] = dict(told.left_out.most_common())
                 found.queries += told.queries

@@ -14,8 +14,8 @@ from assay.errors import StorageError
 from assay.runs.record import hash_of
 from assay.terms import WORD, terms
 from assay.truth import minable
-from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 from assay.truth.ground_truth import Truth
+from assay.truth.requests import KINDS, SORTS, QuestionKind, UnitSort
 from assay.values import Chunk, Judgment, Query
 
 _LINES = ("sort", "kind", "path", "parent", "symbol", "signature")

@@ -9,7 +9,8 @@ import pytest
 
 from assay.bench.system import corpus_of, lines_of
 from assay.errors import InputError
-from assay.truth.mine import MinedTruth, MineOptions, mine
+from assay.truth.mine import MinedTruth, mine
+from assay.truth.requests import MineOptions
 
 SEND = '''"""Sending."""
 
@@ -87,7 +88,7 @@ def base(commit: Commit) -> str:
 def test_a_subject_asks_for_what_its_commit_changed_as_it_was_at_the_pin(repository: Path, commit: Commit, base: str):
     commit("Say who wrote it", ("mail/send.py", '"""Sending."""', '"""Sending."""\n\n__author__ = "Ann"'))
     later = commit("fix(mail): wait longer between deliveries (#12)", ("mail/send.py", "2**attempt", "3**attempt"))
-    mined = mine(repository, MineOptions(("history",), at=base))
+    mined = mine(repository, MineOptions(sources=("history",), at=base))
     (query,) = mined.truth.queries
     assert mined.truth.commit == base
     assert query.text == "wait longer between deliveries"
@@ -110,7 +111,7 @@ def test_commits_that_ask_for_nothing_are_counted(repository: Path, commit: Comm
         "Wait longer between delivery attempts", ("mail/send.py", "2**attempt", "3**attempt"), author="renovate[bot]"
     )
     commit("Sleep between delivery attempts anew", ("mail/send.py", "3**attempt", "3 ** attempt"))
-    mined = mine(repository, MineOptions(("history",), at=base))
+    mined = mine(repository, MineOptions(sources=("history",), at=base))
     assert not mined.truth.queries
     assert mined.left_out["history"] == {"a bot": 1, "no line changed but in white space": 1}
 
@@ -120,7 +121,7 @@ def test_only_old_lines_of_code_answer(repository: Path, commit: Commit, base: s
     commit("Let sleeping pigeons count twice", ("mail/loft.py", "len(loft)", "2 * len(loft)"))
     commit("Explain which licence pigeons need", LICENSE="do as pigeons do")
     commit("Check that pigeons never give up", ("tests/test_send.py", "Good()", "Better()"))
-    mined = mine(repository, MineOptions(("history",), at=base))
+    mined = mine(repository, MineOptions(sources=("history",), at=base))
     assert not mined.truth.queries
     assert mined.left_out["history"]["no unit of the pin changed"] == 3
     assert mined.left_out["history"]["only tests, changelogs, examples or settings"] == 1
@@ -133,7 +134,7 @@ def test_prose_answers_where_only_prose_changed(repository: Path, commit: Commit
         ("mail/send.py", "message.clear()", "message.wipe()"),
         ("README.md", "letters", "clean letters"),
     )
-    mined = mine(repository, MineOptions(("history",), at=base))
+    mined = mine(repository, MineOptions(sources=("history",), at=base))
     assert [(query.tags["kind"], query.mode) for query in mined.truth.queries] == [("docs", "docs"), ("hard", "code")]
     assert [judgment.target for judgment in mined.truth.judgments] == ["README.md:1-9", "mail/send.py:15-18"]
 
@@ -148,7 +149,7 @@ def test_kinds_say_how_a_question_relates_to_its_answer(repository: Path, commit
         f"Leave no trace of who wrote\n\n{body}\n\nFixes: #12\nSigned-off-by: Ann <a@b>",
         ("mail/send.py", "clear", "wipe"),
     )
-    symbol, standard, issue = mine(repository, MineOptions(("history",), at=base)).truth.queries
+    symbol, standard, issue = mine(repository, MineOptions(sources=("history",), at=base)).truth.queries
     assert [query.tags["kind"] for query in (symbol, standard, issue)] == ["symbol", "standard", "issue"]
     assert issue.text == "Leave no trace of who wrote. " + body.replace("\n", " ")
     assert [query.tags["split"] for query in (symbol, standard, issue)] == ["dev", "dev", "test"]
@@ -165,7 +166,7 @@ def test_files_are_followed_under_new_names_and_pull_requests_have_titles(reposi
         git(repository, "switch", "--quiet", "side")
         commit("more wip", ("mail/post.py", "9**attempt", "7**attempt")) if "Merge pull" in message else None
         git(repository, "switch", "--quiet", "main")
-    mined = mine(repository, MineOptions(("history",), at=base))
+    mined = mine(repository, MineOptions(sources=("history",), at=base))
     assert [query.text for query in mined.truth.queries] == ["Wait ages between deliveries"]
     assert [judgment.target for judgment in mined.truth.judgments] == ["mail/send.py:6-12"]
     assert mined.left_out["history"]["a merge without a title"] == 1
@@ -177,7 +178,7 @@ def test_a_pin_beside_the_line_of_commits_still_maps(repository: Path, commit: C
     pin = commit("Only here", ("mail/send.py", '"""Sending."""', '"""Sending\n\nmail."""'))
     git(repository, "switch", "--quiet", "main")
     commit("Wait longer between deliveries", ("mail/send.py", "2**attempt", "3**attempt"))
-    mined = mine(repository, MineOptions(("history",), at=pin))
+    mined = mine(repository, MineOptions(sources=("history",), at=pin))
     assert [judgment.target for judgment in mined.truth.judgments] == ["mail/send.py:8-14"]
 
 
@@ -186,16 +187,16 @@ def test_without_a_pin_the_newer_half_asks(repository: Path, commit: Commit, bas
         commit(
             f"Wait number {number} between deliveries of pigeons", ("mail/send.py", f"{number - 1}**", f"{number}**")
         )
-    mined = mine(repository, MineOptions(("history",)))
+    mined = mine(repository, MineOptions(sources=("history",)))
     assert len(mined.truth.queries) == 1  # each changes the line that the one before it made
     assert "tests" not in mined.left_out
-    few = mine(repository, MineOptions(("history",), at=base, limit=1))
+    few = mine(repository, MineOptions(sources=("history",), at=base, limit=1))
     assert len(few.truth.queries) == 1
 
 
 @pytest.mark.usefixtures("base")
 def test_a_sentence_asks_for_its_function_and_is_hidden(repository: Path, tmp_path: Path):
-    mined = mine(repository, MineOptions(("docs",)))
+    mined = mine(repository, MineOptions(sources=("docs",)))
     (query,) = mined.truth.queries
     assert query.text == "Deliver a letter, trying again when the server is busy"
     assert query.tags["kind"] == "standard"
@@ -207,7 +208,7 @@ def test_a_sentence_asks_for_its_function_and_is_hidden(repository: Path, tmp_pa
 
 @pytest.mark.usefixtures("base")
 def test_the_name_of_a_test_asks_for_what_it_tests_and_is_hidden(repository: Path):
-    mined = mine(repository, MineOptions(("tests",)))
+    mined = mine(repository, MineOptions(sources=("tests",)))
     (query,) = mined.truth.queries
     assert query.text == "send mail gives up at last"
     assert query.tags["kind"] == "casual"
@@ -225,7 +226,7 @@ def test_all_sources_speak_of_one_commit_and_a_seed_repeats(repository: Path, co
 
 @pytest.mark.usefixtures("base")
 def test_what_there_is_no_history_of(repository: Path, tmp_path: Path):
-    one = mine(repository, MineOptions(("history",)))
+    one = mine(repository, MineOptions(sources=("history",)))
     assert not one.truth.queries
     assert "no commit after the pin" in said(one)
     with pytest.raises(InputError, match="has no commit nowhere"):
@@ -237,7 +238,7 @@ def test_what_there_is_no_history_of(repository: Path, tmp_path: Path):
     assert (len(found.truth.queries), found.truth.commit) == (1, "")
     assert "no git repository" in said(found)
     with pytest.raises(InputError, match="--from docs"):
-        mine(plain, MineOptions(("history",)))
+        mine(plain, MineOptions(sources=("history",)))
     with pytest.raises(InputError, match="not a folder"):
         mine(tmp_path / "nothing", MineOptions())
 

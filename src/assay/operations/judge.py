@@ -7,80 +7,44 @@ replay build the judge from the same settings.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from assay import plugins
 from assay.errors import InputError, nearest
-from assay.judge.agents import CONFIGURATIONS, MAX_TRIES, RUNNING, Agents, Fixer, configured
+from assay.judge.agents import CONFIGURATIONS, RUNNING, Agents, Fixer, configured
 from assay.judge.author import PROMPTS, QuestionAuthor
-from assay.judge.campaign import CampaignSettings, Replay, Tally, replay, run_in_waves, settings_of
-from assay.judge.pairs import LONGEST, Pair
-from assay.judge.records import Past, past, verdicts
+from assay.judge.campaign import (
+    CampaignReporter,
+    CampaignSettings,
+    JudgeFactory,
+    Replay,
+    Tally,
+    replay,
+    run_in_waves,
+    settings_of,
+)
+from assay.judge.pairs import LONGEST, Pair, notes, read_sample
+from assay.judge.records import Past, cut, past, verdicts
+from assay.judge.requests import EVEN, CandidatesRequest, JudgeOptions, JudgeRequest
 from assay.judge.session import NAMES, PairSession, versions
 from assay.judge.test_programs import Executor, Installs, RunnerOf, SandboxFailed
-from assay.judge.verdicts import Judge, MajorityJudge
+from assay.judge.verdicts import Judge, MajorityJudge, Together, Verdict
 from assay.operations.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
-from assay.protocols import Chat, Encoder, Say
-from assay.runs.record import Steps
+from assay.protocols import Chat, Encoder, Progress, Say
+from assay.runs.draw_sample import SampleDraw, draw
+from assay.runs.record import NoSteps, Steps, read_lines, start_fresh
 from assay.values import Chunk, Judgment, Problem, Query
 
 if TYPE_CHECKING:
+    from assay.judge.candidates import CandidateCounts, Depths
     from assay.judge.signals import SignalsJudge
     from assay.llm.batch_chat import BatchChat
-    from assay.settings import ClusterSettings
-
-EVEN = 0.5
-"""The fraction of matches that `signals` expects where nothing else is said."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeOptions:
-    """Which judge is wanted."""
-
-    kind: str = "agents"
-    """Or `signals`, or `signals:FOLDER` with other weights."""
-    chats: tuple[str, ...] = ()
-    config: str = "all"
-    screener: str = ""
-    """`signals` or `signals:FOLDER` where no model screens."""
-    encoder: str = ""
-    """The spec of the encoder whose cosine `signals` goes by."""
-    prior: float = EVEN
-    """The fraction of matches that `signals` expects."""
-    votes: int = 1
-    max_tries: int = MAX_TRIES
-    budget: str = ""
-    """As `5usd` or `2Mtok`; empty is none."""
-    rate: str = ""
-    """A minute and a model, as `500req` or `200ktok`; empty is none."""
-    sandbox: str = ""
-    timeout: float | None = None
-    """Processor time of a test case, in seconds."""
-    install: bool = False
-    allow: Path | None = None
-    """A file with more of what may be installed."""
-    prompts: Path | None = None
-    allowed: bool = False
-    """Whether `signals` may run the code on the examples that its query shows."""
-    no_cache: bool = False
-    """Whether the models are asked again what another campaign asked them."""
-    cluster: ClusterSettings | None = None
-    """Where code runs, if not on this machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeFactory:
-    """A judge to be, which wants to know where steps are kept, and the settings that make it again."""
-
-    judge_of: Callable[[Steps], Judge]
-    settings: CampaignSettings
-    later: tuple[BatchChat, ...] = ()
-    """The models that answer in batches."""
-
+    from assay.truth.requests import WriteRequest
 
 _MOST_CHATS = 3
 
@@ -118,7 +82,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
 
 
 def _signals_judge(
-    settings: CampaignSettings, encoder: Encoder | None, steps: Steps | None = None, runner_of: RunnerOf | None = None
+    settings: CampaignReporter, CampaignSettings, encoder: Encoder | None, steps: Steps | None = None, runner_of: RunnerOf | None = None
 ) -> SignalsJudge:
     """Return the judge without a model; with steps it runs code on the examples of its query."""
     from assay.judge.signals import SignalsJudge
@@ -151,7 +115,7 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
     runs = options.allowed if kind == "signals" else options.config in RUNNING
     _check(options, kind, runs=runs)
     with ExitStack() as stack:
-        chats, later = open_chats(options, out, stack)
+        chats, later = open_chats(options.chats, options, out, stack)
         settings = CampaignSettings("signals", config="")
         if kind == "agents":
             settings = CampaignSettings(
@@ -207,9 +171,9 @@ def _check(options: JudgeOptions, kind: str, *, runs: bool) -> None:
     if options.config not in CONFIGURATIONS:
         raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, list(CONFIGURATIONS))}")
     _check_kind(options, kind)
-    if options.cluster and not runs:
+    if options.where.cluster and not runs:
         raise InputError("--on is for code that a judge runs, and this one runs none: see --allow-execution, --config")
-    if options.cluster and options.install:
+    if options.where.cluster and options.install:
         raise InputError("--install does not reach the machines of a cluster: install there what programs import")
     if options.allow and not options.install:
         raise InputError("--allow FILE says what --install may install: give both")
@@ -229,18 +193,20 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
         raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
 
 
-def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[BatchChat, ...]]:
+def open_chats(
+    specs: Sequence[str], options: JudgeOptions | WriteRequest, out: Path | None, stack: ExitStack
+) -> tuple[list[Chat], tuple[BatchChat, ...]]:
     """Return the models, which share one budget, and those that answer later; what was spent before counts."""
     from assay.runs.record import batches_of, sole_writer
 
-    waits = not any(spec.startswith(BATCH) for spec in options.chats)
+    waits = not any(spec.startswith(BATCH) for spec in specs)
     if out and not waits:
         stack.enter_context(sole_writer(batches_of(out)))  # until the last wave, not for one alone
     before = past(out) if out and options.budget else Past()
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
     chats: list[Chat] = []
     later: list[BatchChat] = []
-    for number, spec in enumerate(options.chats, 1):
+    for number, spec in enumerate(specs, 1):
         if not spec.startswith(BATCH):
             chat = open_chat(spec, stack, budget=budget, rate=options.rate, waits=waits)
         elif out is None:
@@ -254,7 +220,7 @@ def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tup
 
 
 def _open_cages(
-    options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
+    options: JudgeOptions, settings: CampaignReporter, CampaignSettings, stack: ExitStack, say: Say
 ) -> tuple[RunnerOf, Installs, CampaignSettings]:
     """Return what gives runners to the threads that judge, what installs for them, and the settings that say so."""
     from assay.cage.job import Limits
@@ -269,12 +235,12 @@ def _open_cages(
         name, guarantees = first.name, first.guarantees
         found = importable(first)
     say(f"sandbox {name}: {'; '.join(guarantees)}")
-    if options.cluster:
-        from assay.operations.worker_pools import open_shared_program_crew
+    if options.where.cluster:
+        from assay.programs.runners import open_shared_runner
 
-        crew = open_shared_program_crew(options.cluster, say, name, limits)
-        stack.callback(crew.close)
-        runner_of: RunnerOf = lambda _: crew  # noqa: E731  # one crew for every folder
+        pool = open_shared_runner(options.where.cluster, say, name, limits)
+        stack.callback(pool.close)
+        runner_of: RunnerOf = lambda _: pool  # noqa: E731  # one pool for every folder
     else:
         runner = SharedRunner(
             lambda paths: open_sandbox(name, limits, 1, paths=paths), os.cpu_count() or 1, name, guarantees
@@ -296,7 +262,7 @@ def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
     if spec.partition(":")[0] == "signals":
         if budget:
             raise InputError(f"the judge 'signals' asks no model and costs nothing: leave {option} out")
-        return JudgeOptions(spec)
+        return JudgeOptions(kind=spec)
     config, _, chat = spec.partition(":")
     if config not in CONFIGURATIONS or not chat:
         examples = "signals, signals:FOLDER, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
@@ -304,28 +270,58 @@ def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
     return JudgeOptions(chats=(chat,), config=config, budget=budget)
 
 
-def judge_pairs(  # noqa: PLR0913  # each is one thing
+def judge_file(request: JudgeRequest, say: Say, reporter: CampaignReporter) -> Tally:
+    """Judge the pairs of a file as a campaign that goes on in its records."""
+    sample, is_noted = request.sampling.draw(), False
+    read = partial(read_sample, request.pairs, sample, queries=request.queries, corpus=request.corpus)
+
+    def pairs() -> Iterator[Pair | Problem]:
+        nonlocal is_noted
+        for pair in read().pairs:
+            for note in notes(pair) if isinstance(pair, Pair) and not is_noted else ():
+                reporter.on_problem(note)
+            yield pair
+        is_noted = True  # a later wave goes through them again
+
+    total = read().total
+    if request.fresh:
+        start_fresh(request.out)
+    if cut(request.out):
+        say(f"the last line of {request.out} was cut: what it said is done again")
+    with open_judge(request.judge, request.out, say) as factory:
+        reporter.on_start(total)
+        return run_in_waves(
+            pairs,
+            replace(factory, settings=replace(factory.settings, sample=str(sample))),
+            request.out,
+            say,
+            total=total,
+            workers=request.judge.workers,
+            retry=request.retry,
+            on_verdict=reporter.on_verdict,
+            on_problem=reporter.on_problem,
+        )
+
+
+def judge_pairs(
     options: JudgeOptions,
     pairs: Collection[tuple[Query, Chunk]],
     file: Path,
     say: Say,
-    report: Callable[[Tally], None] | None = None,
-    *,
-    workers: int = 8,
+    on_verdict: Callable[[Tally], None] | None = None,
 ) -> tuple[list[Judgment], Tally]:
     """Judge pairs as a campaign that goes on in its file; return what it holds about them, and how far it came."""
     wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
     with open_judge(options, file, say) as factory:
         tally = run_in_waves(
             lambda: _all(pairs),
-            factory.judge_of,
+            factory,
             file,
-            later=factory.later,
-            say=say,
-            workers=workers,
-            settings=factory.settings,
-            report=report,
-            told=lambda problem: say(str(problem)),
+            say,
+            total=len(pairs),
+            workers=options.workers,
+            on_verdict=on_verdict,
+            on_problem=lambda problem: say(str(problem)),
         )
     judgments = [
         Judgment(each["query_id"], each["code_id"], each["grade"], each["judge"], each["reason"])
@@ -341,3 +337,92 @@ def _all(pairs: Collection[tuple[Query, Chunk]]) -> Iterator[Pair | Problem]:
             yield Problem(query.id, f"{code.id} has {len(code.text):,} characters; at most {LONGEST:,} are judged")
         else:
             yield Pair(query, code)
+
+
+def judge(
+    pairs: Iterable[Pair | tuple[str | Query, str | Chunk]],
+    *,
+    chat: str | Sequence[str] = (),
+    config: str = "all",
+    budget: str = "",
+    allow_execution: bool = False,
+) -> list[Verdict]:
+    r"""Say of each pair whether the code answers the query; a pair may be two texts.
+
+    Without a model the evidence of both texts decides, and with `allow_execution` what the code does on the examples
+    that its query shows, in a sandbox. With `chat` (`openai:MODEL`, `ollama:MODEL`, …) agents decide; a second model
+    has to agree, a third decides. A verdict without a grade is undecided, and says why. For campaigns that resume,
+    with records of every step, use `assay judge run`.
+
+    >>> import assay
+    >>> code = "def send_mail(server, message):\n    '''Send a mail.'''\n    server.deliver(message)\n"
+    >>> right, wrong = assay.judge([("send a mail", code), ("parse a date", code)])
+    >>> right.chance > wrong.chance
+    True
+    """
+    chats = (chat,) if isinstance(chat, str) else tuple(chat)
+    kind = "agents" if chats else "signals"
+    options = JudgeOptions(kind=kind, chats=chats, config=config, budget=budget, allowed=allow_execution)
+    wanted = [_pair(str(number), pair) for number, pair in enumerate(pairs, 1)]
+    with open_judge(options, Path()) as factory:
+        judging = factory.judge_of(NoSteps())
+        if isinstance(judging, Together):
+            return judging.judge_all(wanted)
+        return [judging.judge(pair) for pair in wanted]
+
+
+def _pair(number: str, pair: Pair | tuple[str | Query, str | Chunk]) -> Pair:
+    if isinstance(pair, Pair):
+        return pair
+    query, code = pair
+    return Pair(
+        Query(number, query) if isinstance(query, str) else query,
+        Chunk(number, code, "python") if isinstance(code, str) else code,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PairChoice:
+    """What was chosen from what."""
+
+    queries: int
+    asked: int
+    """Queries that were drawn, or all of them."""
+    codes: int
+    twins: int
+    """Code snippets with the text of another one."""
+    counts: CandidateCounts
+    kinds: Mapping[str, int] | None = None
+    """How many snippets are testable, and how many are not for which reason; None where nobody asked."""
+    depths: Depths | None = None
+
+
+def choose_pairs(
+    request: CandidatesRequest, on_problems: Callable[[Sequence[Problem]], None], progress: Progress | None = None
+) -> PairChoice:
+    """Write the snippets nearest to each query, by the mean cosine of some encoders; rows without use are told."""
+    from assay.judge import candidates
+    from assay.operations.indexes import encoder_of as index_encoder
+    from assay.search.retrievers import exhaustive
+    from assay.settings import EncoderSettings, Settings
+
+    problems: list[Problem] = []
+    every_query = candidates.queries_of(request.queries, problems)
+    codes = candidates.codes_of(request.corpus, problems)
+    sample = SampleDraw(request.sample or 0, request.seed)
+    drawn = draw((query.id for query in every_query), sample.size, sample.seed)
+    queries = [query for query in every_query if query.id in drawn]
+    every, twins = len(codes), len(codes) - len({code.text for code in codes})
+    codes, kinds = candidates.filter_testable(codes) if request.testable else (codes, None)
+    on_problems(problems)
+    specs = request.specs or (EncoderSettings().spec,)
+    encoders = {spec: index_encoder(Settings(encoder=EncoderSettings(spec=spec))) for spec in specs}
+    if request.fresh:
+        start_fresh(request.out)
+    sources = candidates.Sources(queries, codes, encoders, request.k, exhaustive, str(sample))
+    counts = candidates.candidates(sources, request.out, progress)
+    ranks = None
+    if request.labels:
+        labels, known = candidates.labels_of(request.labels), {code.id for code in codes}
+        ranks = candidates.depths(read_lines(request.out), labels, known)
+    return PairChoice(len(every_query), len(queries), every, twins, counts, kinds, ranks)

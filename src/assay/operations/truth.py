@@ -9,39 +9,17 @@ from pathlib import Path
 
 from assay.errors import InputError
 from assay.judge.author import PROMPTS
-from assay.judge.campaign import CampaignSettings, Tally, run_in_waves
+from assay.judge.campaign import CampaignSettings, JudgeFactory, Tally, run_in_waves
 from assay.judge.pairs import LONGEST, Pair
 from assay.judge.records import verdicts
 from assay.judge.session import versions
-from assay.operations.open_judge import JudgeOptions, build_judge, open_chats
+from assay.operations.judge import build_judge, open_chats
 from assay.protocols import Say
-from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 from assay.truth.ground_truth import Truth
 from assay.truth.mine import open_files, pinned_commit
+from assay.truth.requests import KINDS, SORTS, WriteRequest
 from assay.truth.written import QuestionOrder, WrittenQuestion, WrittenTruth, choose_orders, gather, order_of
 from assay.values import Chunk, Query
-
-
-@dataclass(frozen=True, slots=True)
-class AuthorOptions:
-    """Who writes what, and at what cost."""
-
-    chat: str
-    checker: str = ""
-    """Who grades; empty where people do."""
-    sorts: tuple[UnitSort, ...] = ()
-    """None are all of them, of the kinds as well."""
-    kinds: tuple[QuestionKind, ...] = ()
-    at: str = ""
-    """The commit; empty is the newest."""
-    limit: int = 100
-    seed: int = 0
-    max_tries: int = 2
-    budget: str = ""
-    rate: str = ""
-    workers: int = 8
-    no_cache: bool = False
-    retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +34,31 @@ class WrittenReport:
 
 
 def write_questions(
-    root: Path, options: AuthorOptions, records: Path, say: Say, report: Callable[[Tally], None] | None = None
+    request: WriteRequest, records: Path, say: Say, on_verdict: Callable[[Tally], None] | None = None
 ) -> WrittenReport:
     """Return the ground truth that models write about a repository; every reply is in `records` before it is used."""
-    root = root.resolve()
+    root = Path(request.repository).resolve()
     if not root.is_dir():
         raise InputError(f"'{root}' is not a folder; give the checkout to ask about")
-    commit = pinned_commit(root, options.at)
+    commit = pinned_commit(root, request.at)
     with open_files(root, commit) as files:
-        chosen = choose_orders(files, options.seed, options.limit, options.sorts or SORTS, options.kinds or KINDS)
+        chosen = choose_orders(files, request.seed, request.limit, request.sorts or SORTS, request.kinds or KINDS)
     if not chosen:
-        raise InputError(f"'{root}' has no {' or '.join(options.sorts or SORTS)} to ask about")
+        raise InputError(f"'{root}' has no {' or '.join(request.sorts or SORTS)} to ask about")
     with ExitStack() as stack:
-        specs = tuple(filter(None, (options.chat, options.checker)))
-        models = JudgeOptions(chats=specs, budget=options.budget, rate=options.rate, no_cache=options.no_cache)
-        chats, later = open_chats(models, records, stack)
+        specs = tuple(filter(None, (request.chat, request.checker)))
+        chats, later = open_chats(specs, request, records, stack)
         names, prompts = tuple(chat.name for chat in chats), versions(names=PROMPTS)
-        settings = CampaignSettings("author", names, config="", max_tries=options.max_tries, prompts=prompts)
+        settings = CampaignSettings("author", names, config="", max_tries=request.max_tries, prompts=prompts)
         tally = run_in_waves(
             lambda: map(_pair, chosen),
-            lambda steps: build_judge(settings, chats, steps),
+            JudgeFactory(lambda steps: build_judge(settings, chats, steps), settings, later),
             records,
-            later=later,
-            say=say,
-            settings=settings,
-            workers=options.workers,
-            retry=options.retry,
-            report=report,
+            say,
+            total=request.limit,
+            workers=request.workers,
+            retry=request.retry,
+            on_verdict=on_verdict,
         )
     truth = Truth(root.name or "root", (), (), repository=str(root), commit=commit)
     written = gather(truth, _written(chosen, records))

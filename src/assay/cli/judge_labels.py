@@ -1,0 +1,365 @@
+"""Commands about labels: people give them, they are compared, and people vote between two sets of answers."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from assay.cli.adapter import command
+from assay.errors import InputError, MissingExtra, counted, printable
+from assay.io.rows import plain
+from assay.io.terminal import dumps, nulled, say, say_problems
+from assay.judge.requests import AgreementRequest, LabelRequest, PreferRequest
+from assay.report.document import Cell, Number, Table, estimate, fraction, table
+from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
+from assay.runs.draw_sample import SampleDraw
+from assay.runs.record import start_fresh
+
+if TYPE_CHECKING:
+    from assay.judge.accounts import CampaignCosts
+    from assay.judge.label_ballots import LabelStudy
+    from assay.judge.labels import Annotator, Key, LabelAgreement, LabelDifference, Texts
+    from assay.judge.pairs import Pair
+    from assay.judge.preferences import Preference
+    from assay.serve.http.ballots import OpenBallot
+    from assay.values import Problem
+
+    Costs = Mapping[str, CampaignCosts]
+    Reasons = Mapping[str, Mapping[Key, str]]
+
+MARKS = {1: "match", 0: "no match", None: "undecided"}
+_LINES, _WIDEST = 8, 110
+_FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")
+
+
+@command(AgreementRequest, example="assay judge agreement anna=a.jsonl ben=b.jsonl --gold gold.jsonl")
+def agreement(request: AgreementRequest) -> int:
+    """Compare the LABELS of several annotators: records of `assay judge run`, JSON, CSV, TSV or TREC's qrels.
+
+    NAME=FILE gives an annotator a name. Prints accuracy, precision, recall, F1 and Cohen's kappa against the truth,
+    kappa of every two annotators, Krippendorff's nominal alpha of all, and pairs with two labels: who gave which
+    label and why; of records also calls, tokens, cost and time. Brackets hold 95% bootstrap intervals over queries;
+    those of fractions are at least as wide as Wilson's. Pairs that somebody left undecided are counted.
+
+    With --gold, --fail-under takes of_all, accuracy, precision, recall, f1 or kappa, of the first annotator or as
+    NAME:kappa=0.6; --baseline compares which of all pairs are right, query by query, with an earlier results.json.
+
+    Exits 0 if all gates hold, 1 if one does not, 2 on an error, such as labels of other pairs.
+    """
+    from assay.bench import experiment, gates
+    from assay.bench.labelling import MEASURES, results_of
+    from assay.judge.accounts import accounts, costs_as_json
+    from assay.judge.labels import compare, labels_of
+    from assay.judge.records import is_records, verdicts
+
+    gating, gate = request.gating, gates.gates_of(request.gating, MEASURES)
+    texts: dict[Key, tuple[str, str]] = {}
+    problems: list[Problem] = []
+    truth = [annotator for spec in request.gold for annotator in _read(spec, texts, problems)]
+    annotators = [annotator for spec in request.labels for annotator in _read(spec, texts, problems)]
+    say_problems(problems, every=request.verbose)
+    found = compare(annotators, truth, match=request.match, texts=texts)
+    reasons = {each.name: each.reasons for each in (*truth, *annotators)}
+    files = [_named(spec) for spec in request.labels]
+    costs = {name: accounts(verdicts(file)) for file, name in files if is_records(file) and name in found.counts}
+    if request.form == "json":
+        taken = {name: costs_as_json(each) for name, each in costs.items()}
+        click.echo(
+            dumps({**_agreement_as_json(found, reasons, texts), "costs": taken, "problems": [*map(str, problems)]})
+        )
+    else:
+        click.echo("\n".join(_agreement_text(found, reasons, texts, costs, show=request.show, problems=len(problems))))
+    if not (request.results or gating.floors or gating.baseline):
+        return 0
+    labels = labels_of(annotators, truth, match=request.match, texts=texts)
+    results = results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}")
+    if request.results:
+        experiment.write(results, request.results, say, experiment.earlier_in(request.results / experiment.RESULTS))
+        say(f"written to {request.results}")
+    return 1 if gates.failures(results, gate, say) else 0
+
+
+def _named(spec: str) -> tuple[Path, str]:
+    """Return the file of FILE or NAME=FILE, and what its only annotator is called."""
+    name, equals, file = spec.partition("=")
+    if equals and not Path(spec).exists():
+        return Path(file), name
+    return Path(spec), plain(Path(spec)).stem
+
+
+def _read(spec: str, texts: dict[Key, tuple[str, str]], problems: list[Problem]) -> list[Annotator]:
+    """Read a file given as FILE or NAME=FILE."""
+    from assay.judge.labels import read_labels
+
+    file, name = _named(spec)
+    found = read_labels(file, name if file != Path(spec) else "")
+    for key, two in found.texts.items():
+        texts.setdefault(key, two)
+    problems += found.problems
+    return found.annotators
+
+
+def _agreement_as_json(found: LabelAgreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
+    """Return all of it as JSON has it; what is not defined is null."""
+    fields: dict[str, Any] = nulled(asdict(found))
+    for row, difference in zip(fields["differences"], found.differences, strict=True):
+        row["query_id"], row["code_id"] = row.pop("key")
+        row["query"], row["code"] = texts.get(difference.key, (None, None))
+        why = {name: reasons[name].get(difference.key) for name in difference.said}
+        row["reasons"] = {name: reason for name, reason in why.items() if reason}
+    return fields
+
+
+def _agreement_text(
+    found: LabelAgreement, reasons: Reasons, texts: Texts, costs: Costs | None = None, *, show: int, problems: int
+) -> Iterator[str]:
+    """Yield lines for people."""
+    unusable = f"; {problems:,} rows cannot be used" if problems else ""
+    yield f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query')}{unusable}"
+    for one in _agreement_tables(found, costs or {}):
+        yield from ("", *([one_line(one.title)] if one.title else []), *table_lines(one, indent=""))
+    if found.kappas:
+        alpha = cell_text(estimate(found.alpha))
+        yield f"alpha of all  {alpha}  over {found.labelled_twice:,} pairs with two labels or more"
+    total = len(found.differences)
+    yield ""
+    yield f"{total:,} pairs are labelled in two ways" + (f"; the first {show:,}:" if total > show > 0 else "")
+    for difference in found.differences[:show]:
+        yield ""
+        yield from _side_by_side(difference, reasons, texts)
+
+
+def _agreement_tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
+    """Yield how labels spread, how far they agree with the truth, and with one another, and what they took."""
+    counts = {**({"(the truth)": found.true} if found.true else {}), **found.counts}
+    rows: list[tuple[str | int | Cell, ...]]
+    rows = [(name, one.match, one.non_match, one.undecided, one.absent) for name, one in counts.items()]
+    yield table("Labels", ("annotator", "match", "no match", "undecided", "absent"), rows)
+    if found.true:
+        of = " and ".join(found.truth) if len(found.truth) < 3 else f"{len(found.truth)} annotators"
+        alpha = f" (alpha of those: {cell_text(estimate(found.truth_alpha))})" if found.truth_alpha else ""
+        heads = ("annotator", "decided", "accuracy", "of all pairs", "precision", "recall", "F1", "kappa")
+        rows = [
+            (name, one.decided, *(estimate(getattr(one, each)) for each in _FIGURES))
+            for name, one in found.against.items()
+        ]
+        yield table(f"against {'the majority of ' if len(found.truth) > 1 else ''}{of}{alpha}", heads, rows)
+    if found.kappas:
+        rows = [
+            (f"{two.a}, {two.b}", estimate(two.kappa), _percent(two.same, two.pairs), two.pairs) for two in found.kappas
+        ]
+        yield table("Two at a time", ("annotators", "kappa", "the same", "pairs in common"), rows)
+    if costs:
+        taken = ("annotator", "pairs", "calls", "tokens", "$ a pair", "$", "model s", "sandbox s", "programs that run")
+        yield table("What a pair took", taken, [_cost(name, made) for name, made in costs.items()])
+
+
+def _percent(part: int, whole: int) -> Number:
+    return fraction(part / whole if whole else None, digits=1)
+
+
+def _cost(name: str, made: CampaignCosts) -> tuple[str | int | Cell, ...]:
+    pairs, usd = max(made.pairs, 1), made.total("cost")
+    is_priced = not made.total("unpriced")
+    return (
+        name,
+        made.pairs,
+        Number(made.total("calls") / pairs, digits=2),
+        Number((made.total("tokens_in") + made.total("tokens_out")) / pairs, digits=0),
+        Number(usd / pairs if is_priced else None, digits=6),
+        Number(usd if is_priced else None, digits=2),
+        Number(made.total("model_s") / pairs, digits=2),
+        Number(made.total("sandbox_s") / pairs, digits=2),
+        _percent(made.executable, made.ran),
+    )
+
+
+def _side_by_side(difference: LabelDifference, reasons: Reasons, texts: Texts) -> Iterator[str]:
+    query, code = texts.get(difference.key, ("", ""))
+    yield _cut(f"{', '.join(map(printable, difference.key))}  {printable(query)}")
+    for name, label in difference.said.items():
+        yield _cut(f"    {MARKS[label]:<10}{printable(name)}  {printable(reasons[name].get(difference.key, ''))}")
+    lines = [line for line in code.splitlines() if line.strip()]
+    yield from (_cut(f"    | {shown_line(line)}") for line in lines[:_LINES])
+    if len(lines) > _LINES:
+        yield f"    | … {len(lines) - _LINES:,} more lines"
+
+
+def _cut(text: str) -> str:
+    return (text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…").rstrip()
+
+
+@command(LabelRequest, example="assay judge label pairs.jsonl --person ann --out labels")
+def label(request: LabelRequest) -> int:
+    """Let a person label PAIRS on a page on this machine: match or not, and why.
+
+    PAIRS is what `assay judge run` takes, or its records. FOLDER/NAME.jsonl holds the labels of a person, as records
+    of a judge; nobody is shown those of others before their own are finished. Keys: 1 match, 0 no match, u unsure,
+    r writes a reason, Backspace goes back. Where two people differ, a third settles it with --disputed. What the
+    majority says is written to FOLDER.jsonl, as records.
+
+    Prints how the labels spread, how far people agree, and pairs with two labels: after a session of the pairs that
+    the person finished, with --summary of all. `assay judge agreement FOLDER/*.jsonl` compares labels with true ones.
+
+    Exits 0 if there are labels, 1 if there are none yet, 2 on an error.
+    """
+    from assay.judge import label_ballots as ballots
+
+    if not request.summary and not request.person:
+        raise InputError("--person NAME says who labels; --summary only prints the result so far")
+    ballots.decided_file(request.out, (request.pairs, request.queries, request.corpus, request.tests))
+    if not request.summary and not _label(request):
+        return 0  # whoever goes on tomorrow does not see what others said
+    study = ballots.read_study(request.out)
+    out = ballots.write_decided(request.out, study) if any(study.labels.values()) else None
+    if not request.summary:
+        study = study.of_pairs(ballots.finished_pairs(ballots.file_of(request.out, request.person)))
+    found = ballots.compare_people(study)
+    if request.form == "json":
+        agreement = _agreement_as_json(found, _reasons(study), study.texts()) if found else None
+        figures = nulled(ballots.results(study))
+        click.echo(dumps({**figures, "agreement": agreement, "out": str(request.out)}))
+    else:
+        click.echo("\n".join(_study_text(study, found)))
+    say(f"what is decided is in {out}" if out else f"no label in {request.out}")
+    return 0 if out else 1
+
+
+def _label(request: LabelRequest) -> bool:
+    """Serve the page to one person until it is finished, which is returned, or until Ctrl+C."""
+    from assay.judge import label_ballots as ballots
+
+    file, pairs = ballots.file_of(request.out, request.person), _pairs_to_label(request)
+    tests: dict[str, dict[str, Any]] = {}
+    if request.tests:
+        tests = ballots.shown_tests(request.tests, {pair.digest for pair in pairs})
+        pairs = _only(pairs, tests, "without tests", f"no pair of {request.pairs} has tests in {request.tests}")
+    if request.disputed:
+        why = f"nobody is at odds in {request.out}: there is nothing to settle yet"
+        pairs = _only(pairs, ballots.read_study(request.out).disputed(request.person), "that nobody disputes", why)
+    if request.fresh:
+        start_fresh(file)
+    state = ("shown" if request.show_tests else "hidden") if tests else ""
+    settings = ballots.LabelSettings(person=request.person, graded=request.graded, tests=state)
+    ballots.refuse_other_ways(request.out, settings)
+
+    def results() -> dict[str, Any]:
+        return ballots.results(ballots.read_study(request.out).of_pairs(ballots.finished_pairs(file)))
+
+    with ballots.LabelBallot(pairs, request.out, settings, tests=tests, seed=request.seed, results=results) as ballot:
+        say(f"{ballot.left:,} of {len(ballot):,} to label; Ctrl+C to go on another day")
+        _serve_ballot(ballot, "label", request.port)
+        if not ballot.finished:
+            click.echo(f"{ballot.left:,} of {len(ballot):,} to label")
+        return ballot.finished
+
+
+def _pairs_to_label(request: LabelRequest) -> list[Pair]:
+    """Return the pairs of a file, or of the records of a judge; say what cannot be labelled."""
+    from assay.judge.campaign import pair_of
+    from assay.judge.pairs import Pair, read
+    from assay.judge.records import is_records, verdicts
+
+    if is_records(request.pairs):
+        return [pair_of(record) for record in verdicts(request.pairs)]
+    rows = list(read(request.pairs, queries=request.queries, corpus=request.corpus))
+    pairs = [each for each in rows if isinstance(each, Pair)]
+    problems = [each for each in rows if not isinstance(each, Pair)]
+    say_problems(problems, every=request.verbose)
+    if not pairs:
+        raise InputError(f"'{request.pairs}' holds no pair{f': {problems[0]}' if problems else ''}")
+    return pairs
+
+
+def _only(pairs: list[Pair], kept: Container[str], what: str, why: str) -> list[Pair]:
+    """Return the pairs whose digest is among those kept, and say how many are not."""
+    chosen = [pair for pair in pairs if pair.digest in kept]
+    if not chosen:
+        raise InputError(why)
+    if len(chosen) < len(pairs):
+        say(f"{counted(len(pairs) - len(chosen), 'pair')} {what}: not asked about")
+    return chosen
+
+
+def _study_text(study: LabelStudy, found: LabelAgreement | None) -> Iterator[str]:
+    from assay.judge.label_ballots import seconds_a_label
+
+    for name, labels in study.labels.items():
+        yield f"{printable(name)}  {counted(len(labels), 'label')}, {seconds_a_label(labels):.0f} s a label"
+    if found:
+        yield ""
+        yield from _agreement_text(found, _reasons(study), study.texts(), show=10, problems=0)
+    if disputed := study.disputed():
+        yield f"{counted(len(disputed), 'pair')} disputed: a third person settles them with --disputed --person NAME"
+
+
+def _reasons(study: LabelStudy) -> dict[str, dict[Key, str]]:
+    return {each.name: each.reasons for each in study.annotators()}
+
+
+@command(PreferRequest, example="assay judge prefer a.jsonl b.jsonl --votes votes.jsonl")
+def prefer(request: PreferRequest) -> int:
+    """Ask which code answers a query better, one from A or one from B, on a page on this machine.
+
+    A and B are pairs, pairs with labels, of which the matches are taken, or records of `assay judge run`. For each
+    voter and item it is drawn at random which code is on which side. Keys: 1 left, 2 right, 0 neither, Backspace
+    goes back.
+
+    Prints the fraction of items that A wins with its 95% Wilson interval, and the exact sign test.
+
+    Exits 0 if there are votes, 1 if there are none yet, 2 on an error.
+    """
+    from assay.judge.preferences import Ballot, codes_of, paired, preference, read_votes
+
+    a, b = (codes_of(file, queries=request.queries, corpus=request.corpus) for file in (request.a, request.b))
+    study = paired(a, b, SampleDraw(request.sample or 0, request.seed))
+    say_problems(study.problems, every=request.verbose)
+    left_out = {"only in A": study.only_a, "only in B": study.only_b, "with the same code in both": study.same}
+    if counts := [f"{count:,} {what}" for what, count in left_out.items() if count]:
+        say(f"queries that are not asked: {', '.join(counts)}")
+    if request.fresh:
+        start_fresh(request.votes, "--votes")
+    ballot = Ballot(study, request.votes, voter=request.voter, seed=request.seed)
+    if not request.summary:
+        say(f"{len(ballot) - ballot.voted:,} of {len(ballot):,} to vote on; Ctrl+C to go on another day")
+        _serve_ballot(ballot, "prefer", request.port)
+    votes = read_votes(request.votes)[1] if request.votes.exists() else []
+    found = preference(votes)
+    if request.form == "json":
+        click.echo(dumps({**nulled(asdict(found)), "asked": len(study.items), "out": str(request.votes)}))
+    else:
+        click.echo("\n".join(_preference_text(found, len(study.items), request.a.name, request.b.name)))
+    if not votes:
+        say(f"no vote in {request.votes}")
+    return 0 if votes else 1
+
+
+def _preference_text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:
+    yield f"{counted(found.votes, 'vote')} of {counted(found.voters, 'voter')} on {found.items:,} of {asked:,} queries"
+    yield f"A  {printable(a)}  wins {found.a:,}"
+    yield f"B  {printable(b)}  wins {found.b:,}"
+    yield f"neither  {found.draws:,}"
+    yield f"share of A {cell_text(estimate(found.rate))}, sign test p {found.p:.4g}"
+    yield f"chosen on the left {cell_text(estimate(found.left))}, {found.seconds:.1f} s a vote"
+    if found.alpha:
+        yield f"alpha of the voters {cell_text(estimate(found.alpha))}"
+
+
+def _serve_ballot(ballot: OpenBallot, page: Literal["prefer", "label"], port: int) -> None:
+    """Serve a ballot, and say where."""
+    if not all(map(find_spec, ("starlette", "uvicorn"))):
+        raise MissingExtra("this page", "fastapi and uvicorn", "serve")
+    from assay.serve.http.ballots import BallotServer
+
+    server = BallotServer(ballot, page, port)
+    say(f"open {server.address}")
+    server.serve()
+    if not server.finished.is_set():
+        say("stopped; the same command goes on")

