@@ -167,8 +167,8 @@ def generator(request: GeneratorRequest) -> None:
         f"before, {record['loss']:.4f} at step {record['step']:,}, which is kept"
     )
     click.echo(
-        f"written to {request.out}; serve it, as with vllm serve {request.out}, and use it with assay rank sample TASKS "
-        f"--model completions:{request.out} --template {record['template']}"
+        f"written to {request.out}; serve it, as with vllm serve {request.out}, and use it with assay rank sample "
+        f"TASKS --model completions:{request.out} --template {record['template']}"
     )
 
 

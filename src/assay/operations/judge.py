@@ -82,7 +82,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
 
 
 def _signals_judge(
-    settings: CampaignReporter, CampaignSettings, encoder: Encoder | None, steps: Steps | None = None, runner_of: RunnerOf | None = None
+    settings: CampaignSettings, encoder: Encoder | None, steps: Steps | None = None, runner_of: RunnerOf | None = None
 ) -> SignalsJudge:
     """Return the judge without a model; with steps it runs code on the examples of its query."""
     from assay.judge.signals import SignalsJudge
@@ -220,7 +220,7 @@ def open_chats(
 
 
 def _open_cages(
-    options: JudgeOptions, settings: CampaignReporter, CampaignSettings, stack: ExitStack, say: Say
+    options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
 ) -> tuple[RunnerOf, Installs, CampaignSettings]:
     """Return what gives runners to the threads that judge, what installs for them, and the settings that say so."""
     from assay.cage.job import Limits

@@ -114,7 +114,7 @@ def _text(root: Path, entry: FileEntry, left_out: Collection[str]) -> str:
     parts = PurePosixPath(entry.path).parts
     if entry.size > _LARGEST or not _PASSED_OVER.isdisjoint(parts) or any(_is_named(part, left_out) for part in parts):
         return ""
-    text = read(root, entry)
+    text = read_text(root, entry)
     return text if isinstance(text, str) else ""
 
 
