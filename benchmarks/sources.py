@@ -54,10 +54,9 @@ import pyarrow.parquet as pq
 
 from assay import plugins
 from assay.io import rows
-from assay.judge.features import code_terms
-from assay.judge.signals import load, weights_file
-from assay.train.harvest import LEFT_OUT, chunks_of, environment, pairs_of, undocumented
+from assay.judge.signals import code_terms, load, weights_file
 from assay.train.judge import features_of, figures_of, plain, read_labelled, results_table
+from assay.train.pairs import LEFT_OUT, chunks_of, environment, pairs_of, undocumented
 from assay.values import Chunk, Problem
 
 QUESTIONS = 2_500

@@ -22,7 +22,7 @@ from commands import manual_pages, pages
 import assay
 from assay.cli.main import assay as top
 from assay.encode.static import default_static
-from assay.rank.neural.settings import RECIPES, NeuralSettings
+from assay.rank.neural_data import RECIPES, NeuralSettings
 from assay.search.ranking import PARTS
 from assay.settings import Settings
 from assay.train.card import table_card

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.rank.dataset.formats import write
-from assay.rank.dataset.rows import Example
+from assay.rank.datasets import Example, write
 from assay.report.document import load_report
 from assay.values import LogProbability
 

@@ -22,9 +22,9 @@ from assay.cli.main import run
 from assay.cli.rank import ranked_columns
 from assay.errors import InputError, nearest
 from assay.faults import EXECUTION, INTENT, Fault
-from assay.rank.dataset import fault_tables, formats
-from assay.rank.dataset.rows import SPLITS, Example
-from assay.rank.neural.ranker import ABOUT
+from assay.rank import datasets, fault_tables
+from assay.rank.datasets import SPLITS, Example
+from assay.rank.neural_ranker import ABOUT
 from assay.rank.rankers import ranker_of
 from assay.report.document import (
     BarPanel,
@@ -144,7 +144,7 @@ def assay(given: Study, *words: str) -> None:
 @cache
 def examples_of(file: Path) -> tuple[Example, ...]:
     """Return the programs of a file, read once; one that a dry run did not make has none."""
-    return formats.read(file).examples if file.exists() else ()
+    return datasets.read(file).examples if file.exists() else ()
 
 
 def part(given: Study, source: str, *words: str, called: str = "") -> Path:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
         UnwritableIndex,
     )
     from assay.faults import Fault
-    from assay.judge.pairs import Pair
-    from assay.judge.verdicts import Verdict
+    from assay.judge.pairs import Pair, Verdict
     from assay.measure.agreement import Estimate
     from assay.operations.answer import Answer
     from assay.operations.evaluate import evaluate
@@ -99,7 +98,7 @@ _MODULES = {
     "Fault": "assay.faults",
     "Index": "assay.operations.face_search",
     "Pair": "assay.judge.pairs",
-    "Verdict": "assay.judge.verdicts",
+    "Verdict": "assay.judge.pairs",
     "evaluate": "assay.operations.evaluate",
     "execute": "assay.operations.rank",
     "judge": "assay.operations.judge",

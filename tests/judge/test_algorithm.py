@@ -11,8 +11,8 @@ from acting import Actor, pair
 
 from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
 from assay.judge.agents import CONFIGURATIONS, RUNNING, Agents, Fix, Parts, configured
+from assay.judge.pairs import MajorityJudge, Verdict
 from assay.judge.test_programs import Case, CaseReport, SandboxFailed, TestProgram
-from assay.judge.verdicts import MajorityJudge, Verdict
 from assay.values import Chunk, Reply
 
 GOOD = CaseReport((Case(1, "passed", 1),))

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.encode.static import default_static
-from assay.judge.features import FEATURES, LONGEST, code_terms, features, query_terms
 from assay.judge.pairs import Pair
+from assay.judge.signals import FEATURES, LONGEST, code_terms, features, query_terms
 from assay.values import Chunk, Query
 
 SUM = Chunk("sum", 'def sum_list(values):\n    """Return the sum of a list of numbers."""\n    return sum(values)')

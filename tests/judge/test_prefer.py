@@ -9,7 +9,7 @@ import pytest
 from assay.errors import InputError, StorageError
 from assay.judge.pairs import Pair
 from assay.judge.preferences import Ballot, PreferenceStudy, codes_of, paired, preference, read_votes
-from assay.runs.draw_sample import SampleDraw
+from assay.runs.options import SampleDraw
 from assay.runs.record import among_writers
 from assay.values import Chunk, Problem, Query
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.judge.author import PROMPTS
-from assay.judge.session import NAMES, load
+from assay.judge.agents import PROMPTS
+from assay.judge.campaign import NAMES, load
 from assay.llm.prompts import boundary, fill
 from assay.llm.schema import check, is_strict
 

@@ -13,7 +13,7 @@ from assay.errors import InputError
 from assay.judge.labels import Annotator, compare
 from assay.judge.pairs import Pair, read_sample
 from assay.judge.preferences import Ballot, paired
-from assay.runs.draw_sample import SampleDraw
+from assay.runs.options import SampleDraw
 from assay.values import Chunk, Problem, Query
 
 ROWS = [

@@ -8,10 +8,9 @@ import pytest
 
 from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
-from assay.judge.pairs import Pair
+from assay.judge.pairs import Pair, Verdict
 from assay.judge.signals import FAILED, PASSED, SignalsJudge, weights_file
 from assay.judge.trials import State, Trial
-from assay.judge.verdicts import Verdict
 from assay.values import Chunk, Query
 
 REVERSE = Chunk("right", 'def reverse_string(text):\n    """Return a string reversed."""\n    return text[::-1]')

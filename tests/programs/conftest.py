@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from assay.cage.job import Ended, Job
-from assay.programs import verdict
+from assay.programs import execute
 from assay.programs.harness import program_process, test_process
 from assay.programs.verdict import Extent
 from assay.values import Outcome, Program, Script, Task, Test
@@ -151,7 +151,7 @@ def outcome() -> Callable[..., Outcome]:
         made = tuple(Script(test) if isinstance(test, str) else test for test in tests)
         task = Task("task", "", entry, made, **of_task)
         program = Program("task", source, id="program")
-        return verdict.outcome_of(task, program, run_apart(verdict.job_of(task, program, extent=extent), wall_s))
+        return execute.outcome_of(task, program, run_apart(execute.job_of(task, program, extent=extent), wall_s))
 
     return run
 

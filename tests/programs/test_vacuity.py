@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.programs.drop_vacuous import drop_vacuous_tests, is_vacuous, stubs, survey
+from assay.programs.run_samples import drop_vacuous_tests, is_vacuous, stubs, survey
 from assay.programs.tasks.task_file import TaskFile
 from assay.values import Call, Script, Stdin, Task
 

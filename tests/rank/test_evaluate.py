@@ -9,7 +9,7 @@ import pytest
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.measure.passk import RankMeasure
-from assay.rank.dataset.rows import Example
+from assay.rank.datasets import Example
 from assay.rank.evaluate_rankers import UNRANKED, EvaluationOptions, drawn, evaluate
 from assay.values import Program, Ranked, Task
 

@@ -10,10 +10,9 @@ import pytest
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset import formats
-from assay.rank.dataset.rows import Example
-from assay.rank.pools import notes, read
-from assay.rank.rankers import LogprobRanker
+from assay.rank import datasets
+from assay.rank.datasets import Example
+from assay.rank.rankers import LogprobRanker, notes, read
 from assay.values import LogProbability, Program, Task
 
 
@@ -117,8 +116,8 @@ def test_samples_and_data_sets_keep_log_probabilities_and_wrong_ones_are_told(tm
         Example("t", "t#1", "Add.", "short", Fault.SYNTAX_ERROR, 1, logprob=LogProbability(-4.0, 2, "answer")),
     ]
     for name in ("set.jsonl", *(["set.parquet"] if find_spec("pyarrow") else [])):
-        formats.write(tmp_path / name, examples)
-        again = formats.read(tmp_path / name)
+        datasets.write(tmp_path / name, examples)
+        again = datasets.read(tmp_path / name)
         assert (list(again.examples), again.problems) == (examples, ())
         assert again.examples[1].program.logprob == LogProbability(-4.0, 2, "answer")
     rows = [

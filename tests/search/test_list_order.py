@@ -16,7 +16,7 @@ from assay.search.list_order import (
     form_of,
 )
 from assay.search.question import understand
-from assay.train.ranking_order import FILES, LINES, ListExample, fit_order, order_figures
+from assay.train.ranking import FILES, LINES, ListExample, fit_order, order_figures
 from assay.values import Chunk
 
 

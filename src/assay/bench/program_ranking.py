@@ -23,7 +23,7 @@ from assay.io.fields import Fields
 from assay.measure.passk import Gain, RankMeasure, Value
 from assay.measure.passk import measures as measures_of
 from assay.protocols import Ranker
-from assay.rank.dataset.rows import SPLITS, Example, by_task, without_examples
+from assay.rank.datasets import SPLITS, Example, by_task, without_examples
 from assay.rank.evaluate_rankers import UNRANKED, Cell
 from assay.rank.rankers import executes, specs_within
 from assay.report import document as doc

@@ -19,7 +19,7 @@ from assay.io.terminal import dumps, nulled, say, say_problems
 from assay.judge.requests import AgreementRequest, LabelRequest, PreferRequest
 from assay.report.document import Cell, Number, Table, estimate, fraction, table
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
-from assay.runs.draw_sample import SampleDraw
+from assay.runs.options import SampleDraw
 from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def agreement(request: AgreementRequest) -> int:
     from assay.bench import experiment, gates
     from assay.bench.labelling import MEASURES, results_of
     from assay.judge.accounts import accounts, costs_as_json
+    from assay.judge.campaign import is_records, verdicts
     from assay.judge.labels import compare, labels_of
-    from assay.judge.records import is_records, verdicts
 
     gating, gate = request.gating, gates.gates_of(request.gating, MEASURES)
     texts: dict[Key, tuple[str, str]] = {}
@@ -263,9 +263,8 @@ def _label(request: LabelRequest) -> bool:
 
 def _pairs_to_label(request: LabelRequest) -> list[Pair]:
     """Return the pairs of a file, or of the records of a judge; say what cannot be labelled."""
-    from assay.judge.campaign import pair_of
+    from assay.judge.campaign import is_records, pair_of, verdicts
     from assay.judge.pairs import Pair, read
-    from assay.judge.records import is_records, verdicts
 
     if is_records(request.pairs):
         return [pair_of(record) for record in verdicts(request.pairs)]

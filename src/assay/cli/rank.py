@@ -54,8 +54,7 @@ def order(request: OrderRequest) -> None:
     Exits 0 if there is an order, 2 on an error.
     """
     from assay.operations.rank import open_rankers, tasks_of
-    from assay.rank.pools import notes, read
-    from assay.rank.rankers import best_first, parts_of, ranked_pools
+    from assay.rank.rankers import best_first, notes, parts_of, ranked_pools, read
 
     pools = read(request.samples, tasks_of(request.tasks), stop=request.stop)
     groups = list(pools)
@@ -132,7 +131,7 @@ def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
     """
     from assay.measure.passk import ks_of
     from assay.operations.rank import labelled, open_rankers, tasks_of
-    from assay.rank.dataset.rows import by_task
+    from assay.rank.datasets import by_task
     from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
 
     plan = EvaluationOptions(
@@ -317,7 +316,7 @@ def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
     from assay.bench.program_ranking import columns
     from assay.bench.program_ranking import tasks_of as prompts_of
     from assay.operations.rank import labelled, tasks_of
-    from assay.rank.dataset import formats
+    from assay.rank import datasets
 
     for spec in plan.sets:
         tasks = tasks_of(spec.tasks)
@@ -325,7 +324,7 @@ def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
             data, tasks = labelled(spec.samples, spec.outcomes, tasks, "")
         else:
             assert spec.data
-            data = formats.read(spec.data)
+            data = datasets.read(spec.data)
             tasks = tasks or prompts_of(data.examples)
         say_problems(data.problems, every=verbose)
         examples = [each for each in data.examples if not spec.split or each.split == spec.split]

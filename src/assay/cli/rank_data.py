@@ -21,8 +21,8 @@ from assay.settings import changed
 from assay.values import Problem
 
 if TYPE_CHECKING:
-    from assay.rank.dataset.rows import Example
-    from assay.rank.sampling.sample import SamplingCost, SamplingPlan, SamplingTally
+    from assay.rank.datasets import Example
+    from assay.rank.sample import SamplingCost, SamplingPlan, SamplingTally
     from assay.values import Task
 
 
@@ -37,10 +37,10 @@ def data(request: DataRequest) -> None:
     'assay exec' and give its file as --outcomes.
     """
     from assay.operations.rank import run_for_dataset
-    from assay.rank.dataset import formats
-    from assay.rank.dataset.rows import examples_of, split, without, without_examples
+    from assay.rank import datasets
+    from assay.rank.datasets import examples_of, split, without, without_examples
 
-    formats.check_place(request.out)
+    datasets.check_place(request.out)
     split((), valid=request.valid, test=request.test)
     if request.plot:
         check_picture(request.plot)
@@ -56,14 +56,14 @@ def data(request: DataRequest) -> None:
     rows = split(made.examples, valid=request.valid, test=request.test, seed=request.seed)
     if request.strip_examples:
         rows = [replace(row, prompt=without_examples(row.prompt)) for row in rows]
-    formats.write(request.out, rows)
+    datasets.write(request.out, rows)
     _show(rows, request.form, request.plot)
     say(f"{counted(len(rows), 'program')} written to {request.out}")
 
 
 def _show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
     """Print how many programs fail how, and draw it where that was asked for."""
-    from assay.rank.dataset import fault_tables
+    from assay.rank import fault_tables
 
     sides = fault_tables.sides(rows)
     if form == "json":
@@ -82,30 +82,30 @@ def mix(request: MixRequest) -> None:
     CodeRanker's code. With a single one, this command converts it to the format of PLACE. Tasks keep their split; a
     task that would be in two splits is an error.
     """
-    from assay.rank.dataset import formats
-    from assay.rank.dataset.rows import leaks
-    from assay.rank.dataset.rows import mix as mix_rows
+    from assay.rank import datasets
+    from assay.rank.datasets import leaks
+    from assay.rank.datasets import mix as mix_rows
 
-    formats.check_place(request.out)
+    datasets.check_place(request.out)
     sets = {}
     for file in request.files:
         if str(file) in sets:
             raise InputError(f"'{file}' is named twice")
-        held = formats.read(file)
+        held = datasets.read(file)
         say_problems(held.problems, every=request.verbose)
         sets[str(file)] = _chosen(request, file, held.examples)
     rows = mix_rows(sets, request.size, seed=request.seed)
     if leaked := leaks(rows):
         what = f"{counted(len(leaked), 'task')} would stand in two splits ({', '.join(leaked[:3])})"
         raise InputError(f"{what}: make the data sets with one --seed")
-    formats.write(request.out, rows)
+    datasets.write(request.out, rows)
     _show(rows, request.form, request.plot)
     say(f"{counted(len(rows), 'program')} written to {request.out}")
 
 
 def _chosen(request: MixRequest, file: Path, rows: Sequence[Example]) -> list[Example]:
     """Return the rows of a dataset that were asked for, with the prompts that were asked for."""
-    from assay.rank.dataset.rows import fewer_tasks, without_examples
+    from assay.rank.datasets import fewer_tasks, without_examples
 
     known = sorted({row.model for row in rows})
     for name in request.models:
@@ -129,9 +129,9 @@ def sample(request: SampleRequest) -> int:
     Exits 0 if each task has its samples, 1 if the model refused some prompts.
     """
     from assay.programs.tasks.task_file import read_tasks
-    from assay.rank.sampling.endpoint import SamplingOptions
-    from assay.rank.sampling.sample import sample as run
-    from assay.rank.sampling.sample import sampler, spent
+    from assay.rank.sample import sample as run
+    from assay.rank.sample import sampler, spent
+    from assay.rank.samplers import SamplingOptions
 
     chosen = read_tasks(request.tasks).tasks[: request.limit_tasks]
     plan, model = _plan(request, chosen), sampler(request.spec)
@@ -151,8 +151,8 @@ def sample(request: SampleRequest) -> int:
 def _plan(request: SampleRequest, tasks: Sequence[Task]) -> SamplingPlan:
     """Return how questions are put and sent."""
     from assay.programs.tasks.task_file import read_tasks
-    from assay.rank.sampling.prompts import FewShots, load_template
-    from assay.rank.sampling.sample import SamplingPlan
+    from assay.rank.sample import SamplingPlan
+    from assay.rank.samplers import FewShots, load_template
 
     shots = None
     if request.shot_count and not request.shots:
@@ -193,7 +193,7 @@ def train(request: TrainRequest) -> None:
 
     Use it with --ranker neural:FOLDER. Beside the ranker, FOLDER has the figures of each step in log.jsonl.
     """
-    from assay.rank.neural.settings import RECIPES, NeuralSettings
+    from assay.rank.neural_data import RECIPES, NeuralSettings
     from assay.train.settings import extra_of
 
     if request.int8 and not request.onnx:
@@ -210,7 +210,7 @@ def train(request: TrainRequest) -> None:
         from assay.train.neural import train as run
         from assay.train.run import is_main_process
     if request.onnx:  # what is missing is named before the training, not after it
-        from assay.rank.neural.model import check_export, export
+        from assay.rank.neural_model import check_export, export
 
         check_export()
     found = run(
@@ -226,7 +226,7 @@ def train(request: TrainRequest) -> None:
 
 def _examples(files: Sequence[Path], *, every: bool) -> Iterator[Example]:
     """Yield the rows of all files, and name those that cannot be used."""
-    from assay.rank.dataset.formats import stream
+    from assay.rank.datasets import stream
 
     for file in files:
         problems = list[Problem]()

@@ -13,7 +13,7 @@ from assay.cli.progress import print_line
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
 from assay.settings import changed
-from assay.train.requests import BEFORE, TEACHER, EncoderRequest, GeneratorRequest, RankingRequest, SignalsRequest
+from assay.train.settings import BEFORE, TEACHER, EncoderRequest, GeneratorRequest, RankingRequest, SignalsRequest
 
 if TYPE_CHECKING:
     from assay.train.pairs import TrainingPair
@@ -68,7 +68,7 @@ def _tune_encoder(request: EncoderRequest) -> None:
     """Fine-tune a transformer and say what it is worth."""
     from assay.report.web_page import check_picture, write_picture
     from assay.train.card import base_of
-    from assay.train.harvest import LEFT_OUT
+    from assay.train.pairs import LEFT_OUT
     from assay.train.settings import TuneSettings, extra_of
 
     if request.curve:
@@ -95,8 +95,7 @@ def _tune_encoder(request: EncoderRequest) -> None:
 
 def _train_table(request: EncoderRequest) -> list[Score]:
     """Distill a table from a teacher, or join word vectors to one; what ground truths are about is left out."""
-    from assay.train.harvest import LEFT_OUT
-    from assay.train.pairs import refuse_wrong_pairs
+    from assay.train.pairs import LEFT_OUT, refuse_wrong_pairs
     from assay.train.settings import DistillSettings, JoinSettings, extra_of
 
     with extra_of("train encoder"):
@@ -117,8 +116,7 @@ def _train_table(request: EncoderRequest) -> list[Score]:
 def _training_pairs(request: EncoderRequest, left_out: Sequence[str]) -> list[TrainingPair]:
     """Return all pairs that --leave-out does not judge; without any there is nothing to do."""
     from assay.operations.indexes import root_of
-    from assay.train.harvest import environment, harvest, repository
-    from assay.train.pairs import leave_out, read_pairs
+    from assay.train.pairs import environment, harvest, leave_out, read_pairs, repository
 
     sources = [repository(root_of(root)) for root in request.roots]
     if request.from_environment:

@@ -20,7 +20,7 @@ from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, Cor
 
 if TYPE_CHECKING:
     from assay.operations.truth import WrittenReport
-    from assay.truth.audit_findings import Audit, AuditFinding
+    from assay.truth.audit import Audit, AuditFinding
     from assay.truth.ground_truth import Truth, TruthFile
     from assay.truth.judging_pool import Correction, Pool
     from assay.truth.mine import MinedTruth

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from assay.judge.verdicts import COUNTED
+from assay.judge.pairs import COUNTED
 from assay.llm.endpoint import BATCH, BATCHED, Price
 
 CLEAR = frozenset({"screen"})

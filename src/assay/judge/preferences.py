@@ -16,13 +16,13 @@ from threading import Lock
 from typing import Any, Literal
 
 from assay.errors import InputError, StorageError
-from assay.judge import labels, records
+from assay.judge import campaign, labels
 from assay.judge.label_ballots import now, progress, seconds_of
 from assay.judge.pairs import Pair
 from assay.judge.pairs import read as read_pairs
 from assay.measure.agreement import Estimate, alpha, majority
 from assay.measure.compare import sign_test, wilson
-from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
+from assay.runs.options import EVERYTHING, SampleDraw, draw
 from assay.runs.record import among_writers, append_lines, differing, is_begun, read_lines, refuse
 from assay.values import Chunk, Problem, Query
 
@@ -61,8 +61,8 @@ class PreferenceStudy:
 
 def codes_of(file: Path, *, queries: Path | None = None, corpus: Path | None = None) -> Iterator[Pair | Problem]:
     """Yield the pairs of a file that are matches, or may be: those labelled otherwise, or left undecided, are not."""
-    if records.is_records(file):
-        for record in records.verdicts(file):
+    if campaign.is_records(file):
+        for record in campaign.verdicts(file):
             if record["grade"]:
                 code = Chunk(record["code_id"], record["code"], record.get("language", ""))
                 yield Pair(Query(record["query_id"], record["query"]), code)

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import AssayError, InputError
 from assay.faults import Fault
+from assay.judge.campaign import PairSession
 from assay.judge.pairs import laid_out, not_python, tree_of
-from assay.judge.session import PairSession
-from assay.programs.drop_vacuous import drop_vacuous_tests
 from assay.programs.execute import executions
 from assay.programs.modules.imports import Known, plain
 from assay.programs.modules.install import InstallRefused, Overlay
+from assay.programs.run_samples import drop_vacuous_tests
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import unusable
 from assay.values import Outcome, Program, Script, Task, Test

@@ -16,27 +16,30 @@ from typing import TYPE_CHECKING, NoReturn
 
 from assay import plugins
 from assay.errors import InputError, nearest
-from assay.judge.agents import CONFIGURATIONS, RUNNING, Agents, Fixer, configured
-from assay.judge.author import PROMPTS, QuestionAuthor
+from assay.judge.agents import CONFIGURATIONS, PROMPTS, RUNNING, Agents, Fixer, QuestionAuthor, configured
 from assay.judge.campaign import (
+    NAMES,
     CampaignReporter,
     CampaignSettings,
     JudgeFactory,
+    PairSession,
+    Past,
     Replay,
     Tally,
+    cut,
+    past,
     replay,
     run_in_waves,
     settings_of,
+    verdicts,
+    versions,
 )
-from assay.judge.pairs import LONGEST, Pair, notes, read_sample
-from assay.judge.records import Past, cut, past, verdicts
+from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
 from assay.judge.requests import EVEN, CandidatesRequest, JudgeOptions, JudgeRequest
-from assay.judge.session import NAMES, PairSession, versions
 from assay.judge.test_programs import Executor, Installs, RunnerOf, SandboxFailed
-from assay.judge.verdicts import Judge, MajorityJudge, Together, Verdict
 from assay.operations.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
-from assay.runs.draw_sample import SampleDraw, draw
+from assay.runs.options import SampleDraw, draw
 from assay.runs.record import NoSteps, Steps, read_lines, start_fresh
 from assay.values import Chunk, Judgment, Problem, Query
 

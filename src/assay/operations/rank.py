@@ -29,10 +29,10 @@ from assay.programs.samples import read as read_samples
 from assay.programs.shown_examples import examples_in
 from assay.programs.tasks.task_file import TaskFile, read_tasks
 from assay.protocols import Progress, Ranker, Say
-from assay.rank.asking.model_ranker import RankingModels
-from assay.rank.dataset.rows import Dataset, examples_of, failing_references
-from assay.rank.pools import read as read_pools
+from assay.rank.datasets import Dataset, examples_of, failing_references
+from assay.rank.model_ranker import RankingModels
 from assay.rank.rankers import asks, best_first, executes, rankers_of
+from assay.rank.rankers import read as read_pools
 from assay.rank.requests import DataRequest, RankerOptions
 from assay.runs.record import NoSteps, Steps, sole_writer, start_fresh
 from assay.values import Outcome, Problem, Program, Ranked, Task

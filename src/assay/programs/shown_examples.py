@@ -1,4 +1,8 @@
-"""Find the examples in a task's text and turn them into tests.
+"""Find the examples that a task's text shows: of a function, and of standard input and output.
+
+A line is a heading when nothing but `Input`, `Output`, `Sample Input 2`, `Examples`, `Note` … stands on it between
+dashes, stars, hashes and colons. A bare `Input` counts as a sample only below a heading that says example or sample:
+above it, it describes the form. One pass over the lines; an output ends at its first blank line, for prose follows it.
 
 Nothing is evaluated: brackets and quotes are matched by hand, in one pass that gives up after `LONGEST` characters, and
 `ast.literal_eval` reads what they enclose. Prose writes `true`, `false` and `null` for the constants.
@@ -20,12 +24,87 @@ import builtins
 import re
 import warnings
 from collections.abc import Iterator
-from itertools import islice
+from itertools import dropwhile, islice, takewhile
 from typing import Any, Final
 
-from assay.programs.io_samples import samples
 from assay.programs.tasks.task_file import parsed
-from assay.values import Call, Script, Task, Test
+from assay.values import Call, Script, Stdin, Task, Test
+
+_MOST: Final = 50
+_LONGEST_HEADING: Final = 60
+_AROUND: Final = " \t-*#:=_`>"
+_SIDE: Final = re.compile(
+    r"(sample|example)?s? ?(?:test ?)?(?:case ?)?(?:#?\d+ ?)?(?:standard ?)?(in|out)put(?:s|\(s\))?"
+    r"(?: ?(?:for|of) .{1,20})? ?#?\d*(?: ?\(?(?:std(?:in|out))?\)?)?"
+)
+_SECTION: Final = re.compile(
+    r"(?P<shows>(?:sample|example)s?(?: (?:test ?cases?|tests?|i/?o|input/output|input and output))?(?: ?#?\d*))"
+    r"|notes?|explanations?(?: .{1,30})?|constraints?.{0,20}|scoring|hints?|limits?|subtasks?|remarks?|clarifications?"
+    r"|(?:input|output) (?:format|specification|description)s?"
+)
+_INLINE: Final = re.compile(
+    r"[ \t*]{0,8}(sample|example)? ?(in|out)put ?\d{0,2}[* ]{0,3}:[* ]{0,3}(?=\S)", re.IGNORECASE
+)
+_ENDS: Final = re.compile(r"[ \t*]{0,8}(?:explanation|note|constraints)s?[ \d]{0,4}[*:]", re.IGNORECASE)
+
+
+def samples(text: str) -> tuple[Stdin, ...]:
+    """Return what the text shows a program reads and prints."""
+    found: dict[str, str] = {}
+    read: str | None = None
+    for side, block in _blocks(text):
+        if side == "in":
+            read = block
+        elif read is not None:
+            if block:
+                found.setdefault(read, block)
+            read = None
+        if len(found) >= _MOST:
+            break
+    return tuple(Stdin(given, printed) for given, printed in found.items())
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands below each heading of a sample, with its side."""
+    shows, side = False, ""
+    lines: list[str] = []
+    for line in text.splitlines():
+        heading = _heading(line, shows=shows)
+        if heading is None:
+            lines.append(line)
+            continue
+        if side:
+            yield side, _content(lines, side)
+        shows, side, rest = heading
+        lines = [rest] if rest else []
+    if side:
+        yield side, _content(lines, side)
+
+
+def _heading(line: str, *, shows: bool) -> tuple[bool, str, str] | None:
+    """Return whether samples are shown from here on, the side, and what of the block stands on this line already."""
+    inline = _INLINE.match(line)
+    if inline and (shows or inline[1]):
+        return True, inline[2].lower(), line[inline.end() :]
+    if _ENDS.match(line):
+        return False, "", ""
+    if not line.strip() or len(line) > _LONGEST_HEADING:
+        return None
+    bare = line.strip(_AROUND).lower()
+    side = _SIDE.fullmatch(bare)
+    if side:
+        now = shows or bool(side[1])
+        return now, side[2] if now else "", ""
+    section = _SECTION.fullmatch(bare)
+    return (section["shows"] is not None, "", "") if section and bare else None
+
+
+def _content(lines: list[str], side: str) -> str:
+    plain = (line.rstrip() for line in lines if not line.strip().startswith(("```", "-----")))
+    kept = dropwhile(lambda line: not line, plain)
+    text = "\n".join(takewhile(bool, kept) if side == "out" else kept).rstrip("\n")
+    return f"{text}\n" if text else ""
+
 
 LONGEST: Final = 2000
 """Characters of one literal."""

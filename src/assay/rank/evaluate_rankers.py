@@ -21,7 +21,7 @@ from assay.faults import Fault
 from assay.measure import agreement, passk
 from assay.measure.passk import Gain, Judged, RankMeasure, Value
 from assay.protocols import Ranker
-from assay.rank.dataset.rows import Example, by_task
+from assay.rank.datasets import Example, by_task
 from assay.rank.rankers import ranked_pools
 from assay.values import Ranked, Task
 

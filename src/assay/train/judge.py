@@ -20,8 +20,8 @@ from assay import plugins
 from assay.encode.static import default_static
 from assay.errors import InputError
 from assay.io import files, rows
-from assay.judge.features import ENCODER_FEATURES, FEATURES, encoder_features, features
 from assay.judge.pairs import Pair
+from assay.judge.signals import ENCODER_FEATURES, FEATURES, encoder_features, features
 from assay.measure.agreement import Estimate
 from assay.protocols import Encoder, Say
 from assay.runs.record import write_manifest
@@ -323,7 +323,7 @@ hash of the pairs. Use the folder with `--judge signals:FOLDER`{encoder}.
 
 ## Model
 
-A logistic model over {features} of a query and a code (`assay.judge.features`). Every source counts the same, and so do
+A logistic model over {features} of a query and a code (`assay.judge.signals`). Every source counts the same, and so do
 its matches and its other pairs; each has a bias of its own, and their mean is used. L2 penalty {penalty:g} on
 standardized features.
 

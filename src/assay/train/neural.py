@@ -30,11 +30,23 @@ from assay.io import files
 from assay.measure.agreement import confusion, lines
 from assay.measure.passk import Judged, RankMeasure, mean, values
 from assay.protocols import Say
-from assay.rank.dataset.rows import Example
-from assay.rank.neural.data import FAULTS, Ints, LabeledRows, LearningData, Reader, TokenLayout, learning_data, padded
-from assay.rank.neural.model import RankerModel, TorchRunner, open_base, save, tensors
-from assay.rank.neural.ranker import ABOUT, ModelCard, ProgramPrediction, opinions
-from assay.rank.neural.settings import CLASSES, LINES, NeuralSettings, class_of
+from assay.rank.datasets import Example
+from assay.rank.neural_data import (
+    CLASSES,
+    FAULTS,
+    LINES,
+    Ints,
+    LabeledRows,
+    LearningData,
+    NeuralSettings,
+    Reader,
+    TokenLayout,
+    class_of,
+    learning_data,
+    padded,
+)
+from assay.rank.neural_model import RankerModel, TorchRunner, open_base, save, tensors
+from assay.rank.neural_ranker import ABOUT, ModelCard, ProgramPrediction, opinions
 from assay.runs.record import append_lines, differing, read_lines, rewrite, sole_writer, write_manifest
 from assay.train import run
 

@@ -1,11 +1,14 @@
-"""Find what is wrong with a ground truth: twins, contradictions, queries without an answer."""
+"""Find errors in ground truth, and merge duplicates."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
+from statistics import mean, median
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +18,323 @@ from assay.corpus.walked_files import read
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
 from assay.protocols import Progress
-from assay.truth import audit_findings
-from assay.truth.audit_findings import Audit, AuditFinding, TextsAt
+from assay.terms import STOP_WORDS, WORD, parts, stem
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.target_places import Places, fault_of, path_of
 from assay.truth.twins import THRESHOLD, Numbers, Twins, clusters, jaccard, numbered, twins_of
-from assay.values import Chunk, Judgment, Problem
+from assay.values import Chunk, Judgment, Problem, Query
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """One kind of thing that is wrong, how often, and where it is worst."""
+
+    name: str
+    count: int
+    of: int
+    """How many could have it."""
+    what: str
+    """What is counted, and the rule where there is one: `queries that …`."""
+    examples: tuple[str, ...] = ()
+    """The worst first; an audit cuts them to as many as are wanted."""
+    hint: bool = False
+    """Whether it rests on a rule of thumb, or is common and only worth knowing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that was found in one ground truth."""
+
+    facts: Mapping[str, Any]
+    findings: tuple[AuditFinding, ...]
+
+    def __iter__(self) -> Iterator[AuditFinding]:
+        """Yield what is wrong, without the hints."""
+        return (finding for finding in self.findings if not finding.hint)
+
+    @property
+    def hints(self) -> tuple[AuditFinding, ...]:
+        """Return what rests on rules of thumb."""
+        return tuple(finding for finding in self.findings if finding.hint)
+
+
+def _short(text: str, longest: int = 50) -> str:
+    """Return a text as one line that fits beside others."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+Grades = Mapping[str, Mapping[Hashable, int]]
+"""By query and what was judged, twins being one, the highest grade."""
+
+
+def query_findings(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding]:
+    """Yield what is wrong with queries; without any text there is nothing to say."""
+    if any(query.text for query in queries):
+        yield from _repeated(queries, grades)
+        wordless = [f"{query.id} '{_short(query.text)}'" for query in queries if not WORD.search(query.text)]
+        yield _finding("no word", wordless, len(queries), "queries without a letter or digit")
+
+
+def _finding(  # noqa: PLR0913  what a finding is
+    name: str, examples: Iterable[str], of: int, what: str, *, count: int | None = None, hint: bool = False
+) -> AuditFinding:
+    """Return a finding of as many as there are examples, unless `count` says otherwise."""
+    told = tuple(examples)
+    return AuditFinding(name, len(told) if count is None else count, of, what, told, hint)
+
+
+def asks(text: str) -> tuple[str, ...]:
+    """Return the stems of the telling words of a text, each once, in order of the alphabet; else of all its words."""
+    found = [part for word in WORD.findall(text) for part in parts(word)]
+    telling = [word for word in found if word not in STOP_WORDS]
+    return tuple(sorted({stem(word) for word in telling or found}))
+
+
+def _repeated(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding]:
+    equal = _grouped(queries, _text)
+    same = _grouped(queries, lambda query: asks(query.text))
+    reworded = [list({_text(query): query for query in reversed(group)}.values())[::-1] for group in same]
+    apart = (_group_text(group) for group in same if _lacking(group, grades))
+    told = (f"{_group_text(group)}: {why}" for group in same if (why := _contradiction(group, grades)))
+    for name, what, groups in (
+        ("equal queries", "queries with the text of an earlier one", equal),
+        ("same queries", "queries with the telling words of an earlier one, in other forms or another order", reworded),
+    ):
+        count = sum(len(group) - 1 for group in groups)
+        yield _finding(name, (_group_text(each) for each in groups if len(each) > 1), len(queries), what, count=count)
+    what = "groups of same queries that disagree about one answer"
+    yield _finding("same queries, other grades", told, len(same), what)
+    what = "groups of same queries where what is right for one was not judged for another, and so counts as wrong there"
+    yield _finding("same queries, other answers", apart, len(same), what)
+
+
+def _grouped(queries: Iterable[Query], key: Callable[[Query], Hashable]) -> list[list[Query]]:
+    """Return groups of at least two queries with one key and language, the largest first; what has no word is none."""
+    groups: defaultdict[Hashable, list[Query]] = defaultdict(list)
+    for query in queries:
+        if WORD.search(query.text):
+            kept = query.mode, query.languages, query.paths, query.kinds, query.tags.get("language")
+            groups[key(query), kept].append(query)
+    return sorted((group for group in groups.values() if len(group) > 1), key=lambda group: -len(group))
+
+
+def _text(query: Query) -> str:
+    return " ".join(query.text.lower().split())
+
+
+def _group_text(group: Sequence[Query]) -> str:
+    shown = [f"{query.id} '{_short(query.text)}'" for query in group[:3]]
+    return " = ".join(shown) + (f" … {len(group)} in all" if len(group) > 3 else "")
+
+
+def _contradiction(group: Sequence[Query], grades: Grades) -> str:
+    """Return the first answer that two of the queries grade differently, or nothing."""
+    for one, other in combinations(group, 2):
+        mine, theirs = grades.get(one.id, {}), grades.get(other.id, {})
+        for target in mine.keys() & theirs.keys():
+            if mine[target] != theirs[target]:
+                return f"{target} is {mine[target]} for {one.id} and {theirs[target]} for {other.id}"
+    return ""
+
+
+def _lacking(group: Sequence[Query], grades: Grades) -> bool:
+    judged = [grades.get(query.id, {}) for query in group]
+    right = {target for each in judged for target, grade in each.items() if grade}
+    return any(right - each.keys() for each in judged)
+
+
+TextsAt = Callable[[str], Collection[int]]
+"""A target to the texts of the corpus that it speaks of, by their place."""
+
+_Pairs = Mapping[tuple[str, str], Sequence[Judgment]]
+
+
+def facts_of(truth: Truth) -> dict[str, Any]:
+    """Return how grades, answers and judges are spread."""
+    right = Counter(query for query, _ in {(each.query_id, each.target) for each in truth.judgments if each.grade > 0})
+    answers = [right[query.id] for query in truth.queries] or [0]
+    grades = Counter(judgment.grade for judgment in truth.judgments)
+    return {
+        "queries": len(truth.queries),
+        "judgments": len(truth.judgments),
+        "documents": len(truth.documents),
+        "grades": dict(sorted(grades.items())),
+        "right_share": round(1 - grades[0] / max(len(truth.judgments), 1), 4),
+        "answers": {
+            "least": min(answers),
+            "median": median(answers),
+            "mean": round(mean(answers), 2),
+            "most": max(answers),
+        },
+        "judges": _judges(_pairs(truth)),
+    }
+
+
+def judgment_findings(
+    truth: Truth, names: Sequence[str], places: TextsAt, twins: Twins | None, faults: Mapping[str, str]
+) -> Iterator[AuditFinding]:
+    """Yield what is wrong with judgments; `names` are those of texts, `faults` tell why targets are not there."""
+    pairs = _pairs(truth)
+    yield from _missing(truth, names, places, faults)
+    yield from _contradictory(pairs)
+    yield _overlapping(pairs)
+    grades = {judgment.grade for judgment in truth.judgments}
+    if len(grades) == 1:
+        count, why = len(truth.judgments), "nothing that was judged wrong can be told from what nobody judged"
+        what = f"judgments, all of grade {min(grades)}: {why}"
+        yield _finding("one grade", (), count, what, count=count, hint=True)
+    if twins is not None:
+        judged = _by_place(pairs, places)
+        yield from _judged_twins(names, judged, twins.exact.tolist(), "equal texts", hint=False)
+        yield from _judged_twins(names, judged, twins.near.tolist(), "nearly equal texts", hint=True)
+
+
+def _missing(truth: Truth, names: Sequence[str], places: TextsAt, faults: Mapping[str, str]) -> Iterator[AuditFinding]:
+    """Yield queries without an answer, and judgments of what is not there or in no text that a search looks at."""
+    queries, count = [query.id for query in truth.queries], len(truth.judgments)
+    judged = {judgment.query_id for judgment in truth.judgments}
+    right = {judgment.query_id for judgment in truth.judgments if judgment.grade > 0}
+    bare = [query for query in queries if query not in judged]
+    yield _finding("queries without judgment", bare, len(queries), "queries that nobody judged an answer of")
+    wrong = [query for query in queries if query in judged - right]
+    yield _finding("unanswered queries", wrong, len(queries), "queries whose every judged answer is wrong")
+    lost = Counter(each.query_id for each in truth.judgments if each.query_id not in set(queries))
+    yield _finding("unknown queries", lost, count, "judgments of queries that are not there", count=lost.total())
+    gone = Counter(each.target for each in truth.judgments if each.target in faults)
+    what = "judgments of what is not there: no such file, lines, symbol or document"
+    told = (f"{target}: {faults[target]}" for target in gone)
+    yield _finding("unknown targets", told, count, what, count=gone.total())
+    if names:
+        out = Counter(each.target for each in truth.judgments if each.target not in faults and not places(each.target))
+        what = "judgments of what is there and in no chunk: ignored or generated files, lines between units"
+        yield _finding("targets outside the chunks", out, count, what, count=out.total(), hint=True)
+
+
+def _pairs(truth: Truth) -> _Pairs:
+    pairs: defaultdict[tuple[str, str], list[Judgment]] = defaultdict(list)
+    for judgment in truth.judgments:
+        pairs[judgment.query_id, judgment.target].append(judgment)
+    return pairs
+
+
+def _judges(pairs: _Pairs) -> dict[str, dict[str, Any]]:
+    """Return for each judge how many judgments there are, how high, and how many of the shared ones differ."""
+    own: defaultdict[str, list[int]] = defaultdict(list)
+    shared: Counter[str] = Counter()
+    differing: Counter[str] = Counter()
+    for judgments in pairs.values():
+        grades = Counter(judgment.grade for judgment in judgments)
+        for judgment in judgments:
+            own[judgment.judge].append(judgment.grade)
+            shared[judgment.judge] += len(judgments) > 1
+            differing[judgment.judge] += len(grades) > 1
+    return {
+        judge: {
+            "judgments": len(grades),
+            "mean": round(mean(grades), 3),
+            "shared": shared[judge],
+            "differing": differing[judge],
+        }
+        for judge, grades in sorted(own.items())
+    }
+
+
+def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
+    different = [found for found in pairs.values() if len({judgment.grade for judgment in found}) > 1]
+    different.sort(key=lambda found: (min(each.grade for each in found) > 0, -_spread(found)))
+    several = sum(len(found) > 1 for found in pairs.values())
+    right = [found for found in different if min(each.grade for each in found) == 0]
+    themselves = [found for found in different if _differs_from_itself(found)]
+    for name, what, those in (
+        ("contradictory judgments", "answers judged several times, with other grades", different),
+        ("right and wrong", "of these, right for one and wrong for another", right),
+        (
+            "self-contradictory judgments",
+            "of these, where one judge differs from itself, or nobody says who judged",
+            themselves,
+        ),
+    ):
+        yield _finding(name, map(_finding_text, those), several, what)
+    again = sum(len(found) - len({(each.judge, each.grade) for each in found}) for found in pairs.values())
+    what = "judgments that an earlier one of the same judge says already"
+    yield _finding("repeated judgments", (), sum(map(len, pairs.values())), what, count=again, hint=True)
+
+
+def _differs_from_itself(found: Sequence[Judgment]) -> bool:
+    return any(one.judge == other.judge and one.grade != other.grade for one, other in combinations(found, 2))
+
+
+def _spread(found: Sequence[Judgment]) -> int:
+    grades = [judgment.grade for judgment in found]
+    return max(grades) - min(grades)
+
+
+def _finding_text(found: Sequence[Judgment]) -> str:
+    said = " ".join(
+        f"{judgment.judge}={judgment.grade}" if judgment.judge else str(judgment.grade) for judgment in found
+    )
+    return f"{found[0].query_id} {found[0].target}: {said}"
+
+
+def _overlapping(pairs: _Pairs) -> AuditFinding:
+    """Find ranges of lines of one query that share lines and differ in grade: one result answers both."""
+    ranges: defaultdict[tuple[str, str], list[tuple[Span, int]]] = defaultdict(list)
+    for (query, target), judgments in pairs.items():
+        span = _span(target)
+        if span.start:
+            ranges[query, span.path].append((span, max(judgment.grade for judgment in judgments)))
+    found = []
+    for (query, _), spans in ranges.items():
+        for (one, grade), (other, another) in combinations(sorted(spans, key=lambda each: each[0].start), 2):
+            if grade != another and one.overlaps(other):
+                found.append(f"{query} {one}={grade} {other.start}-{other.end}={another}")
+    what = "pairs of overlapping ranges of one query with other grades"
+    return _finding("overlapping ranges", found, sum(map(len, ranges.values())), what)
+
+
+def _span(target: str) -> Span:
+    """Return the lines of a target; one that has none, or names a symbol, has none to share."""
+    try:
+        return span_of(target)
+    except InputError:
+        return Span(target)
+
+
+def _by_place(pairs: _Pairs, places: TextsAt) -> dict[str, dict[int, int]]:
+    """Return the highest grade of each text that was judged, by query."""
+    found: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for (query, target), judgments in pairs.items():
+        grade = max(judgment.grade for judgment in judgments)
+        for place in places(target):
+            found[query][place] = max(grade, found[query].get(place, 0))
+    return found
+
+
+def _judged_twins(
+    names: Sequence[str], judged: Mapping[str, Mapping[int, int]], groups: Sequence[int], kind: str, *, hint: bool
+) -> Iterator[AuditFinding]:
+    """Yield twins that were judged differently for one query, and twins of right answers that nobody judged."""
+    sizes = Counter(groups)
+    different, unjudged = [], []
+    for query, grades in judged.items():
+        members: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        for place, grade in grades.items():
+            members[groups[place]][place] = grade
+        for group, held in members.items():
+            text = f"{query}: " + " ".join(f"{names[place]}={grade}" for place, grade in sorted(held.items())[:4])
+            if len(set(held.values())) > 1:
+                different.append(text)
+            missing = sizes[group] - len(held)
+            if missing and any(held.values()):
+                unjudged.append((missing, text))
+    what = f"{kind} judged differently for one query"
+    yield _finding(f"twins judged differently, {kind}", different, len(judged), what, hint=hint)
+    unjudged.sort(key=lambda each: -each[0])
+    told = [f"{text} and {count} more that nobody judged" for count, text in unjudged]
+    what = f"right answers with {kind} that nobody judged, and that count as wrong"
+    right = sum(any(grades.values()) for grades in judged.values())
+    yield _finding(f"twins unjudged, {kind}", told, max(right, len(told)), what, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +360,12 @@ def audit(
     names = [name_of(text) for text in texts]
     places = texts_at(texts, corpus.checkout)
     twins = twins_of(texts, threshold, report) if texts else None
-    facts = {**audit_findings.facts(truth), "texts": len(texts), **_counts(twins)}
+    facts = {**facts_of(truth), "texts": len(texts), **_counts(twins)}
     of_texts = _corpus(texts, twins, threshold, examples) if twins else ()
     found = [
         *(replace(each, hint=not truth.documents) for each in of_texts),
-        *audit_findings.query_findings(truth.queries, _grades(truth, names, places, twins)),
-        *audit_findings.judgment_findings(truth, names, places, twins, faults_in(truth, places, corpus.checkout)),
+        *query_findings(truth.queries, _grades(truth, names, places, twins)),
+        *judgment_findings(truth, names, places, twins, faults_in(truth, places, corpus.checkout)),
     ]
     return Audit(facts, tuple(replace(each, examples=each.examples[:examples]) for each in found if each.count))
 

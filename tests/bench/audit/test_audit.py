@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.truth.audit import Audit, AuditCorpus, audit, collapsed, corpus_at, name_of, texts_at
-from assay.truth.audit_findings import asks
+from assay.truth.audit import Audit, AuditCorpus, asks, audit, collapsed, corpus_at, name_of, texts_at
 from assay.truth.ground_truth import Truth
 from assay.truth.twins import twins
 from assay.values import Chunk, Judgment, Query

@@ -13,9 +13,9 @@ pytest.importorskip("accelerate", reason="the train extra is not installed")
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset import formats
-from assay.rank.dataset.rows import Example
-from assay.rank.sampling.prompts import load_template
+from assay.rank import datasets
+from assay.rank.datasets import Example
+from assay.rank.samplers import load_template
 from assay.train.generator import GeneratorSettings, read_solved, train_generator
 
 SMALL = GeneratorSettings(epochs=2, batch=4, at_once=2, rate=3e-3, length=200, looks=2, valid=0.3)
@@ -81,7 +81,7 @@ def test_matrices_of_a_low_rank_are_trained_and_merged(assay, causal: Path, task
 
 
 def test_the_tokens_of_the_task_are_not_learned(causal: Path, tasks: Path):
-    from assay.train.generator_loop import IGNORED, open_causal, rows_of
+    from assay.train.generator import IGNORED, open_causal, rows_of
 
     solved = read_solved([tasks], None, load_template("apps"), valid=0.3, most=1, seed=0)
     network, tokenizer = open_causal(str(causal))
@@ -100,7 +100,7 @@ def test_of_a_data_set_rows_to_learn_from_count_where_they_are_correct(tmp_path:
         for n, split in enumerate(["train", "train", "valid", "test"])
         for k, fault in enumerate(faults)
     ]
-    formats.write(tmp_path / "set.jsonl", examples)
+    datasets.write(tmp_path / "set.jsonl", examples)
     row = {"id": "t3", "prompt": "Task 3.", "entry_point": "f", "reference": "def f():\n    pass\n", "tests": []}
     (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
     files = [tmp_path / "set.jsonl", tmp_path / "tasks.jsonl"]
@@ -114,7 +114,7 @@ def test_of_a_data_set_rows_to_learn_from_count_where_they_are_correct(tmp_path:
 
 
 def test_settings_and_bases_that_cannot_be_used_are_told(causal: Path, tasks: Path, tmp_path: Path):
-    from assay.train.generator_loop import _arguments, fitting
+    from assay.train.generator import _arguments, fitting
 
     for wrong in ({"batch": 0}, {"rate": 0.0}, {"valid": 1.0}, {"bf16": "maybe"}):
         with pytest.raises(InputError, match=next(iter(wrong))):

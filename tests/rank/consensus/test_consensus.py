@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.protocols import Ranker
-from assay.rank.consensus.canon import of_text
-from assay.rank.consensus.consensus_ranker import ConsensusRanker, finished_part
-from assay.rank.consensus.crowd import bags, look_at, prices
+from assay.rank.canon import of_text
+from assay.rank.consensus_ranker import ConsensusRanker, bags, finished_part, look_at, prices
 from assay.rank.rankers import ranker_of, rankers_of
 from assay.values import Program, Ranked, Task
 
@@ -122,7 +121,7 @@ def test_any_task_and_any_program_will_do():
 
 
 def test_nothing_heavy_is_loaded():
-    made = "from assay.rank.consensus.consensus_ranker import ConsensusRanker; ConsensusRanker()"
+    made = "from assay.rank.consensus_ranker import ConsensusRanker; ConsensusRanker()"
     code = f"{made}; import sys; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "sklearn", "scipy", "pyarrow", "transformers"} & set(loaded)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.faults import Fault
-from assay.rank.consensus.gate import Facts, facts, wants_of
-from assay.rank.consensus.syntax import LONGEST
+from assay.rank.gate import Facts, facts, wants_of
+from assay.rank.syntax import LONGEST
 from assay.values import Call, Task
 
 TASK = Task(

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.rank.consensus.canon import MOST_NODES, Canon, canon, of_text
-from assay.rank.consensus.crowd import LENGTHS, MOST, bags, likeness, look_at
-from assay.rank.consensus.syntax import children, walk
+from assay.rank.canon import MOST_NODES, Canon, canon, of_text
+from assay.rank.consensus_ranker import LENGTHS, MOST, bags, likeness, look_at
+from assay.rank.syntax import children, walk
 from assay.values import Program, Task
 
 

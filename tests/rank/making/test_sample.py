@@ -17,18 +17,18 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.errors import InputError
 from assay.programs.samples import read
-from assay.rank.sampling.endpoint import (
+from assay.rank.sample import SamplingPlan, sample, spent
+from assay.rank.samplers import (
     ChatSampler,
     CompletionSampler,
     SamplingOptions,
     SamplingQuestion,
     ScoredToken,
     code_of,
+    load_template,
     logprob_in,
     tokens_of,
 )
-from assay.rank.sampling.prompts import load_template
-from assay.rank.sampling.sample import SamplingPlan, sample, spent
 from assay.values import LogProbability, Task
 
 TASKS = [Task("t/0", "def f():\n", "f"), Task("t/1", "def g():\n", "g")]

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.rank.sampling.endpoint import Completions, SamplingOptions
-from assay.rank.sampling.prompts import FewShots, load_template, render
-from assay.rank.sampling.sample import SamplingPlan, sample
+from assay.rank.sample import SamplingPlan, sample
+from assay.rank.samplers import Completions, FewShots, SamplingOptions, load_template, render
 from assay.values import Call, Stdin, Task
 
 PROMPT = 'def add(a, b):\n    """Add two numbers {a} and {b}.\n\n    >>> add(1, 2)\n    3\n    """\n'

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.faults import Fault
-from assay.rank.dataset.rows import Example
+from assay.rank.datasets import Example
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] def f g ( a ) : return boom x = 1 2 add the numbers".split()
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789()=:[]_"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers  # noqa: TID253  asked for above
 
-from assay.rank.neural.data import INDENT, NEWLINE, Reader, TokenLayout, by_length, layout_of, lines_of, padded
+from assay.rank.neural_data import INDENT, NEWLINE, Reader, TokenLayout, by_length, layout_of, lines_of, padded
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijklmnopqrstuvwxyz0123456789():=", "add", "return"]
 SPECIAL = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}

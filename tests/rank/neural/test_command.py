@@ -13,8 +13,8 @@ import pytest
 for library in ("torch", "transformers", "onnx", "onnxruntime"):
     pytest.importorskip(library, reason="the hf and onnx extras are not installed")
 
-from assay.rank.dataset.formats import write
-from assay.rank.neural.ranker import NeuralRanker
+from assay.rank.datasets import write
+from assay.rank.neural_ranker import NeuralRanker
 from assay.values import Program, Task
 
 SMALL = [word for each in ("window=80", "code_least=20", "steps=2", "batch=9") for word in ("--set", each)]

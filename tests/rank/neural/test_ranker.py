@@ -13,10 +13,10 @@ for library in ("torch", "transformers", "onnx", "onnxruntime"):
 
 from assay.errors import InputError
 from assay.protocols import ManyRanker, Ranker
-from assay.rank.dataset.rows import Example
-from assay.rank.neural.model import export
-from assay.rank.neural.ranker import NeuralRanker
-from assay.rank.neural.settings import NeuralSettings
+from assay.rank.datasets import Example
+from assay.rank.neural_data import NeuralSettings
+from assay.rank.neural_model import export
+from assay.rank.neural_ranker import NeuralRanker
 from assay.rank.rankers import ranked_pools
 from assay.train.neural import train
 from assay.values import Program, Task
@@ -104,7 +104,7 @@ def test_an_exported_ranker_says_the_same_without_torch(folders: dict[str, Path]
         assert dict(two.why) == pytest.approx(dict(one.why), abs=1e-3)
         assert (two.fault, two.line) == (one.fault, one.line)
     code = (
-        "import sys; from assay.rank.neural.ranker import NeuralRanker; from assay.values import Program, Task;"
+        "import sys; from assay.rank.neural_ranker import NeuralRanker; from assay.values import Program, Task;"
         f"NeuralRanker({str(folder)!r}).rank(Task('t', 'add'), [Program('t', 'def f(a): return a')]);"
         "print({'torch', 'transformers'} & set(sys.modules))"
     )
@@ -142,7 +142,7 @@ def test_a_folder_that_is_no_ranker_or_damaged_is_refused(folders: dict[str, Pat
 WITHOUT = """
 import sys
 sys.modules[sys.argv[1]] = None
-from assay.rank.neural.ranker import NeuralRanker
+from assay.rank.neural_ranker import NeuralRanker
 from assay.errors import MissingExtra
 try:
     NeuralRanker(sys.argv[2])

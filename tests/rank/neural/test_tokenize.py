@@ -10,8 +10,8 @@ pytest.importorskip("tokenizers", reason="the onnx extra is not installed")
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset.rows import Example
-from assay.rank.neural.data import FAULTS, Reader, layout_of, learning_data
+from assay.rank.datasets import Example
+from assay.rank.neural_data import FAULTS, Reader, layout_of, learning_data
 
 ENDS = {"eos_token": "<|end|>", "bos_token": "<|end|>"}
 RIGHT = Example("t", "p", "add", "def f(a):\n    return a\n", Fault.CORRECT, split="train")

@@ -17,12 +17,10 @@ transformers = pytest.importorskip("transformers", reason="the hf extra is not i
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset.formats import write
-from assay.rank.dataset.rows import Example
-from assay.rank.neural.data import Reader, padded
-from assay.rank.neural.model import RankerModel, TorchRunner, open_base, tensors
-from assay.rank.neural.ranker import NeuralRanker
-from assay.rank.neural.settings import NeuralSettings
+from assay.rank.datasets import Example, write
+from assay.rank.neural_data import NeuralSettings, Reader, padded
+from assay.rank.neural_model import RankerModel, TorchRunner, open_base, tensors
+from assay.rank.neural_ranker import NeuralRanker
 from assay.rank.rankers import best_first
 from assay.runs.record import read_lines, sole_writer
 from assay.train import neural

@@ -7,7 +7,7 @@ pytest.importorskip("torch", reason="the hf extra is not installed")
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.neural.settings import CLASSES, NeuralSettings, class_of, fault_of
+from assay.rank.neural_data import CLASSES, NeuralSettings, class_of, fault_of
 from assay.train.neural import batches, weights
 
 TASKS = np.array([0] * 6 + [1] * 2)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset import fault_tables, formats
-from assay.rank.dataset import rows as splits
-from assay.rank.dataset.rows import Example, examples_of, failing_references, without
+from assay.rank import datasets, fault_tables
+from assay.rank import datasets as splits
+from assay.rank.datasets import Example, examples_of, failing_references, without
 from assay.report.plain_text import table_lines
 from assay.values import Outcome, Program, Task
 
@@ -141,8 +141,8 @@ def test_classes_are_counted_as_often_as_programs_were_sampled():
 @given(st.lists(EXAMPLES, min_size=1, max_size=8))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, examples: list[Example]):
     path = tmp_path_factory.mktemp("sets") / "set.jsonl"
-    formats.write(path, examples)
-    read = formats.read(path)
+    datasets.write(path, examples)
+    read = datasets.read(path)
     assert list(read.examples) == examples
     assert not read.problems
 
@@ -158,23 +158,23 @@ def test_bad_rows_are_named_and_the_rest_counts(tmp_path: Path):
     ]
     lines = [json.dumps(each) for each in (good, *bad)] + ["{", "3"]
     (tmp_path / "set.jsonl").write_text("\n".join(lines))
-    read = formats.read(tmp_path / "set.jsonl")
+    read = datasets.read(tmp_path / "set.jsonl")
     assert read.examples == (row("t"),)
     assert {problem.where for problem in read.problems} == {f"set.jsonl:{number}" for number in range(2, 9)}
     (tmp_path / "none.jsonl").write_text("{}\n")
     with pytest.raises(InputError, match=r"none.jsonl' holds no row that can be used: none.jsonl:1"):
-        formats.read(tmp_path / "none.jsonl")
+        datasets.read(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="no such file"):
-        formats.read(tmp_path / "nowhere")
+        datasets.read(tmp_path / "nowhere")
     pytest.importorskip("pyarrow", reason="the bench extra is not installed")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(InputError, match="cannot read"):
-        formats.read(tmp_path / "bad.parquet")
+        datasets.read(tmp_path / "bad.parquet")
 
 
 def test_a_dataset_is_written_to_a_file_alone(tmp_path: Path):
     with pytest.raises(InputError, match=r"give a file that ends in \.jsonl or \.parquet"):
-        formats.check_place(tmp_path / "set")
+        datasets.check_place(tmp_path / "set")
 
 
 def test_rows_of_coderanker_need_no_task_and_may_say_less(tmp_path: Path):
@@ -185,11 +185,11 @@ def test_rows_of_coderanker_need_no_task_and_may_say_less(tmp_path: Path):
         {"prompt": "q", "completion": "z", "binary_label": "Wrong"},
     ]
     (tmp_path / "val.json").write_text("\n".join(map(json.dumps, rows)))
-    read = formats.read(tmp_path)
+    read = datasets.read(tmp_path)
     assert [each.fault for each in read.examples] == [Fault.CORRECT, Fault.INTENT_OTHER, Fault.EXECUTION_OTHER]
     assert [each.split for each in read.examples] == ["valid"] * 3
     assert read.examples[0].task_id == read.examples[1].task_id != read.examples[2].task_id
     assert str(read.problems[0]).startswith("val.json:4: its labels")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="a folder without"):
-        formats.read(tmp_path / "empty")
+        datasets.read(tmp_path / "empty")

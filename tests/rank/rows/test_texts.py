@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from assay.rank.dataset.rows import without_examples
+from assay.rank.datasets import without_examples
 
 STRIPPED = (
     ('def f(x):\n    """Add one.\n    >>> f(1)\n    2\n    """\n', 'def f(x):\n    """Add one.\n    """\n'),

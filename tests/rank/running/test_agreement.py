@@ -10,7 +10,7 @@ from assay.cage.cage import CagePool
 from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
 from assay.programs.answers import ProgramAnswer
-from assay.rank.running.running_rankers import AgreementRanker, alike, same_as
+from assay.rank.running_rankers import AgreementRanker, alike, same_as
 from assay.values import Program, Task
 
 TASK = Task("t", ">>> f(3)\n9\n", "f")

@@ -8,7 +8,7 @@ from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Job
 from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
-from assay.rank.running.running_rankers import ExamplesRanker
+from assay.rank.running_rankers import ExamplesRanker
 from assay.values import Program, Task
 
 TASK = Task("t", "Add one.\n>>> f(1)\n2\n>>> f(2)\n3\n>>> f(-1)\n0\n", "f")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.programs.answers import askable
-from assay.rank.running.inputs import changed, edges, made_inputs
+from assay.rank.running_rankers import changed, edges, made_inputs
 from assay.values import Call, Stdin, Task
 
 PLAIN = st.recursive(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.faults import EXECUTION, INTENT, Fault
-from assay.rank.dataset.rows import SPLITS, Example
+from assay.rank.datasets import SPLITS, Example
 from assay.report.document import BarPanel, Bars, Cell, Column, Count, Phrase, Rows, Table, fraction
 
 _COLUMNS = ("programs", "samples", "correct", "intent", "execution")

@@ -23,13 +23,11 @@ from numpy.typing import NDArray
 from assay.encode.models import ModelOptions, split_model
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Pool
-from assay.rank.neural.data import Reader, TokenBatch, TokenLayout, TokenRow, by_length, padded
-from assay.rank.neural.settings import CLASSES, fault_of
+from assay.rank.neural_data import CLASSES, Reader, TokenBatch, TokenLayout, TokenRow, by_length, fault_of, padded
 from assay.values import Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.encode.onnx import OnnxSession
-
 
 ABOUT, TOKENIZER, CONFIG, WEIGHTS, ONNX = (
     "ranker.json",
@@ -197,7 +195,7 @@ def _open(folder: Path, about: ModelCard, options: ModelOptions) -> tuple[Reader
 
 
 def _torch(folder: Path, about: ModelCard, options: ModelOptions) -> LogitsRunner:
-    from assay.rank.neural.model import open_torch
+    from assay.rank.neural_model import open_torch
 
     return open_torch(folder, about, options)
 

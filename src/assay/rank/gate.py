@@ -16,8 +16,8 @@ from typing import Final, cast
 
 from assay.faults import Fault
 from assay.programs.shown_examples import examples_in, function_in
-from assay.rank.consensus.canon import Canon, canon, of_text
-from assay.rank.consensus.syntax import NONE, Kinds, children, kinds, names, parsed, variables_of, walk
+from assay.rank.canon import Canon, canon, of_text
+from assay.rank.syntax import NONE, Kinds, children, kinds, names, parsed, variables_of, walk
 from assay.values import Call, Task
 
 KINDS: Final = frozenset({"bool", "int", "float", "str", "list", "tuple", "dict", "set", "None"})

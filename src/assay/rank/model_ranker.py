@@ -97,7 +97,7 @@ def pointwise(
     chat: Chat, task: Task, sources: Sequence[str], *, votes: int = 1, in_flight: int = 1
 ) -> list[ModelOpinion]:
     """Return what a model thinks of each program by itself, the mean of some votes."""
-    text, template = task_text(task), load_prompt("pointwise", "assay.rank.asking")
+    text, template = task_text(task), load_prompt("pointwise", "assay.rank")
     prompts = [
         fill(template, {"task": text, "program": source}, vote, "program")
         for vote in range(1, votes + 1)

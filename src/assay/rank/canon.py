@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assay.rank.consensus.syntax import BUILT_IN, children, walk
+from assay.rank.syntax import BUILT_IN, children, walk
 
 MOST_NODES: Final = 6000
 """Nodes of one program that are looked at."""

@@ -21,16 +21,23 @@ from typing import TYPE_CHECKING, Any
 from assay import plugins
 from assay.errors import InputError, ModelUnavailable, StorageError, nearest
 from assay.programs.samples import DEFAULT_STOP, STOPS, cut, logprob_fields
-from assay.rank.dataset.rows import without_examples
-from assay.rank.sampling.endpoint import Completions, Sampler, SamplingOptions, SamplingQuestion
-from assay.rank.sampling.prompts import FewShots, PromptTemplate, load_template, render
+from assay.rank.datasets import without_examples
+from assay.rank.samplers import (
+    Completions,
+    FewShots,
+    PromptTemplate,
+    Sampler,
+    SamplingOptions,
+    SamplingQuestion,
+    load_template,
+    render,
+)
 from assay.runs import record
 from assay.runs.local import in_flight
 from assay.values import LogProbability, Problem, Task
 
 if TYPE_CHECKING:
     from assay.protocols import Progress
-
 
 IN_FLIGHT = 8
 """Concurrent requests by default."""

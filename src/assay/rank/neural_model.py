@@ -31,9 +31,8 @@ from assay.encode.hub import hub_options, opening
 from assay.encode.models import ModelOptions
 from assay.errors import InputError, MissingExtra
 from assay.io import files
-from assay.rank.neural import ranker
-from assay.rank.neural.data import TokenBatch, TokenLayout, layout_of, padded
-from assay.rank.neural.settings import NeuralSettings
+from assay.rank import neural_ranker
+from assay.rank.neural_data import NeuralSettings, TokenBatch, TokenLayout, layout_of, padded
 
 Floats = NDArray[np.float32]
 _ROLES = ("cls_token", "bos_token", "sep_token", "eos_token", "pad_token", "unk_token")
@@ -122,7 +121,7 @@ class TorchRunner:
         return tuple(each.float().cpu().numpy() for each in said)
 
 
-def open_torch(folder: Path, about: ranker.ModelCard, options: ModelOptions) -> TorchRunner:
+def open_torch(folder: Path, about: neural_ranker.ModelCard, options: ModelOptions) -> TorchRunner:
     """Return a trained ranker, on the GPU where there is one, in float32 unless asked otherwise."""
     device = device_of(options, f"neural:{folder}")
     model = load(folder, about).eval().to(device)
@@ -161,21 +160,23 @@ def open_base(settings: NeuralSettings) -> BaseModel:
     return BaseModel(body, tokenizer, layout, "first" if _looks_ahead(body) else "last")
 
 
-def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ranker.ModelCard) -> None:
+def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: neural_ranker.ModelCard) -> None:
     """Write all that ranking needs, each file whole; `ranker.json` last, since it says that the rest is there."""
     with files.replacing_folder(folder) as beside:
         model.body.config.save_pretrained(beside)
-        tokenizer.save(str(beside / ranker.TOKENIZER))
-        save_model(model, str(beside / ranker.WEIGHTS))
-    ranker.write_about(folder, about)
+        tokenizer.save(str(beside / neural_ranker.TOKENIZER))
+        save_model(model, str(beside / neural_ranker.WEIGHTS))
+    neural_ranker.write_about(folder, about)
 
 
-def load(folder: Path, about: ranker.ModelCard) -> RankerModel:
+def load(folder: Path, about: neural_ranker.ModelCard) -> RankerModel:
     """Read a model that was saved."""
     try:
-        body = AutoModel.from_config(AutoConfig.from_pretrained(ranker.required_file(folder, ranker.CONFIG))).float()
+        body = AutoModel.from_config(
+            AutoConfig.from_pretrained(neural_ranker.required_file(folder, neural_ranker.CONFIG))
+        ).float()
         model = RankerModel(body, len(about.classes), about.reads, about.line_head)
-        load_model(model, str(ranker.required_file(folder, ranker.WEIGHTS)))
+        load_model(model, str(neural_ranker.required_file(folder, neural_ranker.WEIGHTS)))
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(f"{folder} cannot be read as a ranker of task {about.task}: {error}; train again") from error
     return model
@@ -230,24 +231,24 @@ def export(folder: Path, *, int8: bool = False) -> float:
     check_export()
     from assay.encode.onnx import OnnxSession, quantize
 
-    about = ranker.read_about(folder)
-    rows = ranker.open_reader(folder, about.layout).rows(
+    about = neural_ranker.read_about(folder)
+    rows = neural_ranker.open_reader(folder, about.layout).rows(
         "Write a function that counts the letters of a text.", _SAMPLES
     )
     model = load(folder, about).eval()
-    new = folder / f"{ranker.ONNX}.new"
+    new = folder / f"{neural_ranker.ONNX}.new"
     try:
         _write(model, tensors(padded(rows, about.layout.padding), "cpu"), new)
         if int8:
             quantize(new)
         wanted, got = (
-            ranker.opinions(each, rows, about.layout.padding)
-            for each in (TorchRunner(model, "cpu"), ranker.OnnxRunner(OnnxSession(new)))
+            neural_ranker.opinions(each, rows, about.layout.padding)
+            for each in (TorchRunner(model, "cpu"), neural_ranker.OnnxRunner(OnnxSession(new)))
         )
         off = max(_distance(one, two) for one, two in zip(wanted, got, strict=True))
         if not off <= _OFF[int8]:
             raise InputError(f"the exported model is {off:.4f} off from torch, more than {_OFF[int8]}; nothing written")
-        new.replace(folder / ranker.ONNX)
+        new.replace(folder / neural_ranker.ONNX)
     finally:
         new.unlink(missing_ok=True)
     return off
@@ -263,6 +264,6 @@ def _write(model: RankerModel, example: tuple[torch.Tensor, ...], file: Path) ->
     write_onnx(model, example, file, inputs, outputs)
 
 
-def _distance(one: ranker.ProgramPrediction, two: ranker.ProgramPrediction) -> float:
+def _distance(one: neural_ranker.ProgramPrediction, two: neural_ranker.ProgramPrediction) -> float:
     classes, places = abs(one.classes - two.classes), abs(one.places - two.places)
     return float(max(classes.max(), places.max(initial=0)))

@@ -1,1 +1,0 @@
-"""Rank programs by how likely a language model finds each of them right."""

@@ -1,1 +1,0 @@
-"""Datasets of labelled programs: their rows, files, splits and tables."""

@@ -1,1 +1,0 @@
-"""Sample programs for tasks from models."""
