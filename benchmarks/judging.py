@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from assay.cage.open_cage import open_sandbox
-from assay.judge.campaign import verdicts
+from assay.judge.records import verdicts
 from assay.programs.verdict import job_of, passed
 from assay.values import Program, Script, Task
 

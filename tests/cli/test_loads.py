@@ -38,7 +38,7 @@ def loaded(line: str) -> tuple[int, set[str]]:
 @pytest.mark.parametrize(
     ("line", "most"),
     [
-        ("exec --help", 7),
+        ("exec --help", 10),
         ("rank mix set.jsonl --out mixed.jsonl", 37),
         ("truth check set.csv", 54),
         ("judge accounts records.jsonl", 36),

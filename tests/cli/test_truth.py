@@ -208,7 +208,7 @@ def test_what_cannot_be_audited_mined_or_pooled_is_said(refuses):
         ("truth audit set.csv --near", "give --collapse OUT, too"),
         ("truth audit set.csv --collapse out.jsonl", "no documents to make one"),
         ("truth audit set.csv --corpus nowhere", "is not a folder"),
-        ("truth audit set.csv --threshold 0", "0.1<=x<=1"),
+        ("truth audit set.csv --threshold 0", "expected 0.1 to 1"),
         ("truth audit set.csv --from csvv", "unknown format"),
         ("truth mine nowhere", "is not a folder"),
         ("truth mine https://example.org/a/b.git", "clone it with all its history"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.judge.campaign import verdicts
+from assay.judge.records import verdicts
 from assay.truth.truth_formats import read
 from assay.truth.written import fault_of_question, order_of
 from endpoint_server import VARIABLES, Play, serving

@@ -12,8 +12,9 @@ from acting import GRADES, KINDS, Actor, pair
 from assay.errors import BudgetSpent, EndpointFailed, InputError, StorageError
 from assay.judge import campaign
 from assay.judge.agents import Agents, Fix, Parts, configured
-from assay.judge.campaign import CampaignSettings, cut, judgments, past, replay, verdicts
+from assay.judge.campaign import CampaignSettings, replay
 from assay.judge.pairs import MajorityJudge
+from assay.judge.records import cut, judgments, past, verdicts
 from assay.judge.test_programs import Case, CaseReport
 from assay.runs.record import manifest_of
 from assay.values import Problem, Reply

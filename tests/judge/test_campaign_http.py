@@ -17,7 +17,7 @@ import pytest
 from acting import GRADES, KINDS, answer, pair, row, without_reading
 from wheels import wheel
 
-from assay.judge.campaign import past, verdicts
+from assay.judge.records import past, verdicts
 from assay.runs.record import manifest_of
 from endpoint_server import VARIABLES, EndpointServer, Play, serving
 

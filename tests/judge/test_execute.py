@@ -11,8 +11,8 @@ from acting import Actor, pair
 from wheels import wheel
 
 from assay.judge.agents import Agents, Fixer, configured
-from assay.judge.campaign import PairSession
 from assay.judge.pairs import Pair
+from assay.judge.records import PairSession
 from assay.judge.test_programs import CaseReport, Executor, Installs, TestProgram, distributions_in
 from assay.programs.modules.imports import known
 from assay.programs.modules.install import Uv, overlay

@@ -10,7 +10,6 @@ import pytest
 
 from assay.errors import InputError, StorageError
 from assay.judge import labels
-from assay.judge.campaign import judgments, verdicts
 from assay.judge.label_ballots import (
     LabelBallot,
     LabelSettings,
@@ -24,6 +23,7 @@ from assay.judge.label_ballots import (
     write_decided,
 )
 from assay.judge.pairs import Pair
+from assay.judge.records import judgments, verdicts
 from assay.values import Chunk, Query
 
 PAIRS = [Pair(Query(f"q{at // 2}", f"how to {at // 2}"), Chunk(f"c{at}", f"def f{at}(): ...")) for at in range(6)]

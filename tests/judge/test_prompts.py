@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.judge.agents import PROMPTS
-from assay.judge.campaign import NAMES, load
+from assay.judge.records import NAMES, load
 from assay.llm.prompts import boundary, fill
 from assay.llm.schema import check, is_strict
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from acting import Actor
 
-from assay.judge.campaign import PairSession
 from assay.judge.pairs import Pair
+from assay.judge.records import PairSession
 from assay.judge.test_programs import CaseReport, Executor, Installs, TestProgram
 from assay.programs.modules.imports import known
 from assay.runs.local import SharedRunner

@@ -12,8 +12,9 @@ from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.judge import campaign
-from assay.judge.campaign import CampaignSettings, replay, verdicts
+from assay.judge.campaign import CampaignSettings, replay
 from assay.judge.pairs import Pair
+from assay.judge.records import verdicts
 from assay.judge.signals import SignalsJudge
 from assay.judge.test_programs import SandboxFailed
 from assay.judge.trials import Trial, Trials, pose

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.judge.campaign import verdicts
 from assay.judge.label_ballots import LabelBallot, LabelSettings
 from assay.judge.pairs import Pair
 from assay.judge.preferences import Ballot, paired, read_votes
+from assay.judge.records import verdicts
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")

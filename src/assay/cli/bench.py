@@ -16,7 +16,6 @@ from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError
 from assay.io.terminal import say
-from assay.report.plain_text import as_text, shown_line
 
 if TYPE_CHECKING:
     from assay.bench.query_sets import Pairs, Unseen, UnseenLabels
@@ -65,6 +64,7 @@ def bench(request: BenchRequest) -> int:
 def _results_text(results: Results, *, questions: bool = False) -> str:
     """Return all of it, plain; with each question, and where its answer stood, if that is wanted."""
     from assay.bench.bench_report import summary_of
+    from assay.report.plain_text import as_text, shown_line
 
     lines = [as_text(summary_of(results))]
     for name, of in results.sets.items() if questions else ():

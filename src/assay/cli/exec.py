@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from assay.programs.run_samples import OutcomeRow
     from assay.values import Outcome
 
-EXEC_COUNTS = {
-    True: "programs without an execution error on any test (Inala et al. 2022)",
-    False: "programs without an execution error up to the first wrong answer, where their tests ended",
-}
-"""What exec@k is about, where every test was run and where not."""
 _FEW = 5
 """Reasons of one kind that are named."""
 
@@ -67,8 +62,8 @@ def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) 
     """
     from assay.faults import Fault
     from assay.io.terminal import nulled
+    from assay.measure.passk import EXEC_COUNTS, over_tasks
     from assay.measure.passk import counted as counts_of
-    from assay.measure.passk import over_tasks
 
     def at_k(rows: Sequence[OutcomeRow], is_good: Callable[[Outcome], bool]) -> list[dict[str, Any]]:
         counts = counts_of([(row.outcome.task_id, row.n, is_good(row.outcome)) for row in rows])

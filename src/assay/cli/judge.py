@@ -111,7 +111,7 @@ def accounts(request: AccountsRequest) -> None:
     Beside each figure stands the one that the authors of CoSQA+ report, if they report one.
     """
     from assay.judge import accounts as costs
-    from assay.judge.campaign import failures, verdicts
+    from assay.judge.records import failures, verdicts
     from assay.llm.endpoint import price_of
     from assay.runs.record import stored_settings
 

@@ -56,8 +56,8 @@ def agreement(request: AgreementRequest) -> int:
     from assay.bench import experiment, gates
     from assay.bench.labelling import MEASURES, results_of
     from assay.judge.accounts import accounts, costs_as_json
-    from assay.judge.campaign import is_records, verdicts
     from assay.judge.labels import compare, labels_of
+    from assay.judge.records import is_records, verdicts
 
     gating, gate = request.gating, gates.gates_of(request.gating, MEASURES)
     texts: dict[Key, tuple[str, str]] = {}
@@ -263,8 +263,9 @@ def _label(request: LabelRequest) -> bool:
 
 def _pairs_to_label(request: LabelRequest) -> list[Pair]:
     """Return the pairs of a file, or of the records of a judge; say what cannot be labelled."""
-    from assay.judge.campaign import is_records, pair_of, verdicts
+    from assay.judge.campaign import pair_of
     from assay.judge.pairs import Pair, read
+    from assay.judge.records import is_records, verdicts
 
     if is_records(request.pairs):
         return [pair_of(record) for record in verdicts(request.pairs)]

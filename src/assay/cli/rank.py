@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.adapter import command
-from assay.cli.exec import EXEC_COUNTS
 from assay.cli.progress import progress
 from assay.errors import InputError, MissingExtra, counted, printable
-from assay.io import files
 from assay.io.terminal import dumps, nulled, say, say_problems
 from assay.rank.requests import CompareRequest, EvalRequest, OrderRequest
 from assay.report.document import Figure, Number, Report, as_json_text
 from assay.report.plain_text import as_markdown, as_text, cell_text, rows_as_lines
-from assay.report.web_page import write_page, write_picture
 
 if TYPE_CHECKING:
     from assay.bench.program_ranking import Matrix, RankedColumn, RankingColumn
@@ -75,6 +72,8 @@ def order(request: OrderRequest) -> None:
     else:
         click.echo(dumps({"ranker": ranker.name, "tasks": len(found), "programs": rows}))
     if request.out:
+        from assay.io import files
+
         files.write_rows(request.out, rows)
         say(f"written to {request.out}")
 
@@ -150,6 +149,8 @@ def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
 
 def _evaluation_as_json(found: Evaluation) -> dict[str, Any]:
     """Return all of it as JSON has it."""
+    from assay.measure.passk import EXEC_COUNTS
+
     return {
         "tasks": found.tasks,
         "samples": found.samples,
@@ -189,6 +190,8 @@ def _by_measure(values: Mapping[RankMeasure, Value] | Mapping[RankMeasure, Gain]
 
 def _evaluation_text(found: Evaluation) -> Iterator[str]:
     """Yield lines for a terminal."""
+    from assay.measure.passk import EXEC_COUNTS
+
     yield f"{counted(found.tasks, 'task')}, {counted(found.samples, 'sample')}"
     for size in dict.fromkeys(cell.size for cell in found.cells):
         yield ""
@@ -297,6 +300,9 @@ def ranked_columns(
 
 def _write_report(report: Report, out: Path) -> list[str]:
     """Write the report as values, Markdown and a page; return the names of its drawings, none without matplotlib."""
+    from assay.io import files
+    from assay.report.web_page import write_page, write_picture
+
     figures = [block for section in report.sections for block in section.blocks if isinstance(block, Figure)]
     named: list[str] = []
     try:

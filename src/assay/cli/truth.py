@@ -13,9 +13,7 @@ import click
 from assay.cli.adapter import command
 from assay.cli.progress import ProgressReporter, progress
 from assay.errors import InputError, counted, lasting, printable
-from assay.io import files
 from assay.io.terminal import dumps, say, say_problems
-from assay.runs.record import start_fresh
 from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, CorrectRequest, MineRequest, WriteRequest
 
 if TYPE_CHECKING:
@@ -91,6 +89,7 @@ def write(request: WriteRequest) -> int:
     from assay.corpus.addresses import is_url
     from assay.judge.pairs import write as write_pairs
     from assay.operations.truth import write_questions
+    from assay.runs.record import start_fresh
     from assay.truth import truth_formats
     from assay.truth.ground_truth import Truth
 
@@ -396,6 +395,7 @@ def _refuse_mixtures(request: CorrectRequest) -> None:
 def _judged(pairs: list[tuple[Query, Chunk]], request: CorrectRequest) -> Sequence[Judgment]:
     """Return the labels of a judge, and say why there are no more."""
     from assay.operations.judge import judge_options_of, judge_pairs
+    from assay.runs.record import start_fresh
 
     records = request.records or request.truth.with_name(f"{request.truth.stem}.found.jsonl")
     options = judge_options_of(request.judge, request.budget, option="--budget")
@@ -443,6 +443,7 @@ def _propose(
     request: CorrectRequest,
 ) -> int:
     """Print what labels change, and change it on demand."""
+    from assay.io import files
     from assay.truth.judging_pool import corrected_text, correction_of, difference
 
     found = correction_of(reading.truth, labels)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, NoAnswer, nearest
-from assay.judge.campaign import PairSession
 from assay.judge.pairs import Pair, Verdict, not_python, undecided
+from assay.judge.records import PairSession
 from assay.judge.test_programs import (
     CaseReport,
     Installs,

@@ -30,8 +30,8 @@ from assay.corpus.walk import walk
 from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, StorageError
 from assay.io import rows
-from assay.judge.campaign import is_records, judgments
 from assay.judge.pairs import laid_out, tree_of
+from assay.judge.records import is_records, judgments
 from assay.protocols import Encoder, Progress, Vectors
 from assay.runs.record import append_lines, differing, progress_of, read_lines, refuse, sole_writer
 from assay.truth.formats.shared import fault_of_id, text_of

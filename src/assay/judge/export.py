@@ -13,8 +13,8 @@ from typing import Any
 from assay.errors import InputError
 from assay.io import files
 from assay.judge.accounts import accounts, costs_as_json
-from assay.judge.campaign import verdicts
 from assay.judge.candidates import codes_of
+from assay.judge.records import verdicts
 from assay.judge.requests import ExportRequest
 from assay.protocols import Say
 from assay.terms import same_words

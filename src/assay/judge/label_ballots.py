@@ -20,9 +20,10 @@ from threading import Lock
 from typing import Any, Self
 
 from assay.errors import InputError, StorageError
-from assay.judge.campaign import cut, is_records, line, verdicts
+from assay.judge.campaign import line
 from assay.judge.labels import MAJORITY, Annotator, LabelAgreement, compare
 from assay.judge.pairs import Pair, Verdict
+from assay.judge.records import cut, is_records, verdicts
 from assay.judge.test_programs import parts_of
 from assay.runs.record import (
     among_writers,

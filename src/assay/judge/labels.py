@@ -19,7 +19,7 @@ from typing import Any
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.rows import first_bytes, plain
-from assay.judge import campaign
+from assay.judge import records
 from assay.judge.pairs import CODE_IDS, QUERY_IDS, first_of
 from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
 from assay.terms import same_words
@@ -63,7 +63,7 @@ def read_labels(file: Path, name: str = "") -> LabelFiles:
     for where, row in _rows(file, found.problems):
         if problem := _add(found, by, row):
             found.problems.append(Problem(where, problem))
-    if campaign.is_records(file) and campaign.cut(file):
+    if records.is_records(file) and records.cut(file):
         found.problems.append(Problem(f"{file}", "the last line is cut, as by a crash: what it said is not counted"))
     if not by:
         why = f" ({found.problems[0]})" if found.problems else ""
@@ -123,8 +123,8 @@ def _grade(value: object) -> int | str | None:
 
 def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows of a file, each with its place."""
-    if campaign.is_records(file):
-        yield from ((str(file), record) for record in campaign.verdicts(file))
+    if records.is_records(file):
+        yield from ((str(file), record) for record in records.verdicts(file))
     elif rows.form_of(file) == "table" or not _TREC_ROW.match(first_bytes(file)):
         for row, fields in rows.objects(file, problems):
             if fields.get("type") not in _OF_TRUTH:

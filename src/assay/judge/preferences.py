@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, Literal
 
 from assay.errors import InputError, StorageError
-from assay.judge import campaign, labels
+from assay.judge import labels, records
 from assay.judge.label_ballots import now, progress, seconds_of
 from assay.judge.pairs import Pair
 from assay.judge.pairs import read as read_pairs
@@ -61,8 +61,8 @@ class PreferenceStudy:
 
 def codes_of(file: Path, *, queries: Path | None = None, corpus: Path | None = None) -> Iterator[Pair | Problem]:
     """Yield the pairs of a file that are matches, or may be: those labelled otherwise, or left undecided, are not."""
-    if campaign.is_records(file):
-        for record in campaign.verdicts(file):
+    if records.is_records(file):
+        for record in records.verdicts(file):
             if record["grade"]:
                 code = Chunk(record["code_id"], record["code"], record.get("language", ""))
                 yield Pair(Query(record["query_id"], record["query"]), code)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import AssayError, InputError
 from assay.faults import Fault
-from assay.judge.campaign import PairSession
 from assay.judge.pairs import laid_out, not_python, tree_of
+from assay.judge.records import PairSession
 from assay.programs.execute import executions
 from assay.programs.modules.imports import Known, plain
 from assay.programs.modules.install import InstallRefused, Overlay

@@ -12,6 +12,12 @@ import numpy as np
 from assay.errors import InputError
 from assay.measure.compare import interval, randomisation
 
+EXEC_COUNTS = {
+    True: "programs without an execution error on any test (Inala et al. 2022)",
+    False: "programs without an execution error up to the first wrong answer, where their tests ended",
+}
+"""What exec@k is about, where every test was run and where not."""
+
 
 @dataclass(frozen=True, slots=True)
 class AtK:

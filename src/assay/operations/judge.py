@@ -18,23 +18,17 @@ from assay import plugins
 from assay.errors import InputError, nearest
 from assay.judge.agents import CONFIGURATIONS, PROMPTS, RUNNING, Agents, Fixer, QuestionAuthor, configured
 from assay.judge.campaign import (
-    NAMES,
     CampaignReporter,
     CampaignSettings,
     JudgeFactory,
-    PairSession,
-    Past,
     Replay,
     Tally,
-    cut,
-    past,
     replay,
     run_in_waves,
     settings_of,
-    verdicts,
-    versions,
 )
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
+from assay.judge.records import NAMES, PairSession, Past, cut, past, verdicts, versions
 from assay.judge.requests import EVEN, CandidatesRequest, JudgeOptions, JudgeRequest
 from assay.judge.test_programs import Executor, Installs, RunnerOf, SandboxFailed
 from assay.operations.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered

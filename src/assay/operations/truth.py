@@ -9,8 +9,9 @@ from pathlib import Path
 
 from assay.errors import InputError
 from assay.judge.agents import PROMPTS
-from assay.judge.campaign import CampaignSettings, JudgeFactory, Tally, run_in_waves, verdicts, versions
+from assay.judge.campaign import CampaignSettings, JudgeFactory, Tally, run_in_waves
 from assay.judge.pairs import LONGEST, Pair
+from assay.judge.records import verdicts, versions
 from assay.operations.judge import build_judge, open_chats
 from assay.protocols import Say
 from assay.truth.ground_truth import Truth

@@ -31,7 +31,7 @@ from assay.errors import InputError, counted
 from assay.io import rows
 from assay.io.fields import FieldError, Fields
 from assay.io.rows import plain
-from assay.judge import campaign
+from assay.judge import records
 from assay.terms import WORD
 from assay.train.settings import TableSettings, TuneSettings
 from assay.truth.truth_formats import read
@@ -302,7 +302,7 @@ def _is_of_texts(file: Path) -> bool:
     """Say whether a file has rows with texts; otherwise it is a ground truth."""
     if not file.exists():
         raise InputError(f"no such file: '{file}'")
-    return not file.is_dir() and (campaign.is_records(file) or _has_texts(file))
+    return not file.is_dir() and (records.is_records(file) or _has_texts(file))
 
 
 def _has_texts(file: Path) -> bool:
@@ -312,8 +312,8 @@ def _has_texts(file: Path) -> bool:
 
 
 def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if campaign.is_records(file):
-        yield from ((str(file), {**record, "kind": "given"}) for record in campaign.verdicts(file))
+    if records.is_records(file):
+        yield from ((str(file), {**record, "kind": "given"}) for record in records.verdicts(file))
     else:
         for row, fields in rows.objects(file, problems):
             yield rows.place(file, row), fields
