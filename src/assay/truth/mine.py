@@ -16,7 +16,7 @@ from assay.truth import mine_history, mine_units
 from assay.truth.ground_truth import Truth
 from assay.truth.minable import MOST_FILES, Files, MinedQueries
 from assay.truth.mine_history import PinnedCommit
-from assay.truth.requests import MineOptions
+from assay.truth.requests import SOURCES, MineOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
             "tests": lambda: mine_units.ask_tests(files, paths, options.limit, options.seed, progress),
         }
         for source, ask in asks.items():
-            if source in (options.sources or asks):
+            if source in (options.sources or SOURCES):
                 told = ask()
                 left_out[source] = dict(told.left_out.most_common())
                 found.queries += told.queries
@@ -65,7 +65,7 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
 
 
 def _pinned(root: Path, options: MineOptions, progress: Progress | None) -> PinnedCommit:
-    wanted = "history" in options.sources
+    wanted = "history" in (options.sources or SOURCES)
     newest = head(root) if is_repository(root) else ""
     if not newest:
         what = f"'{root}' is no git repository, or has no commit yet"
