@@ -10,8 +10,9 @@ import pytest
 from acting import Actor, pair
 
 from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
-from assay.judge.agents import CONFIGURATIONS, RUNNING, Agents, Fix, Parts, configured
+from assay.judge.agents import Agents, Fix, Parts, configured
 from assay.judge.pairs import MajorityJudge, Verdict
+from assay.judge.requests import CONFIGURATIONS, RUNNING
 from assay.judge.test_programs import Case, CaseReport, SandboxFailed, TestProgram
 from assay.values import Chunk, Reply
 

@@ -15,7 +15,6 @@ from assay.errors import InputError
 from assay.programs.modules.imports import (
     Known,
     _otherwise_named,
-    changes,
     forkable,
     importable,
     imported,
@@ -27,7 +26,7 @@ from assay.programs.modules.install import install_missing_modules
 from assay.programs.run_samples import ready_tasks, run_samples
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
-from assay.runs.record import stamp_of
+from assay.runs.record import stamp_of, version_changes
 from assay.values import Call, Program, Ranked, Script, Task
 
 TASK = Task("t", "", "f", tests=(Call((), 42),))
@@ -121,8 +120,8 @@ def ran(place: Path, out: Path) -> list[str]:
 
 def test_what_came_went_and_changed_is_named():
     before, now = ("a==1", "b==1", "c==1"), ("b==1", "c==2", "d==3")
-    assert changes(before, now) == "c 1 is now 2, d 3 was not there, a 1 is gone"
-    assert changes((), [f"x{number}==1" for number in range(9)]).endswith("x4 1 was not there, and 4 more")
+    assert version_changes(before, now) == "c 1 is now 2, d 3 was not there, a 1 is gone"
+    assert version_changes((), [f"x{number}==1" for number in range(9)]).endswith("x4 1 was not there, and 4 more")
 
 
 def test_a_run_is_not_continued_where_a_module_came(tmp_path: Path):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, NoAnswer, nearest
 from assay.judge.pairs import Pair, Verdict, not_python, undecided
 from assay.judge.records import PairSession
+from assay.judge.requests import CONFIGURATIONS, RUNNING
 from assay.judge.test_programs import (
     CaseReport,
     Installs,
@@ -151,7 +152,7 @@ class Parts:
     arbitrate: Callable[[PairSession, TestProgram | None, CaseReport | None], Answer] = arbitrate
 
 
-CONFIGURATIONS: Mapping[str, Parts] = {
+_PARTS: Mapping[str, Parts] = {
     "all": Parts(),
     "single": Parts(screen=None, generate=None, arbitrate=single),
     "ps+fa": Parts(generate=None),
@@ -160,19 +161,17 @@ CONFIGURATIONS: Mapping[str, Parts] = {
     "ps+tpg+sim+fa": Parts(execute=simulate),
 }
 """The rows of table VI: preliminary screener, test program generator, test executor, bug fixer, final arbiter."""
-RUNNING = frozenset({"all", "ps+tpg+te+fa"})
-"""Configurations that need a sandbox."""
 
 
 def configured(name: str, execute: Execute | None = None, fix: Repair | None = None) -> Parts:
     """Return the parts of a configuration; the caller brings those that run programs."""
-    if name not in CONFIGURATIONS:
+    if name not in _PARTS:
         raise InputError(f"unknown configuration '{name}'; {nearest(name, list(CONFIGURATIONS))}")
     if name not in RUNNING:
-        return CONFIGURATIONS[name]
+        return _PARTS[name]
     if execute is None:
         raise InputError(f"the configuration '{name}' runs programs: give what runs them")
-    return replace(CONFIGURATIONS[name], execute=execute, fix=fix if name == "all" else None)
+    return replace(_PARTS[name], execute=execute, fix=fix if name == "all" else None)
 
 
 def annotate(session: PairSession, parts: Parts, max_tries: int = MAX_TRIES) -> Verdict:

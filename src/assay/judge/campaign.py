@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, lasting
 from assay.judge.pairs import Judge, Pair, Together, Verdict
 from assay.judge.records import is_step, pair_journal, past, verdicts
-from assay.programs.modules.imports import changes
 from assay.protocols import Say
 from assay.runs.local import in_flight
-from assay.runs.record import Journal, Steps, begin, sole_writer, stored_settings
+from assay.runs.record import Journal, Steps, begin, sole_writer, stored_settings, version_changes
 from assay.values import Chunk, Problem, Query
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ class CampaignSettings:
     """A hash of the list of what may be installed; empty where nothing is."""
     sample: str = ""
     """How the pairs were drawn from a larger file; empty where all are judged."""
-    importable: tuple[str, ...] = field(default=(), metadata={"changes": changes})
+    importable: tuple[str, ...] = field(default=(), metadata={"changes": version_changes})
     """What is there for code and tests without that; nothing where none are run."""
 
 

@@ -11,6 +11,10 @@ from assay.runs.options import ClusterOptions, GateOptions, PairSampleOptions
 
 EVEN = 0.5
 """The fraction of matches that `signals` expects where nothing else is said."""
+CONFIGURATIONS = ("all", "single", "ps+fa", "ps+tpg+fa", "ps+tpg+te+fa", "ps+tpg+sim+fa")
+"""Who is asked: preliminary screener, test program generator, test executor or simulation, bug fixer, final arbiter."""
+RUNNING = frozenset({"all", "ps+tpg+te+fa"})
+"""Configurations that need a sandbox."""
 LAYOUTS = ("own", "beir", "trec", "cosqa+")
 _EVERY = "Name every problem; show the traceback of an error."
 
@@ -50,9 +54,7 @@ class JudgeOptions(Request):
         "The model, PROVIDER:MODEL, or batch:PROVIDER:MODEL for batches at half price, which may take hours. "
         "Repeatable: a second one has to agree, a third decides.",
     )
-    config: str = option(
-        "--config NAME", "Which agents: all, single, ps+fa, ps+tpg+fa, ps+tpg+te+fa, ps+tpg+sim+fa.", default="all"
-    )
+    config: str = option("--config NAME", f"Which agents: {', '.join(CONFIGURATIONS)}.", default="all")
     screener: str = option(
         "--screener NAME",
         "signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,12 @@ from numpy.typing import NDArray
 from assay.encode.static import StaticEncoder, default_static
 from assay.errors import InputError
 from assay.judge.pairs import Pair, Verdict, tree_of, undecided
-from assay.judge.trials import Trial
 from assay.protocols import Encoder
 from assay.terms import STOP_WORDS, WORD, parts, stem
 from assay.values import Chunk, Query
+
+if TYPE_CHECKING:
+    from assay.judge.trials import Trial
 
 Rows = NDArray[np.float64]
 FEATURES = ("cosine", "token_similarity", "name_similarity", "in_order", "has_name", "has_doc")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 from assay import plugins
 from assay.errors import InputError, nearest
-from assay.judge.agents import CONFIGURATIONS, PROMPTS, RUNNING, Agents, Fixer, QuestionAuthor, configured
 from assay.judge.campaign import (
     CampaignReporter,
     CampaignSettings,
@@ -29,8 +28,7 @@ from assay.judge.campaign import (
 )
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
 from assay.judge.records import NAMES, PairSession, Past, cut, past, verdicts, versions
-from assay.judge.requests import EVEN, CandidatesRequest, JudgeOptions, JudgeRequest
-from assay.judge.test_programs import Executor, Installs, RunnerOf, SandboxFailed
+from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest
 from assay.operations.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
 from assay.runs.options import SampleDraw, draw
@@ -40,6 +38,7 @@ from assay.values import Chunk, Judgment, Problem, Query
 if TYPE_CHECKING:
     from assay.judge.candidates import CandidateCounts, Depths
     from assay.judge.signals import SignalsJudge
+    from assay.judge.test_programs import Installs, RunnerOf
     from assay.llm.batch_chat import BatchChat
     from assay.truth.requests import WriteRequest
 
@@ -58,6 +57,9 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     """Return the judge of these settings, with what its parts need; `encoder` is for `signals`."""
     if settings.judge == "signals":
         return _signals_judge(settings, encoder, steps if settings.sandbox else None, runner_of)
+    from assay.judge.agents import Agents, Fixer, QuestionAuthor, configured
+    from assay.judge.test_programs import Executor
+
     if settings.judge == "author":
         return QuestionAuthor(chats[0], chats[1] if len(chats) > 1 else None, steps, settings.max_tries, prompts)
     if settings.judge != "agents":
@@ -149,6 +151,8 @@ def encoder_of(spec: str) -> Encoder | None:
 
 def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
+    from assay.judge.agents import PROMPTS
+    from assay.judge.test_programs import Installs
     from assay.llm.recorded import ReplayedChat
     from assay.programs.modules.imports import known
 
@@ -222,6 +226,7 @@ def _open_cages(
     """Return what gives runners to the threads that judge, what installs for them, and the settings that say so."""
     from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
+    from assay.judge.test_programs import Installs
     from assay.programs.modules.imports import importable, known
     from assay.programs.modules.install import overlay
     from assay.runs.local import SharedRunner
@@ -251,6 +256,8 @@ def _open_cages(
 
 
 def _no_run(*_: object) -> NoReturn:
+    from assay.judge.test_programs import SandboxFailed
+
     raise SandboxFailed("a run is not recorded: the test program, or how it is run, differs")
 
 

@@ -14,23 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from assay.cage.job import Limits
-from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError, counted
-from assay.llm.recorded import RecordedChat, ReplayedChat, reply_journal, spent_in
-from assay.operations.open_chat import budget_of, chat_name, open_chat, remembered
-from assay.programs.execute import execute as execute_in
-from assay.programs.modules.imports import importable
 from assay.programs.requests import RunnerOptions
-from assay.programs.run_samples import load, ready_tasks, run_samples, with_programs
-from assay.programs.runners import open_equipped_runner, open_runner
 from assay.programs.samples import Samples, references
 from assay.programs.samples import read as read_samples
-from assay.programs.shown_examples import examples_in
-from assay.programs.tasks.task_file import TaskFile, read_tasks
 from assay.protocols import Progress, Ranker, Say
-from assay.rank.datasets import Dataset, examples_of, failing_references
-from assay.rank.model_ranker import RankingModels
 from assay.rank.rankers import asks, best_first, executes, rankers_of
 from assay.rank.rankers import read as read_pools
 from assay.rank.requests import DataRequest, RankerOptions
@@ -39,7 +27,11 @@ from assay.values import Outcome, Problem, Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
+    from assay.llm.recorded import RecordedChat
+    from assay.programs.tasks.task_file import TaskFile
     from assay.protocols import Chat
+    from assay.rank.datasets import Dataset
+    from assay.rank.model_ranker import RankingModels
 
 IN_FLIGHT: Final = 8
 """Questions that are under way at once where nothing else is said."""
@@ -74,6 +66,11 @@ def execute(  # noqa: PLR0913  what a user may choose
     >>> right.fault.value, wrong.fault.value, wrong.got
     ('correct', 'IntSmallError', '-1')
     """
+    from assay.cage.job import Limits
+    from assay.cage.open_cage import open_sandbox
+    from assay.programs.execute import execute as execute_in
+    from assay.programs.shown_examples import examples_in
+
     known = [tasks] if isinstance(tasks, Task) else list(tasks)
     given = _programs(programs, known)
     limits = Limits() if timeout_s is None else Limits().with_cpu(timeout_s)
@@ -154,6 +151,9 @@ def open_rankers(
                 f"--{name.replace('_', '-')} is for rankers that ask a model: --ranker chat:PROVIDER:MODEL"
             )
         if runs:
+            from assay.programs.modules.imports import importable
+            from assay.programs.runners import open_runner
+
             opened: ProgramRunner = stack.enter_context(open_runner(say, cluster))
             runner, modules = opened, partial(importable, opened)
         made = rankers_of(specs, runner, models)
@@ -170,6 +170,10 @@ def open_models(options: RankerOptions, records: Path | None, say: Say) -> Itera
     Replies are kept in `records`; with `replay` nobody is asked, with `no_cache` models are asked again what other
     commands asked.
     """
+    from assay.llm.recorded import RecordedChat, ReplayedChat, spent_in
+    from assay.operations.open_chat import budget_of, chat_name, open_chat, remembered
+    from assay.rank.model_ranker import RankingModels
+
     budget, replay = options.budget, options.replay
     if replay and (budget or options.rate or options.no_cache):
         raise InputError("--replay asks no model: leave --budget, --rate and --no-cache out")
@@ -200,6 +204,8 @@ def open_models(options: RankerOptions, records: Path | None, say: Say) -> Itera
 
 def _steps(records: Path | None, stack: ExitStack, *, replay: bool) -> Steps:
     """Return where replies are kept, and nobody else writes meanwhile."""
+    from assay.llm.recorded import reply_journal
+
     if records is None:
         return NoSteps()
     if replay:
@@ -223,6 +229,8 @@ def _summary(chat: RecordedChat) -> str:
 
 def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
     """Return the tasks of a file, None where none is given."""
+    from assay.programs.tasks.task_file import read_tasks
+
     return read_tasks(path).tasks if path else None
 
 
@@ -230,6 +238,9 @@ def labelled(
     samples: Path, outcomes: Path, tasks: Sequence[Task] | None, stop: str
 ) -> tuple[Dataset, tuple[Task, ...]]:
     """Return samples joined with what assay exec found out about them, and their tasks."""
+    from assay.programs.run_samples import load
+    from assay.rank.datasets import examples_of
+
     if not outcomes.is_file():
         raise InputError(f"no such file: '{outcomes}'; make it with assay exec TASKS SAMPLES --out {outcomes.name}")
     pools = read_pools(samples, tasks, stop=stop)
@@ -254,6 +265,11 @@ class SampleOutcomes:
 
 def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = None) -> SampleOutcomes:
     """Run the samples of a dataset to be, and the references of its tasks; a run that was cut off goes on."""
+    from assay.cage.job import Limits
+    from assay.programs.run_samples import load, ready_tasks, run_samples
+    from assay.programs.runners import open_equipped_runner
+    from assay.rank.datasets import failing_references
+
     reading, samples = _load_samples(request)
     for what in ("references", "outcomes") if request.fresh else ():
         start_fresh(_beside(request.out, what))
@@ -281,6 +297,9 @@ def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = 
 
 def _load_samples(request: DataRequest) -> tuple[TaskFile, Samples]:
     """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
+    from assay.programs.run_samples import with_programs
+    from assay.programs.tasks.task_file import read_tasks
+
     reading = read_tasks(request.tasks)
     tasks = reading.tasks[: request.limit_tasks]
     held = read_samples(request.samples, tasks, stop=request.stop)

@@ -43,7 +43,6 @@ from platformdirs import user_cache_path
 from assay.cage.job import Limits
 from assay.errors import InputError
 from assay.programs.execute import settled
-from assay.programs.modules.imports import changes
 from assay.programs.modules.install import EquippedRunner
 from assay.programs.requests import ExecRequest
 from assay.programs.runners import open_equipped_runner
@@ -61,6 +60,7 @@ from assay.runs.record import (
     sole_writer,
     start_fresh,
     stored_settings,
+    version_changes,
 )
 from assay.values import Outcome
 
@@ -270,7 +270,7 @@ class ExecuteSettings:
     guarantees: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
     """Distributions that programs were given, each as `NAME==VERSION`."""
-    importable: tuple[str, ...] = field(default=(), metadata={"changes": changes})
+    importable: tuple[str, ...] = field(default=(), metadata={"changes": version_changes})
     """All that programs find there, and their Python, likewise."""
     timeouts: Timeouts = ()
     """Limits that follow from references, where they do."""

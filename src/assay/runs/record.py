@@ -17,7 +17,7 @@ import platform
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, fields
 from functools import cache
@@ -382,3 +382,17 @@ def places(file: Path, wanted: Wanted) -> Iterator[tuple[int, str]]:
                 except (ValueError, KeyError, TypeError) as error:
                     raise StorageError(f"{file}:{number}: no record ({error!r}); take the line out to go on") from error
             place += len(line)
+
+
+_MOST_CHANGES = 5
+
+
+def version_changes(before: Sequence[str], now: Sequence[str]) -> str:
+    """Say which distributions came, went or have another version."""
+    old, new = (dict(text.split("==", 1) for text in each) for each in (before, now))
+    both = sorted(old.keys() & new.keys())
+    found = [f"{name} {old[name]} is now {new[name]}" for name in both if old[name] != new[name]]
+    found += [f"{name} {new[name]} was not there" for name in sorted(new.keys() - old.keys())]
+    found += [f"{name} {old[name]} is gone" for name in sorted(old.keys() - new.keys())]
+    more = f", and {len(found) - _MOST_CHANGES:,} more" if len(found) > _MOST_CHANGES else ""
+    return ", ".join(found[:_MOST_CHANGES]) + more

@@ -186,7 +186,6 @@ def _texts(reading: TaskFile) -> Iterator[str]:
         yield inputs.contract
 
 
-_MOST = 5
 _LISTING = """
 def listing():
     import json, os, platform, sys
@@ -207,14 +206,3 @@ def importable(runner: ProgramRunner) -> tuple[str, ...]:
         name, _, version = text.partition("-")
         found.setdefault(plain(name), version.partition("-")[0])
     return tuple(sorted(f"{name}=={version}" for name, version in found.items()))
-
-
-def changes(before: Sequence[str], now: Sequence[str]) -> str:
-    """Say which distributions came, went or have another version."""
-    old, new = (dict(text.split("==", 1) for text in each) for each in (before, now))
-    both = sorted(old.keys() & new.keys())
-    found = [f"{name} {old[name]} is now {new[name]}" for name in both if old[name] != new[name]]
-    found += [f"{name} {new[name]} was not there" for name in sorted(new.keys() - old.keys())]
-    found += [f"{name} {old[name]} is gone" for name in sorted(old.keys() - new.keys())]
-    more = f", and {len(found) - _MOST:,} more" if len(found) > _MOST else ""
-    return ", ".join(found[:_MOST]) + more
