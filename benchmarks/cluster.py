@@ -147,9 +147,9 @@ def programs(cluster: Cluster, tasks: Path, work: Path) -> None:
     def judged(name: str, ran: Ran) -> None:
         found = rows(work / f"{name}.jsonl")
         differ = sum(one != other for one, other in zip(found, wanted, strict=False))
-        crew = [line.removeprefix("assay: ") for line in ran.said.splitlines() if " lost" in line and "machine" in line]
+        pool = [line.removeprefix("assay: ") for line in ran.said.splitlines() if " lost" in line and "machine" in line]
         same = f"{len(found)} rows, {len({row['program_id'] for row in found})} of them different, in order"
-        tell(f"exec, {name}", ran, f"{same}; {differ} differ from this machine's; {crew[-1:]}")
+        tell(f"exec, {name}", ran, f"{same}; {differ} differ from this machine's; {pool[-1:]}")
 
     first = [0.0]
 
@@ -245,8 +245,8 @@ def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:
         print(f"overhead, cages of this machine: {driver_ms(lambda: list(here.run(jobs)), len(jobs)):.3f} ms a program")
     for length in (1, 4, 16):
         settings = ClusterSettings(cluster.address)
-        crew = open_pool(settings, cage_work(name, Limits()), None, lambda _: None, most_items=length)
-        with PoolRunner("ray", crew) as runner:
+        pool = open_pool(settings, cage_work(name, Limits()), None, lambda _: None, most_items=length)
+        with PoolRunner("ray", pool) as runner:
             list(runner.run(jobs[:10]))
             ms = driver_ms(lambda: list(runner.run(jobs)), len(jobs))
         print(f"overhead, batches of up to {length}: {ms:.3f} ms a program", flush=True)

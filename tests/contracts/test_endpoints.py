@@ -27,7 +27,8 @@ from assay.io import http
 from assay.io.http import HttpOptions, Turns
 from assay.llm.endpoint import endpoint
 from assay.llm.openai import OpenAiChat
-from assay.rank.samplers import ChatSampler, CompletionSampler, SamplingOptions, SamplingQuestion
+from assay.rank.requests import SamplingOptions
+from assay.rank.samplers import ChatSampler, CompletionSampler, SamplingQuestion
 from assay.values import Chunk, Prompt, Query
 
 KEY = "sk-9f3kQ-Zr7uW/+x2Lm=kT0"

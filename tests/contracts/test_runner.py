@@ -1,4 +1,4 @@
-"""What every place of work keeps, cages here or a crew of such: order, once, and no more than it can take."""
+"""What every place of work keeps, cages here or a pool of such: order, once, and no more than it can take."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def local() -> Runner:
     return open_sandbox(limits=FAST, workers=2)
 
 
-def _crew() -> tuple[str, WorkerPool, tuple[str, ...]]:
+def _pool() -> tuple[str, WorkerPool, tuple[str, ...]]:
     with open_sandbox(limits=FAST, workers=1) as own:
         name, guarantees, about = own.name, own.guarantees, {**code_identity(), **about_cage(own)}
     work = cage_work(name, FAST)
     return name, WorkerPool(HiredHere(work), work, about), guarantees
 
 
-def crew() -> Runner:
-    return PoolRunner(*_crew())
+def pool() -> Runner:
+    return PoolRunner(*_pool())
 
 
 def shared() -> Runner:
-    return SharedPoolRunner(*_crew())
+    return SharedPoolRunner(*_pool())
 
 
-@pytest.fixture(params=[local, crew, shared], ids=lambda place: place.__name__)
+@pytest.fixture(params=[local, pool, shared], ids=lambda place: place.__name__)
 def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
     try:
         opened = request.param()
@@ -82,7 +82,7 @@ def test_outcomes_are_the_same_wherever_programs_run_and_ends_come_once_and_in_o
         assert (runner.name, runner.guarantees) == (own.name, own.guarantees)
 
 
-@pytest.mark.parametrize("place", [local, crew])
+@pytest.mark.parametrize("place", [local, pool])
 def test_items_are_taken_no_faster_than_they_are_used(place: Callable[[], Runner]):
     taken: list[int] = []
 

@@ -1,4 +1,4 @@
-"""The rules of a crew, over workers that do what a script says: no cluster, no process, no clock but the script's."""
+"""The rules of a pool, over workers that do what a script says: no cluster, no process, no clock but the script's."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from assay.runs.worker_pool import Finished, PoolRunner, Refused, SharedPoolRunn
 from scripted_pool import SQUARES, ScriptedPlace, once
 
 
-def crew_of(place: ScriptedPlace, expected: dict[str, str] | None = None, **more) -> WorkerPool[int, str]:
+def pool_of(place: ScriptedPlace, expected: dict[str, str] | None = None, **more) -> WorkerPool[int, str]:
     return WorkerPool(place, SQUARES, expected, clock=place.clock, **more)
 
 
 def runner_of(place: ScriptedPlace, expected: dict[str, str] | None = None, **more) -> PoolRunner[int, str]:
-    return PoolRunner("scripted", crew_of(place, expected, **more))
+    return PoolRunner("scripted", pool_of(place, expected, **more))
 
 
 def squares(most: int) -> list[str]:
@@ -94,7 +94,7 @@ def test_a_late_result_of_a_worker_that_was_given_up_is_dropped():
     assert got + list(ends) == squares(200)
 
 
-def test_a_crew_that_shrinks_with_nobody_added_goes_on():
+def test_a_pool_that_shrinks_with_nobody_added_goes_on():
     place = ScriptedPlace(workers=("a", "b", "c"), replaced=False, item_s=0.05)
     place.dies = lambda worker, _, turn: turn > {"a": 3, "b": 8, "c": 10**9}[worker]
     assert list(runner_of(place).run(range(600))) == squares(600)
@@ -176,9 +176,9 @@ def test_it_says_who_works_and_what_was_lost():
     assert said[-1] == f"2 machines, 2 workers, 1 lost; {lost[1]} items ran again"
 
 
-def test_many_threads_share_a_crew():
+def test_many_threads_share_a_pool():
     place = ScriptedPlace(dies=once(5))
-    shared = SharedPoolRunner("scripted", crew_of(place))
+    shared = SharedPoolRunner("scripted", pool_of(place))
     with ThreadPoolExecutor(8) as threads:
         runs = [threads.submit(lambda n=n: list(shared.run(range(n)))) for n in range(40)]
         assert [run.result() for run in runs] == [squares(n) for n in range(40)]
@@ -188,7 +188,7 @@ def test_many_threads_share_a_crew():
 
 def test_all_threads_hear_that_nobody_is_left():
     place = ScriptedPlace(workers=())
-    shared = SharedPoolRunner("scripted", crew_of(place, patience_s=1.0))
+    shared = SharedPoolRunner("scripted", pool_of(place, patience_s=1.0))
     with ThreadPoolExecutor(4) as threads:
         runs = [threads.submit(lambda: list(shared.run(range(3)))) for _ in range(4)]
         assert all(isinstance(run.exception(60), WorkersLost) for run in runs)

@@ -1,1 +1,1 @@
-"""The command line: one file a command, loaded when it runs."""
+"""The command line: a family of commands a file, loaded when one of them runs."""

@@ -131,15 +131,13 @@ def sample(request: SampleRequest) -> int:
     from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sample import sample as run
     from assay.rank.sample import sampler, spent
-    from assay.rank.samplers import SamplingOptions
 
     chosen = read_tasks(request.tasks).tasks[: request.limit_tasks]
     plan, model = _plan(request, chosen), sampler(request.spec)
     plan.sent_stop(model)
     if request.fresh:
         start_fresh(request.out)
-    sampling = SamplingOptions(request.n, request.temperature, request.top_p, request.max_tokens, request.seed)
-    sampling = replace(sampling, logprobs=not request.no_logprobs)
+    sampling = replace(request.sampling, logprobs=not request.no_logprobs)
     with progress() as watch:
         tally = run(chosen, model, sampling, request.out, plan, report=watch)
     say_problems(tally.problems, every=request.verbose)

@@ -129,6 +129,19 @@ class MixRequest(Request):
     verbose: bool = verbose(_EVERY)
 
 
+class SamplingOptions(Request):
+    """How a model that writes programs is asked."""
+
+    n: int = option("--n N", "Samples per task.", least=1, default=10)
+    temperature: float = option("--temperature T", "The sampling temperature.", least=0, default=0.8)
+    top_p: float = option("--top-p P", "The probability mass to sample from.", least=0, most=1, default=0.95)
+    max_tokens: int = option("--max-tokens N", "Most tokens of a sample.", least=1, default=512)
+    seed: int = 0
+    stop: tuple[str, ...] = ()
+    logprobs: bool = False
+    """Whether log-probabilities are asked for."""
+
+
 class SampleRequest(Request):
     """Let a model write programs for tasks."""
 
@@ -136,10 +149,7 @@ class SampleRequest(Request):
     spec: str = option("--model SPEC", "The model: chat:MODEL or completions:MODEL.", required=True)
     out: Path = options.out_file("samples", "samples.jsonl")
     fresh: bool = options.fresh()
-    n: int = option("--n N", "Samples per task.", least=1, default=10)
-    temperature: float = option("--temperature T", "The sampling temperature.", least=0, default=0.8)
-    top_p: float = option("--top-p P", "The probability mass to sample from.", least=0, most=1, default=0.95)
-    max_tokens: int = option("--max-tokens N", "Most tokens of a sample.", least=1, default=512)
+    sampling: SamplingOptions = shared(SamplingOptions)
     batch: int = option("--batch N", "Samples per request.", least=1, default=10)
     in_flight: int | None = option("--in-flight N", "Concurrent requests.  [default: 8]", least=1)
     template: str = option(

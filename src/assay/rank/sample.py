@@ -22,12 +22,12 @@ from assay import plugins
 from assay.errors import InputError, ModelUnavailable, StorageError, nearest
 from assay.programs.samples import DEFAULT_STOP, STOPS, cut, logprob_fields
 from assay.rank.datasets import without_examples
+from assay.rank.requests import SamplingOptions
 from assay.rank.samplers import (
     Completions,
     FewShots,
     PromptTemplate,
     Sampler,
-    SamplingOptions,
     SamplingQuestion,
     load_template,
     render,

@@ -26,6 +26,7 @@ from assay.io.http import HttpOptions, ModelEndpoint
 from assay.programs.samples import cut, logprob_sum
 from assay.programs.shown_examples import examples_in
 from assay.rank.datasets import without_examples
+from assay.rank.requests import SamplingOptions
 from assay.values import Call, LogProbability, Stdin, Task, Test
 
 BUILT_IN = ("plain", "few-shot", "apps")
@@ -202,20 +203,6 @@ class FewShots:
 
 def _words(prompt: str) -> str:
     return " ".join(prompt.split())
-
-
-@dataclass(frozen=True, slots=True)
-class SamplingOptions:
-    """How a model is asked."""
-
-    n: int = 10
-    temperature: float = 0.8
-    top_p: float = 0.95
-    max_tokens: int = 512
-    seed: int = 0
-    stop: tuple[str, ...] = ()
-    logprobs: bool = False
-    """Whether log-probabilities are asked for."""
 
 
 class SamplingQuestion(NamedTuple):

@@ -130,7 +130,9 @@ class ClusterOptions(Request):
 
 def out_file(what: str, default: str) -> Any:
     """Declare the option that says where a run writes."""
-    return option("--out FILE", f"Where {what} go; an interrupted run continues there.", kind="file", default=default)
+    return option(
+        "--out FILE", f"Where {what} go; an interrupted run continues there.", kind="file", default=Path(default)
+    )
 
 
 def fresh() -> Any:

@@ -17,11 +17,11 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.errors import InputError
 from assay.programs.samples import read
+from assay.rank.requests import SamplingOptions
 from assay.rank.sample import SamplingPlan, sample, spent
 from assay.rank.samplers import (
     ChatSampler,
     CompletionSampler,
-    SamplingOptions,
     SamplingQuestion,
     ScoredToken,
     code_of,

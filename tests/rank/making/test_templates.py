@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
+from assay.rank.requests import SamplingOptions
 from assay.rank.sample import SamplingPlan, sample
-from assay.rank.samplers import Completions, FewShots, SamplingOptions, load_template, render
+from assay.rank.samplers import Completions, FewShots, load_template, render
 from assay.values import Call, Stdin, Task
 
 PROMPT = 'def add(a, b):\n    """Add two numbers {a} and {b}.\n\n    >>> add(1, 2)\n    3\n    """\n'
