@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("accelerate", reason="the train extra is not installed")
 
-
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank import datasets
