@@ -12,16 +12,7 @@ from assay.bench.program_ranking import RecordedRanker
 from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
-from assay.programs.modules.imports import (
-    Known,
-    _otherwise_named,
-    forkable,
-    importable,
-    imported,
-    known,
-    needs,
-    plain,
-)
+from assay.programs.modules.imports import Known, _otherwise_named, forkable, importable, imported, known, needs, plain
 from assay.programs.modules.install import install_missing_modules
 from assay.programs.run_samples import ready_tasks, run_samples
 from assay.programs.samples import Samples

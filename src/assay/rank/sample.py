@@ -23,15 +23,7 @@ from assay.errors import InputError, ModelUnavailable, StorageError, nearest
 from assay.programs.samples import DEFAULT_STOP, STOPS, cut, logprob_fields
 from assay.rank.datasets import without_examples
 from assay.rank.requests import SamplingOptions
-from assay.rank.samplers import (
-    Completions,
-    FewShots,
-    PromptTemplate,
-    Sampler,
-    SamplingQuestion,
-    load_template,
-    render,
-)
+from assay.rank.samplers import Completions, FewShots, PromptTemplate, Sampler, SamplingQuestion, load_template, render
 from assay.runs import record
 from assay.runs.local import in_flight
 from assay.values import LogProbability, Problem, Task
