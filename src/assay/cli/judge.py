@@ -16,8 +16,6 @@ from assay.cli.progress import ProgressReporter, progress
 from assay.errors import InputError, counted, lasting
 from assay.io.terminal import dumps, say, say_problems
 from assay.judge.requests import AccountsRequest, CandidatesRequest, ExportRequest, JudgeRequest, ReplayRequest
-from assay.report.document import Number
-from assay.report.plain_text import rows_as_lines
 
 if TYPE_CHECKING:
     from assay.judge.accounts import CostForecast
@@ -133,6 +131,9 @@ def accounts(request: AccountsRequest) -> None:
 
 
 def _accounts_text(figures: Mapping[str, Any]) -> Iterator[str]:
+    from assay.report.document import Number
+    from assay.report.plain_text import rows_as_lines
+
     published = figures["published"]
     yield f"{figures['pairs']:,} pairs of {figures['queries']:,} queries and {figures['codes']:,} codes"
     yield f"labels: {_counts(figures['labels'])}".replace("None", "undecided")
@@ -189,6 +190,9 @@ def _forecast(plan: CostForecast, workers: int) -> Iterator[str]:
 
 def _prices(prices: Mapping[str, tuple[float, float]]) -> Iterator[str]:
     """Yield what they would cost by the lists of models."""
+    from assay.report.document import Number
+    from assay.report.plain_text import rows_as_lines
+
     if prices:
         yield from rows_as_lines(
             ("model", "by list, $", "by batch, $"),
@@ -279,6 +283,9 @@ def _choice_text(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _depths(fields: Mapping[str, Any]) -> Iterator[str]:
+    from assay.report.document import Number
+    from assay.report.plain_text import rows_as_lines
+
     ranks = fields["ranks"]
     gone = f", beside {fields['gone']:,} whose code is not in this corpus" if fields["gone"] else ""
     yield f"{fields['known']:,} right pairs are known{gone}"
