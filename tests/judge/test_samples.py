@@ -44,23 +44,23 @@ def ids(file: Path, sample: SampleDraw) -> set[tuple[str, str]]:
 def test_the_order_of_rows_decides_nothing(tmp_path: Path):
     file, reversed_file = written(tmp_path, ROWS), written(tmp_path, ROWS[::-1])
     for by in ("query", "pair", "label"):
-        found = ids(file, SampleDraw(12, 3, by))
-        assert found == ids(reversed_file, SampleDraw(12, 3, by)), by
-        assert found != ids(file, SampleDraw(12, 4, by)), by
+        found = ids(file, SampleDraw(size=12, seed=3, by=by))
+        assert found == ids(reversed_file, SampleDraw(size=12, seed=3, by=by)), by
+        assert found != ids(file, SampleDraw(size=12, seed=4, by=by)), by
 
 
 def test_queries_come_with_all_their_pairs_and_strata_in_proportion(tmp_path: Path):
     file = written(tmp_path, ROWS)
-    by_query = Counter(query for query, _ in ids(file, SampleDraw(7)))
+    by_query = Counter(query for query, _ in ids(file, SampleDraw(size=7)))
     assert set(by_query.values()) == {5}
     assert len(by_query) == 7
     right = {(row["query_id"], row["code_id"]) for row in ROWS if row["label"]}
-    assert len(ids(file, SampleDraw(40, by="label")) & right) == 10
+    assert len(ids(file, SampleDraw(size=40, by="label")) & right) == 10
 
 
 def test_rows_that_are_no_pairs_are_told_and_not_drawn(tmp_path: Path):
     rows = [{**row, "code": "" if at % 2 else row["code"]} for at, row in enumerate(ROWS)]
-    found = read_sample(written(tmp_path, rows), SampleDraw(90, by="pair"))
+    found = read_sample(written(tmp_path, rows), SampleDraw(size=90, by="pair"))
     each = list(found.pairs)
     assert (len(each), found.total) == (190, 190)
     assert sum(isinstance(one, Problem) for one in each) == 100
@@ -70,7 +70,7 @@ def test_a_field_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(
         InputError, match=r"--sample-by kind: .* has no such field; wanted query, pair or one of code, "
     ):
-        read_sample(written(tmp_path, ROWS), SampleDraw(3, by="kind"))
+        read_sample(written(tmp_path, ROWS), SampleDraw(size=3, by="kind"))
 
 
 def test_queries_of_the_same_words_are_drawn_together():
@@ -89,11 +89,11 @@ def test_a_study_asks_about_the_drawn_queries_alone(tmp_path: Path):
         [Pair(Query(f"q{at}", f"ask {at}"), Chunk(f"{side}{at}", f"{side} = {at}")) for at in range(30)]
         for side in "ab"
     ]
-    study = paired(*sides, SampleDraw(10, 2))
+    study = paired(*sides, SampleDraw(size=10, seed=2))
     assert len(study.items) == 10
     assert {item.id for item in study.items} < {item.id for item in paired(*sides, SampleDraw(seed=2)).items}
     votes = tmp_path / "votes.jsonl"
     ballot = Ballot(study, votes, seed=2)
     ballot.take({"item": ballot.item_to_show()["item"]["id"], "side": "left"})
     with pytest.raises(InputError, match="votes of another run: the codes, sample differ"):
-        Ballot(paired(*sides, SampleDraw(11, 2)), votes, seed=2)
+        Ballot(paired(*sides, SampleDraw(size=11, seed=2)), votes, seed=2)

@@ -42,5 +42,5 @@ def test_each_key_is_as_likely():
 
 def test_what_a_manifest_says():
     assert str(SampleDraw()) == ""
-    assert str(SampleDraw(400, 3)) == "400 by query, seed 3"
-    assert str(SampleDraw(400, by="label")) == "400 by pair within label, seed 0"
+    assert str(SampleDraw(size=400, seed=3)) == "400 by query, seed 3"
+    assert str(SampleDraw(size=400, by="label")) == "400 by pair within label, seed 0"

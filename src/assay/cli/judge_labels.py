@@ -319,7 +319,7 @@ def prefer(request: PreferRequest) -> int:
     from assay.judge.preferences import Ballot, codes_of, paired, preference, read_votes
 
     a, b = (codes_of(file, queries=request.queries, corpus=request.corpus) for file in (request.a, request.b))
-    study = paired(a, b, SampleDraw(request.sample or 0, request.seed))
+    study = paired(a, b, SampleDraw(size=request.sample, seed=request.seed))
     say_problems(study.problems, every=request.verbose)
     left_out = {"only in A": study.only_a, "only in B": study.only_b, "with the same code in both": study.same}
     if counts := [f"{count:,} {what}" for what, count in left_out.items() if count]:

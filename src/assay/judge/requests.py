@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
 from assay.runs import options
-from assay.runs.options import ClusterOptions, GateOptions, PairSampleOptions
+from assay.runs.options import ClusterOptions, GateOptions, SampleDraw
 
 EVEN = 0.5
 """The fraction of matches that `signals` expects where nothing else is said."""
@@ -82,7 +82,7 @@ class JudgeRequest(Request):
     pairs: Path = argument()
     queries: Path | None = pair_texts("--queries", "the query ids in PAIRS")
     corpus: Path | None = pair_texts("--corpus", "the code ids in PAIRS")
-    sampling: PairSampleOptions = shared(PairSampleOptions)
+    sampling: SampleDraw = shared(SampleDraw)
     judge: JudgeOptions = shared(JudgeOptions)
     out: Path = options.out_file("records", "records.jsonl")
     fresh: bool = options.fresh()

@@ -276,8 +276,8 @@ def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
 
 def judge_file(request: JudgeRequest, say: Say, reporter: CampaignReporter) -> Tally:
     """Judge the pairs of a file as a campaign that goes on in its records."""
-    sample, is_noted = request.sampling.draw(), False
-    read = partial(read_sample, request.pairs, sample, queries=request.queries, corpus=request.corpus)
+    is_noted = False
+    read = partial(read_sample, request.pairs, request.sampling, queries=request.queries, corpus=request.corpus)
 
     def pairs() -> Iterator[Pair | Problem]:
         nonlocal is_noted
@@ -296,7 +296,7 @@ def judge_file(request: JudgeRequest, say: Say, reporter: CampaignReporter) -> T
         reporter.on_start(total)
         return run_in_waves(
             pairs,
-            replace(factory, settings=replace(factory.settings, sample=str(sample))),
+            replace(factory, settings=replace(factory.settings, sample=str(request.sampling))),
             request.out,
             say,
             total=total,
@@ -413,7 +413,7 @@ def choose_pairs(
     problems: list[Problem] = []
     every_query = candidates.queries_of(request.queries, problems)
     codes = candidates.codes_of(request.corpus, problems)
-    sample = SampleDraw(request.sample or 0, request.seed)
+    sample = SampleDraw(size=request.sample, seed=request.seed)
     drawn = draw((query.id for query in every_query), sample.size, sample.seed)
     queries = [query for query in every_query if query.id in drawn]
     every, twins = len(codes), len(codes) - len({code.text for code in codes})

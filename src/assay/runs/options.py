@@ -7,7 +7,6 @@ Each key has a hash of the seed and itself, and the lowest ones are drawn. So a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,28 +20,9 @@ if TYPE_CHECKING:
 BY_QUERY, BY_PAIR = "query", "pair"
 
 
-@dataclass(frozen=True, slots=True)
-class SampleDraw:
-    """What is to be drawn."""
-
-    size: int = 0
-    """How many; 0 is all there are."""
-    seed: int = 0
-    by: str = BY_QUERY
-    """`query`: queries with all their pairs; `pair`; else the field of pairs whose values are strata."""
-
-    def __str__(self) -> str:
-        """Return how a manifest says it; empty where nothing is drawn."""
-        by = self.by if self.by in {BY_QUERY, BY_PAIR} else f"pair within {self.by}"
-        return f"{self.size} by {by}, seed {self.seed}" if self.size else ""
-
-
-EVERYTHING = SampleDraw()
-
-
-def draw(keys: Iterable[str], size: int, seed: int, noun: str = "query") -> frozenset[str]:
-    """Return `size` of some keys, all of them for 0; more than there are is an error."""
-    return draw_within(dict.fromkeys(keys, ""), size, seed, noun)
+def draw(keys: Iterable[str], size: int | None, seed: int, noun: str = "query") -> frozenset[str]:
+    """Return `size` of some keys, all of them without one; more than there are is an error."""
+    return draw_within(dict.fromkeys(keys, ""), size or 0, seed, noun)
 
 
 def draw_within(strata: Mapping[str, str], size: int, seed: int, noun: str = "pair") -> frozenset[str]:
@@ -173,21 +153,25 @@ def rate(what: str) -> Any:
     return option("--rate AMOUNT", what, default="")
 
 
-class PairSampleOptions(Request):
-    """What the options say about a sample of pairs."""
+class SampleDraw(Request):
+    """What is drawn of many pairs."""
 
-    sample: int | None = sample("Take N at random, the same ones for the same --seed; see --sample-by.")
-    sample_by: str = option(
+    size: int | None = sample("Take N at random, the same ones for the same --seed; see --sample-by.")
+    by: str = option(
         "--sample-by WHAT",
         "query: N queries with all their pairs. pair: N pairs. label, or another field of the file: N pairs, each "
         "value of it in proportion.",
-        default="query",
+        default=BY_QUERY,
     )
     seed: int = option("--seed N", "The random seed of --sample.", default=0)
 
-    def draw(self) -> SampleDraw:
-        """Return what is to be drawn."""
-        return SampleDraw(self.sample or 0, self.seed, self.sample_by)
+    def __str__(self) -> str:
+        """Return how a manifest says it; empty where nothing is drawn."""
+        by = self.by if self.by in {BY_QUERY, BY_PAIR} else f"pair within {self.by}"
+        return f"{self.size} by {by}, seed {self.seed}" if self.size else ""
+
+
+EVERYTHING = SampleDraw()
 
 
 def sandbox() -> Any:
