@@ -1,12 +1,5 @@
 """Run samples against tasks into a file of outcomes that a second run continues.
 
-Four stubs: one raises, one returns None, one returns a fresh object with the default `__eq__`, one is an empty program.
-Whatever function the tests ask for, the first three have it. A task that a stub passes altogether keeps no test, so its
-programs stay undecided. A single test is left out when it holds whatever is answered, and an input when nothing at all
-is expected for it. A test that holds for some stubs only is noted and stays, for many are honest: `f([])` is None, and
-any object is as true as `f("()")`. Without those of MBPP that the None stub passes, 30 of 189 programs for their tasks
-went from wrong to correct.
-
 A program that loops for ever costs what it is given, and most right ones take as long as the reference. A limit is
 measured once a run and kept in its manifest, so that a run that goes on has the limits that it began with. Where there
 is no reference that passes, the limit is the sandbox's.
@@ -16,6 +9,13 @@ no fault and are counted as such. Rows that other programs decide are written un
 
 What is missing of the tests is what the references answer; tests that show nothing are left out. All that decides about
 the outcomes goes into their manifest.
+
+Tests that show nothing are found by four stubs: one raises, one returns None, one returns a fresh object with the
+default `__eq__`, one is an empty program. Whatever function the tests ask for, the first three have it. A task that a
+stub passes altogether keeps no test, so its programs stay undecided. A single test is left out when it holds whatever
+is answered, and an input when nothing at all is expected for it. A test that holds for some stubs only is noted and
+stays, for many are honest: `f([])` is None, and any object is as true as `f("()")`. Without those of MBPP that the None
+stub passes, 30 of 189 programs for their tasks went from wrong to correct.
 """
 
 from __future__ import annotations
