@@ -35,7 +35,7 @@ def run(request: JudgeRequest) -> int:
     """
     from assay.operations.judge import judge_file
 
-    with ProgressReporter(every=request.verbose).lines() as reporter:
+    with ProgressReporter("no verdict yet", every=request.verbose).lines() as reporter:
         tally = judge_file(request, say, reporter)
     reporter.close()
     first = reporter.problems[0] if reporter.problems else ""

@@ -168,7 +168,7 @@ class _Bar:
 class ProgressReporter:
     """What a campaign reports to: its trouble by name, the first of it at least, and where it stands now and then."""
 
-    def __init__(self, first: str = "", *, every: bool = True) -> None:
+    def __init__(self, first: str, *, every: bool = True) -> None:
         self._first, self._every = first, every
         self._line: Callable[[], str] | None = None
         self.problems: list[str] = []
