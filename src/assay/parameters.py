@@ -292,6 +292,7 @@ def schema_of(declared: Declared) -> dict[str, Any]:
     one |= {"pattern": parameter.pattern} if parameter.pattern else {}
     if declared.annotation.startswith("tuple["):
         one = {"type": "array", "items": one} | ({"maxItems": parameter.entries} if parameter.entries else {})
+        one |= {"minItems": 1} if declared.is_required else {}
     return one
 
 

@@ -185,7 +185,7 @@ def test_an_answer_opens_what_more_it_stands_for(visit, site):
     others = [{"path": "shop/mail.py", "start_line": 4, "end_line": 10, "symbol": "send_mail", "root": ""}]
     hit = {**HIT, "path": "shop/folders.py", "others": others, "more": ["+1 in Mail: send_mail:4"]}
     answer = {**NOTHING, "root": str(site.root), "hits": [hit, HIT], "relevant": True}
-    seen.answer(re.compile(r"/api/search\?.*grouped=true"), json=answer)
+    seen.answer(re.compile(r"/api/search\?.*group=true"), json=answer)
     seen.ask("mail")
     more = seen.page.get_by_role("button", name="+1 in Mail: send_mail:4")
     more.wait_for()
