@@ -3,8 +3,8 @@
     python benchmarks/paths.py search "where are retries handled" src
     python benchmarks/paths.py exec HumanEval.jsonl --reference --limit-tasks 1 --fresh --out /tmp/outcomes.jsonl
 
-A hop is two files that follow one another in that list and lie in different rooms. Imports do not count, only calls;
-processes that the command starts are not followed.
+A hop is two files that follow one another in that list and lie in different rooms. Imports do not count, nor what a
+module calls when it is imported; processes that the command starts are not followed.
 
     python benchmarks/paths.py lines src/assay
 
@@ -39,10 +39,13 @@ ROOT = Path(assay.cli.main.__file__).parent.parent
 def main() -> None:
     """Run a command under a profile function and print its path."""
     files: dict[str, None] = {}
+    importing: Counter[int] = Counter()
 
     def seen(frame: FrameType, event: str, _: Any) -> None:
-        name = frame.f_code.co_filename
-        if event == "call" and name not in files and not frame.f_code.co_name.startswith("<"):
+        name, thread = frame.f_code.co_filename, threading.get_ident()
+        if frame.f_code.co_name == "<module>":  # and what it calls: classes, decorators, declarations
+            importing[thread] += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not importing[thread] and not frame.f_code.co_name.startswith("<"):
             files[name] = None
 
     threading.setprofile(seen)
