@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.store.blobs import Blobs, LocalBlobs, Overtaken, TaggedBytes
+from assay.store.catalog import Blobs, LocalBlobs, Overtaken, TaggedBytes
 from assay.store.place import bucket_place
 
 

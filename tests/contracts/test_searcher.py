@@ -12,11 +12,10 @@ from assay.encode.vectors import HashedEncoder
 from assay.encode.view import view
 from assay.operations.workspace import CorpusSearch
 from assay.protocols import Searcher
-from assay.search.combine import FusedSearcher, IndexGuard, Member
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.issues import IssueSearcher
-from assay.search.retrievers import KeywordSearcher, VectorSearcher
+from assay.search.retrievers import FusedSearcher, IndexGuard, KeywordSearcher, Member, VectorSearcher
 from assay.settings import SearchSettings
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot

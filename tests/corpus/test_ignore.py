@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.corpus.ignore import compiled
+from assay.corpus.walk import compiled
 from assay.corpus.walked_files import FileEntry, Skipped, decoded, read
 
 PATTERNS = ["a", "/a", "a/", "*.py", "!x.py", "a/b", "**/b", "a/**", "a/**/c", "/*", "!a/", "b/*.py", "[ab]", "a?"]

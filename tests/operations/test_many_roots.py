@@ -10,8 +10,14 @@ import pytest
 
 from assay.errors import InputError
 from assay.operations.answer import Answer, answer, queries_of
-from assay.operations.many_roots import RootOpening, kept_repositories, open_many, repository_name, roots_in
-from assay.operations.workspace import joint_searches
+from assay.operations.workspace import (
+    RootOpening,
+    joint_searches,
+    kept_repositories,
+    open_many,
+    repository_name,
+    roots_in,
+)
 from assay.settings import Settings, load
 
 THINGS = ("invoice", "planet", "recipe", "ticket", "sensor", "ledger", "parcel", "violin", "orchard", "harbor")

@@ -10,9 +10,8 @@ from assay.operations.answer import queries_of
 from assay.operations.indexes import encoder_of, index_key, location_of, root_of
 from assay.operations.workspace import open_workspace
 from assay.protocols import Searcher
-from assay.search.combine import FusedSearcher
 from assay.search.issues import IssueSearcher
-from assay.search.retrievers import KeywordSearcher, VectorSearcher
+from assay.search.retrievers import FusedSearcher, KeywordSearcher, VectorSearcher
 from assay.settings import load
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from assay.encode.static import default_static
 from assay.encode.view import view
 from assay.operations.workspace import CorpusSearch, open_workspace
-from assay.search.combine import IndexGuard
 from assay.search.hybrid import LearnedSearcher, _top, is_relevant
+from assay.search.retrievers import IndexGuard
 from assay.settings import SearchSettings, load
 from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.values import Chunk, Query

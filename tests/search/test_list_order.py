@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.search.list_order import (
+from assay.search.question import understand
+from assay.search.ranking import (
     EVIDENCE,
     FORMS,
     ORDER_WEIGHTS,
@@ -16,7 +17,6 @@ from assay.search.list_order import (
     file_support,
     form_of,
 )
-from assay.search.question import understand
 from assay.train.ranking import FILES, LINES, ListExample, fit_order, order_figures
 from assay.values import Chunk
 

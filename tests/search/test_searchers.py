@@ -12,16 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.operations.workspace import CorpusSearch
-from assay.search.combine import FusedSearcher, IndexGuard, Member, by_rank, by_score, rerank, union
 from assay.search.retrievers import (
     FieldWeights,
+    FusedSearcher,
+    IndexGuard,
     KeywordSearcher,
+    Member,
     VectorSearcher,
     bm25,
+    by_rank,
+    by_score,
     exhaustive,
     idf,
     match,
+    rerank,
     saturated,
+    union,
 )
 from assay.settings import SearchSettings
 from assay.store.postings import FIELDS, field_words

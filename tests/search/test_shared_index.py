@@ -17,8 +17,7 @@ import pytest
 from assay.encode.vectors import HashedEncoder
 from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
-from assay.store.blobs import LocalBlobs
-from assay.store.catalog import MANIFEST
+from assay.store.catalog import MANIFEST, LocalBlobs
 from assay.store.copies import UNNAMED_S, LocalCopies, SharedPlace
 from assay.store.folder import IndexFolder
 from assay.store.place import bucket_place

@@ -12,8 +12,8 @@ from assay.bench.answer_runs import SystemAnswer, read_any
 from assay.bench.matrix import SetSpec
 from assay.bench.results import UnseenCounts
 from assay.bench.system import SystemCorpus, cached, checkout_of, corpus_of, file_names, lines_of, text_of
-from assay.corpus.ignore import OWN_REPORTS, OWN_TRUTH
 from assay.corpus.languages import BY_EXTENSION, PROSE
+from assay.corpus.walk import OWN_REPORTS, OWN_TRUTH
 from assay.errors import InputError
 from assay.io.files import write_rows
 from assay.measure.line_spans import Entry, Span, span_of

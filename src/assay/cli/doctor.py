@@ -118,7 +118,7 @@ def _index(path: str, chosen: SettingsOptions) -> Finding:
 
 
 def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
-    from assay.search.combine import rebuild_command
+    from assay.search.retrievers import rebuild_command
 
     root = index.root
     try:

@@ -47,7 +47,7 @@ class RootsOptions(Options):
 
     def roots(self, paths: Sequence[str]) -> list[str]:
         """Return the roots to search, by default the current folder."""
-        from assay.operations.many_roots import roots_in
+        from assay.operations.workspace import roots_in
 
         return [*paths, *roots_in(self.places)] or ["."]
 

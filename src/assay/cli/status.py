@@ -70,7 +70,7 @@ def _looked_at(index: AnyIndex) -> tuple[Freshness | None, str]:
 
 def _explained(name: str, index: AnyIndex, standing: Freshness | None, damage: str, given: StatusOptions) -> int:
     """Say what is wrong with an index, and what to do; return the exit status that says so."""
-    from assay.search.combine import rebuild_command
+    from assay.search.retrievers import rebuild_command
     from assay.store.place import is_bucket
 
     path, location = ("PATH", index.location) if is_bucket(given.path) else (given.path, given.chosen.location)

@@ -13,8 +13,7 @@ from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say
 from assay.operations.indexes import AnyIndex, root_of
-from assay.operations.many_roots import OpenedRoots, RootOpening, open_many
-from assay.operations.workspace import Workspace
+from assay.operations.workspace import OpenedRoots, RootOpening, Workspace, open_many
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 from assay.store.place import holds_many, is_bucket

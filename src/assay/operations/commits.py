@@ -18,11 +18,11 @@ from assay.operations.answer import queries_of
 from assay.operations.indexes import build_of, encoder_of
 from assay.operations.workspace import CorpusSearch, check
 from assay.protocols import Progress
-from assay.search.combine import IndexGuard
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window
 from assay.search.history import MOST_COMMITS, MOST_FILES, CommitFilter, HistoryIndex, changed_files
 from assay.search.question import query_words
 from assay.search.reference_table import numbers_in
+from assay.search.retrievers import IndexGuard
 from assay.settings import Settings
 from assay.store.place import history_location
 from assay.store.snapshot import Snapshot

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.operations.answer import Answer, RelatedAnswer, answer, related_answer
-from assay.operations.many_roots import RootOpening, open_many
 from assay.operations.requests import Search, SearchFilter
 from assay.operations.root_settings import UserSettings, root_settings
-from assay.operations.workspace import Workspace
+from assay.operations.workspace import RootOpening, Workspace, open_many
 from assay.parameters import read_request, read_value
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport

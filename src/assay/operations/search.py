@@ -16,12 +16,11 @@ from typing import NamedTuple
 from assay.errors import InputError
 from assay.operations.answer import Answer, joint_answer, repositories_in
 from assay.operations.indexes import is_quick
-from assay.operations.many_roots import repository_name
 from assay.operations.places import Roots, check_globs
 from assay.operations.requests import Facets, Question, Search
 from assay.operations.sizing import TELLING, FoundAnswer, Size, answer_type, cost, offset_of, sized, text_cost
 from assay.operations.sizing import cursor as cursor_of
-from assay.operations.workspace import JointSearch, joint_searches
+from assay.operations.workspace import JointSearch, joint_searches, repository_name
 from assay.search.display import grouped
 from assay.search.display import terms_to_mark as terms_asked
 from assay.store.snapshot import Snapshot

@@ -21,8 +21,7 @@ from assay.corpus.walked_files import Skipped, Walk
 from assay.errors import DamagedIndex, InputError, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Build, Differences, differences, identity, mismatch, unchanged
-from assay.store.blobs import Overtaken
-from assay.store.catalog import FORMAT, Catalog, FileRecord, Identity, keep_seen, read_seen, seen_file
+from assay.store.catalog import FORMAT, Catalog, FileRecord, Identity, Overtaken, keep_seen, read_seen, seen_file
 from assay.store.folder import IndexFolder, Version
 from assay.store.snapshot import Snapshot
 

@@ -27,9 +27,19 @@ from assay.search.features import (
     text_features,
 )
 from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of
-from assay.search.list_order import AskedWords, ListEvidence, evidence_of, file_support
 from assay.search.question import Question, understand
-from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking, query_features, ranking_name
+from assay.search.ranking import (
+    SECOND_STAGE,
+    SHIPPED,
+    AskedWords,
+    ListEvidence,
+    Ranking,
+    evidence_of,
+    file_support,
+    load_ranking,
+    query_features,
+    ranking_name,
+)
 from assay.search.retrievers import Array, FieldWeights, bm25, match
 from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.values import Chunk, Hit, Query

@@ -20,8 +20,15 @@ from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, nearest
 from assay.operations.commits import History
 from assay.operations.indexes import AnyIndex, index_of
-from assay.operations.many_roots import kept_repositories, repository_name
-from assay.operations.workspace import JointSearch, Workspace, joint_searches, last_workspace, open_workspace
+from assay.operations.workspace import (
+    JointSearch,
+    Workspace,
+    joint_searches,
+    kept_repositories,
+    last_workspace,
+    open_workspace,
+    repository_name,
+)
 from assay.search.folder_index import IndexReport
 from assay.serve.served_roots import RootSource, ServedRoots
 from assay.serve.writer import Pace, Upkeep, verify_once

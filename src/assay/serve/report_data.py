@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from assay.bench.bench_report import report_of
 from assay.bench.results import load
-from assay.corpus.ignore import OWN_REPORTS
+from assay.corpus.walk import OWN_REPORTS
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError
 from assay.operations.places import NotServed

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 
 from assay.corpus.addresses import CloneRules, is_url
-from assay.corpus.ignore import VERSION_CONTROL
+from assay.corpus.walk import VERSION_CONTROL
 from assay.errors import InputError
 from assay.operations.indexes import clone_of
 from assay.operations.places import NotServed, Place

@@ -20,7 +20,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, NotModifiedError, 
 from obstore.store import AzureStore, GCSStore, S3Store
 
 from assay.errors import InputError, StorageError, UnwritableIndex
-from assay.store.blobs import BlobEntry, Overtaken, TaggedBytes
+from assay.store.catalog import BlobEntry, Overtaken, TaggedBytes
 from assay.store.place import BucketPlace
 
 _CODE = re.compile(r"(?:<Code>|\"code\": ?\")(\w+)")

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from assay.errors import InputError, StorageError
 from assay.store.arrays import check_arrays
-from assay.store.blobs import Blobs
-from assay.store.catalog import Manifest
+from assay.store.catalog import Blobs, Manifest
 
 RANGE = 8 << 20
 """Bytes of one request."""

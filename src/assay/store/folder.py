@@ -26,8 +26,19 @@ import numpy as np
 from assay.errors import DamagedIndex, StorageError, UnwritableIndex
 from assay.io.files import alone, claim_folder, is_held
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
-from assay.store.blobs import Blobs, LocalBlobs, TaggedBytes, unreadable
-from assay.store.catalog import MANIFEST, PART_NAME, Catalog, FileRecord, Identity, Manifest, NewerIndex
+from assay.store.catalog import (
+    MANIFEST,
+    PART_NAME,
+    Blobs,
+    Catalog,
+    FileRecord,
+    Identity,
+    LocalBlobs,
+    Manifest,
+    NewerIndex,
+    TaggedBytes,
+    unreadable,
+)
 from assay.store.segment import Part, read_segment
 from assay.store.snapshot import Snapshot
 

@@ -29,9 +29,8 @@ from assay.search.declared_names import unit_of
 from assay.search.features import text_features
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
-from assay.search.list_order import AskedWords, ListEvidence, evidence_of
 from assay.search.question import Question, Speller
-from assay.search.ranking import RankingName, query_features, ranking_name
+from assay.search.ranking import AskedWords, ListEvidence, RankingName, evidence_of, query_features, ranking_name
 from assay.search.retrievers import Array
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.search.features import ALL_FEATURES, FEATURES
-from assay.search.list_order import file_support
 from assay.search.ranking import (
     RELEVANCE_FEATURES,
     SECOND_STAGE,
     RankingName,
     RankingWeights,
+    file_support,
     no_weights,
     relevance_row,
 )

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.search.list_order import EVIDENCE, FIXED, ORDER_WEIGHTS, ListEvidence, ListOrder
 from assay.search.question import Question
+from assay.search.ranking import EVIDENCE, FIXED, ORDER_WEIGHTS, ListEvidence, ListOrder
 from assay.search.retrievers import Array
 from assay.train.ranking_examples import RankingExample
 from assay.train.ranking_figures import SystemFigures, figures_of
