@@ -238,14 +238,14 @@ def test_servers_answer_from_a_place(assay, project: Path, indexed, elsewhere: P
     roots = served_roots([f"{indexed.place}#postbox"], SettingsOptions())
     assert [root.name for root in roots] == ["postbox"]
     session = Session(roots)
-    engine = session.place().engine
+    engine = session.place().reader
     assert engine.view().report.files == 4
     found = search(Search("send mail"), session)
     assert found.hits[0].path == "mail/send.py"
     assert status(StatusOf(), session).location == f"{indexed.place}#postbox"
     (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
     assay("index", project, "--index", indexed.place)
-    Session(roots).place().engine.view()
+    Session(roots).place().reader.view()
     assert not list(elsewhere.iterdir())
 
 
@@ -277,7 +277,7 @@ def test_a_search_does_not_rebuild_what_others_read(assay, project: Path, indexe
 def test_a_server_goes_on_with_what_it_has_while_a_bucket_is_out_of_reach(project: Path, indexed, reads: str):
     refresh, place = reads == "files", f"{indexed.place}#postbox"
     settings = load(options={"index.location": place, "index.refresh": refresh})
-    engine = Session({project: settings}, waits=Waits(fresh_s=0, refresh_s=30)).place().engine
+    engine = Session({project: settings}, waits=Waits(fresh_s=0, refresh_s=30)).place().reader
     assert engine.view().report.unwritten == ""
     indexed.proxy.before = lambda _method, _path: 403
     index = engine.view().workspace.index

@@ -168,8 +168,8 @@ def test_a_checkout_inside_a_root_is_searched_with_the_user_s_settings(project: 
     (inner / ".git").mkdir(parents=True)
     named = root_settings(None, UserSettings(options={"search.reranker": "rerank:of@http://the-root"}))
     session = Session({project: named}, elsewhere=Settings())
-    assert session.place("inner").engine.settings == Settings()
-    assert session.place("mail").engine.settings == named
+    assert session.place("inner").reader.settings == Settings()
+    assert session.place("mail").reader.settings == named
 
 
 def test_python_gets_a_warning_and_the_command_one_line(project: Path):

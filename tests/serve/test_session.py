@@ -58,7 +58,7 @@ def git(*arguments: str | Path) -> None:
 
 
 def symbols(session: Session, path: str = "") -> set[str]:
-    snapshot = session.place(path).engine.view().workspace.snapshot
+    snapshot = session.place(path).reader.view().workspace.snapshot
     return {snapshot.symbol(number) for number in range(snapshot.size) if number not in snapshot.dead}
 
 
@@ -84,12 +84,12 @@ def test_a_place_is_a_folder_or_a_file_of_what_is_served(session: Session, proje
         (str(project / "mail"), "mail"),
     ):
         place = session.place(asked)
-        assert (place.engine.root, place.inside) == (project, inside)
-        assert place.engine is session.place("").engine
+        assert (place.reader.root, place.inside) == (project, inside)
+        assert place.reader is session.place("").reader
     git("init", "--quiet", project / "mail")
     place = session.place("mail/send.py")
-    assert (place.engine.root, place.inside) == (project / "mail", "send.py"), "a checkout has an index of its own"
-    assert session.place("web").engine.root == project
+    assert (place.reader.root, place.inside) == (project / "mail", "send.py"), "a checkout has an index of its own"
+    assert session.place("web").reader.root == project
 
 
 OUTSIDE = (
@@ -129,7 +129,7 @@ def test_no_way_of_writing_a_path_leads_out(tmp_path_factory: pytest.TempPathFac
         place = Session({root: Settings()}).place("/".join(parts))
     except InputError:
         return
-    assert (place.engine.root / place.inside).resolve().is_relative_to(root.resolve())
+    assert (place.reader.root / place.inside).resolve().is_relative_to(root.resolve())
 
 
 def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
@@ -146,7 +146,7 @@ def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
         (str(tmp_path / "one"), "one", ""),
     ):
         place = session.place(asked)
-        assert (place.engine.root.name, place.inside) == (root, inside), asked
+        assert (place.reader.root.name, place.inside) == (root, inside), asked
     for asked in ("two/../elsewhere", "two//etc", "two/none.py", "three", "elsewhere"):
         with pytest.raises(NotServed):
             session.place(asked)
@@ -172,39 +172,39 @@ def test_globs_are_relative_to_the_place_so_many_and_so_long(session: Session, p
 
 def test_a_change_is_seen_by_the_next_question(session: Session, project: Path):
     assert "send_mail" in symbols(session)
-    first = session.place().engine.view()
-    assert session.place().engine.view().workspace is first.workspace
+    first = session.place().reader.view()
+    assert session.place().reader.view().workspace is first.workspace
     (project / "mail" / "new.py").write_text("def fetch_mail():\n    return receive()\n")
     (project / "mail" / "send.py").unlink()
     assert "fetch_mail" in symbols(session)
     assert "send_mail" not in symbols(session)
-    assert session.place().engine.view().version != first.version
+    assert session.place().reader.view().version != first.version
 
 
 def test_a_question_does_not_wait_for_a_slow_index(project: Path):
     session = Session({project: Settings()}, waits=HASTY)
     with pytest.raises(StillIndexing, match="is being made"):
-        session.place().engine.view()
-    view = until(unless(StillIndexing, session.place().engine.view), "the index is made")
+        session.place().reader.view()
+    view = until(unless(StillIndexing, session.place().reader.view), "the index is made")
     assert (view.report.files, view.stale) == (4, True)  # it was looked at again, for no longer than nothing
 
 
 def test_many_ask_at_once_and_an_index_that_fails_is_an_error_once(session: Session, project: Path):
     with ThreadPoolExecutor(16) as pool:
-        views = list(pool.map(lambda _: session.place().engine.view(), range(64)))
+        views = list(pool.map(lambda _: session.place().reader.view(), range(64)))
     assert {(view.version, view.report.chunks) for view in views} == {(views[0].version, views[0].report.chunks)}
     project.rename(project.parent / "gone")
     with pytest.raises(InputError):
-        session.place().engine.view()
+        session.place().reader.view()
     (project.parent / "gone").rename(project)
-    assert session.place().engine.view().report.files == 4
+    assert session.place().reader.view().report.files == 4
 
 
 def test_the_roots_asked_longest_ago_are_closed(project: Path):
     session = Session({project / "mail": Settings(), project / "web": Settings()}, most=1)
-    first = session.place(str(project / "mail")).engine
+    first = session.place(str(project / "mail")).reader
     session.place(str(project / "web"))
-    assert session.place(str(project / "mail")).engine is not first
+    assert session.place(str(project / "mail")).reader is not first
 
 
 def test_a_repository_is_cloned_where_its_scheme_is_served(project: Path, tmp_path: Path):
@@ -228,7 +228,7 @@ def test_a_host_that_never_answers_holds_up_nobody_else(project: Path, monkeypat
                 session.place(f"{url}{number}")
         with pytest.raises(StillIndexing, match="4 other repositories"):
             session.place(f"{url}4")
-        assert session.place("").engine.root == project
+        assert session.place("").reader.root == project
 
     def refused() -> bool:
         with pytest.raises(InputError, match="cannot get"):
@@ -289,10 +289,10 @@ def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(
             manifest.write_text(damage(manifest.read_text()))
         reader = Session({project: Settings()}, waits=SHORT, kept=True)
         with pytest.raises(StillIndexing, match="is being made"):
-            reader.place().engine.view()
+            reader.place().reader.view()
         assert manifest.exists() == bool(damage)
         writer(project, said).look(Event())
-        assert reader.place().engine.view().report.files == 4
+        assert reader.place().reader.view().report.files == 4
     assert said == []
 
 
@@ -306,7 +306,7 @@ def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, 
     assert "trying again" in line
     (tmp_path / "away").rename(project)
     made.look(Event())
-    assert Session({project: Settings()}, waits=SHORT, kept=True).place().engine.view().report.files == 4
+    assert Session({project: Settings()}, waits=SHORT, kept=True).place().reader.view().report.files == 4
 
 
 def test_looking_takes_its_part_of_the_time_and_what_fails_is_tried_less_and_less_often():

@@ -261,7 +261,7 @@ def test_what_goes_wrong_is_said_once_and_tried_again(project: Path):
 
 
 def symbols(session: Session) -> set[str]:
-    snapshot = session.place().engine.view().workspace.snapshot
+    snapshot = session.place().reader.view().workspace.snapshot
     return {snapshot.symbol(number) for number in range(snapshot.size) if number not in snapshot.dead}
 
 
@@ -273,10 +273,10 @@ def session(project: Path) -> Session:
 
 def test_a_server_sees_what_was_written_by_another(project: Path, session: Session):
     with watched(project):
-        first = session.place().engine.view()
+        first = session.place().reader.view()
         write(project, "mail/fetch.py", "def fetch_inbox():\n    return 1\n")
         until(lambda: "fetch_inbox" in symbols(session), "the new function is found")
-        assert session.place().engine.view().version != first.version
+        assert session.place().reader.view().version != first.version
 
 
 def test_a_server_survives_an_index_that_is_damaged_under_it_and_says_so(session: Session, tmp_path: Path):

@@ -149,18 +149,17 @@ class ReadFile:
     @property
     def root(self) -> Path:
         """The folder that its path is relative to."""
-        root: Path = self.place.engine.root
-        return root
+        return self.place.reader.root
 
 
 def whole_file(roots: Roots, path: str) -> tuple[Path, Place, str]:
     """Return a file that may be opened, its place, and why no index holds it, if so."""
     place = roots.place(path)
-    root = place.engine.root
+    root = place.reader.root
     folder, _, name = place.inside.rpartition("/")
     if (root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a folder: give a file in it")
-    level = folder_level(root, folder, name, open_ignored=place.engine.settings.index.open_ignored)
+    level = folder_level(root, folder, name, open_ignored=place.reader.settings.index.open_ignored)
     reasons = {each.path: each.reason for each in level.skipped} if level else {}
     shown = {each.path for each in level.files} if level else set()
     reason = reasons.get(place.inside, "")
@@ -196,7 +195,7 @@ def file_text(request: FileLines, roots: Roots) -> FileText:
     declared = outline(inside, read.text or "")[:_MOST_OUTLINE] if first and read.size <= LARGEST_BYTES else []
     modified = first and read.text is not None and head_lines(read.root, inside, read.text).is_modified
     return FileText(
-        root=read.place.engine.name,
+        root=read.place.reader.name,
         path=inside,
         language=language_of(inside, read.text or ""),
         size=read.size,
@@ -220,16 +219,16 @@ def found_lines(request: Find, roots: Roots) -> FoundLines:
     folded = text == text.lower()
     every = lines_of((read.text or "").lower() if folded else read.text or "")
     lines = [number for number, line in enumerate(every, 1) if text in line]
-    return FoundLines(read.place.engine.name, read.place.inside, lines[:_MOST_FOUND], len(lines))
+    return FoundLines(read.place.reader.name, read.place.inside, lines[:_MOST_FOUND], len(lines))
 
 
 def folder_list(request: Tree, roots: Roots) -> FolderList:
     """Return a page of what a folder holds."""
     path, limit = request.path, request.limit
     place = roots.place(path)
-    if not (place.engine.root / place.inside).is_dir():
+    if not (place.reader.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a file: give the folder that holds it")
-    level = folder_level(place.engine.root, place.inside, open_ignored=place.engine.settings.index.open_ignored)
+    level = folder_level(place.reader.root, place.inside, open_ignored=place.reader.settings.index.open_ignored)
     if level is None:
         raise NotServed(f"'{path}' is left out of what is served: an index would not hold it")
     files = [(each.path, each.size, "") for each in level.files]
@@ -243,7 +242,7 @@ def folder_list(request: Tree, roots: Roots) -> FolderList:
     page = entries[start : start + limit]
     after = cursor_of(start + limit, question, version) if start + limit < len(entries) else ""
     folders = [name for name, file in page if file is None]
-    return FolderList(place.engine.name, place.inside, folders, [file for _, file in page if file], after)
+    return FolderList(place.reader.name, place.inside, folders, [file for _, file in page if file], after)
 
 
 def links_to(links: HostLinks | None, path: str) -> FileLinks:
@@ -282,7 +281,7 @@ def _is_openable(reason: str) -> bool:
 
 def _size(place: Place, path: str) -> int:
     try:
-        return from_utf8(place.engine.root, path).lstat().st_size
+        return from_utf8(place.reader.root, path).lstat().st_size
     except OSError:
         return -1
 

@@ -79,7 +79,7 @@ def blame(request: Blame, roots: Roots) -> BlameAnswer:
     with _turn():
         now = line_history.head_lines(read.root, inside, read.text or "")
         spans, commits = line_history.blame_lines(read.root, inside, now, request.line, last)
-    return BlameAnswer(read.place.engine.name, inside, spans, commits, links_to(host_links(read.root), inside))
+    return BlameAnswer(read.place.reader.name, inside, spans, commits, links_to(host_links(read.root), inside))
 
 
 def history(request: LineHistory, roots: Roots) -> HistoryAnswer:
@@ -95,7 +95,7 @@ def history(request: LineHistory, roots: Roots) -> HistoryAnswer:
         HistoryCommit(each.id, each.author, each.date, subject.strip(), body.strip(), each.patch)
         for each, (subject, _, body) in zip(found, messages, strict=True)
     ]
-    return HistoryAnswer(read.place.engine.name, inside, commits, complete, links_to(host_links(read.root), inside))
+    return HistoryAnswer(read.place.reader.name, inside, commits, complete, links_to(host_links(read.root), inside))
 
 
 def _changes(read: ReadFile, line: int, end_line: int, k: int) -> tuple[list[line_history.LineChange], bool]:
@@ -147,12 +147,12 @@ def log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
         return unit_log(request, roots, is_text=is_text)
     place = roots.place(request.path)
     wanted = CommitFilter(keep.author, keep.since, keep.until, place.globs(keep.file))
-    found = place.engine.history.search(request.query, wanted, request.limit)
+    found = place.reader.history.search(request.query, wanted, request.limit)
     commits = found.commits
     if is_text and request.query.strip():
         commits = commits[: worth_showing([commit.score for commit in commits])]
     shown = _fitting(commits, request.budget, is_text=is_text)
-    return LogAnswer(place.engine.name, shown, found.relevant, found.indexed)
+    return LogAnswer(place.reader.name, shown, found.relevant, found.indexed)
 
 
 def unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:

@@ -5,14 +5,22 @@ A server keeps roots open for many clients, the command line for one question; o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assay.errors import InputError
 from assay.operations.requests import LONGEST_GLOB, MOST_GLOBS
 from assay.settings import Settings
+from assay.values import Problem
+
+if TYPE_CHECKING:
+    from assay.operations.commits import History
+    from assay.operations.indexes import AnyIndex
+    from assay.operations.workspace import JointSearch, Workspace
+    from assay.search.folder_index import IndexReport
+    from assay.store.snapshot import Snapshot
 
 
 class NotServed(InputError):
@@ -20,11 +28,73 @@ class NotServed(InputError):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceView:
+    """A workspace as it is right now."""
+
+    workspace: Workspace
+    report: IndexReport
+    """What the index holds, from when the files were last looked at."""
+    version: str
+    """Another one whenever something else is searched, and the same in every process that searches the same."""
+    stale: bool = False
+    """Changed files are still being indexed; the next answer may know more."""
+
+
+@dataclass(frozen=True, slots=True)
+class RootsView:
+    """Some served roots as they are right now."""
+
+    searches: tuple[JointSearch, ...]
+    problems: tuple[Problem, ...]
+    truncated: bool
+    """Whether roots are still being indexed for the first time."""
+    version: str
+    """Another one whenever something else is searched, and the same in every process that searches the same."""
+
+    def snapshots(self) -> dict[str, Snapshot]:
+        """Return what each root holds, by the name that its hits have."""
+        return {member.name: member.snapshot for each in self.searches for member in each.members}
+
+
+class Reader(Protocol):
+    """One root, its index open."""
+
+    root: Path
+    settings: Settings
+    last_view: WorkspaceView | None
+
+    @property
+    def name(self) -> str:
+        """The root as text."""
+
+    @property
+    def history(self) -> History:
+        """The commits of its repository."""
+
+    @property
+    def index(self) -> AnyIndex:
+        """Its index as it compares with the files, opened or not."""
+
+    @property
+    def checked_s(self) -> float | None:
+        """How long ago the files were looked at."""
+
+    def view(self) -> WorkspaceView:
+        """Return the root as it is now."""
+
+
+class AllReader(Protocol):
+    """All roots, searched as one."""
+
+    def view(self, globs: Sequence[str] = ()) -> RootsView:
+        """Return those that globs keep, as they are now."""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """What was asked about: a root, and the part of it to keep to."""
 
-    engine: Any
-    """What keeps the root open."""
+    reader: Reader
     inside: str = ""
     """A file or folder below the root, or empty for all of it."""
 
@@ -41,8 +111,9 @@ class Place:
 class Roots(Protocol):
     """The roots that can be asked about."""
 
-    everything: Any
-    """All of them, to be searched as one."""
+    @property
+    def everything(self) -> AllReader:
+        """All of them, to be searched as one."""
 
     @property
     def roots(self) -> Mapping[Path, Settings]:

@@ -103,7 +103,7 @@ class ServedFile:
     @property
     def text(self) -> str | None:
         """What it holds now; None of one that is not text."""
-        found = read_text(self.place.engine.root, self.entry)
+        found = read_text(self.place.reader.root, self.entry)
         return None if isinstance(found, Skipped) else found
 
 
@@ -194,14 +194,14 @@ def files_of(roots: Roots, path: str, globs: Sequence[str]) -> tuple[str, list[S
     """
     if path or not roots.are_several:
         place = roots.place(path)
-        return place.engine.name, _kept_files(place, globs, "")
+        return place.reader.name, _kept_files(place, globs, "")
     places = [roots.place(str(root)) for root in roots.roots]
-    return "", [file for place in places for file in _kept_files(place, globs, place.engine.name)]
+    return "", [file for place in places for file in _kept_files(place, globs, place.reader.name)]
 
 
 def _kept_files(place: Place, globs: Sequence[str], root: str) -> list[ServedFile]:
     passes = keeping(place.globs(globs))
-    found = walk(place.engine.root, open_ignored=place.engine.settings.index.open_ignored)
+    found = walk(place.reader.root, open_ignored=place.reader.settings.index.open_ignored)
     return [ServedFile(place, entry, root) for entry in found.files if passes(entry.path)]
 
 
@@ -285,7 +285,7 @@ def read(request: Read, roots: Roots, *, is_text: bool = False) -> UnitText:
         shown = [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)]
     left = request.budget - OVERHEAD
     count = max(most_fitting(len(shown), left, lambda count: tokens("".join(shown[:count]))), 1)
-    root, last, text = file.place.engine.name, span.first + count - 1, "".join(wanted[:count])
+    root, last, text = file.place.reader.name, span.first + count - 1, "".join(wanted[:count])
     complete = count == len(wanted)
     return UnitText(root, inside, span.first, last, len(every), text, span.kind, span.name, complete=complete)
 

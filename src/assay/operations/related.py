@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from assay.errors import InputError
 from assay.operations.answer import RelatedAnswer, related_answer
-from assay.operations.places import NotServed, Place, Roots
+from assay.operations.places import NotServed, Place, Roots, WorkspaceView
 from assay.operations.requests import Definitions, References, Related
 from assay.operations.search import DEEPEST
 from assay.operations.sizing import OVERHEAD, answer_type, cost, fitting, offset_of
@@ -93,7 +93,7 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
     code = answer.code
     more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
     return RelatedFound(
-        place.engine.name,
+        place.reader.name,
         related_unit(answer.subject, explain=request.explain),
         shown,
         {group: code.total[group] for group in GROUPS},
@@ -125,14 +125,14 @@ def _places(
     place, view = _open_place(roots, request.path)
     found = _places_found(lambda: find(view.workspace.snapshot, place.inside))
     every = [related_unit(each, explain=isinstance(request, References)) for each in found[: request.limit]]
-    return PlacesFound(place.engine.name, fitting(every, request.budget - OVERHEAD), len(found), view.stale)
+    return PlacesFound(place.reader.name, fitting(every, request.budget - OVERHEAD), len(found), view.stale)
 
 
-def _open_place(roots: Roots, path: str, *, is_file: bool = True) -> tuple[Place, Any]:
+def _open_place(roots: Roots, path: str, *, is_file: bool = True) -> tuple[Place, WorkspaceView]:
     place = roots.place(path)
-    if is_file and (place.engine.root / place.inside).is_dir():
+    if is_file and (place.reader.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
-    return place, place.engine.view()
+    return place, place.reader.view()
 
 
 def _places_found(find: Callable[[], _T]) -> _T:

@@ -80,9 +80,9 @@ def _scope(roots: Roots, request: Question) -> _Scope:
         return _Scope("", every.searches, every.snapshots(), every.version, queries, every.problems, every.truncated)
     place = roots.place(request.path)
     queries = keep.queries(texts, place.globs(keep.file))
-    view = place.engine.view()
+    view = place.reader.view()
     searches, snapshots = joint_searches([view.workspace]), {"": view.workspace.snapshot}
-    return _Scope(place.engine.name, searches, snapshots, view.version, queries, stale=view.stale)
+    return _Scope(place.reader.name, searches, snapshots, view.version, queries, stale=view.stale)
 
 
 def search(request: Search, roots: Roots, *, is_text: bool = False) -> FoundAnswer:

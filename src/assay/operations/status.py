@@ -63,9 +63,9 @@ class Status:
 
 def status(request: StatusOf, roots: Roots) -> Status:
     """Return what the index of a place holds, without changing it; files are listed, and read where they may differ."""
-    engine = roots.place(request.path).engine
-    held = engine.last_view
-    index = engine.index
+    reader = roots.place(request.path).reader
+    held = reader.last_view
+    index = reader.index
     standing, damage, languages, kinds = None, "", dict[str, int](), dict[str, int]()
     try:
         standing = index.standing()
@@ -77,14 +77,14 @@ def status(request: StatusOf, roots: Roots) -> Status:
     skipped = report.skipped if report else ()
     reasons = Counter(re.sub("^a copy of .*", "a copy of another file", each.reason) for each in skipped)
     return Status(
-        root=engine.name,
+        root=reader.name,
         indexed=report is not None,
         files=report.files if report else 0,
         chunks=report.chunks if report else 0,
         encoder=index.encoder.name,
         location=index.location,
         size_mb=round((index.size_bytes() or 0) / 1e6, 1) if report else 0.0,
-        checked_s=-1.0 if engine.checked_s is None else round(engine.checked_s, 1),
+        checked_s=-1.0 if reader.checked_s is None else round(reader.checked_s, 1),
         left_out=dict(reasons.most_common(_LISTED)),
         examples=[f"{each.path}: {each.reason}" for each in skipped[:_LISTED]],
         notes=len(report.notes) if report else 0,

@@ -192,7 +192,7 @@ class Labeller:
     def _root(self, path: str) -> Path:
         if is_url(path):
             raise NotServed("labels are kept for folders that are served, not for clones")
-        root: Path = self.session.place(path).engine.root
+        root = self.session.place(path).reader.root
         if root in self.session.source.current().mirrors:
             raise NotServed("labels are kept for folders that are served, not for mirrors, whose files are replaced")
         return root
@@ -210,7 +210,7 @@ class Labeller:
         """Return a file that may be a target."""
         file = from_utf8(root, path)
         place = self.session.place(str(file))
-        if place.engine.root != root or as_utf8(place.inside) != path or not file.is_file():
+        if place.reader.root != root or as_utf8(place.inside) != path or not file.is_file():
             raise NotServed(f"'{path}' is not a file of '{root.name}'")
         return file
 

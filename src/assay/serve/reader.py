@@ -20,8 +20,8 @@ from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, nearest
 from assay.operations.commits import History
 from assay.operations.indexes import AnyIndex, index_of
+from assay.operations.places import RootsView, WorkspaceView
 from assay.operations.workspace import (
-    JointSearch,
     Workspace,
     joint_searches,
     kept_repositories,
@@ -33,7 +33,6 @@ from assay.search.folder_index import IndexReport
 from assay.serve.served_roots import RootSource, ServedRoots
 from assay.serve.writer import Pace, Upkeep, verify_once
 from assay.settings import Settings
-from assay.store.snapshot import Snapshot
 from assay.values import Problem
 
 KEPT_FRESH_S = 0.1
@@ -65,19 +64,6 @@ class Waits:
     def pace(self, *, kept: bool, fraction: float = math.inf) -> Pace:
         """Return how often files are looked at, or an index that another process writes."""
         return Pace(least_s=KEPT_FRESH_S if kept else self.fresh_s, fraction=fraction)
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceView:
-    """A workspace as it is right now."""
-
-    workspace: Workspace
-    report: IndexReport
-    """What the index holds, from when the files were last looked at."""
-    version: str
-    """Another one whenever something else is searched, and the same in every process that searches the same."""
-    stale: bool = False
-    """Changed files are still being indexed; the next answer may know more."""
 
 
 class RootReader:
@@ -215,22 +201,6 @@ class RootReader:
 _LATE = f"it is still being indexed; {_ASK_AGAIN}"
 _MOST_KNOWN = 8
 """Choices of roots whose joint corpus is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class RootsView:
-    """Some served roots as they are right now."""
-
-    searches: tuple[JointSearch, ...]
-    problems: tuple[Problem, ...]
-    truncated: bool
-    """Whether roots are still being indexed for the first time."""
-    version: str
-    """Another one whenever something else is searched, and the same in every process that searches the same."""
-
-    def snapshots(self) -> dict[str, Snapshot]:
-        """Return what each root holds, by the name that its hits have."""
-        return {member.name: member.snapshot for each in self.searches for member in each.members}
 
 
 class RootsReader:

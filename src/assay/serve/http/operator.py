@@ -186,7 +186,7 @@ def what_is_missing(session: Session) -> str:
     """Open every served folder; return why some cannot be searched yet, without a name of any, or nothing."""
     try:
         if not session.are_several:
-            session.place().engine.view()
+            session.place().reader.view()
             return ""
         view = session.everything.view()
     except AssayError:
