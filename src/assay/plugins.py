@@ -89,10 +89,7 @@ def place(kind: str, name: str) -> str:
     """Return where the part of a name stands, as `module:attribute`; nothing is imported."""
     target = BUILT_IN[kind].get(name) or _installed(kind).get(name)
     if target is None:
-        from assay.removed import REMOVED, removal
-
-        gone = removal(kind, name) if kind in REMOVED else ""
-        raise InputError(gone or f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
+        raise InputError(f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
     return target
 
 

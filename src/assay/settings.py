@@ -69,11 +69,6 @@ class IndexSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
         at_least(self, {"chunk_lines": 1, "section_lines": 1, "cache_gb": 0}, "index.")
-        if self.quantisation not in QUANTISATIONS:
-            from assay.removed import removal
-
-            if gone := removal("quantisation", self.quantisation):
-                raise InputError(gone)
         one_of("index.quantisation", self.quantisation, QUANTISATIONS)
 
 
@@ -236,10 +231,6 @@ def _merged(settings: Any, changes: Mapping[str, Any], where: str, path: tuple[s
         if name not in known:
             key = ".".join((*path, name))
             sections = [f"{each}.{name}" for each in known if hasattr(getattr(settings, each), name)]
-            from assay.removed import removal
-
-            if gone := removal("setting", key):
-                raise InputError(f"{gone} ({where})")
             hint = f"did you mean '{' or '.join(sections)}'?" if sections else nearest(name, known)
             raise InputError(f"unknown setting '{key}' {where}; {hint}")
         values[name] = _checked(getattr(settings, name), value, where, (*path, name))

@@ -293,9 +293,7 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
 def _choose_kind(name: str, *, allow_unsafe: bool) -> SandboxKind:
     kind = KINDS.get(name)
     if name and kind is None:
-        from assay.removed import removal
-
-        raise InputError(removal("sandbox", name) or f"unknown sandbox '{name}'; {nearest(name, list(KINDS))}")
+        raise InputError(f"unknown sandbox '{name}'; {nearest(name, list(KINDS))}")
     if kind and not kind.isolates:
         if not allow_unsafe:
             why = "does not isolate programs: they can do whatever you can; run it all the same with --allow-unsafe"

@@ -127,10 +127,6 @@ class Lazy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of the arguments, or say which one may have been meant."""
         if args[0] not in self._names and not args[0].startswith("-"):
-            from assay.removed import removal
-
-            if gone := removal("command", f"{ctx.command_path} {args[0]}"):
-                ctx.fail(gone)
             unknown = "no file or folder '{}', and no command of that name" if self._default else "unknown command '{}'"
             ctx.fail(f"{unknown.format(args[0])}; {nearest(args[0], list(self._names))}")
         return super().resolve_command(ctx, args)

@@ -143,10 +143,6 @@ def _refused(error: click.ClickException) -> int:
     message = message.rstrip(".")
     if type(error) is click.BadParameter and error.param:
         message = f"{_called(error.param)}: {error.message.rstrip('.')}"
-    if isinstance(error, click.NoSuchOption) and context:
-        from assay.removed import removal
-
-        message = removal("option", f"{context.command_path} {error.option_name}") or message
     return _say(f"{message}; see {context.command_path} --help" if context else message)
 
 

@@ -376,8 +376,8 @@ def _loaded(file: Path, _changed: int) -> SignalWeights:
         names = ENCODER_FEATURES if encoder else FEATURES
         if stored["linear"].keys() != set(names):
             raise InputError(
-                f"the weights in {file} are of an earlier version, with features that were removed because six do as "
-                "well: learn them again with assay train judge"
+                f"the weights in {file} are of other features than this version has: learn them again with assay "
+                "train judge"
             )
         linear = np.array([float(stored["linear"][name]) for name in names])
         bias, base, low, high = (float(stored[name]) for name in ("bias", "base", "low", "high"))

@@ -348,8 +348,7 @@ class LogprobRanker:
 
     def __init__(self, score: str = "mean") -> None:
         if score not in {"", "mean", "sum"}:
-            why = "; scoring by a model on this machine was removed" if "hf:" in score else ""
-            raise InputError(f"logprob:{score}: wanted logprob or logprob:sum{why}")
+            raise InputError(f"logprob:{score}: wanted logprob or logprob:sum")
         self.name = "logprob:sum" if score == "sum" else "logprob"
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
