@@ -36,8 +36,6 @@ NONSENSE = {
     "index.chunk_lines=0": "setting 'index.chunk_lines' is 0; wanted 1 or more",
     "index.section_lines=0": "setting 'index.section_lines' is 0; wanted 1 or more",
     "index.quantisation=int4": "setting 'index.quantisation' is 'int4'; wanted one of none, int8",
-    "index.quantisation=binary": "the quantisation 'binary' was removed: its answers were never measured; give int8",
-    "search.expand=true": "the setting 'search.expand' was removed: it changed no figure (in --set)",
     "encoder.reads=code": "setting 'encoder.reads' is 'code'; wanted one of auto, view, source",
     "encoder.spec=1": "setting 'encoder.spec' in --set is 1; wanted text",
     "search=1": "setting 'search' in --set is a section, not a value: write 'search.NAME = VALUE'",

@@ -13,7 +13,6 @@ from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
 from assay.judge.pairs import Pair
 from assay.judge.signals import SignalsJudge
-from assay.settings import changed
 from assay.train.judge import (
     JudgeTrainSettings,
     LabeledPair,
@@ -144,9 +143,3 @@ def test_both_forms_of_labels_are_read_and_what_is_none_is_named(tmp_path: Path)
     for wrong, said in (({"sure": 0.4}, "wanted between 0.5 and 1"), ({"folds": 1}, "folds")):
         with pytest.raises(InputError, match=said):
             JudgeTrainSettings(**wrong)
-
-
-def test_settings_that_went_are_refused_with_the_reason():
-    for name in ("unread", "steps"):
-        with pytest.raises(InputError, match=rf"the setting '{name}' .*was removed: "):
-            changed(JudgeTrainSettings(), [f"{name}=1"])
