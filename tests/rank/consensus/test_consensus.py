@@ -145,7 +145,7 @@ def test_gate_and_centrality_are_rankers_that_look_at_a_pool_once():
 
 
 def test_an_unknown_spec_is_refused():
-    with pytest.raises(InputError, match="use consensus or consensus:.unfinished"):
+    with pytest.raises(InputError, match=r"use consensus or consensus:.unfinished"):
         ranker_of("consensus:?with=gate")
 
 
