@@ -13,6 +13,7 @@ from assay.protocols import Searcher
 from assay.search.issues import IssueSearcher
 from assay.search.retrievers import FusedSearcher, KeywordSearcher, VectorSearcher
 from assay.settings import load
+from assay.values import Query
 
 
 def test_a_workspace_is_ready_to_be_searched(project: Path):
@@ -48,7 +49,7 @@ def test_an_encoder_that_is_faster_than_a_cache_has_none():
 
 
 def test_queries_carry_checked_filters():
-    (query,) = queries_of(["mail"], mode="code", languages=["PY", ".rs"], paths=["!a/*"], kinds=["Method"])
+    (query,) = queries_of(["mail"], Query("", "", "all", ("PY", ".rs"), ("!a/*",), ("Method",)), mode="code")
     assert (query.mode, query.languages, query.paths, query.kinds) == (
         "code",
         ("python", "rust"),
@@ -75,7 +76,9 @@ def test_a_ranking_is_a_setting(project: Path):
         assert isinstance(workspace.corpus_search.searcher, wanted)
         found = workspace.corpus_search.answer(queries_of(["mesages"]), 5)
         assert (found.hits[0].chunk.symbol, found.texts, found.relevant) == ("send_mail", ["messages"], True)
-        assert not workspace.corpus_search.answer(queries_of(["mesages"], paths=["nowhere/"]), 5).relevant
+        assert not workspace.corpus_search.answer(
+            queries_of(["mesages"], Query("", "", "all", paths=("nowhere/",))), 5
+        ).relevant
 
 
 def test_weights_and_fusion_reach_the_pipeline(project: Path):

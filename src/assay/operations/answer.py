@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -205,23 +205,21 @@ def _with_root_before_path(chunk: Chunk) -> Chunk:
     return replace(chunk, path=Path(chunk.root, chunk.path).as_posix())
 
 
-def queries_of(
-    texts: Sequence[str | Query],
-    *,
-    mode: Mode | None = None,
-    languages: Sequence[str] = (),
-    paths: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-) -> list[Query]:
+_EVERYTHING = Query("", "", "all")
+_FILTERS = [each.name for each in fields(Query) if str(each.type).startswith("tuple")]
+
+
+def queries_of(texts: Sequence[str | Query], keep: Query = _EVERYTHING, *, mode: Mode | None = None) -> list[Query]:
     """Return queries with their filters, all of them checked; with none that keeps something they ask for code.
 
     A text may have query words, `lang:py "exact" /regex/`, which are taken out of it, but for `repo:`, which is for who
     chooses what is searched (`repositories_in`). A `Query` keeps its id, its text, its tags and the filters it has;
-    those given here are added to them.
+    those of `keep` are added to them.
     """
-    added = Query("", "", mode or "all", tuple(map(language_named, languages)), tuple(paths), tuple(map(_kind, kinds)))
-    named = mode or ("all" if _keeps((*added.languages, *added.paths, *added.kinds)) else None)
-    return [_query(str(number), text, named, added) for number, text in enumerate(texts, 1)]
+    languages, kinds = tuple(map(language_named, keep.languages)), tuple(map(_kind, keep.kinds))
+    keep = replace(keep, languages=languages, kinds=kinds)
+    named = mode or ("all" if _keeps((*languages, *keep.paths, *kinds)) else None)
+    return [_query(str(number), text, named, keep) for number, text in enumerate(texts, 1)]
 
 
 def repositories_in(texts: Sequence[str | Query]) -> tuple[str, ...]:
@@ -230,16 +228,16 @@ def repositories_in(texts: Sequence[str | Query]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for found in typed for one in found))
 
 
-def _query(number: str, text: str | Query, mode: Mode | None, added: Query) -> Query:
+def _query(number: str, text: str | Query, mode: Mode | None, keep: Query) -> Query:
     if isinstance(text, str):
-        return _query_of_text(number, text, mode, added)
-    _check(text.text)
-    return replace(
-        text, languages=text.languages + added.languages, paths=text.paths + added.paths, kinds=text.kinds + added.kinds
-    )
+        query = _query_of_text(number, text, mode)
+    else:
+        _check(text.text)
+        query = text
+    return replace(query, **{name: getattr(query, name) + getattr(keep, name) for name in _FILTERS})
 
 
-def _query_of_text(number: str, text: str, mode: Mode | None, added: Query) -> Query:
+def _query_of_text(number: str, text: str, mode: Mode | None) -> Query:
     """Return what somebody typed as a query; one with words that keep languages, files or kinds looks in everything.
 
     So does one that nothing is asked by meaning.
@@ -251,9 +249,9 @@ def _query_of_text(number: str, text: str, mode: Mode | None, added: Query) -> Q
         number,
         words.text,
         mode or ("all" if everything else "code"),
-        tuple(map(language_named, words.languages)) + added.languages,
-        words.paths + added.paths,
-        tuple(map(_kind, words.kinds)) + added.kinds,
+        tuple(map(language_named, words.languages)),
+        words.paths,
+        tuple(map(_kind, words.kinds)),
         words.symbols,
         words.exact,
         words.patterns,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
@@ -23,6 +23,8 @@ class Operation:
     run: Callable[[Any, Roots], Any]
     text_run: Callable[[Any, Roots], Any] | None = None
     """The same for an answer that is written as text, where that is shorter."""
+    tool: Mapping[str, Any] | None = None
+    """Where it is a tool of MCP, the defaults that differ from those of the request."""
 
     @property
     def help(self) -> str:
@@ -35,13 +37,13 @@ def _as_text(run: Callable[..., Any]) -> Callable[[Any, Roots], Any]:
 
 
 OPERATIONS = (
-    Operation("search", requests.Search, FoundAnswer, search.search, _as_text(search.search)),
-    Operation("read", requests.Read, read.UnitText, read.read, _as_text(read.read)),
-    Operation("related", requests.Related, related.RelatedFound, related.related, _as_text(related.related)),
-    Operation("outline", requests.Outline, read.OutlineAnswer, read.outlines),
-    Operation("pattern", requests.PatternSearch, read.PatternAnswer, read.patterns),
-    Operation("log", requests.Log, log.LogAnswer, log.log, _as_text(log.log)),
-    Operation("status", requests.StatusOf, status.Status, status.status),
+    Operation("search", requests.Search, FoundAnswer, search.search, _as_text(search.search), {"detail": "lines"}),
+    Operation("read", requests.Read, read.UnitText, read.read, _as_text(read.read), {}),
+    Operation("related", requests.Related, related.RelatedFound, related.related, _as_text(related.related), {}),
+    Operation("outline", requests.Outline, read.OutlineAnswer, read.outlines, tool={}),
+    Operation("pattern", requests.PatternSearch, read.PatternAnswer, read.patterns, tool={}),
+    Operation("log", requests.Log, log.LogAnswer, log.log, _as_text(log.log), {"limit": 4}),
+    Operation("status", requests.StatusOf, status.Status, status.status, tool={}),
     Operation("rank", requests.Candidates, candidates.Order, lambda request, _: candidates.rank(request)),
     Operation("facets", requests.Facets, search.FacetCounts, search.facets),
     Operation("definitions", requests.Definitions, related.PlacesFound, related.definitions),
@@ -52,4 +54,3 @@ OPERATIONS = (
     Operation("blame", requests.Blame, log.BlameAnswer, log.blame),
     Operation("history", requests.LineHistory, log.HistoryAnswer, log.history),
 )
-BY_NAME = {operation.name: operation for operation in OPERATIONS}

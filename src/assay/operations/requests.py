@@ -7,13 +7,10 @@ beside this one. Nothing heavy loads here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from assay.parameters import Request, argument, flag, option, shared
-from assay.values import Mode
-
-if TYPE_CHECKING:
-    from assay.values import Query
+from assay.values import Mode, Query
 
 MOST_GLOBS, LONGEST_GLOB = 100, 500
 LONGEST_PATH = 4096
@@ -115,8 +112,9 @@ class SearchFilter(Request):
         from assay.operations.answer import queries_of
 
         mode: Mode | None = next((one for one in get_args(Mode) if one == self.mode), None)
-        files = self.file if globs is None else globs
-        return queries_of(texts, mode=mode, languages=self.lang, paths=files, kinds=self.kind)
+        files = self.file if globs is None else tuple(globs)
+        keep = Query("", "", "all", self.lang, files, self.kind)
+        return queries_of(texts, keep, mode=mode)
 
 
 class Question(Request):

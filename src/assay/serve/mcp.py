@@ -23,7 +23,7 @@ from pydantic import RootModel
 
 from assay import __version__
 from assay.errors import AssayError, printable
-from assay.operations.catalogue import BY_NAME, Operation
+from assay.operations.catalogue import OPERATIONS, Operation
 from assay.operations.render import as_text
 from assay.parameters import Declared, described, parameters_of, read_request, schema_of
 from assay.serve.session import Session
@@ -42,16 +42,6 @@ INSTRUCTIONS = (
     "before reading files. Lines are 1-based and inclusive, paths relative to root. Indexes are made and refreshed by "
     "themselves."
 )
-_TOOLS: Mapping[str, Mapping[str, Any]] = {
-    "search": {"detail": "lines"},
-    "read": {},
-    "related": {},
-    "outline": {},
-    "pattern": {},
-    "log": {"limit": 4},
-    "status": {},
-}
-"""The tools that are listed, each with the defaults that differ from those of its request."""
 _LEFT_OUT = {"search": frozenset(("repo", "lang", "file", "kind", "group", "explain")), "log": frozenset(("file",))}
 """Parameters that query words say, or that only JSON shows."""
 _FAR = 10**6
@@ -74,20 +64,16 @@ def server_of(session: Session, *, structured: bool = False, rank: bool = False)
     orders candidate programs.
     """
     threads = CapacityLimiter(_AT_ONCE)
-    listed = {**_TOOLS, **({"rank": {}} if rank else {})}
-    tools = [
-        _tool(BY_NAME[name], defaults, session, threads, structured=structured) for name, defaults in listed.items()
-    ]
+    listed = [each for each in OPERATIONS if each.tool is not None or (rank and each.name == "rank")]
+    tools = [_tool(each, session, threads, structured=structured) for each in listed]
     return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
 
 
-def _tool(
-    operation: Operation, defaults: Mapping[str, Any], session: Session, threads: CapacityLimiter, *, structured: bool
-) -> Tool:
+def _tool(operation: Operation, session: Session, threads: CapacityLimiter, *, structured: bool) -> Tool:
     """Return the tool of an operation."""
     left_out = _LEFT_OUT.get(operation.name, frozenset(("explain",)))
     known = {each.name: each for each in parameters_of(operation.request) if each.name not in left_out}
-    usual = {**defaults, **({"group": True} if operation.name == "search" and not structured else {})}
+    usual = {**(operation.tool or {}), **({"group": True} if operation.name == "search" and not structured else {})}
 
     async def answer(arguments: dict[str, Any], context: Context[Any, Any]) -> CallToolResult:
         work = partial(_guarded, operation, known, usual, arguments, session, structured=structured)
