@@ -57,6 +57,7 @@ def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.Monke
         ),
         ("search mail . --budget 3", "assay: a budget of 3 tokens holds no line of the best hit; give it more"),
         ("search mail . --no-refresh --index x", "yet: leave out --no-refresh, or run assay index"),
+        ("search 'kind:klass x' .", "unknown kind"),
         ("search '/(/ x' .", "not a regular expression"),
         ("watch mail web --index x", "--index names one index"),
     ])  # fmt: skip
