@@ -104,25 +104,6 @@ def test_what_is_not_there_or_cannot_be_changed_from_afar_is_said(refuses, index
     ])  # fmt: skip
 
 
-@pytest.mark.usefixtures("elsewhere")
-def test_an_update_is_seen_and_costs_what_changed(assay, project: Path, indexed):
-    assert assay("search", "weigh a parcel", f"{indexed.place}#postbox").status == 1
-    (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
-    assert "1 added" in assay("index", project, "--index", indexed.place).out
-    assert "weigh_parcel" in assay("search", "weigh a parcel", f"{indexed.place}#postbox").out
-
-
-def test_another_checkout_of_the_same_writes_nothing(assay, project: Path, indexed, tmp_path: Path, monkeypatch):
-    there = tmp_path / "there" / "postbox"
-    shutil.copytree(project, there)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache" / "there"))
-    indexed.proxy.traffic.clear()
-    assert assay("index", there, "--index", f"{indexed.place}#postbox").status == 0
-    assert not indexed.proxy.traffic.count("PUT")
-    (there / "new.py").write_text("def weigh_parcel():\n    pass\n")
-    assert "1 added" in assay("index", there, "--index", f"{indexed.place}#postbox").out
-
-
 def test_two_folders_of_one_name_refuse_one_another(assay, refuses, project: Path, indexed, tmp_path: Path):
     other = tmp_path / "other" / "postbox"
     other.mkdir(parents=True)

@@ -141,24 +141,6 @@ def test_a_second_run_adds_nothing_and_other_samples_are_refused(execute, files,
     assert len(outcomes(tmp_path)) == 2
 
 
-def test_cut_off_and_begun_again_it_leaves_the_same_file_but_for_what_was_measured(execute, files, tmp_path: Path):
-    given = (*files(TASKS, [*SAMPLES, {"task_id": "echo", "code": "while True: pass"}]), "--timeout", "0.5")
-    assert execute(*given).status == 0
-    out = tmp_path / "outcomes.jsonl"
-    settings, whole, lines = manifest_of(out).read_bytes(), outcomes(tmp_path), out.read_bytes().splitlines(True)
-    assert [row["fault"] for row in whole].count("timeout") == 1
-    out.write_bytes(b"".join(lines[:3]) + lines[3][:20])
-    assert execute(*given).status == 0
-    assert out.read_bytes().startswith(b"".join(lines[:3]))
-    measured = {"seconds", "cpu_s", "peak_mb"}
-    told = [
-        [{name: row[name] for name in row.keys() - measured} for row in rows] for rows in (whole, outcomes(tmp_path))
-    ]
-    assert told[0] == told[1]
-    assert [list(row) for row in whole] == [list(row) for row in outcomes(tmp_path)]
-    assert json.loads(manifest_of(out).read_text())["settings"] == json.loads(settings)["settings"]
-
-
 def test_expected_values_come_from_the_reference(execute, files):
     task = {
         "task_id": "Demo/1",

@@ -120,13 +120,6 @@ def test_without_its_reranker_an_answer_comes_as_it_is_ranked_and_says_so(assay,
     assert "nothing relevant here" in nonsense.err
 
 
-def test_a_reranker_that_is_not_there_is_named_with_what_is_wanted(assay, project: Path):
-    plain = assay("search", "where is mail sent", project)
-    none = assay("search", "where is mail sent", project, "--set", "search.reranker=cross:./none")
-    assert (none.status, none.out) == (0, plain.out)
-    assert "not reranked by 'cross:./none': no folder './none'; wanted a folder with a cross-encoder" in none.err
-
-
 def test_a_reranker_that_answers_nonsense_is_an_error(assay, project: Path):
     pytest.importorskip("httpx", reason="the api extra is not installed")
     with serving(lambda _: Play(body=b'{"results": []}')) as server:
@@ -201,13 +194,9 @@ def test_several_roots_are_searched_and_said(assay, project: Path, tmp_path: Pat
 def test_filters_keep_what_they_say(assay, project: Path):
     query = "mail server route request address mailbox timeout"
     for filters, paths in (
-        (["--lang", "js"], ["web/router.js"]),
         (["--lang", "python", "--lang", "javascript"], ["mail/address.py", "mail/send.py", "web/router.js"]),
-        (["--file", "mail/*"], ["mail/address.py", "mail/send.py"]),
         (["--file", "!mail/*", "--mode", "all"], ["README.md", "web/router.js"]),
         (["--kind", "class"], ["mail/address.py"]),
-        (["--mode", "docs"], ["README.md"]),
-        (["--mode", "code"], ["mail/address.py", "mail/send.py", "web/router.js"]),
     ):
         answer = json.loads(assay("search", query, project, "--format", "json", "-k", "50", *filters).out)
         assert sorted({hit["path"] for hit in answer["hits"]}) == paths, filters
@@ -316,11 +305,6 @@ def test_a_search_sees_what_changed_unless_told_not_to_look(assay, project: Path
     (project / "mail" / "header.py").write_text("def parse_header(line):\n    return line.split(':')\n")
     assert "parse_header" not in assay("search", "parse_header", project, "--no-refresh").out
     assert "mail/header.py:1  function parse_header" in assay("search", "parse_header", project).out
-
-
-def test_an_index_may_lie_where_one_likes(assay, project: Path, tmp_path: Path):
-    assert assay("search", "mail", project, "--index", tmp_path / "mine").status == 0
-    assert any((tmp_path / "mine").iterdir())
 
 
 def test_a_name_of_any_bytes_can_be_printed(project: Path):

@@ -184,16 +184,8 @@ def test_an_audit_makes_twins_one(assay, twins: Path, tmp_path: Path):
         assert not found & {"equal texts", "twins judged differently, equal texts"}
 
 
-def test_an_audit_finds_the_targets_that_a_check_finds(assay, tmp_path: Path, project: Path):
-    targets = ("mail/send.py:6-12", "mail/send.py::send_mail", "mail/address.py::Address::is_valid")
-    rows = [{"type": "query", "id": "1", "text": "deliver a message again when busy"}]
-    rows += [{"type": "judgment", "query_id": "1", "target": target, "grade": 1} for target in targets]
-    file, clean = tmp_path / "symbols.jsonl", tmp_path / "clean.csv"
-    file.write_text(lines(*rows))
-    checked = assay("truth", "check", file, "--corpus", project)
-    assert (checked.status, checked.out) == (0, "1 query, 3 targets: 0 problems\n"), checked.out
-    ran = assay("truth", "audit", file, "--corpus", project, "--format", "json")
-    assert "unknown targets" not in {finding["name"] for finding in json.loads(ran.out)["findings"]}, ran.out
+def test_an_audit_without_findings_is_success(assay, tmp_path: Path, project: Path):
+    clean = tmp_path / "clean.csv"
     clean.write_text("query,result1\ndeliver a message again when busy,mail/send.py:6-12:2\n")
     for options in ([], ["--corpus", project]):
         ran = assay("truth", "audit", clean, *options)

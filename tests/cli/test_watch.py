@@ -90,25 +90,6 @@ def test_a_signal_during_an_update_loses_no_work(watch: Callable, project: Path,
     assert not index.standing().stale
 
 
-def test_killed_in_an_update_it_leaves_a_whole_index(watch: Callable, project: Path, tmp_path: Path):
-    index = FolderIndex(project, tmp_path / "index", ENCODER)
-    index.refresh()
-    before = {*index.folder.location.iterdir()}
-    for again in range(400):
-        (project / f"file{again}.py").write_text(f"def unit_{again}():\n    return {again}\n" * 20)
-    process = watch()
-    until(lambda: {*index.folder.location.iterdir()} - before, "it has begun to write", pause_s=0.005)
-    process.kill()
-    process.wait()
-    assert index.check() == ""
-    assert index.standing().report.files in {4, 404}
-    assert index.refresh().rebuilt_because == ""
-    (project / "last.py").write_text("def last():\n    return 1\n")
-    index.refresh()
-    left = {entry.name for entry in index.folder.location.iterdir()} - index.folder.open().manifest.files
-    assert left == {"manifest.json", "lock", "kept", ".gitignore"}
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify")
 def test_a_limit_of_the_system_is_said_and_lived_with(watch: Callable, project: Path):
     namespace = ["unshare", "--user", "--map-root-user", "sh", "-c"]

@@ -21,13 +21,11 @@ from assay.operations.render import as_text
 from assay.operations.requests import Candidates, Outline, PatternSearch, Related, Search, SearchFilter, StatusOf
 from assay.operations.sizing import cursor, offset_of
 from assay.operations.status import status
-from assay.parameters import read_request
 from assay.serve.reader import Waits
 from assay.serve.session import Session
-from assay.settings import SearchSettings, Settings
+from assay.settings import Settings
 
 EVERY = SearchFilter(mode="all")
-AWAY = "rerank:m@http://127.0.0.1:1/v1"
 LONG = "\n".join(
     [
         "def retry_delivery(mail, attempts):",
@@ -98,17 +96,7 @@ def test_of_a_line_that_no_budget_holds_the_beginning_is_shown(session: Session,
     assert (best.complete, best.text.startswith("def unmistakable()"), best.text.endswith("…\n")) == (False, True, True)
 
 
-def test_what_asks_for_nothing_or_too_much_is_refused(session: Session):
-    for values, what in (
-        ({"budget": 499}, "budget: expected 500 to 1,000,000,000, not 499"),
-        ({"limit": 0}, "limit: expected 1 to 1,000, not 0"),
-        ({"limit": 1001}, "limit: expected 1 to 1,000, not 1,001"),
-        ({"more": ["a"] * 10}, "more: 10 values were given, at most 9 are allowed"),
-        ({"mode": "cod"}, "mode: unknown value 'cod'; did you mean 'code'"),
-    ):
-        with pytest.raises(InputError, match=what):
-            read_request(Search, {"query": "a", **values})
-    search(session, budget=500, limit=100)
+def test_what_is_related_to_a_folder_is_refused(session: Session):
     with pytest.raises(InputError, match="give a file"):
         related(Related(path="mail", line=1), session)
 
@@ -230,16 +218,3 @@ def test_programs_are_ordered():
     order = candidates.rank(Candidates(programs=(wrong, right), prompt="Add two numbers.", entry_point="add")).programs
     assert [each.index for each in order] == [1, 0]
     assert order[0].score > order[1].score
-    for programs in ([], [right] * 1001):
-        with pytest.raises(InputError, match=r"programs: (is empty|1,001 values were given, at most)"):
-            read_request(Candidates, {"programs": programs})
-
-
-def test_an_answer_without_its_reranker_says_so(project: Path):
-    pytest.importorskip("httpx", reason="the api extra is not installed")
-    plain = search(Session({project: Settings()}))
-    answer = search(Session({project: Settings(search=SearchSettings(reranker=AWAY))}))
-    assert (answer.hits, plain.notes) == (plain.hits, [])
-    (note,) = answer.notes
-    assert note.startswith(f"not reranked by '{AWAY}': http://127.0.0.1:1/v1/rerank failed 2 times")
-    assert note in as_text(answer)

@@ -81,17 +81,11 @@ def test_search_answers_as_a_session_does_and_keeps_what_it_is_to_keep(client: T
 def test_without_a_path_every_served_folder_is_searched(project: Path):
     folders = {project / "mail": Settings(), project / "web": Settings()}
     client = client_of(Session(folders, waits=Waits(fresh_s=60.0)))
-    asked = {"query": "where is mail sent", "more": "handler of a request", "styled": "true"}
+    asked = {"query": "where is mail sent", "more": "handler of a request"}
     answer = client.get("/api/search", params=asked).json()
-    assert (answer["root"], answer["relevant"], answer["problems"], answer["truncated"]) == ("", True, [], False)
     assert {hit["root"] for hit in answer["hits"]} == {f"{project}/mail", f"{project}/web"}
     kept = client.get("/api/search", params={**asked, "repo": "we*"}).json()
     assert {(hit["root"], hit["path"]) for hit in kept["hits"]} == {(f"{project}/web", "router.js")}
-    refused = client.get("/api/search", params={**asked, "repo": "none"})
-    assert (refused.status_code, refused.json()) == (
-        400,
-        {"error": "no served folder is called 'none'; known: mail, web"},
-    )
 
 
 def test_styled_lines_are_the_text(client: TestClient):
@@ -160,31 +154,15 @@ REFUSED = [
     ("/api/search", 422, "query: missing"),
     ("/api/search?query=", 400, "the query holds no word"),
     ("/api/search?query=a&limit=0", 422, "limit: "),
-    ("/api/search?query=a&limit=1001", 422, "limit: "),
-    ("/api/search?query=a&limit=1e1", 422, "expected a whole number, not '1e1'"),
-    ("/api/search?query=a&limit=\N{FULLWIDTH DIGIT ONE}", 422, "expected a whole number"),
     ("/api/search?query=a&limit=1&limit=2", 422, "limit: given more than once"),
-    ("/api/search?query=a&budget=499", 422, "budget: "),
-    ("/api/search?query=a&explain=1", 422, "explain: expected true or false, not '1'"),
-    ("/api/search?query=a&mode=cod", 422, "mode: unknown value 'cod'; did you mean 'code'"),
     ("/api/search?query=a&k=3", 422, "k: unknown parameter; known: budget"),
-    ("/api/search?query=a&queri=b", 422, "did you mean 'query'?"),
     ("/api/search?query=a&cursor=!", 409, "invalid cursor"),
     ("/api/search?query=a&cursor=" + "A" * 27, 409, "another question"),
-    ("/api/search?query=a&lang=klingon", 400, "unknown language 'klingon'"),
-    ("/api/search?query=a&kind=poem", 400, "unknown kind 'poem'"),
-    ("/api/search?query=a&" + "&".join(["more=a"] * 10), 422, "more: 10 values were given, at most 9 are allowed"),
-    ("/api/search?query=a&path=nowhere", 404, "no such file or folder: 'nowhere'"),
     ("/api/search?query=a&path=../..", 404, "is outside of what is served"),
-    ("/api/search?query=a&path=https://example.com/a.git", 404, "cloning is off"),
     ("/api/status?path=%00", 404, "cannot read the path"),
     ("/api/status?path=%ff%fe", 404, "no such file or folder"),
-    ("/api/status?path=" + "a" * 5000, 422, "path: has 5,000 characters, at most 4,096 are allowed"),
     ("/api/roots?a=b", 422, "a: unknown parameter"),
     ("/api/related?path=mail/send.py&line=9999", 404, "the file's last line of text"),
-    ("/api/related?path=mail&line=1", 404, "is a folder"),
-    ("/api/pattern?pattern=a&lang=markdown", 400, "no grammar"),
-    ("/api/pattern?pattern=a%20b%20c&lang=python", 400, "not a valid python pattern"),
     ("/api/bench/none", 404, "no report 'none'"),
     ("/api/bench/none/plots/x.svg", 422, "number: "),
     ("/api/bench/..%2f..%2fetc", 404, ""),
@@ -197,13 +175,8 @@ BODIES = [
     (b"{", 422),
     (b"\xff\xfe", 422),
     (b"[]", 422),
-    (b'{"programs": []}', 422),
-    (b'{"programs": "a"}', 422),
-    (b'{"programs": [1]}', 422),
-    (b'{"programs": ["a"], "more": 1}', 422),
     (b'{"programs": ["a"], "prompt": NaN}', 422),
     (b"[" * 100_000, 422),
-    (b'{"programs": [' + b'"a",' * 1000 + b'"a"]}', 422),
     (b'{"programs": ["\\ud800"], "prompt": "\\u0000", "entry_point": "\\udfff"}', 200),
 ]
 
