@@ -77,6 +77,18 @@ def _type_of(declared: Declared) -> click.ParamType[Any]:
     )
 
 
+def _counted(declared: Declared) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return what refuses too many values, of which click converts each alone."""
+
+    def check(context: click.Context, parameter: click.Parameter, values: Any) -> Any:
+        try:
+            return checked(declared, values)
+        except InputError as error:
+            raise click.BadParameter(str(error), context, parameter) from None
+
+    return check
+
+
 def _click_parameter(declared: Declared) -> click.Parameter:
     """Return the click parameter of a declared one."""
     one, type_ = declared.parameter, _type_of(declared)
@@ -96,6 +108,7 @@ def _click_parameter(declared: Declared) -> click.Parameter:
         metavar=one.metavar or None,
         multiple=declared.is_repeatable,
         nargs=one.count,
+        callback=_counted(declared) if one.entries else None,
         help=one.help,
         show_default=one.is_shown if declared.default not in (None, "", ()) or isinstance(one.is_shown, str) else False,
     )
