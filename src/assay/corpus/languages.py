@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
+from threading import Lock
 from warnings import catch_warnings
 
 _GRAMMARS = r"""
@@ -292,12 +293,26 @@ _LONGEST_NAME = 60
 _ONLY_IN_CPP = re.compile(r"^\s*(?:class|namespace|template|using|public:|private:)\b|\w::\w", re.MULTILINE)
 
 
+_parsing = Lock()
+NO_TREE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What is raised for a Python text that has no tree."""
+
+
+def python_tree(text: str) -> ast.Module:
+    """Return the tree of a Python text of others, or raise one of `NO_TREE`; nothing is said of its escapes.
+
+    One thread at a time: Python 3.11 counts how deep a tree is where threads share it (python/cpython#106905), and
+    warnings are silenced for all of them.
+    """
+    with _parsing, catch_warnings(action="ignore"):
+        return ast.parse(text)
+
+
 def parse_python(text: str) -> ast.Module | None:
-    """Return the tree of a Python text of others, None where it does not parse; nothing is said of its escapes."""
+    """Return the tree of a Python text of others, None where it does not parse."""
     try:
-        with catch_warnings(action="ignore"):
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return python_tree(text)
+    except NO_TREE:
         return None
 
 

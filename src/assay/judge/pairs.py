@@ -13,8 +13,8 @@ from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
-from warnings import catch_warnings
 
+from assay.corpus.languages import NO_TREE, python_tree
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import describe_value
@@ -122,11 +122,10 @@ def not_python(code: Chunk) -> str:
 
 def tree_of(text: str) -> ast.Module | str:
     """Return the syntax tree of a Python text, or why it has none."""
-    with catch_warnings(action="ignore"):  # escapes in strings of other people's code
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return str(error)
+    try:
+        return python_tree(text)
+    except NO_TREE as error:
+        return str(error)
 
 
 def laid_out(code: str) -> str:

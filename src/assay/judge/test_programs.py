@@ -17,6 +17,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
+from assay.corpus.languages import python_tree
 from assay.errors import AssayError, InputError
 from assay.faults import Fault
 from assay.judge.pairs import laid_out, not_python, tree_of
@@ -421,7 +422,7 @@ def source_of(setup: str, code: str) -> str:
 
 def code_in(source: str) -> str:
     """Return the code under judgment as a module holds it: the last text that it compiles."""
-    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    calls = (node for node in ast.walk(python_tree(source)) if isinstance(node, ast.Call))
     last = [call.args[0] for call in calls if getattr(call.func, "id", "") == "compile"][-1]
     return str(ast.literal_eval(last.right if isinstance(last, ast.BinOp) else last))
 
