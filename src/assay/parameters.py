@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from inspect import get_annotations
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
@@ -70,7 +70,33 @@ class Request:
             one = cls.__dict__.get(name)
             if isinstance(one, Field):
                 _complete(one, str(annotation))
-        dataclass(frozen=True)(cls)
+        dataclass(init=False, repr=False, eq=False)(cls)  # what it would write for each takes a millisecond a class
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        every = fields(self)
+        names, places = [each.name for each in every], [each.name for each in every if not each.kw_only]
+        given = dict(zip(places, values, strict=False)) | named
+        for each in every:
+            if each.name in given:
+                value = given[each.name]
+            else:
+                value = each.default if each.default_factory is MISSING else each.default_factory()
+            object.__setattr__(self, each.name, value)
+        lacking = [name for name, value in vars(self).items() if value is MISSING]
+        if lacking or len(given) < len(values) + len(named) or not given.keys() <= {*names}:
+            raise TypeError(f"{type(self).__name__} takes {', '.join(names)}, not {values}, {named}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 def _complete(one: Field[Any], annotation: str) -> None:

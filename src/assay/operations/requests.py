@@ -7,10 +7,12 @@ beside this one. Nothing heavy loads here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from assay.parameters import Request, argument, flag, option, shared
-from assay.values import Mode, Query
+
+if TYPE_CHECKING:
+    from assay.values import Mode, Query
 
 MOST_GLOBS, LONGEST_GLOB = 100, 500
 LONGEST_PATH = 4096
@@ -110,6 +112,7 @@ class SearchFilter(Request):
     def queries(self, texts: Sequence[str | Query], globs: Sequence[str] | None = None) -> list[Query]:
         """Return checked queries that keep this, with these globs in place of its own if there are some."""
         from assay.operations.answer import queries_of
+        from assay.values import Mode, Query
 
         mode: Mode | None = next((one for one in get_args(Mode) if one == self.mode), None)
         files = self.file if globs is None else tuple(globs)
