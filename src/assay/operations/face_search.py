@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from assay.errors import InputError
 from assay.operations.answer import Answer, RelatedAnswer, answer, related_answer
 from assay.operations.requests import Search, SearchFilter
 from assay.operations.root_settings import UserSettings, root_settings
@@ -88,7 +89,10 @@ class Index:
         >>> assay.Index(".").search("timeout", mode="docs")[0].chunk.path
         'README.md'
         """
-        return answer([self._workspace], _filter(keep).queries(_queries(query)), _limit(limit, self._workspace))
+        kept = _filter(keep)
+        if kept.repo:
+            raise InputError("repo: an index is of one folder; assay.search takes several, and keeps some of them")
+        return answer([self._workspace], kept.queries(_queries(query)), _limit(limit, self._workspace))
 
     def related(self, path: Place, line: int, *, limit: int | None = None) -> RelatedAnswer:
         """Return what has to do with the unit at a line of a file: its callers, callees and tests, and what is alike.
