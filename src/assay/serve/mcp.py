@@ -49,10 +49,10 @@ _FAR = 10**6
 
 
 class _Exact(Tool):  # type: ignore[misc]  # it is Any
-    """A tool whose refusal of an argument is a sentence."""
+    """A tool whose arguments are those of a request, which are checked with it."""
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: FBT001, FBT002  the SDK's
-        """Answer, or say which argument is wrong, and which are known."""
+        """Answer, or say what is wrong with an argument."""
         found = await self.fn(arguments, context)
         return self.fn_metadata.convert_result(found) if convert_result else found
 
