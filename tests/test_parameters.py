@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,4 +157,3 @@ def test_every_parameter_has_one_name_and_a_help():
             long = next((flag[2:] for flag in each.parameter.flags if flag.startswith("--")), each.name)
             assert re.sub("-", "_", long) == each.name, (operation.name, each.name)
             assert each.parameter.help, (operation.name, each.name)
-            json.dumps(each.default) if not each.is_required else None

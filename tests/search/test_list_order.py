@@ -17,7 +17,6 @@ from assay.search.ranking import (
     file_support,
     form_of,
 )
-from assay.train.ranking import FILES, LINES, ListExample, fit_order, order_figures
 from assay.values import Chunk
 
 
@@ -77,6 +76,9 @@ def test_evidence_is_of_names_files_and_types():
 
 
 def test_the_order_is_learned_on_files_and_on_lines_and_measured_where_it_was_not():
+    pytest.importorskip("torch")
+    from assay.train.ranking import FILES, LINES, ListExample, fit_order, order_figures
+
     dice = np.random.default_rng(0)
 
     def example(number):
