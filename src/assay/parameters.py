@@ -99,6 +99,10 @@ class Request:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
+class Options(Request):
+    """Options of a command line alone."""
+
+
 def _complete(one: Field[Any], annotation: str) -> None:
     """Give a field what its annotation says: an empty default where none is declared."""
     if shared_request := one.metadata.get("shared"):
@@ -320,10 +324,6 @@ def schema_of(declared: Declared) -> dict[str, Any]:
         one = {"type": "array", "items": one} | ({"maxItems": parameter.entries} if parameter.entries else {})
         one |= {"minItems": 1} if declared.is_required else {}
     return one
-
-
-class Options(Request):
-    """Options of a command line alone."""
 
 
 def described(declared: Declared) -> str:

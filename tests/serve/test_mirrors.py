@@ -39,14 +39,14 @@ NOWHERE = "file:///nowhere/at/all"
 
 
 class Once:
-    """Asks a loop to stop when it has looked at each repository of its list."""
+    """Asks a loop to stop when it has looked at each repository of its list, all of which were due at 0."""
 
     def __init__(self, loop: MirrorLoop) -> None:
-        self.loop, self.begun = loop, time.time()
+        self.loop = loop
 
     def is_set(self) -> bool:
         states = self.loop._states.values()
-        return not self.loop._busy and all(each.due > self.begun for each in states)
+        return not self.loop._busy and all(each.due for each in states)
 
 
 class Kept:

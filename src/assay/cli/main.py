@@ -55,7 +55,7 @@ def _choose_color(context: click.Context, _: click.Parameter, value: str) -> Non
 @click.command(
     cls=Lazy,
     names=COMMANDS,
-    elsewhere={"candidates": "assay.cli.judge"},
+    elsewhere={"candidates": "assay.cli.judge", **dict.fromkeys(("outline", "pattern"), "assay.cli.structure")},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(

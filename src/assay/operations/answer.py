@@ -143,7 +143,7 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
     queries, notes = without_missing(searches, queries)
     asks_more = not notes or any(map(_asks_something, queries))
     read, readings = read_queries(queries)
-    answers = [_answered(each, read, k) for each in searches]
+    answers = [_ask(each, read, k) for each in searches]
     quoting = [query for query in queries if query.reads_text]
     notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
     asked = [search for _, search, _ in answers]
@@ -167,7 +167,7 @@ def _united(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted:
     return hits if len(answers) == 1 else sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
 
 
-def _answered(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[CorpusAnswer, JointSearch, str]:
+def _ask(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[CorpusAnswer, JointSearch, str]:
     """Return the answer of one search, what gave it, and how it is not reranked as its settings ask, if it is not.
 
     What is damaged is left out where it is not all there is.
@@ -182,7 +182,7 @@ def _answered(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[Cor
     except DamagedIndex:
         if len(joint.members) == 1:
             raise
-    return _answered(joint.without_damaged(), queries, k)
+    return _ask(joint.without_damaged(), queries, k)
 
 
 def _corrected(queries: Sequence[Query], read: Sequence[Query], answers: Sequence[CorpusAnswer]) -> tuple[str, ...]:

@@ -251,14 +251,6 @@ class Log(Request):
     budget: int = budget_option()
 
 
-class Blame(Request):
-    """Say which commits wrote lines of a file."""
-
-    path: str = file_option()
-    line: int = option("--line N", "The first line that is wanted, from 1.", least=1, most=LAST_LINE, default=1)
-    count: int = option("--count N", "Lines that are wanted, at most.", least=1, most=MOST_LINES, default=MOST_LINES)
-
-
 class LineHistory(Request):
     """List the commits that changed lines of a file, or all of it, newest first."""
 
@@ -274,6 +266,10 @@ class FileLines(Request):
     path: str = file_option()
     line: int = option("--line N", "The first line that is wanted, from 1.", least=1, most=LAST_LINE, default=1)
     count: int = option("--count N", "Lines that are wanted, at most.", least=1, most=MOST_LINES, default=MOST_LINES)
+
+
+class Blame(FileLines):
+    """Say which commits wrote lines of a file."""
 
 
 class Find(Request):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict
 from functools import partial
+from inspect import Signature
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, create_task_group, sleep, to_thread
@@ -83,26 +84,17 @@ def _tool(operation: Operation, session: Session, threads: CapacityLimiter, *, s
             beside.cancel_scope.cancel()
         return found
 
-    typed: Any = Annotated[CallToolResult, RootModel[operation.answer]]
+    typed: Any = Annotated[CallToolResult, RootModel[operation.answer]]  # of which the SDK makes the schema of answers
+    vars(answer)["__signature__"] = Signature(return_annotation=typed)
     tool = _Exact.from_function(
-        _typed(typed),
+        answer,
         name=operation.name,
         description=" ".join(operation.help.split()),
         annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True),
         structured_output=structured,
     )
-    tool.fn, tool.parameters = answer, _schema(known, usual)
+    tool.parameters = _schema(known, usual)
     return tool
-
-
-def _typed(answer: Any) -> Any:
-    """Return a function that answers so, from which the SDK makes the schema of typed content."""
-
-    def typed() -> Any:
-        raise NotImplementedError
-
-    typed.__annotations__["return"] = answer
-    return typed
 
 
 def _schema(known: Mapping[str, Declared], usual: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field
 from assay import parameters
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import InputError, nearest
-from assay.operations.requests import LONGEST_PATH, LONGEST_QUERY, path_option
+from assay.operations.requests import LONGEST_PATH, LONGEST_QUERY, file_option, path_option
 from assay.parameters import Declared, described, parameters_of, read_request, schema_of
 from assay.values import KINDS
 
@@ -45,7 +45,7 @@ class PlaceOf(parameters.Request):
 class FileOf(parameters.Request):
     """A file that is asked about."""
 
-    path: str = parameters.option("--path FILE", "A file below what is served.", longest=LONGEST_PATH, required=True)
+    path: str = file_option()
 
 
 class Highlighting(parameters.Request):
