@@ -14,6 +14,7 @@ AssayError
     ├── NoAnswer        to this prompt: declined, cut, or not what the schema wants
     ├── EndpointFailed  busy or broken for longer than was waited; later it may not be
     ├── EndpointRefused to any prompt: the key, the account, the model or the address is wrong
+    ├── Interrupted     Ctrl-C came first; the same command goes on
     └── BudgetSpent     the call might have passed the limit and was not made
 """
 
@@ -83,7 +84,16 @@ class WorkersLost(AssayError):
 class HttpError(AssayError):
     """A service gave no answer that can be used; no secret that was sent to it stands in here."""
 
-    def __init__(self, message: str, *, what: str, status: int = 0, text: str = "", may_pass: bool = False) -> None:
+    def __init__(  # noqa: PLR0913  each is one thing
+        self,
+        message: str,
+        *,
+        what: str,
+        status: int = 0,
+        text: str = "",
+        may_pass: bool = False,
+        is_first: bool = False,
+    ) -> None:
         super().__init__(message)
         self.what = what
         """What came instead, on one line, without the service's name."""
@@ -91,6 +101,8 @@ class HttpError(AssayError):
         """Of a refusal: its HTTP status and all that it said."""
         self.may_pass = may_pass
         """Whether it was asked as often as was allowed, and may answer later."""
+        self.is_first = is_first
+        """Whether nothing that can be used ever came from there: the address may be wrong."""
 
 
 class ChatError(AssayError):
@@ -104,6 +116,8 @@ class ChatError(AssayError):
         """The last thing the model or the endpoint said, as it stood."""
         self.tokens_in, self.tokens_out, self.cost = tokens_in, tokens_out, cost
         """What it took all the same; a cost of nan is unknown."""
+        self.wrong: tuple[str, ...] = ()
+        """What the model said before that and could not be used."""
 
 
 class NoAnswer(ChatError):
@@ -126,7 +140,15 @@ class BudgetSpent(ChatError):
     """The next call might have passed the limit, and was not made."""
 
 
-class SettingsNotUsed(UserWarning):
+class Interrupted(ChatError):
+    """Ctrl-C ended the work before the answer was there."""
+
+
+class Notice(UserWarning):
+    """What whoever waits should know, such as that a question is asked again."""
+
+
+class SettingsNotUsed(Notice):
     """A repository's own settings file asks for what only the user may decide, or cannot be read."""
 
 
@@ -147,6 +169,14 @@ def counted(number: int, thing: str) -> str:
 def printable(text: str) -> str:
     """Return a text on one line in which nothing moves a cursor or turns the direction of reading."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
+
+
+def rate_text(rate: float) -> str:
+    """Return a rate as people say it: what takes long is counted by the minute or the hour."""
+    for factor, unit in ((1, "second"), (60, "minute")):
+        if rate * factor >= 0.95:  # shown as 1.0
+            return f"{rate * factor:,.1f} a {unit}"
+    return f"{rate * 3600:,.1f} an hour"
 
 
 def lasting(seconds: float) -> str:

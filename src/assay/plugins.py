@@ -40,10 +40,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "logprob": "assay.rank.rankers:LogprobRanker",
         "neural": "assay.rank.neural_ranker:NeuralRanker",
     },
-    "sampler": {
-        "chat": "assay.rank.samplers:ChatSampler",
-        "completions": "assay.rank.samplers:CompletionSampler",
-    },
     "scorer": {"cross": "assay.encode.models:open_cross", "rerank": "assay.encode.endpoints:RerankEndpoint"},
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",
@@ -60,7 +56,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
 
 EXTRAS: Mapping[str, str] = {
-    **dict.fromkeys(("chat", "completions", "http", "rerank"), "api"),
+    **dict.fromkeys(("chat", "http", "rerank"), "api"),
     **dict.fromkeys(("deepseek", "ollama", "openai", "openrouter", "vllm"), "api"),
     **dict.fromkeys(("cross", "neural"), "hf"),
 }

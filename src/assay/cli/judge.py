@@ -13,7 +13,7 @@ import click
 
 from assay.cli.adapter import command
 from assay.cli.progress import ProgressReporter, progress
-from assay.errors import InputError, counted, lasting
+from assay.errors import InputError, counted, lasting, rate_text
 from assay.io.terminal import dumps, say, say_problems
 from assay.judge.requests import AccountsRequest, CandidatesRequest, ExportRequest, JudgeRequest, ReplayRequest
 
@@ -67,7 +67,7 @@ def _tally_text(tally: Tally, problem: str) -> Iterator[str]:
         yield f"{tally.problems:,} cannot be judged"
     cost = "cost unknown" if tally.unpriced == tally.judged else f"${tally.cost:.4f}"
     if tally.judged:
-        yield f"{cost}, {lasting(tally.judged / tally.rate)}, {tally.rate:.1f} pairs a second"
+        yield f"{cost}, {lasting(tally.judged / tally.rate)}, pairs: {rate_text(tally.rate)}"
     if tally.undecided:
         yield "--retry judges undecided pairs again"
     if tally.stopped:

@@ -19,7 +19,7 @@ import click
 from assay import __version__
 from assay.cli.adapter import COMPLETION_VARIABLE, VERBOSE
 from assay.cli.lazy import Lazy
-from assay.errors import AssayError, SettingsNotUsed, WorkersLost, printable
+from assay.errors import AssayError, Notice, WorkersLost, printable
 
 COMMANDS = {
     "search": "Find code by meaning.",
@@ -127,7 +127,7 @@ def _say_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
 ) -> None:
     """Write what is said to users on one line; other warnings are for who writes programs."""
-    if issubclass(category, SettingsNotUsed):
+    if issubclass(category, Notice):
         click.echo(f"assay: {printable(str(message))}", err=True)
     else:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))

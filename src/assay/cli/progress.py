@@ -6,19 +6,18 @@ a question that waits): by a timer of the system, for a thread of its own would 
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 import click
 
-from assay.errors import printable
-from assay.io.terminal import say
+from assay.errors import lasting, printable, rate_text
+from assay.io.terminal import say, say_at_once
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Drawn
@@ -65,7 +64,7 @@ def print_line(line: str) -> None:
 @contextmanager
 def lines_of(line: Callable[[], str]) -> Iterator[Lines]:
     """Write a line now and then for as long as the block lasts, whether or not anybody looks."""
-    lines = Lines(line, _write)
+    lines = Lines(line, say_at_once)
     with _timer(lines.look):
         yield lines
 
@@ -102,16 +101,10 @@ class StageLine:
     def __str__(self) -> str:
         seconds = self._clock() - self._began
         if not self._stage:
-            return f"working, {seconds:.0f} s"
+            return f"working, {lasting(seconds)}"
         rate = (self._done - self._before) / max(seconds, 1e-9)
-        at = f", {rate:,.1f} a second" if rate else f", {seconds:.0f} s"
+        at = f", {rate_text(rate)}" if rate else f", {lasting(seconds)}"
         return f"{self._stage}: {self._done:,} of {self._total:,}{at}"
-
-
-def _write(line: str) -> None:
-    """Write past the buffers of standard error, which may be in use at this moment."""
-    with suppress(OSError):
-        os.write(2, f"assay: {printable(line)}\n".encode("utf-8", "backslashreplace"))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import click
 
 from assay.cli.adapter import command
 from assay.cli.progress import print_line, progress
-from assay.errors import InputError, counted, nearest
+from assay.errors import InputError, counted, lasting, nearest, rate_text
 from assay.io.terminal import dumps, say, say_problems
 from assay.rank.requests import DataRequest, MixRequest, SampleRequest, TrainRequest
 from assay.report.plain_text import table_lines
@@ -117,23 +117,26 @@ def _chosen(request: MixRequest, file: Path, rows: Sequence[Example]) -> list[Ex
     return [replace(row, prompt=without_examples(row.prompt)) for row in rows] if request.strip_examples else list(rows)
 
 
-@command(SampleRequest, example="assay rank sample HumanEval.jsonl --model chat:gpt-4o-mini --n 20 --out samples.jsonl")
+@command(
+    SampleRequest, example="assay rank sample HumanEval.jsonl --model openai:gpt-4o-mini --n 9 --out samples.jsonl"
+)
 def sample(request: SampleRequest) -> int:
     """Let a model write programs for TASKS, as many of each as asked for.
 
-    chat:MODEL and completions:MODEL ask an OpenAI-compatible endpoint: the environment variables ASSAY_API_BASE (else
-    OPENAI_BASE_URL) and ASSAY_API_KEY (else OPENAI_API_KEY) hold its address and key. A model on this
-    machine is asked through a server of that protocol: llama.cpp, vLLM or Ollama. An answer is on disk as soon as it is
-    there, and is not asked for again. FILE is what assay exec and assay rank read.
+    A SPEC is as for every model: openai:MODEL at OpenAI or at ASSAY_API_BASE, openai:MODEL@http://HOST:PORT/v1 at any
+    server of its protocol, such as llama.cpp, vLLM or Ollama; ?as=NAME names the place, so that another port or host
+    goes on with the same file. An answer is on disk as soon as it is there, and is not asked for again. FILE is what
+    assay exec and assay rank read.
 
     Exits 0 if each task has its samples, 1 if the model refused some prompts.
     """
     from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sample import sample as run
-    from assay.rank.sample import sampler, spent
+    from assay.rank.sample import spent
+    from assay.rank.samplers import sampler
 
     chosen = read_tasks(request.tasks).tasks[: request.limit_tasks]
-    plan, model = _plan(request, chosen), sampler(request.spec)
+    plan, model = _plan(request, chosen), sampler(request.spec, completes=request.completes)
     plan.sent_stop(model)
     if request.fresh:
         start_fresh(request.out)
@@ -172,7 +175,7 @@ def _sampling_text(took: SamplingCost, tally: SamplingTally, request: SampleRequ
     cost = f", {took.cost(price):.4f} in the unit of --price" if price else ""
     yield f"{counted(took.samples, 'sample')} in {counted(took.requests, 'request')}: {tokens}{cost}"
     if tally.samples:
-        yield f"{counted(tally.samples, 'sample')} in {tally.seconds:.1f} s: {tally.rate:,.1f} samples a second"
+        yield f"{counted(tally.samples, 'sample')} in {lasting(tally.seconds)}: {rate_text(tally.rate)}"
     if not request.no_logprobs and took.scored < took.samples:
         yield f"{took.samples - took.scored:,} of {took.samples:,} have no log-probability: the model gave none"
 

@@ -12,6 +12,7 @@ for it stands in ordinary words.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Any
@@ -20,7 +21,24 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from assay.errors import InputError
 
 BASE, KEY = "ASSAY_API_BASE", "ASSAY_API_KEY"
+_BARE_ADDRESS = re.compile(r"@((?:localhost|[\w.-]+(?=:\d))(?::\d+)?(?:/\S*)?)$", re.ASCII)
 OPENAI_URL, OPENAI_BASE, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"
+
+
+def split_address(argument: str) -> tuple[str, str]:
+    """Return the model and the address of `MODEL@URL`; the address is empty where none is named.
+
+    A name may hold an @ of its own. What looks like an address without `http://` is refused, for it would be taken for
+    a part of the name.
+    """
+    model, at, rest = argument.partition("@http")
+    if at and rest.startswith((":", "s:")):
+        return model, f"http{rest}"
+    if bare := _BARE_ADDRESS.search(argument):
+        raise InputError(
+            f"'{argument}': the address has no http:// or https://; write {argument[: bare.start()]}@http://{bare[1]}"
+        )
+    return argument, ""
 
 
 def first_set(names: Sequence[str]) -> str:

@@ -3,15 +3,14 @@
 Time-outs of HTTP libraries hold for one read; a server that sends a byte now and then, of its headers too, would never
 be late. Here every read has what is left of the whole request.
 
-One thread that is told to wait makes all of them wait: the others would be refused, too, and each refusal uses up one
-of a request's tries. Behind the wait requests start one after the other, at a gap that doubles with each refusal and
-shrinks with each answer, so that the pace ends up near what the service allows. Refusals of requests that were under
-way together count once.
+A `Window` decides how many requests are under way. One thread that is told to wait makes all of them wait, and a late
+or refused request leaves room for half as many.
 
-What may pass (429, 408, 409, 425, 5xx, dropped and late connections, broken JSON) is asked again, after what
-`Retry-After` says or after doubling pauses with chance in them, and too many requests slow down all threads. A server
-that sends too much, too slowly or compressed is cut off before anything is kept; redirects are refused;
-the secrets of the headers are taken out of all that a server says before anything else looks at it.
+What may pass (429, 408, 409, 425, most of 5xx, connections that nobody takes) is asked again, after what `Retry-After`
+says or after doubling pauses with chance in them; the first time it is said. What was answered too late or cannot be
+read may have been paid for: it is asked again once, after a time-out with twice the time, and whoever asked hears of
+each lost try. A server that sends too much, too slowly or compressed is cut off before anything is kept; redirects are
+refused; the secrets of the headers are taken out of all that a server says before anything else looks at it.
 
 A model is named as `MODEL` or `MODEL@URL`. The address is the one that it names, else `ASSAY_API_BASE`, else
 `OPENAI_BASE_URL`, else `otherwise`. The key for a base of the environment is `ASSAY_API_KEY`, else `OPENAI_API_KEY`; an
@@ -26,6 +25,7 @@ import random
 import ssl
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -37,8 +37,20 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from assay.errors import AssayError, HttpError, InputError, ModelUnavailable, printable
-from assay.io.endpoints import BASE, KEY, OPENAI_BASE, OPENAI_KEY, OPENAI_URL, Mask, checked_base, first_set, key_in
+from assay.errors import AssayError, HttpError, InputError, ModelUnavailable, Notice, lasting, printable
+from assay.io.endpoints import (
+    BASE,
+    KEY,
+    OPENAI_BASE,
+    OPENAI_KEY,
+    OPENAI_URL,
+    Mask,
+    checked_base,
+    first_set,
+    key_in,
+    split_address,
+)
+from assay.io.flow import LOOK_S, Window, go_on, pause
 
 _ends = threading.local()
 
@@ -68,7 +80,8 @@ class _DeadlineNetwork(httpcore.SyncBackend):
     """Opens connections of which no call outlasts its thread's deadline."""
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, *rest: Any, **more: Any) -> Any:
-        return _DeadlineStream(super().connect_tcp(host, port, time_left(timeout), *rest, **more))
+        limit_s = min(time_left(timeout) or _CONNECT_S, _CONNECT_S)
+        return _DeadlineStream(super().connect_tcp(host, port, limit_s, *rest, **more))
 
 
 class _DeadlineStream(httpcore.NetworkStream):
@@ -76,7 +89,15 @@ class _DeadlineStream(httpcore.NetworkStream):
         self._inner = inner
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, time_left(timeout))
+        """Read with looks at Ctrl-C: whoever waits for an answer drops it."""
+        while True:
+            go_on()
+            left_s = time_left(timeout)
+            try:
+                return self._inner.read(max_bytes, LOOK_S if left_s is None else min(left_s, LOOK_S))
+            except httpcore.ReadTimeout:
+                if left_s is not None and left_s <= LOOK_S:
+                    raise
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._inner.write(buffer, time_left(timeout))
@@ -118,59 +139,26 @@ def _proxy_for(url: httpx.URL) -> str:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-_LEAST_S, _MOST_S = 0.02, 5.0
-_RECOVERY = 0.95
-"""Of the gap that is left after an answer."""
-
-
-class Turns:
-    """Who may start when; shared by the threads of one client."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep) -> None:
-        self._now, self._sleep = now, sleep
-        self._lock = threading.Lock()
-        self._from = self._slowed_at = float("-inf")
-        self._gap_s = 0.0
-
-    def wait(self) -> float:
-        """Wait until a request may start, and return when that was."""
-        while True:
-            with self._lock:
-                now = self._now()
-                if now >= self._from:
-                    self._from = now + self._gap_s
-                    return now
-                pause_s = self._from - now
-            self._sleep(pause_s)
-
-    def slow_down(self, started: float, wait_s: float | None) -> None:
-        """Hear that a request was one too many, and how long the service wants to be left alone; 0 is not at all."""
-        if wait_s == 0:
-            return
-        with self._lock:
-            now = self._now()
-            self._from = max(self._from, now + (wait_s or 0.0))
-            if started >= self._slowed_at:
-                self._gap_s = min(max(2 * self._gap_s, _LEAST_S), _MOST_S)
-                self._slowed_at = now
-
-    def speed_up(self) -> None:
-        """Hear that a request was answered."""
-        if self._gap_s:
-            with self._lock:
-                self._gap_s = self._gap_s * _RECOVERY if self._gap_s > _LEAST_S / 2 else 0.0
-
-
+_CONNECT_S = 10.0
+"""Within which somebody has to take a connection."""
 _LONGEST_WAIT_S = 120.0  # a server that wants more is done for today
 _SHOWN = 200  # characters of a server's words in a message
 _ERROR_BYTES = 65_536  # of an answer that is none
 _BUSY = frozenset((408, 409, 425, 429))
+_LASTING = frozenset((501, 505, 506, 508, 510, 511))
+"""Of 5xx, what no second request changes."""
+_OVERLOAD = frozenset((429, 503))
+_PAID_TRIES = 2
+"""Of what may have been answered, and paid for, without reaching us."""
+_QUICK = 0.25
+"""Of the deadline: an answer that takes no longer leaves room for one more in flight."""
 _SPENT = ("insufficient_quota", "insufficient balance", "billing_hard_limit")
 _PLAIN = frozenset(("accept", "accept-language", "connection", "content-type", "user-agent"))
 _USUAL = {"accept": "*/*", "user-agent": "assay"}
 _TOO_MANY = 429
 
 Result = TypeVar("Result")
+OnLost = Callable[[bool], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +179,18 @@ class _Passing(NamedTuple):
 
     what: str
     wait_s: float | None = None
-    is_crowded: bool = False
+    is_overload: bool = False
     """Whether the server has too many requests, not this one in particular."""
+    is_late: bool = False
     is_unreached: bool = False
     """Whether nobody took the connection."""
+    is_lost: bool = False
+    """Whether it may have been answered, and paid for."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nobody is there, or nobody who speaks this protocol."""
+        return self.is_unreached or self.is_lost
 
 
 class _Content(NamedTuple):
@@ -211,9 +207,11 @@ class HttpClient:
         self._name = name
         _check(name, url)
         self._options = options
-        self._turns = Turns()
-        self._is_reached = False
-        """Whether anybody ever answered: where nobody did, the second try is the last."""
+        self._window = Window(_QUICK * options.timeout_s)
+        self._is_proven = self._is_retry_said = False
+        """Proven: something that could be used came from there. Where it never did, the second try is the last."""
+        self._gone_at = float("-inf")
+        """When an address was given up where nobody ever was: others that waited meanwhile do not try."""
         self._mask = Mask(value for header, value in headers.items() if header.lower() not in _PLAIN)
         for header, value in headers.items():
             if not value.isprintable() or max(value, default="") > "\xff":
@@ -223,12 +221,15 @@ class HttpClient:
         self._pools: dict[str, httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()
 
-    def ask_json(self, url: str, question: object, read: Callable[[Any], Result]) -> Result:
+    def ask_json(
+        self, url: str, question: object, read: Callable[[Any], Result], on_lost: OnLost = lambda _: None
+    ) -> Result:
         """Return what `read` makes of the JSON answer to a question, or to a GET where that is None.
 
-        Where `read` raises a ValueError, ask again.
+        Where `read` raises a ValueError, ask again. `on_lost` hears of each try that may have been paid for in vain,
+        and whether it was the last.
         """
-        return self._ask(url, question, lambda text: read(self._parsed(text)))
+        return self._ask(url, question, lambda text: read(self._parsed(text)), on_lost)
 
     def send_file(
         self, url: str, fields: Mapping[str, str], name: str, content: bytes, read: Callable[[Any], Result]
@@ -245,58 +246,100 @@ class HttpClient:
         for pool in self._pools.values():
             pool.close()
 
-    def _ask(self, url: str, question: object, read: Callable[[str], Result]) -> Result:
+    def _ask(
+        self,
+        url: str,
+        question: object,
+        read: Callable[[str], Result],
+        on_lost: OnLost = lambda _: None,
+    ) -> Result:
         content = question if isinstance(question, _Content) or question is None else _as_json(question)
-        passing = _Passing("")
+        timeout_s, lost, began, passing = self._options.timeout_s, 0, time.monotonic(), _Passing("")
         for attempt in range(self._options.tries):
-            outcome = self._attempt(url, content, read)
+            outcome = self._attempt(url, content, read, timeout_s, began)
             if not isinstance(outcome, _Passing):
                 return outcome
             passing = outcome
-            if (passing.wait_s or 0) > _LONGEST_WAIT_S or (passing.is_unreached and attempt and not self._is_reached):
+            lost += passing.is_lost
+            is_hopeless = passing.is_blank and attempt and not self._is_proven
+            is_last = is_hopeless or lost >= _PAID_TRIES or (passing.wait_s or 0) > _LONGEST_WAIT_S
+            is_last = is_last or attempt + 1 == self._options.tries
+            if passing.is_lost:
+                on_lost(is_last)
+            if is_last:
                 break
-            if attempt + 1 < self._options.tries:
-                usual_s = self._options.pause_s * 2**attempt if passing.wait_s is None else passing.wait_s
-                time.sleep(usual_s + random.uniform(0, self._options.pause_s))  # noqa: S311  no secret
+            timeout_s *= 2 if passing.is_late else 1
+            self._wait(passing, self._options.pause_s * 2**attempt, timeout_s)
         raise self._given_up(attempt + 1, passing)
 
-    def _attempt(self, url: str, content: _Content | None, read: Callable[[str], Result]) -> Result | _Passing:
-        _check(self._name, url)
-        started = self._turns.wait()
-        try:
-            status, headers, raw = self._send(url, content)
-        except _BROKEN as error:
-            return _Passing(self._words_of(error), is_unreached=isinstance(error, httpcore.ConnectError))
-        except _CutOff as error:
-            return _Passing(str(error))
-        else:
-            self._is_reached = True
-            text = self._mask.hide(raw.decode("utf-8", "replace"))
-            if not 200 <= status < 300:
-                passing = self._refused(status, headers, text)
-                if passing.is_crowded and (passing.wait_s or 0) <= _LONGEST_WAIT_S:
-                    self._turns.slow_down(started, passing.wait_s)
-                return passing
-            self._turns.speed_up()
-            try:
-                return read(text)
-            except ValueError as error:
-                return _Passing(str(error))
+    def _wait(self, passing: _Passing, usual_s: float, timeout_s: float) -> None:
+        """Wait before the next try; the first time, say so."""
+        wait_s = usual_s if passing.wait_s is None else passing.wait_s
+        wait_s += random.uniform(0, self._options.pause_s)  # noqa: S311  no secret
+        if not self._is_retry_said:
+            self._is_retry_said = True
+            within = f", with {timeout_s:g} s to answer" if passing.is_late else ""
+            warnings.warn(
+                f"{self._name}: {passing.what}; asking again in {lasting(wait_s)}{within}, as for later ones unsaid",
+                Notice,
+                stacklevel=2,
+            )
+        pause(wait_s)
 
-    def _send(self, url: str, content: _Content | None) -> tuple[int, Mapping[str, str], bytes]:
+    def _attempt(
+        self, url: str, content: _Content | None, read: Callable[[str], Result], timeout_s: float, began: float
+    ) -> Result | _Passing:
+        _check(self._name, url)
+        with self._window.request() as started:
+            if began < self._gone_at:
+                return _Passing("nobody who could be asked", is_unreached=True)
+            try:
+                status, headers, raw = self._send(url, content, timeout_s)
+            except _LATE as error:
+                is_unreached = isinstance(error, httpcore.ConnectTimeout)
+                self._window.on_overload(started)
+                what = f"no {'connection' if is_unreached else 'whole answer'} within"
+                limit_s = min(timeout_s, _CONNECT_S) if is_unreached else timeout_s
+                return _Passing(f"{what} {limit_s:g} s", None, False, not is_unreached, is_unreached, not is_unreached)
+            except _BROKEN as error:
+                is_unreached = isinstance(error, httpcore.ConnectError)
+                return _Passing(self._words_of(error), is_unreached=is_unreached, is_lost=not is_unreached)
+            except _CutOff as error:
+                return _Passing(str(error), is_lost=True)
+            return self._read_answer(status, headers, self._mask.hide(raw.decode("utf-8", "replace")), read, started)
+
+    def _read_answer(
+        self, status: int, headers: Mapping[str, str], text: str, read: Callable[[str], Result], started: float
+    ) -> Result | _Passing:
+        if not 200 <= status < 300:
+            passing = self._refused(status, headers, text)
+            if passing.is_overload and (passing.wait_s or 0) <= _LONGEST_WAIT_S:
+                self._window.on_overload(started, passing.wait_s or 0.0)
+            return passing
+        self._window.on_answer(started)
+        try:
+            result = read(text)
+        except ValueError as error:
+            return _Passing(str(error), is_lost=True)
+        self._is_proven = True
+        return result
+
+    def _send(self, url: str, content: _Content | None, timeout_s: float) -> tuple[int, Mapping[str, str], bytes]:
         """Send a request and read what comes back, so much and for so long."""
-        with deadline(self._options.timeout_s), self._stream(httpx.URL(url), content) as response:
+        with deadline(timeout_s), self._stream(httpx.URL(url), content, timeout_s) as response:
             headers = {name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers}
             return response.status, headers, self._read(response, headers)
 
-    def _stream(self, url: httpx.URL, content: _Content | None) -> AbstractContextManager[httpcore.Response]:
+    def _stream(
+        self, url: httpx.URL, content: _Content | None, timeout_s: float
+    ) -> AbstractContextManager[httpcore.Response]:
         """Send a request through the proxy that the environment names for it, if it does."""
         proxy = _proxy_for(url)
         with self._lock:
             pool = self._pools[proxy] = self._pools.get(proxy) or _connection_pool(proxy)
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
         more = [(b"content-type", content.kind.encode())] if content else []
-        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), self._options.timeout_s)
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), timeout_s)
         return pool.stream(
             "POST" if content else "GET",
             target,
@@ -323,9 +366,9 @@ class HttpClient:
         to = self._printable_part(self._mask.hide(headers.get("location", ""))) if 300 <= status < 400 else ""
         what = f"HTTP {status}{f', a redirect to {to}' if to else ''}: {self._printable_part(text)}".rstrip(": ")
         is_spent = status == _TOO_MANY and any(each in text.lower() for each in _SPENT)
-        if (status in _BUSY or status >= 500) and not is_spent:
+        if (status in _BUSY or (status >= 500 and status not in _LASTING)) and not is_spent:
             wait_s = _wanted_wait_s(headers.get("retry-after", ""))
-            return _Passing(what, wait_s, status == _TOO_MANY or bool(wait_s))
+            return _Passing(what, wait_s, status in _OVERLOAD or bool(wait_s))
         raise HttpError(f"{self._name} refused with {what}", what=what, status=status, text=text)
 
     def _given_up(self, tries: int, passing: _Passing) -> HttpError:
@@ -334,12 +377,13 @@ class HttpClient:
             message = f"{self._name} asks to wait {wait_s:.0f} s before the next request ({what})"
         else:
             message = f"{self._name} failed{f' {tries} times, last' if tries > 1 else ''} with {what}"
-        return HttpError(message, what=what, may_pass=True)
+        is_first = passing.is_blank and not self._is_proven
+        if is_first:
+            self._gone_at = time.monotonic()
+        return HttpError(message, what=what, may_pass=True, is_first=is_first)
 
     def _words_of(self, error: Exception) -> str:
         """Return what went wrong with a connection; what a library quotes of an answer may hold a secret."""
-        if isinstance(error, httpcore.TimeoutException | TimeoutError):
-            return f"no whole answer within {self._options.timeout_s:g} s"
         return self._printable_part(self._mask.hide(f"{type(error).__name__}: {error}".rstrip(": ")))
 
     def _parsed(self, text: str) -> Any:
@@ -360,12 +404,12 @@ class _CutOff(AssayError):
 
 _certificates = cache(httpx.create_ssl_context)
 """Read once: it takes 20 ms."""
+_LATE = (httpcore.TimeoutException, TimeoutError)
 _BROKEN = (
     httpx.InvalidURL,
     httpcore.NetworkError,
     httpcore.ProtocolError,
     httpcore.ProxyError,
-    httpcore.TimeoutException,
     httpcore.UnsupportedProtocol,
     OSError,
 )
@@ -405,10 +449,10 @@ class ModelEndpoint:
     def __init__(  # noqa: PLR0913  who is asked, where, how, and what to do where nobody is there
         self, path: str, model: str, options: HttpOptions, *, base: str = "", otherwise: str = OPENAI_URL, later: str
     ) -> None:
-        self._model, at, rest = model.partition("@http")
+        self._model, at = split_address(model)
         named = "" if base else first_set((BASE, OPENAI_BASE))
         environment = os.environ.get(named, "").strip().rstrip("/")
-        base = f"http{rest}".rstrip("/") if at else base or environment or otherwise
+        base = at.rstrip("/") or base or environment or otherwise
         if not base:
             raise ModelUnavailable(f"no address of {self._model!r}: set {BASE} to it, or write {self._model}@URL")
         is_named = environment and base == environment

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, NoAnswer, nearest
+from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, Interrupted, NoAnswer, nearest
 from assay.judge.pairs import Pair, Verdict, not_python, undecided
 from assay.judge.records import PairSession
 from assay.judge.requests import CONFIGURATIONS, RUNNING
@@ -264,7 +264,7 @@ class Agents:
 
 def without_answer(error: ChatError) -> Verdict:
     """Return the undecided verdict of a question without an answer; what ends a campaign is raised again."""
-    if isinstance(error, BudgetSpent | Deferred | EndpointRefused):
+    if isinstance(error, BudgetSpent | Deferred | EndpointRefused | Interrupted):
         raise error
     return undecided("reply" if isinstance(error, NoAnswer) else "chat", str(error))
 

@@ -17,7 +17,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, lasting
+from assay.errors import (
+    BudgetSpent,
+    ChatError,
+    Deferred,
+    EndpointRefused,
+    InputError,
+    Interrupted,
+    lasting,
+    rate_text,
+)
 from assay.judge.pairs import Judge, Pair, Together, Verdict
 from assay.judge.records import is_step, pair_journal, past, verdicts
 from assay.protocols import Say
@@ -98,7 +107,7 @@ class Tally:
         done, total = self.done, self.total
         parts = {
             f"{done:,} of {total:,} pairs" if total else f"{done:,} pairs": True,
-            f"{self.rate:.1f} a second": True,
+            rate_text(self.rate): self.judged,
             f"${self.cost:.4f}": self.cost,
             f"{self.undecided:,} undecided": self.undecided,
             f"{len(self.waiting):,} wait for a batch": self.waiting,
@@ -215,8 +224,14 @@ def _judge_all(judge: Judge, pairs: Iterator[Pair], journal: Journal, tally: Tal
             try:
                 for verdict in future.result():
                     tally.add(verdict)
-            except (BudgetSpent, EndpointRefused) as end:
+            except EndpointRefused as end:
+                if not tally.judged:
+                    raise  # a wrong address, key or model: there is nothing to sum up
                 tally.stopped = str(end)
+            except BudgetSpent as end:
+                tally.stopped = str(end)
+            except Interrupted:
+                continue
             if tally.lost_in_a_row >= _ENOUGH:
                 tally.stopped = f"{_ENOUGH} pairs in a row could not be judged: {tally.last_reason}"
 

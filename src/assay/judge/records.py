@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.errors import StorageError
+from assay.io.flow import go_on
 from assay.io.rows import on_disk, sample
 from assay.judge.pairs import Pair
 from assay.llm.prompts import PromptFile, fill, load_prompt
@@ -164,6 +165,7 @@ class PairSession:
         key = key_of(self.pair.digest, kind, *asked)
         step = self._made.get(key) or self._steps.get(key)
         if step is None:
+            go_on()
             step = {"kind": kind, "pair": self.pair.digest, "key": key, **work()}
             self._steps.put(step)
         self._made[key] = step

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from assay.errors import EndpointRefused, InputError, nearest
-from assay.io.endpoints import BASE, KEY, OPENAI_BASE, OPENAI_KEY, OPENAI_URL, checked_base, first_set, key_in
+from assay.io.endpoints import (
+    BASE,
+    KEY,
+    OPENAI_BASE,
+    OPENAI_KEY,
+    OPENAI_URL,
+    checked_base,
+    first_set,
+    key_in,
+    split_address,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +99,11 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 _LEAST = {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0, "usd_cached": 0}
 """Options that are amounts, and the smallest that has sense."""
-_NAMED = ("temperature", "seed", "max_tokens", "format")
+_AS = "as"
+_CALLED = {"identity": _AS}
+"""Options whose name is a word of Python."""
+_NAME = re.compile(r"[\w.-]+")
+_NAMED = ("identity", "temperature", "seed", "max_tokens", "format")
 """Options that change an answer: part of the chat's name."""
 BATCHED = frozenset({"openai"})
 """Providers whose own address is known to take batches."""
@@ -103,7 +118,7 @@ class ChatOptions:
     seed: int = -1
     """-1 is none; votes of one model need one each, or they are one and the same cached reply."""
     max_tokens: int = 4096
-    """Of one answer."""
+    """Of one answer; one to a prompt whose schema bounds every text is given no more than that takes."""
     format: str = ""
     """One of `FORMATS`; empty is what suits the provider."""
     timeout_s: float = 120.0
@@ -113,6 +128,9 @@ class ChatOptions:
     usd_out: float = math.nan
     usd_cached: float = math.nan
     """For a million tokens read that the endpoint had read before."""
+    identity: str = ""
+    """`as=NAME`: the name of the place in the chat's name, instead of its address. Replies from another port or host
+    are then the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +158,21 @@ class Endpoint:
             raise EndpointRefused(str(error)) from None
 
 
-def endpoint(provider: str, argument: str) -> Endpoint:
-    """Return what a spec `PROVIDER:ARGUMENT` says, with the environment's part in it."""
+def endpoint(provider: str, argument: str, usual: ChatOptions | None = None) -> Endpoint:
+    """Return what a spec `PROVIDER:MODEL@URL?OPTIONS` says, with the environment's part in it."""
     known = PROVIDERS[provider]
     place, _, query = argument.partition("?")
-    model, at, address = place.partition("@http")
+    model, address = split_address(place)
     if not model:
         raise InputError(f"'{provider}:{argument}' names no model; write {provider}:MODEL")
-    options = _options(query, f"{provider}:{argument}")
+    options = _options(query, f"{provider}:{argument}", usual or ChatOptions())
     named = first_set((BASE, *([OPENAI_BASE] if provider == "openai" else [])))
     environment = checked_base(os.environ[named].strip(), f"the chat address in {named}") if named else ""
-    url = checked_base(f"http{address}", "the chat address") if at else environment or known.url
+    url = checked_base(address, "the chat address") if address else environment or known.url
     own = url == known.url
     options = replace(options, format=options.format or known.format)
     return Endpoint(
-        name=f"{provider}:{model}{'' if own else '@' + url}{_options_text(options, known)}",
+        name=f"{provider}:{model}{'' if own or options.identity else '@' + url}{_options_text(options, known)}",
         url=url,
         model=model,
         options=options,
@@ -197,9 +215,11 @@ def _price(options: ChatOptions, known: Provider, price: Price) -> Price:
     return Price(usd_in, usd_out, usd_cached)
 
 
-def _options(query: str, spec: str) -> ChatOptions:
+def _options(query: str, spec: str, usual: ChatOptions) -> ChatOptions:
     """Read `temperature=0&seed=7`."""
-    known: dict[str, Callable[[str], Any]] = {each.name: type(each.default) for each in fields(ChatOptions)}
+    known: dict[str, Callable[[str], Any]] = {
+        _CALLED.get(each.name, each.name): type(each.default) for each in fields(ChatOptions)
+    }
     chosen: dict[str, Any] = {}
     for part in filter(None, query.split("&")):
         name, _, text = part.partition("=")
@@ -209,7 +229,9 @@ def _options(query: str, spec: str) -> ChatOptions:
             chosen[name] = known[name](text)
         except ValueError as error:
             raise InputError(f"option '{name}' in '{spec}' is '{text}'; wanted a number") from error
-    options = replace(ChatOptions(), **chosen)
+    if _AS in chosen and not _NAME.fullmatch(chosen[_AS]):
+        raise InputError(f"option '{_AS}' in '{spec}' is '{chosen[_AS]}'; wanted a name of letters, digits, - . _")
+    options = replace(usual, **{"identity" if name == _AS else name: value for name, value in chosen.items()})
     if options.format not in {"", *FORMATS}:
         raise InputError(f"option 'format' in '{spec}' is '{options.format}'; wanted one of {', '.join(FORMATS)}")
     for name, least in _LEAST.items():
@@ -222,5 +244,5 @@ def _options(query: str, spec: str) -> ChatOptions:
 def _options_text(options: ChatOptions, known: Provider) -> str:
     """Return the options that change an answer, where they are not what they would be."""
     usual, now = asdict(replace(ChatOptions(), format=known.format)), asdict(options)
-    differ = [f"{name}={now[name]}" for name in _NAMED if repr(now[name]) != repr(usual[name])]
+    differ = [f"{_CALLED.get(name, name)}={now[name]}" for name in _NAMED if repr(now[name]) != repr(usual[name])]
     return "?" + "&".join(differ) if differ else ""

@@ -1,8 +1,10 @@
 """Ask models over any OpenAI-compatible chat completions endpoint.
 
-An answer that does not fit the schema is sent back with what is wrong with it. What a server sends is bounded in size
-and time. A client of our own: pydantic-ai-slim takes 0.83 s to import instead of 0.07, several times the processor time
-a call, and does not check answers against a schema given as a dictionary.
+An answer that does not fit the schema is sent back with what is wrong with it, one that was cut once. A prompt whose
+schema bounds every text gets as many tokens as that takes, and a model that thinks aloud all that its spec allows. What
+a server sends is bounded in size and time; what it refuses to do is learned, and said once. A client of our own:
+pydantic-ai-slim takes 0.83 s to import instead of 0.07, several times the processor time a call, and does not check
+answers against a schema given as a dictionary.
 """
 
 from __future__ import annotations
@@ -10,20 +12,25 @@ from __future__ import annotations
 import json
 import math
 import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, InputError, NoAnswer, printable
+from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, InputError, NoAnswer, Notice, printable
 from assay.io.endpoints import BASE, KEY
-from assay.io.http import HttpClient, HttpOptions
+from assay.io.http import HttpClient, HttpOptions, OnLost, Result
 from assay.llm.endpoint import BATCH, FREE, PROVIDERS, Endpoint, Spend, endpoint
-from assay.llm.schema import check, is_strict, read
+from assay.llm.schema import LENGTHS, check, is_strict, most_tokens, read, without_lengths
+from assay.llm.wrappers import More
 from assay.values import Prompt, Reply
 
 _SHOWN = 200  # characters of a server's words in a message
 _REFUSED = {401: "the key", 402: "the account", 403: "the key", 404: "the model's name and the address"}
 _REFUSED[429] = "the account"
+_FORMAT_WORDS = ("response_format", "json_schema", "json_object", "grammar")
+_FULL_WORDS = ("length", "size", "exceed", "window")
 _FLAGGED = ("moderation", "flagged")  # this prompt, not the key
 
 
@@ -35,6 +42,8 @@ def headers_for(endpoint: Endpoint) -> dict[str, str]:
 
 def chat_error(endpoint: Endpoint, error: HttpError) -> ChatError:
     """Return what an error of HTTP is to a chat."""
+    if error.is_first:
+        return EndpointRefused(f"{error}; check the address {endpoint.url}", raw=error.what)
     if error.may_pass:
         return EndpointFailed(f"{error}: go on later", raw=error.what)
     name, status, lower = endpoint.name, error.status, error.text.lower()
@@ -43,7 +52,21 @@ def chat_error(endpoint: Endpoint, error: HttpError) -> ChatError:
         what = _REFUSED.get(status, "the address")
         message = f"{name} refused with {error.what}; check {what}{_about_key(endpoint, status)}"
         return EndpointRefused(message, raw=error.text)
-    return NoAnswer(f"{name} refused this request with {error.what}{_about_format(error.text)}", raw=error.text)
+    if any(word in lower for word in _FORMAT_WORDS):
+        message = f"{name} refused with {error.what}; add ?format=prompt to the spec to ask for JSON in words"
+        return EndpointRefused(message, raw=error.text)
+    is_full = "context" in lower and any(word in lower for word in _FULL_WORDS)
+    advice = "; shorten the input, or serve the model with a larger context" if is_full else ""
+    return NoAnswer(f"{name} refused this request with {error.what}{advice}", raw=error.text)
+
+
+def open_client(endpoint: Endpoint, *, pause_s: float = 0.5, most_bytes: int = 4_000_000) -> HttpClient:
+    """Return what asks an endpoint; without a key that it needs, it is refused."""
+    if endpoint.needs_key and not endpoint.key():
+        variable, other = endpoint.key_variable, f"{endpoint.name.partition('?')[0]}@URL"
+        raise InputError(f"'{endpoint.name}' needs a key: set {variable}, or name an endpoint of your own, {other}")
+    options = HttpOptions(endpoint.options.timeout_s, most_bytes, pause_s=pause_s)
+    return HttpClient(endpoint.name, endpoint.url, options, headers_for(endpoint))
 
 
 def is_completion(body: Any) -> bool:
@@ -71,18 +94,27 @@ def _completion(body: Any) -> dict[str, Any]:
     raise ValueError(f"no message: {printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN]!r}")
 
 
-def _about_format(text: str) -> str:
-    asked = any(word in text for word in ("response_format", "json_schema", "json_object"))
-    return "; add ?format=prompt to the spec to ask for JSON in words" if asked else ""
+def ask(  # noqa: PLR0913, PLR0917  each is one thing
+    client: HttpClient, endpoint: Endpoint, path: str, question: object, read: Callable[[Any], Result],
+    on_lost: OnLost = lambda _: None,
+) -> Result:  # fmt: skip
+    """Return what `read` makes of the answer of an endpoint; what it refuses is a ChatError."""
+    try:
+        return client.ask_json(f"{endpoint.url}/{path}", question, read, on_lost)
+    except HttpError as error:
+        failure = chat_error(endpoint, error)
+    raise failure
 
 
 ANSWERS = 3
 """That are asked for at most before there is none."""
 _MOST_SHOWN = 4000  # characters of a wrong answer that the model sees again
+_CUT_SHOWN = 200  # of one that was cut: it would go on as it did
 _LONGEST_NAME = 200
 _MOST_TOKENS = 10**9  # a larger count is no count
 _MOST_SAID = 1000  # characters of what is wrong with it
-_OVERHEAD_TOKENS = 200  # roles, separators, and our own sentences
+_OVERHEAD_TOKENS = 100  # roles, separators, and our own sentences
+_BYTES_A_TOKEN = 3  # of a prompt, at least: prose and code have about four
 _JSON_ONLY = "Answer with one JSON object and nothing else. It has to fit this JSON schema:\n{schema}"
 _AGAIN = "That answer cannot be used: {problem}. Answer again with one JSON object that fits the schema, nothing else."
 
@@ -91,37 +123,53 @@ class OpenAiChat:
     """A model behind HTTP; any number of threads may share it."""
 
     def __init__(self, endpoint: Endpoint, *, pause_s: float = 0.5) -> None:
-        if endpoint.needs_key and not endpoint.key():
-            variable, other = endpoint.key_variable, f"{endpoint.name.partition('?')[0]}@URL"
-            raise InputError(f"'{endpoint.name}' needs a key: set {variable}, or name an endpoint of your own, {other}")
         self._endpoint = endpoint
-        options = HttpOptions(endpoint.options.timeout_s, pause_s=pause_s)
-        self._client = HttpClient(endpoint.name, endpoint.url, options, headers_for(endpoint))
+        self._client = open_client(endpoint, pause_s=pause_s)
+        self._thinks = self._refuses_lengths = False
+        self._answered_by = ""
 
     @property
     def name(self) -> str:
         """The spec of what answers."""
         return self._endpoint.name
 
-    def reply(self, prompt: Prompt) -> Reply:
+    def reply(self, prompt: Prompt, more: More = lambda _: None) -> Reply:
         """Return an answer that fits, asking again for one that does not."""
         check(prompt.schema)
-        start = time.monotonic()
-        messages, taken, raw, problem = self._messages(prompt), _Taken(self._endpoint), "", ""
-        for attempt in range(1, ANSWERS + 1):
-            try:
-                body = self._ask(self._question(messages, prompt))
-            except ChatError as error:
-                raise taken.with_cost(error) from error.__cause__
+        start, taken = time.monotonic(), _Taken(self._endpoint)
+        try:
+            value, model = self._answer_to(prompt, taken, more)
+        except ChatError as error:
+            raise taken.with_cost(error) from error.__cause__
+        return taken.reply(value, model, time.monotonic() - start)
+
+    def _answer_to(self, prompt: Prompt, taken: _Taken, more: More) -> tuple[dict[str, Any], str]:
+        """Return a value that fits, and who gave it."""
+        messages, cuts = self._messages(prompt), 0
+        while True:
+            most, limit = self._most_of(messages, prompt), self._limit(prompt)
+            if taken.wrong:
+                more(most)
+
+            def on_lost(is_last: bool, most: Spend = most, limit: int = limit) -> None:  # noqa: FBT001
+                taken.lose(most, limit)
+                if not is_last:
+                    more(most)
+
+            body = self._ask(messages, prompt, on_lost)
             taken.add(body)
-            raw = self._text(body, taken)
-            value, problem = read(raw, prompt.schema)
+            raw, problem = self._text(body, limit)
+            cuts += bool(problem)
+            value, problem = (None, problem) if problem else read(raw, prompt.schema)
             if value is not None:
-                return taken.reply(value, self._model(body), time.monotonic() - start, attempt)
-            shown = {"role": "assistant", "content": raw[:_MOST_SHOWN]}
+                return value, self._model(body)
+            taken.wrong.append(raw)
+            if len(taken.wrong) == ANSWERS or cuts > 1:
+                raise NoAnswer(
+                    f"{self.name} gave no valid answer in {len(taken.wrong)}; the last: {printable(problem)}", raw=raw
+                )
+            shown = {"role": "assistant", "content": raw[: _CUT_SHOWN if cuts else _MOST_SHOWN]}
             messages = [*messages[:2], shown, {"role": "user", "content": _AGAIN.format(problem=problem[:_MOST_SAID])}]
-        message = f"{self.name} gave no valid answer in {ANSWERS}; the last: {printable(problem)}"
-        raise taken.with_cost(NoAnswer(message, raw=raw))
 
     def question(self, prompt: Prompt) -> dict[str, Any]:
         """Return what the endpoint is asked first."""
@@ -131,37 +179,56 @@ class OpenAiChat:
         """Return the answer that a batch has to a question, without one what it took; no value is one that misfits."""
         taken = _Taken(self._endpoint, BATCH)
         taken.add(body)
-        value = read(self._text(body, taken), prompt.schema)[0] if prompt else None
-        return replace(taken.reply(value or {}, self._model(body), 0.0, 1), batch=True)
+        text, problem = self._text(body, self._endpoint.options.max_tokens) if prompt else ("", "")
+        value = read(text, prompt.schema)[0] if prompt and not problem else None
+        return replace(taken.reply(value or {}, self._model(body), 0.0), batch=True)
 
     def most_of_batch(self, question: Prompt | bytes) -> Spend:
         """Return what the answer to a prompt, or to a line of a batch, takes at most."""
-        asked = len(question) if isinstance(question, bytes) else _most_asked(question)
-        answered = self._endpoint.options.max_tokens
+        if isinstance(question, Prompt):
+            most = self.most(question)
+            return Spend(most.tokens, most.usd * BATCH)
+        asked, answered = len(question) // _BYTES_A_TOKEN + _OVERHEAD_TOKENS, self._endpoint.options.max_tokens
         return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
 
     def most(self, prompt: Prompt) -> Spend:
-        """Return what a reply takes at most: each answer may be sent back."""
-        asked = _most_asked(prompt)
-        answered = self._endpoint.options.max_tokens
-        tokens_in = ANSWERS * asked + (ANSWERS - 1) * (answered + _MOST_SAID + _OVERHEAD_TOKENS)
-        return Spend(tokens_in + ANSWERS * answered, self._endpoint.price.of(tokens_in, ANSWERS * answered))
+        """Return about the most that one try takes."""
+        return self._most_of(self._messages(prompt), prompt)
+
+    def _most_of(self, messages: Sequence[Mapping[str, str]], prompt: Prompt) -> Spend:
+        texts = (json.dumps(prompt.schema), *(message["content"] for message in messages))
+        asked = sum(len(text.encode("utf-8", "replace")) for text in texts) // _BYTES_A_TOKEN + _OVERHEAD_TOKENS
+        answered = self._limit(prompt)
+        return Spend(asked + answered, self._endpoint.price.of(asked, answered))
+
+    def _limit(self, prompt: Prompt) -> int:
+        """Return the most tokens of an answer: what the schema needs, if it has bounds, and the spec allows."""
+        allowed = self._endpoint.options.max_tokens
+        return allowed if self._thinks else int(min(most_tokens(prompt.schema), allowed))
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, messages: list[dict[str, str]], prompt: Prompt, on_lost: OnLost) -> dict[str, Any]:
         """Return the body of a completion that has a message in it."""
+        question = self._question(messages, prompt)
         try:
-            return self._client.ask_json(f"{self._endpoint.url}/chat/completions", question, _completion)
-        except HttpError as error:
-            failure = chat_error(self._endpoint, error)
-        raise failure
+            return ask(self._client, self._endpoint, "chat/completions", question, _completion, on_lost)
+        except (NoAnswer, EndpointRefused) as error:
+            if self._refuses_lengths or not any(name in error.raw for name in LENGTHS):
+                raise
+        self._refuses_lengths = True
+        warnings.warn(f"{self.name} takes no {' or '.join(LENGTHS)}: answers are checked for these", Notice, 2)
+        return self._ask(messages, prompt, on_lost)
 
     def _model(self, body: dict[str, Any]) -> str:
-        name = body.get("model")
-        return printable(name)[:_LONGEST_NAME] if isinstance(name, str) and name else self._endpoint.model
+        said = body.get("model")
+        name = printable(said)[:_LONGEST_NAME] if isinstance(said, str) and said else self._endpoint.model
+        before, self._answered_by = self._answered_by or name, name
+        if before != name:
+            warnings.warn(f"{self.name}: answers come from the model {name} now, from {before} before", Notice, 2)
+        return name
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         system = prompt.system
@@ -172,7 +239,7 @@ class OpenAiChat:
     def _question(self, messages: list[dict[str, str]], prompt: Prompt) -> dict[str, Any]:
         options = self._endpoint.options
         named = {"model": self._endpoint.model, "messages": messages}
-        question: dict[str, Any] = {**named, self._endpoint.most_key: options.max_tokens}
+        question: dict[str, Any] = {**named, self._endpoint.most_key: self._limit(prompt)}
         if not math.isnan(options.temperature):
             question["temperature"] = options.temperature
         if options.seed >= 0:
@@ -180,25 +247,41 @@ class OpenAiChat:
         if options.format == "object":
             question["response_format"] = {"type": "json_object"}
         if options.format == "schema":
-            schema = {"name": "answer", "schema": prompt.schema, "strict": is_strict(prompt.schema)}
+            sent = without_lengths(prompt.schema) if self._refuses_lengths else prompt.schema
+            schema = {"name": "answer", "schema": sent, "strict": is_strict(sent)}
             question["response_format"] = {"type": "json_schema", "json_schema": schema}
         return question
 
-    def _text(self, body: dict[str, Any], taken: _Taken) -> str:
-        """Return what the model wrote, if it was willing and got to its end."""
+    def _text(self, body: dict[str, Any], limit: int) -> tuple[str, str]:
+        """Return what the model wrote, if it was willing, and what is wrong with it where it did not get to its end."""
         choice = body["choices"][0]
         message, finish = choice["message"], choice.get("finish_reason")
         text = content if isinstance(content := message.get("content"), str) else ""
         refusal = message.get("refusal")
         if refusal or finish == "content_filter":
             text = str(refusal or text)
-            problem = f"{self.name} declined: {printable(text)[:200] or 'its content filter'}"
-        elif finish == "length":
-            most = self._endpoint.options.max_tokens
-            problem = f"{self.name} was cut at {most} tokens; allow more with ?max_tokens={2 * most}"
-        else:
-            return text
-        raise taken.with_cost(NoAnswer(problem, raw=text))
+            raise NoAnswer(f"{self.name} declined: {printable(text)[:200] or 'its content filter'}", raw=text)
+        if finish != "length":
+            return text, ""
+        wrote = _count(body.get("usage"), "completion_tokens") or limit
+        if wrote < limit:
+            raise NoAnswer(
+                f"{self.name} stopped after {wrote:,} of {limit:,} tokens, for its context is full; shorten the input, "
+                "or serve the model with a larger context", raw=text,
+            )  # fmt: skip
+        if not self._thinks and _is_thinking(body, text):
+            self._thinks = True
+            return text, f"it was cut at {limit:,} tokens"
+        advice = f"; ?max_tokens={2 * limit} allows more" if limit == self._endpoint.options.max_tokens else ""
+        return text, f"it was cut at {limit:,} tokens: be brief{advice}"
+
+
+def _is_thinking(body: dict[str, Any], text: str) -> bool:
+    """Say whether a model spent tokens on thoughts, which no schema bounds."""
+    message, usage = body["choices"][0]["message"], body.get("usage")
+    details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
+    is_said = any(message.get(name) for name in ("reasoning_content", "reasoning"))
+    return is_said or text.lstrip().startswith("<think>") or bool(_count(details, "reasoning_tokens"))
 
 
 class _Taken:
@@ -208,6 +291,13 @@ class _Taken:
         self._endpoint, self._price = endpoint, endpoint.price.times(factor)
         self.tokens_in = self.tokens_out = self.tokens_cached = 0
         self.cost = 0.0
+        self.wrong: list[str] = []
+        """Answers that could not be used."""
+
+    def lose(self, most: Spend, answered: int) -> None:
+        """Count a try that was lost and may have been paid for, at the most that it can have taken."""
+        self.tokens_in, self.tokens_out = self.tokens_in + most.tokens - answered, self.tokens_out + answered
+        self.cost += most.usd
 
     def add(self, body: dict[str, Any]) -> None:
         """Count one answer; one without a count makes the cost unknown, unless nothing costs anything."""
@@ -223,21 +313,16 @@ class _Taken:
             known = tokens_in is not None and tokens_out is not None
             self.cost += self._price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
 
-    def reply(self, value: dict[str, Any], model: str, seconds: float, attempts: int) -> Reply:
+    def reply(self, value: dict[str, Any], model: str, seconds: float) -> Reply:
         """Return the answer that fits, with what all of them took."""
-        counts = (self.tokens_in, self.tokens_out, self.cost, seconds)
-        return Reply(value, model, *counts, tokens_cached=self.tokens_cached, attempts=attempts)
+        counts, wrong = (self.tokens_in, self.tokens_out, self.cost, seconds), tuple(self.wrong)
+        return Reply(value, model, *counts, tokens_cached=self.tokens_cached, attempts=len(wrong) + 1, wrong=wrong)
 
     def with_cost(self, error: ChatError) -> ChatError:
         """Return an error that says what was taken before it."""
         error.tokens_in, error.tokens_out, error.cost = self.tokens_in, self.tokens_out, self.cost
+        error.wrong = tuple(self.wrong[:-1] if error.raw in self.wrong[-1:] else self.wrong)
         return error
-
-
-def _most_asked(prompt: Prompt) -> int:
-    """Return the most tokens that a question has: a token is a byte of text or more."""
-    texts = (prompt.system, prompt.text, json.dumps(prompt.schema) * 2)
-    return sum(len(text.encode("utf-8", "replace")) for text in texts) + _OVERHEAD_TOKENS
 
 
 def _cached(usage: dict[str, Any]) -> int:

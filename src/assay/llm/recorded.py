@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from assay.errors import BudgetSpent, ChatError, Deferred, EndpointFailed, NoAnswer
+from assay.errors import BudgetSpent, ChatError, Deferred, EndpointFailed, Interrupted, NoAnswer
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
@@ -24,6 +24,8 @@ from assay.values import Prompt, Reply
 
 REPLY, FAILED = "reply", "failed"
 """The kinds of these lines."""
+_MOST_RAW = 20_000
+"""Characters that are kept of what a model said and nobody can use."""
 
 
 def _record_of(prompt: Prompt, chat: str, got: Reply) -> dict[str, Any]:
@@ -35,7 +37,8 @@ def _record_of(prompt: Prompt, chat: str, got: Reply) -> dict[str, Any]:
 def _failure_record(prompt: Prompt, chat: str, error: ChatError) -> dict[str, Any]:
     """Return what is written down of a question that had no answer: what it took all the same."""
     took = {"tokens_in": error.tokens_in, "tokens_out": error.tokens_out, "cost": _priced(error.cost)}
-    return {"part": prompt.name, "chat": chat, "why": str(error), **took}
+    raw = [text[:_MOST_RAW] for text in (*error.wrong, error.raw) if text]
+    return {"part": prompt.name, "chat": chat, "why": str(error), "raw": raw, **took}
 
 
 def is_paid(record: Mapping[str, Any]) -> bool:
@@ -118,9 +121,11 @@ class RecordedChat(WrappedChat[Chat]):
         about = {"pair": self._pair, "key": key} if self._pair else {"key": key}
         try:
             got = self._chat.reply(prompt)
-        except (BudgetSpent, Deferred):
+        except Deferred:
             raise
         except ChatError as error:
+            if isinstance(error, BudgetSpent | Interrupted) and not error.tokens_in:
+                raise  # nothing was asked
             is_final = isinstance(error, NoAnswer) and not self._pair
             about = about if is_final else {**about, "key": ""}
             record = {"kind": FAILED, **about, **_failure_record(prompt, self.name, error)}

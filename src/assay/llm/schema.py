@@ -18,8 +18,10 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "number": (int, float),
     "boolean": (bool,),
 }
+LENGTHS = ("maxLength", "maxItems")
 _KNOWN = (
     *("type", "properties", "required", "additionalProperties", "items", "enum", "minimum", "maximum"),
+    *LENGTHS,
     *("title", "description", "default", "examples"),
 )
 _SHOWN = 80  # characters of a wrong value in a message
@@ -40,9 +42,17 @@ def problems(value: Any, schema: Mapping[str, Any], where: str = "the answer") -
             yield f"{where} is {_value_text(value)}, wanted {schema['maximum']} or less"
     elif isinstance(value, dict):
         yield from _of_object(value, schema, where)
-    elif isinstance(value, list) and "items" in schema:
+    else:
+        yield from _of_length(value, schema, where)
+    if isinstance(value, list) and "items" in schema:
         for place, item in enumerate(value):
             yield from problems(item, schema["items"], f"{where}[{place}]")
+
+
+def _of_length(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    for kind, name, what in ((str, "maxLength", "characters"), (list, "maxItems", "items")):
+        if isinstance(value, kind) and len(value) > schema.get(name, math.inf):
+            yield f"{where} has {len(value):,} {what}, wanted {schema[name]:,} or fewer"
 
 
 def check(schema: Mapping[str, Any], where: str = "the schema") -> None:
@@ -52,12 +62,47 @@ def check(schema: Mapping[str, Any], where: str = "the schema") -> None:
             raise InputError(f"{where} has the keyword '{keyword}'; {nearest(keyword, sorted(_KNOWN))}")
     if schema.get("type", "object") not in [*_TYPES] or {*map(type, schema.get("enum", ()))} - {str, int}:
         raise InputError(f"{where} wants one type of {', '.join(_TYPES)}, and in an enum texts or whole numbers")
+    if any(type(schema.get(name, 0)) is not int or schema.get(name, 0) < 0 for name in LENGTHS):
+        raise InputError(f"{where} has a {' or '.join(LENGTHS)} that is not a whole number of 0 or more")
     if not isinstance(schema.get("additionalProperties", True), bool):
         raise InputError(f"{where} has an additionalProperties that is neither true nor false")
     for name, below in schema.get("properties", {}).items():
         check(below, f"{where}.{name}")
     if "items" in schema:
         check(schema["items"], f"{where}[]")
+
+
+_CHARACTERS_A_TOKEN = 2
+"""Of what a model writes, at least: prose and code have three to five, Chinese one to two."""
+_PUNCTUATION = 8
+"""Tokens of a name's quotes, its colon and comma, and of spaces."""
+
+
+def most_tokens(schema: Mapping[str, Any]) -> float:
+    """Return how many tokens an answer that fits takes at most, about; infinite where something has no bound."""
+    if "enum" in schema:
+        return max(len(str(each)) for each in schema["enum"]) / _CHARACTERS_A_TOKEN + _PUNCTUATION
+    match schema.get("type", "object"):
+        case "string":
+            return float(schema.get("maxLength", math.inf)) / _CHARACTERS_A_TOKEN + _PUNCTUATION
+        case "array":
+            each = most_tokens(schema.get("items", {"type": "object"}))
+            return float(schema.get("maxItems", math.inf) * each + _PUNCTUATION)
+        case "object":
+            if schema.get("additionalProperties") is not False:
+                return math.inf
+            each_name = schema.get("properties", {}).items()
+            return sum(len(name) + _PUNCTUATION + most_tokens(below) for name, below in each_name)
+        case _:
+            return 3 * _PUNCTUATION
+
+
+def without_lengths(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without bounds of texts and arrays, for endpoints that refuse these."""
+    kept = {name: value for name, value in schema.items() if name not in LENGTHS}
+    if "properties" in kept:
+        kept["properties"] = {name: without_lengths(below) for name, below in kept["properties"].items()}
+    return {**kept, "items": without_lengths(kept["items"])} if "items" in kept else kept
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:

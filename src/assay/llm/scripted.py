@@ -20,6 +20,7 @@ from assay.errors import InputError, NoAnswer, nearest
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
+from assay.llm.wrappers import More
 from assay.values import Prompt, Reply
 
 _SHORTEST_HASH = 8
@@ -60,7 +61,7 @@ class ScriptedChat:
             max((each.get("cost", 0.0) for each in took), default=0.0),
         )
 
-    def reply(self, prompt: Prompt) -> Reply:
+    def reply(self, prompt: Prompt, more: More = lambda _: None) -> Reply:  # noqa: ARG002  each line is one try
         """Return what the file says to this prompt."""
         check(prompt.schema)
         line = self._line(prompt)

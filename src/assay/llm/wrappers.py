@@ -11,16 +11,18 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from assay.errors import BudgetSpent, ChatError, Deferred, InputError, NoAnswer
 from assay.io.database import Database
+from assay.io.flow import pause
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.protocols import Chat
+from assay.runs.local import in_flight
 from assay.values import Prompt, Reply
 
 _TABLE = (
@@ -86,11 +88,18 @@ class CachedChat(WrappedChat[Chat]):
         return Reply(json.loads(value), model, tokens_in, tokens_out, cached=True)
 
 
+More = Callable[[Spend], None]
+"""Called before a further try with what it may take; raises BudgetSpent where there is no room."""
+
+
 class Bounded(Chat, Protocol):
-    """A chat that can say what a reply takes at most."""
+    """A chat that can say what a try takes at most."""
 
     def most(self, prompt: Prompt) -> Spend:
-        """Return the most that the reply to a prompt takes; USD are nan where no price is known."""
+        """Return about the most that one try at a prompt takes; USD are nan where no price is known."""
+
+    def reply(self, prompt: Prompt, more: More = ...) -> Reply:
+        """Return an answer, after saying what each further try may take."""
 
 
 class Budget:
@@ -131,6 +140,14 @@ class Budget:
                 return self.hold(most)
             self.refusal = self._refusal(most)
             return None
+
+    def extend(self, ticket: object, more: Spend) -> None:
+        """Set more aside for a call under way, which waits for nobody: others may wait for it."""
+        with self._changed:
+            if not self._fits(more):
+                raise BudgetSpent(self._refusal(more))
+            self._reserved[ticket] = _sum(self._reserved[ticket], more)
+            self._held = _sum(self._held, more)
 
     def hold(self, most: Spend) -> object:
         """Set the most that a call of before takes aside: it is under way, whether it fits or not."""
@@ -189,15 +206,21 @@ class BudgetedChat(WrappedChat[Bounded]):
         ticket = self._budget.reserve(most) if self._waits else self._budget.reserve_now(most)
         if ticket is None:
             raise Deferred(f"{self.name} waits for room in the budget")
-        took = most  # where the call is torn apart
+        tries = [most]
+
+        def more(further: Spend) -> None:
+            self._budget.extend(ticket, further)
+            tries.append(further)
+
+        took = None
         try:
-            reply = self._chat.reply(prompt)
-            took = Spend() if reply.cached else charged(reply, most)
+            reply = self._chat.reply(prompt, more)
+            took = Spend() if reply.cached else charged(reply, _sum(*tries))
         except ChatError as error:
             took = charged(error, Spend())
             raise
         finally:
-            self._budget.settle(ticket, took)
+            self._budget.settle(ticket, took or _sum(*tries))  # the whole where the call is torn apart
         return reply
 
 
@@ -220,7 +243,7 @@ class Pace:
         requests: float = math.inf,
         tokens: float = math.inf,
         now: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
         for name, limit in (("requests", requests), ("tokens", tokens)):
             if not limit > 0:  # not even a number may be
@@ -275,11 +298,15 @@ def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | No
     What ends all asking, as a budget that is spent, is raised after the calls under way have ended.
     """
 
-    def ask(prompt: Prompt) -> Reply | None:
-        try:
-            return chat.reply(prompt)
-        except NoAnswer:
-            return None
+    def ask(place: int) -> None:
+        with suppress(NoAnswer):
+            replies[place] = chat.reply(prompts[place])
 
-    with ThreadPoolExecutor(most, "asking") as pool:
-        return list(pool.map(ask, prompts))
+    replies: list[Reply | None] = [None] * len(prompts)
+    failure: Exception | None = None
+    with closing(in_flight(ask, range(len(prompts)), most, is_stopped=lambda: failure is not None)) as ends:
+        for end in ends:
+            failure = failure or end.exception()  # type: ignore[assignment]  # no thread of ours raises another kind
+    if failure:
+        raise failure
+    return replies

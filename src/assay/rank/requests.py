@@ -146,7 +146,10 @@ class SampleRequest(Request):
     """Let a model write programs for tasks."""
 
     tasks: Path = argument()
-    spec: str = option("--model SPEC", "The model: chat:MODEL or completions:MODEL.", required=True)
+    spec: str = option("--model SPEC", "The model, PROVIDER:MODEL or PROVIDER:MODEL@URL.", required=True)
+    completes: bool = flag(
+        "--complete", "Let the model go on where the prompt ends (/completions), instead of answering it in a chat."
+    )
     out: Path = options.out_file("samples", "samples.jsonl")
     fresh: bool = options.fresh()
     sampling: SamplingOptions = shared(SamplingOptions)

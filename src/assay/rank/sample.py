@@ -18,8 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay import plugins
-from assay.errors import InputError, ModelUnavailable, StorageError, nearest
+from assay.errors import InputError, NoAnswer, StorageError, nearest
 from assay.programs.samples import DEFAULT_STOP, STOPS, cut, logprob_fields
 from assay.rank.datasets import without_examples
 from assay.rank.requests import SamplingOptions
@@ -50,6 +49,8 @@ class SamplingSettings:
     shots: str = ""
     """How many solved tasks are shown, of which."""
     strip_examples: bool = False
+    completes: bool = False
+    """Whether prompts were gone on with, rather than answered."""
 
     def of_row(self) -> dict[str, Any]:
         """Return what a line says of it."""
@@ -94,6 +95,7 @@ class SamplingPlan:
             str(self.template),
             self.shots.version if self.shots else "",
             self.strip_examples,
+            not model.whole,
         )
 
     def prompt_of(self, task: Task, model: Sampler) -> str:
@@ -132,8 +134,6 @@ def missing(
             yield task, tuple(gaps[start : start + batch])
 
 
-_ONE_QUESTION = frozenset({400, 413, 422})
-"""HTTP statuses that refuse one question, such as a prompt that is too long, rather than all of them."""
 _ENOUGH = 25
 """Tasks that are refused before any was answered: then the next will be, too."""
 
@@ -168,12 +168,6 @@ class SamplingTally:
     def rate(self) -> float:
         """Return how many samples it got in a second."""
         return self.samples / self.seconds if self.seconds else 0.0
-
-
-def sampler(spec: str) -> Sampler:
-    """Return the sampler of a spec: `chat:MODEL` or `completions:MODEL`."""
-    made: Sampler = plugins.make("sampler", spec)
-    return made
 
 
 def sample(  # noqa: PLR0913  each is one thing
@@ -230,6 +224,7 @@ class _Run:
         began, before = time.monotonic(), -1
         self._total = self._sent.n * len(tasks)
         self._already = sum(sum(number < self._sent.n for number in there.get(task.id, ())) for task in tasks)
+        self._show_progress()
         while before < self._tally.samples < self._total - self._already and not self._error:
             before = self._tally.samples
             self._pass_over(tasks, there)
@@ -246,17 +241,18 @@ class _Run:
         with closing(in_flight(self._ask, questions, threads, is_stopped=lambda: self._error is not None)) as ends:
             for future in ends:
                 self._write(future, there)
-                if self._report:
-                    self._report("samples", self._already + self._tally.samples, self._total)
+                self._show_progress()
+
+    def _show_progress(self) -> None:
+        if self._report:
+            self._report("samples", self._already + self._tally.samples, self._total)
 
     def _ask(self, missing: MissingSamples) -> tuple[MissingSamples, Completions | Problem]:
         task, numbers = missing
         options = replace(self._sent, n=len(numbers), seed=_seed(self._sent.seed, task.id, numbers[0]))
         try:
             return missing, self._model.sample(SamplingQuestion(self._plan.prompt_of(task, self._model), options))
-        except ModelUnavailable as error:
-            if error.status not in _ONE_QUESTION:
-                raise
+        except NoAnswer as error:  # a prompt that is too long, for example
             return missing, Problem(task.id, str(error))
 
     def _write(self, future: Future[tuple[MissingSamples, Completions | Problem]], there: dict[str, set[int]]) -> None:
@@ -288,6 +284,7 @@ class _Run:
         logprobs: Sequence[LogProbability | None] = answer.logprobs or (None,) * len(answer.texts)
         for place, (number, text, logprob) in enumerate(zip(numbers, answer.texts, logprobs, strict=False)):
             line = {"task_id": task.id, "id": f"{task.id}#{number}", **self._program(task, text)}
+            line |= {"finish": "length"} if answer.cut[place : place + 1] == (True,) else {}
             yield {**line, **self._row, **logprob_fields(logprob), **({} if place else {"usage": usage})}
 
     def _program(self, task: Task, text: str) -> dict[str, str]:

@@ -4,15 +4,15 @@ A file has parts behind lines such as `<!-- prompt -->`; one without such lines 
 is put in once, so that braces in a task's text mean nothing, and so do all other braces of a file. Where the prompt
 ends with `{prompt}`, a model goes on where the task's text ends; anywhere else it writes a whole program.
 
-The environment names its address and key, no argument does. Any number of threads may share a sampler: an endpoint
-that has too many requests is left alone by all of them together.
+An endpoint is named as every other chat is. What it refuses, such as many samples at once, is learned and said once.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from importlib import resources
@@ -20,9 +20,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from assay.errors import InputError, ModelUnavailable, nearest, printable
-from assay.io.endpoints import BASE
-from assay.io.http import HttpOptions, ModelEndpoint
+from assay.errors import InputError, NoAnswer, Notice, nearest, printable
+from assay.llm.endpoint import PROVIDERS, ChatOptions, Endpoint, endpoint
+from assay.llm.openai import ask, open_client
 from assay.programs.samples import cut, logprob_sum
 from assay.programs.shown_examples import examples_in
 from assay.rank.datasets import without_examples
@@ -221,6 +221,8 @@ class Completions:
     completion_tokens: int = 0
     logprobs: tuple[LogProbability | None, ...] = ()
     """Of each text up to the first stop sequence; empty where nobody asked, None where the model does not say."""
+    cut: tuple[bool, ...] = ()
+    """Whether each text was cut at the most tokens."""
 
 
 class Sampler(Protocol):
@@ -268,9 +270,10 @@ def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) 
         return None
     text, part = answer.encode("utf-8", "replace"), program.encode("utf-8", "replace")
     start, joined = text.find(part), b"".join(token.raw for token in tokens)
-    if start < 0 or not joined.startswith(text):
+    before = joined.find(text)  # some strip what an answer begins with
+    if start < 0 or before < 0:
         return logprob_sum([token.logprob for token in tokens], "answer")
-    counted, at = list[float](), 0
+    counted, at = list[float](), -before
     for token in tokens:
         if start <= at + len(token.raw) - 1 and at < start + len(part):
             counted.append(token.logprob)
@@ -282,95 +285,122 @@ _MOST_STOPS = 4  # OpenAI takes no more
 _MOST_BYTES = 32_000_000
 _SHOWN = 200  # characters of an answer in a message
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
-_UNREADABLE = frozenset({400, 404, 415, 422})
+_ABOUT_CHOICES = re.compile(r"\bn\b|best_of|n_cmpl|choices|slots", re.IGNORECASE)
+"""In a refusal: that so many answers at once are too many."""
+_ANY_CHOICES = 10**9
+_LETTERS_A_TOKEN = 4  # of code and English, about
+_COUNTS = ("prompt_tokens", "completion_tokens")
+TIMEOUT_S = 600.0
+"""Of one request, where its spec does not say: it may be for many samples."""
 
 
-class _EndpointSampler:
-    """A model behind HTTP; how it is asked and where an answer stands is the subclass's."""
+class _Choice(NamedTuple):
+    """One of the answers to a question."""
 
-    path = added = ""
-    wanted_logprobs: int | bool = 1
+    text: str
+    raw: dict[str, Any]
 
-    def __init__(self, model: str = "", *, base: str = "", pause_s: float = 0.5, timeout_s: float = 600.0) -> None:
-        if not model:
-            raise InputError("a sampler of an endpoint needs its model, as in chat:MODEL")
-        self.name = f"{self.path.partition('/')[0]}:{model}"
-        options = HttpOptions(timeout_s, _MOST_BYTES, pause_s=pause_s)
-        self._endpoint = ModelEndpoint(
-            self.path, model, options, base=base, later=f"what came before is kept, go on later, or check {BASE}"
-        )
+
+def sampler(spec: str, *, completes: bool = False) -> Sampler:
+    """Return the sampler of a spec, `PROVIDER:MODEL@URL`; it answers in a chat, or `completes` prompts."""
+    provider, _, argument = spec.partition(":")
+    if provider not in PROVIDERS:
+        raise InputError(f"'{spec}' names no endpoint; {nearest(provider, list(PROVIDERS))}; write openai:MODEL@URL")
+    usual = ChatOptions(timeout_s=TIMEOUT_S)
+    found = endpoint(provider, argument, usual)
+    if given := _unused(found.options, usual):
+        raise InputError(f"'{spec}': {given} has no effect here; give it as an option of the command")
+    return EndpointSampler(found, completes=completes)
+
+
+def _unused(options: ChatOptions, usual: ChatOptions) -> str:
+    """Return the first option of a spec that is not about the endpoint."""
+    ignored = ("temperature", "seed", "max_tokens", "usd_in", "usd_out", "usd_cached")
+    return next((name for name in ignored if repr(getattr(options, name)) != repr(getattr(usual, name))), "")
+
+
+class EndpointSampler:
+    """A model behind HTTP that answers a prompt in a chat, or goes on where it ends; threads may share it."""
+
+    def __init__(self, endpoint: Endpoint, *, completes: bool = False, pause_s: float = 0.5) -> None:
+        self.name, self.whole = endpoint.name, not completes
+        self._endpoint = endpoint
+        self._client = open_client(endpoint, pause_s=pause_s, most_bytes=_MOST_BYTES)
+        self._most_choices = _ANY_CHOICES
 
     def sample(self, question: SamplingQuestion) -> Completions:
-        """Return what the model goes on with, as often as the options say."""
-        asked = question.options
-        reply = self._ask(question.prompt, asked)
-        try:
-            said = [(self._text(choice), tokens_of(choice) if asked.logprobs else None) for choice in reply["choices"]]
-        except (KeyError, TypeError, AttributeError) as error:
-            what = printable(repr(error))[:_SHOWN]
-            raise InputError(
-                f"{self._endpoint.url} answered without choices ({what}): is it OpenAI-compatible?"
-            ) from error
-        if not said:
-            raise InputError(f"{self._endpoint.url} answered with no choice at all: is it OpenAI-compatible?")
-        texts = [self._program(text, asked.stop) for text, _ in said]
-        logprobs = [
-            logprob_in(whole, cut(text, asked.stop).removesuffix(self.added), tokens)
-            for text, (whole, tokens) in zip(texts, said, strict=True)
-        ]
-        usage = reply["usage"] if isinstance(reply.get("usage"), dict) else {}
-        counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
-        spent = [each if isinstance(each, int) else 0 for each in counts]
-        return Completions(tuple(texts), spent[0], spent[1], tuple(logprobs) if asked.logprobs else ())
+        """Return what the model goes on with, as often as the options say or the endpoint allows."""
+        asked, lost = question.options, [0, 0]
+        asked = replace(asked, n=min(asked.n, self._most_choices))
 
-    def _ask(self, prompt: str, asked: SamplingOptions) -> dict[str, Any]:
-        question: dict[str, Any] = {"n": asked.n, "temperature": asked.temperature, "top_p": asked.top_p}
-        question |= {"max_tokens": asked.max_tokens, "seed": asked.seed, **self._question_about(prompt)}
+        def on_lost(_: bool) -> None:  # noqa: FBT001
+            lost[0] += len(question.prompt) // _LETTERS_A_TOKEN
+            lost[1] += asked.n * asked.max_tokens
+
+        put = self._body(question.prompt, asked)
+        try:
+            body, choices = ask(self._client, self._endpoint, self._path, put, self._read, on_lost)
+        except NoAnswer as error:
+            if asked.logprobs and "logprob" in str(error).lower():
+                raise InputError(f"{error}; it gives no log-probabilities: add --no-logprobs") from error
+            if asked.n == 1 or not _ABOUT_CHOICES.search(error.raw):
+                raise
+            self._learn_most_choices(asked.n, error.raw)
+            return self.sample(question)
+        return self._completions(body, choices, asked, lost)
+
+    def _completions(
+        self, body: dict[str, Any], choices: Sequence[_Choice], asked: SamplingOptions, lost: Sequence[int]
+    ) -> Completions:
+        """Return what the choices hold, and what they took together with the tries that were lost."""
+        texts, tokens = [choice.text for choice in choices], [tokens_of(choice.raw) for choice in choices]
+        programs = [text if not self.whole else code_of(cut(text, asked.stop)) for text in texts]
+        added = "\n" if self.whole else ""  # what an answer's code block does not have, and its program does
+        logprobs = [
+            logprob_in(text, cut(program, asked.stop).removesuffix(added), each)
+            for program, text, each in zip(programs, texts, tokens, strict=True)
+        ]
+        usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
+        read, wrote = (count if type(count := usage.get(name)) is int else 0 for name in _COUNTS)
+        wrote = max(wrote, sum(len(each or ()) for each in tokens))  # some count one choice of several
+        return Completions(
+            tuple(programs), read + lost[0], wrote + lost[1], tuple(logprobs) if asked.logprobs else (),
+            tuple(choice.raw.get("finish_reason") == "length" for choice in choices),
+        )  # fmt: skip
+
+    @property
+    def _path(self) -> str:
+        return "chat/completions" if self.whole else "completions"
+
+    def _body(self, prompt: str, asked: SamplingOptions) -> dict[str, Any]:
+        """Return what is sent."""
+        put = {"messages": [{"role": "user", "content": prompt}]} if self.whole else {"prompt": prompt}
+        question: dict[str, Any] = {"model": self._endpoint.model, "n": asked.n, **put, "seed": asked.seed}
+        question |= {"temperature": asked.temperature, "top_p": asked.top_p, "max_tokens": asked.max_tokens}
         if asked.stop:
             question["stop"] = list(asked.stop[:_MOST_STOPS])
         if asked.logprobs:
-            question["logprobs"] = self.wanted_logprobs
+            question["logprobs"] = True if self.whole else 1
+        return question
+
+    def _read(self, body: Any) -> tuple[dict[str, Any], list[_Choice]]:
+        """Return a body and its choices; one without any is a ValueError."""
         try:
-            return self._endpoint.ask(question)
-        except ModelUnavailable as error:
-            if asked.logprobs and error.status in _UNREADABLE and "logprob" in str(error).lower():
-                raise InputError(f"{error}; it gives no log-probabilities: add --no-logprobs") from error
-            raise
+            texts = [each["message"]["content"] if self.whole else each["text"] for each in body["choices"]]
+            choices = [_Choice(str(text or ""), raw) for text, raw in zip(texts, body["choices"], strict=True)]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"no choices ({printable(repr(error))[:_SHOWN]}): is it OpenAI-compatible?") from error
+        if not choices:
+            raise ValueError("no choice at all: is it OpenAI-compatible?")
+        return body, choices
 
-    def _question_about(self, prompt: str) -> dict[str, Any]:
-        return {"prompt": prompt}
-
-    def _text(self, choice: dict[str, Any]) -> str:
-        return str(choice["text"] or "")
-
-    def _program(self, text: str, stop: Sequence[str]) -> str:  # noqa: ARG002  a chat cuts first
-        return text
-
-
-class CompletionSampler(_EndpointSampler):
-    """`completions:MODEL`: the model goes on where the prompt ends."""
-
-    path = "completions"
-    whole = False
-
-
-class ChatSampler(_EndpointSampler):
-    """`chat:MODEL`: the model is asked for a program and answers with one."""
-
-    path = "chat/completions"
-    added = "\n"
-    """What an answer's code block does not have, and its program does."""
-    whole = True
-    wanted_logprobs = True
-
-    def _question_about(self, prompt: str) -> dict[str, Any]:
-        return {"messages": [{"role": "user", "content": prompt}]}
-
-    def _text(self, choice: dict[str, Any]) -> str:
-        return str(choice["message"]["content"] or "")
-
-    def _program(self, text: str, stop: Sequence[str]) -> str:
-        return code_of(cut(text, stop))
+    def _learn_most_choices(self, asked: int, refusal: str) -> None:
+        """Ask for fewer choices from now on: as many as a refusal names, else half."""
+        named = [int(each) for each in re.findall(r"\d{1,4}", refusal) if 0 < int(each) < asked]
+        most = max(named, default=asked // 2)
+        if most < self._most_choices:
+            self._most_choices = most
+            warnings.warn(f"{self.name} takes no n of {asked}: it is asked for {most} at a time", Notice, 2)
 
 
 def code_of(answer: str) -> str:

@@ -4,8 +4,8 @@ A place of work takes tickets while there is room, and puts back what its dead w
 than may wait for an earlier one: what makes them is asked no faster than their ends can be used.
 
 For work that waits, such as for an endpoint; the consumer alone writes files. No more items are taken than may be under
-way or waiting, and what was begun is finished and heard, also where the consumer wants no more or Ctrl-C ends the
-wait: it may be paid for.
+way or waiting, and what was begun is finished and heard, also where the consumer wants no more: it may be paid for.
+Ctrl-C ends it between steps.
 
 The one seam for places of work is `assay.protocols.Runner`. Here are the two for one machine. A `LocalRunner` belongs
 to one thread and hands items to a few workers. A `SharedRunner` takes items from many threads; each of a few threads of
@@ -24,6 +24,8 @@ from copy import copy
 from dataclasses import dataclass
 from threading import local
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+
+from assay.io.flow import interruptible, is_interrupted
 
 if TYPE_CHECKING:
     from assay.protocols import Runner
@@ -91,28 +93,25 @@ def in_flight(
 ) -> Generator[Future[End], None, None]:
     """Yield the end of each item, in the order in which they end; `ahead` items are taken for each thread.
 
-    Once `is_stopped` says so, nothing more is begun. Close it where an exception may end its use.
+    Once `is_stopped` says so, nothing more is begun. Close it where an exception may end its use. After Ctrl-C it
+    raises KeyboardInterrupt when the steps under way have ended; what was asked of a service is dropped.
     """
     pool = ThreadPoolExecutor(threads, "in-flight")
     running: set[Future[End]] = set()
-    try:
-        for item in items:
-            running.add(pool.submit(do, item))
-            if len(running) >= threads * ahead:
+    with interruptible():
+        try:
+            for item in items:
+                running.add(pool.submit(do, item))
+                if len(running) >= threads * ahead:
+                    yield from _ended(running)
+                if is_stopped() or is_interrupted():
+                    break
+            while running:
+                if is_stopped() or is_interrupted():
+                    running -= {future for future in running if future.cancel()}
                 yield from _ended(running)
-            if is_stopped():
-                break
-        while running:
-            if is_stopped():
-                running -= {future for future in running if future.cancel()}
-            yield from _ended(running)
-    except KeyboardInterrupt:
-        running -= {future for future in running if future.cancel()}
-        while running:
-            yield from _ended(running)
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _ended(running: set[Future[End]]) -> Iterator[Future[End]]:

@@ -14,11 +14,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import groupby, islice
+from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock
@@ -29,6 +28,7 @@ from assay.io.database import Database
 from assay.io.endpoints import Mask
 from assay.llm.prompts import boundary
 from assay.protocols import Chat, Progress
+from assay.runs.local import in_flight
 from assay.search.filters import PROSE, traits_of
 from assay.terms import tokens
 from assay.values import Chunk, Problem, Prompt, Reply
@@ -114,8 +114,7 @@ def _object(**properties: object) -> dict[str, object]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-_UNIT = _object(unit={"type": "integer"}, description={"type": "string"})
-_SCHEMA = _object(descriptions={"type": "array", "items": _UNIT})
+_UNIT = _object(unit={"type": "integer"}, description={"type": "string", "maxLength": _LONGEST})
 
 
 @dataclass(slots=True)
@@ -164,21 +163,12 @@ def describe(
 ) -> DescribeReport:
     """Ask for descriptions and keep them; stop, with what there is, where the budget is spent or nobody answers."""
     work = _Describing(chat, store, DescribeReport(left=len(units)))
-    report, waiting, running = work.report, _batches(units), set[Future[bool]]()
-    threads = ThreadPoolExecutor(workers, "describe")
-    try:
-        while True:
-            some = () if report.stopped else islice(waiting, workers - len(running))
-            running |= {threads.submit(work.ask, batch) for batch in some}
-            if not running:
-                break
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                future.result()
+    report = work.report
+    with closing(in_flight(work.ask, _batches(units), workers, is_stopped=lambda: bool(report.stopped))) as ends:
+        for end in ends:
+            end.result()
             if progress:
                 progress("describe", len(units) - report.left, len(units))
-    finally:
-        threads.shutdown(cancel_futures=True)
     return report
 
 
@@ -256,7 +246,8 @@ def _prompt(units: Sequence[Chunk], mask: Mask) -> Prompt:
     texts = [mask.hide(shown(unit)) for unit in units]
     mark = boundary(texts)
     fenced = (f"<{mark} unit {number}>\n{text}\n</{mark} unit {number}>" for number, text in enumerate(texts, 1))
-    return Prompt(_SYSTEM, "\n\n".join(fenced), _SCHEMA, "describe")
+    schema = _object(descriptions={"type": "array", "items": _UNIT, "maxItems": len(units)})
+    return Prompt(_SYSTEM, "\n\n".join(fenced), schema, "describe")
 
 
 def _place(unit: Chunk) -> str:

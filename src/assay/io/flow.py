@@ -1,0 +1,134 @@
+"""Decide how many requests to a service are under way, and end all of them at Ctrl-C.
+
+A service says nothing about how much it can do at once: a model on a laptop answers one question well and lets eight
+time out, a provider takes hundreds. So a window starts with one request, grows by one for each round of answers that
+came well within the deadline, and halves where a request was too late or one too many. Whoever has threads bounds it.
+
+The first Ctrl-C drops what is under way and lets nothing begin; what was done before is written as ever. The second
+one ends the process.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from assay.errors import Interrupted, counted
+from assay.io.terminal import say_at_once
+
+LOOK_S = 0.2
+"""How often whoever waits looks whether the work was interrupted."""
+_DROP_S = 2
+_stop = threading.Event()
+_running = 0
+"""Requests under way in this process."""
+_lock = threading.Lock()
+
+
+def is_interrupted() -> bool:
+    """Say whether Ctrl-C has ended the work of this process."""
+    return _stop.is_set()
+
+
+def go_on() -> None:
+    """Raise `Interrupted` where Ctrl-C has ended the work of this process."""
+    pause(0)
+
+
+def pause(seconds: float) -> None:
+    """Sleep for some seconds; Ctrl-C ends it with `Interrupted`."""
+    if _stop.wait(seconds):
+        raise Interrupted("interrupted: what is done is kept, and the same command goes on")
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let the first Ctrl-C end the work in the block, which then raises KeyboardInterrupt; the second ends the process.
+
+    Only the main thread hears of it, and only where nobody else does.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        was_interrupted = _stop.is_set()
+        _stop.clear()
+        if was_interrupted:
+            raise KeyboardInterrupt
+
+
+def _on_interrupt(*_: object) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _stop.set()
+    drops = f"dropping {counted(_running, 'request')} in flight" if _running else "after the step under way"
+    say_at_once(
+        f"stopping, {drops}, up to {_DROP_S} s; what is done is kept, and the same command goes on; "
+        "press again to stop now"
+    )
+
+
+class Window:
+    """How many requests of one client may be under way, and from when on; threads share it."""
+
+    def __init__(
+        self, slow_s: float, now: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = pause
+    ) -> None:
+        self.limit = 1
+        """Requests that may be under way."""
+        self._slow_s, self._now, self._sleep = slow_s, now, sleep
+        self._changed = threading.Condition()
+        self._running = self._in_time = 0
+        self._from = self._slowed_at = float("-inf")
+
+    @contextmanager
+    def request(self) -> Iterator[float]:
+        """Wait until a request may start, and count it for as long as the block lasts; it is given when that was."""
+        started = self._start()
+        try:
+            yield started
+        finally:
+            self._count(-1)
+
+    def on_answer(self, started: float) -> None:
+        """Note an answer: a whole round of them in time makes room for one more."""
+        with self._changed:
+            is_in_time = self._now() - started <= self._slow_s
+            self._in_time = self._in_time + 1 if is_in_time else 0
+            if self._running >= self.limit <= self._in_time:
+                self.limit, self._in_time = self.limit + 1, 0
+                self._changed.notify()
+
+    def on_overload(self, started: float, wait_s: float = 0.0) -> None:
+        """Note that a request was too late or one too many: those of one moment count once, and all wait so long."""
+        with self._changed:
+            now = self._now()
+            self._from = max(self._from, now + wait_s)
+            if started >= self._slowed_at:
+                self.limit, self._in_time, self._slowed_at = max(1, self.limit // 2), 0, now
+
+    def _start(self) -> float:
+        while True:
+            with self._changed:
+                now = self._now()
+                if now >= self._from and self._running < self.limit:
+                    self._count(1)
+                    return now
+                wait_s = self._from - now
+                if wait_s <= 0:
+                    self._changed.wait(LOOK_S)
+            self._sleep(max(wait_s, 0.0))
+
+    def _count(self, change: int) -> None:
+        global _running  # noqa: PLW0603  Ctrl-C is about the whole process
+        with self._changed, _lock:
+            self._running += change
+            _running += change
+            self._changed.notify()
