@@ -111,7 +111,7 @@ class EndpointServer(ThreadingHTTPServer):
         self.sent_mb = 0
         self.lock = threading.Lock()
         self.batches = BatchEndpoint(self._answer_line)
-        self._at_once = 0
+        self.at_once = 0
 
     @property
     def base(self) -> str:
@@ -122,13 +122,13 @@ class EndpointServer(ThreadingHTTPServer):
     def counted(self) -> Iterator[None]:
         """Count how many questions are open."""
         with self.lock:
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
         try:
             yield
         finally:
             with self.lock:
-                self._at_once -= 1
+                self.at_once -= 1
 
     def next_play(self, question: Question) -> Play:
         """Return what to do with a question."""

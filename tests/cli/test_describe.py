@@ -167,7 +167,7 @@ def test_two_at_once_do_not_pay_twice(assay, describe, project: Path, server: En
 
 def test_a_budget_that_ends_loses_nothing(describe, server: EndpointServer):
     server.say = lambda question: replace(describing(question), usage=(5000, 100))
-    first = describe("--budget", "12ktok", "--workers", "1")
+    first = describe("--budget", "6ktok", "--workers", "1")
     assert first.status == 1
     count = len(asked(server))
     assert 0 < count < UNITS
@@ -188,7 +188,7 @@ def test_a_forecast_asks_nobody(describe, server: EndpointServer):
 
 
 BAD = {
-    "long": ("A description. " * 40, "a description of 599 characters; wanted 12 to 400"),
+    "long": ("A description. " * 40, "has 600 characters, wanted 400 or fewer"),
     "short": ("Sends.", "a description of 6 characters"),
     "refusal": ("I'm sorry, but I cannot help with that request.", "a refusal: \"I'm sorry"),
     "code": ("Runs this: ```rm -rf /``` in a shell.", "characters that no sentence has"),

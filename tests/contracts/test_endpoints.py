@@ -24,11 +24,12 @@ from assay.bench.systems.http_system import HttpSystem
 from assay.encode.endpoints import ApiEncoder, RerankEndpoint
 from assay.errors import AssayError, ChatError, HttpError, InputError
 from assay.io import http
-from assay.io.http import HttpOptions, Turns
+from assay.io.flow import Window
+from assay.io.http import HttpOptions
 from assay.llm.endpoint import endpoint
 from assay.llm.openai import OpenAiChat
 from assay.rank.requests import SamplingOptions
-from assay.rank.samplers import ChatSampler, CompletionSampler, SamplingQuestion
+from assay.rank.samplers import EndpointSampler, SamplingQuestion
 from assay.values import Chunk, Prompt, Query
 
 KEY = "sk-9f3kQ-Zr7uW/+x2Lm=kT0"
@@ -54,12 +55,13 @@ def ask_reranker(_: str) -> object:
     return RerankEndpoint("m", **PATIENT).score(Query("1", "text"), [Chunk("c", "text")])
 
 
-def ask_completions(_: str) -> object:
-    return CompletionSampler("m", **PATIENT).sample(SamplingQuestion("p", SamplingOptions(n=1)))
+def ask_completions(_: str, *, completes: bool = True) -> object:
+    sampler = EndpointSampler(endpoint("openai", "m?timeout_s=30"), completes=completes, pause_s=0.001)
+    return sampler.sample(SamplingQuestion("p", SamplingOptions(n=1)))
 
 
-def ask_sampler(_: str) -> object:
-    return ChatSampler("m", **PATIENT).sample(SamplingQuestion("p", SamplingOptions(n=1)))
+def ask_sampler(base: str) -> object:
+    return ask_completions(base, completes=False)
 
 
 def ask_system(base: str, timeout_s: float = 30.0) -> object:
@@ -86,8 +88,8 @@ USERS = {
     "chat": User(ask_chat, ChatError),
     "encoder": User(ask_encoder, InputError),
     "reranker": User(ask_reranker, InputError, tries=3),
-    "completions": User(ask_completions, InputError),
-    "sampler": User(ask_sampler, InputError),
+    "completions": User(ask_completions, ChatError),
+    "sampler": User(ask_sampler, ChatError),
     "system": User(ask_system, HttpError, tries=1),
 }
 EVERY = pytest.mark.parametrize("user", USERS.values(), ids=USERS)
@@ -248,7 +250,8 @@ class Clock:
 def test_a_service_says_when_and_one_that_wants_an_hour_is_not_waited_for(server: EndpointServer, monkeypatch):
     clock, moments = Clock(), []
     monkeypatch.setattr(http, "time", clock)
-    monkeypatch.setattr(http, "Turns", lambda: Turns(clock.time, clock.sleep))
+    monkeypatch.setattr(http, "pause", clock.sleep)
+    monkeypatch.setattr(http, "Window", lambda slow_s: Window(slow_s, clock.time, clock.sleep))
     date = formatdate(clock.now + 60, usegmt=True)
     plays = [
         Play(status=429, headers={"retry-after": "0.3"}),
@@ -284,7 +287,7 @@ def test_no_redirect_is_followed_and_its_address_is_named(server: EndpointServer
 COMMANDS = {
     "search": ["search", "where is mail sent", "{project}", "--encoder", "api:m", "-v"],
     "search, reranked": ["search", "where is mail sent", "{project}", "--set", "search.reranker=rerank:m", "-v"],
-    "rank sample": ["rank", "sample", "{tasks}", "--model", "completions:m", "--out", "{out}", "-v"],
+    "rank sample": ["rank", "sample", "{tasks}", "--model", "openai:m", "--out", "{out}", "-v"],
 }
 
 

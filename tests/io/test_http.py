@@ -1,41 +1,33 @@
-"""A service that refuses slows all threads down; one that nobody ever reached is given up soon."""
+"""A service that refuses or is late gets fewer requests at once; one that nobody ever reached is given up soon."""
 
 from __future__ import annotations
 
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
-from assay.errors import HttpError
+from assay.errors import HttpError, Notice
 from endpoint_server import Play, serving
-from waiting import until
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
-from assay.io.http import HttpClient, HttpOptions, Turns
+from assay.io.flow import Window
+from assay.io.http import HttpClient, HttpOptions
 
 
 class Clock:
-    """Time that passes when somebody sleeps, which nobody does before it is `open`."""
+    """Time that passes when somebody sleeps."""
 
-    def __init__(self, *, is_open: bool = True):
-        self.at, self.asleep, self._lock, self._opened = 0.0, 0, threading.Lock(), threading.Event()
-        if is_open:
-            self._opened.set()
+    def __init__(self):
+        self.at = 0.0
 
     def now(self):
         return self.at
 
     def sleep(self, seconds):
-        with self._lock:
-            self.asleep += 1
-        assert self._opened.wait(60)
-        with self._lock:
-            self.at += seconds
-
-    def open(self):
-        self._opened.set()
+        self.at += seconds
 
 
 @pytest.fixture
@@ -43,65 +35,88 @@ def clock():
     return Clock()
 
 
-def test_nobody_waits_where_nothing_was_refused_or_no_pause_is_wanted(clock):
-    turns = Turns(clock.now, clock.sleep)
-    assert [turns.wait() for _ in range(5)] == [0.0] * 5
-    turns.slow_down(turns.wait(), 0.0)
-    assert [turns.wait() for _ in range(3)] == [0.0] * 3
+def rounds(window: Window, clock: Clock, count: int, seconds: float) -> list[int]:
+    """Return the limit after each of some rounds of answers, in which as many are under way as may be."""
+    limits = []
+    for _ in range(count):
+        with ExitStack() as held:
+            for started in [held.enter_context(window.request()) for _ in range(window.limit)]:
+                clock.at = max(clock.at, started + seconds)
+                window.on_answer(started)
+        limits.append(window.limit)
+    return limits
 
 
-def test_what_one_is_told_to_wait_all_wait_and_then_start_one_by_one(clock):
-    turns = Turns(clock.now, clock.sleep)
-    turns.slow_down(turns.wait(), 30.0)
-    assert [round(turns.wait(), 6) for _ in range(3)] == [30.0, 30.02, 30.04]
+def test_a_window_starts_with_one_and_grows_by_one_a_round_while_answers_are_quick(clock):
+    window = Window(10.0, clock.now, clock.sleep)
+    assert rounds(window, clock, 4, 1.0) == [2, 3, 4, 5]
+    assert rounds(window, clock, 3, 11.0) == [5, 5, 5]
+    for _ in range(9):
+        with window.request() as started:
+            window.on_answer(started)
+    assert window.limit == 5, "nobody had to wait, so there is no evidence that more can be in flight"
 
 
-def test_refusals_of_one_moment_count_once_later_ones_double_the_gap_and_answers_close_it(clock):
-    turns = Turns(clock.now, clock.sleep)
-    starts = [turns.wait() for _ in range(8)]
-    clock.at = 1.0
-    for start in starts:
-        turns.slow_down(start, None)
-    first, second = turns.wait(), turns.wait()
-    assert second - first == pytest.approx(0.02)
-    turns.slow_down(second, None)
-    third, fourth = turns.wait(), turns.wait()
-    assert fourth - third == pytest.approx(0.04)
-    for _ in range(40):
-        turns.speed_up()
-    clock.at = 9.0
-    assert [turns.wait() for _ in range(3)] == [9.0] * 3
+def test_what_is_late_or_refused_halves_it_once_a_moment_and_what_one_is_told_to_wait_all_wait(clock):
+    window = Window(10.0, clock.now, clock.sleep)
+    rounds(window, clock, 7, 1.0)
+    with ExitStack() as held:
+        starts = [held.enter_context(window.request()) for _ in range(8)]
+        clock.at += 1
+        for started in starts:
+            window.on_overload(started)
+    assert window.limit == 4
+    with window.request() as started:
+        clock.at += 1
+        window.on_overload(started, 30.0)
+    at = clock.at
+    with window.request() as started:
+        assert (window.limit, started) == (2, at + 30)
+    for _ in range(3):
+        with window.request() as started:
+            clock.at += 1
+            window.on_overload(started)
+    assert window.limit == 1
 
 
-def test_a_refusal_of_one_request_holds_the_others_back_too():
-    """Nine threads: after the first 429 with a pause nobody asks until it is over, and then one by one."""
-
-    class Noted(Turns):
-        def wait(self):
-            starts.append(super().wait())
-            return starts[-1]
-
-    clock, starts = Clock(is_open=False), list[float]()
-    plays = [Play(status=429, headers={"retry-after": "0.05"})]
-    with serving(lambda _: Play(value={}), plays) as server, ThreadPoolExecutor(9) as pool:
+def test_a_refusal_holds_the_others_back_and_half_as_many_go_on():
+    """Eight threads at a server that takes four at once and refuses the others."""
+    with ExitStack() as stack:
+        server = stack.enter_context(serving())
+        server.say = lambda _: Play(status=503) if server.at_once > 4 else Play({}, delay_s=0.005)
+        pool = stack.enter_context(ThreadPoolExecutor(8))
         client = HttpClient("it", server.base, HttpOptions(pause_s=0.001), {})
-        client._turns = Noted(clock.now, clock.sleep)
 
-        def ask(number: int):
-            return client.ask_json(f"{server.base}/chat/completions", {"n": number}, lambda body: body)
+        def ask(_: int):
+            return client.ask_json(f"{server.base}/chat/completions", {}, lambda body: body["choices"])
 
-        first = pool.submit(ask, 0)
-        until(lambda: client._turns._from > client._turns._now(), "the refusal is heard")
-        others = [pool.submit(ask, number) for number in range(1, 9)]
-        until(lambda: clock.asleep == 9, "all wait")
-        asked_meanwhile = len(server.questions)
-        clock.open()
-        for each in (first, *others):
-            each.result()
+        with pytest.warns(Notice, match="asking again in 0 s, as for later ones unsaid") as said:
+            answers = list(pool.map(ask, range(60)))
         client.close()
-        assert (asked_meanwhile, len(server.questions)) == (1, 10)
-    assert sorted(starts)[1] >= 0.05
-    assert len(set(starts)) == 10, "they came back all at once"
+    assert all(answers)
+    assert len(said) == 1
+    assert 4 < server.most_at_once <= 8
+
+
+def test_what_may_have_been_paid_for_is_asked_again_once_and_a_late_answer_with_twice_the_time():
+    lost: list[bool] = []
+    for play, what in (
+        (Play(delay_s=0.6), "no whole answer within 0.4 s"),
+        (Play(drip="body"), "no whole answer within 0.4 s"),
+        (Play(cut=10), "ReadError|RemoteProtocolError"),
+        (Play(body=b"<html>welcome</html>"), "not JSON: '<html>welcome</html>'"),
+        (Play(padding_mb=6), "more than 4,000,000 bytes"),
+        (Play(status=501), "HTTP 501"),
+    ):
+        with serving(lambda _, play=play: play) as server:
+            client = HttpClient("it", server.base, HttpOptions(0.2, pause_s=0.001), {})
+            lost.clear()
+            with pytest.raises(HttpError, match=what) as caught:
+                client.ask_json(f"{server.base}/chat/completions", {}, dict, lost.append)
+            client.close()
+            wanted = ([], 1) if play.status == 501 else ([False, True], 2)
+            assert (lost, len(server.questions)) == wanted, play
+            assert caught.value.is_first == (play.status != 501)
 
 
 def answer_once(listening: socket.socket) -> None:

@@ -234,7 +234,7 @@ def test_a_batch_that_is_refused_says_why_and_is_sent_anew_by_the_next_run(opene
 def test_a_budget_ends_before_a_batch_that_might_pass_it(opened, prompt, server):
     prompts = [prompt(f"code {number}") for number in range(10)]
     most = opened(TIGHT)._asked.most_of_batch(prompts[0]).usd
-    chat = opened(TIGHT, budget=Budget(usd=1.5 * most))
+    chat = opened(TIGHT, budget=Budget(usd=1.9 * most))
 
     def wave() -> None:
         for each in prompts:

@@ -31,7 +31,7 @@ class Model:
     def most(self, prompt):  # noqa: ARG002  the protocol wants it
         return self.bound
 
-    def reply(self, prompt):  # noqa: ARG002  the protocol wants it
+    def reply(self, prompt, more=None):  # noqa: ARG002  the protocol wants it
         self.asked += 1
         took = next(self.took, Reply({}, "m", 50, 10, 0.005))
         if isinstance(took, BaseException):
@@ -91,7 +91,7 @@ def test_a_call_waits_for_those_in_flight_and_not_for_ever():
     budget, both, go = Budget(tokens=250), threading.Barrier(3), threading.Event()
 
     class Slow(Model):
-        def reply(self, prompt):  # noqa: ARG002  the protocol wants it
+        def reply(self, prompt, more=None):  # noqa: ARG002  the protocol wants it
             if self.asked < 2:
                 with lock:
                     self.asked += 1
@@ -110,6 +110,19 @@ def test_a_call_waits_for_those_in_flight_and_not_for_ever():
     assert failed.count(None) == 3
     assert sum(isinstance(each, BudgetSpent) for each in failed) == 1
     assert budget.spent.tokens == 180
+
+
+def test_a_further_try_reserves_what_it_may_take_when_it_is_asked():
+    class Again(Model):
+        def reply(self, prompt, more=None):
+            more(MOST)
+            return super().reply(prompt)
+
+    budget = Budget(tokens=250)
+    assert BudgetedChat(Again([Reply({}, "m", 0, 0, math.nan)]), budget).reply(PROMPT)
+    assert budget.spent.tokens == 200, "both tries, where nobody counts"
+    with pytest.raises(BudgetSpent, match="the next call may take 100"):
+        BudgetedChat(Again(), Budget(tokens=150)).reply(PROMPT)
 
 
 SPENDS = st.builds(Spend, st.integers(0, 10**6), st.floats(0, 100))

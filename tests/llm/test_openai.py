@@ -16,11 +16,17 @@ from endpoint_server import Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
-from assay.errors import AssayError, EndpointFailed, EndpointRefused, InputError, NoAnswer
+from assay.errors import AssayError, EndpointRefused, InputError, NoAnswer, Notice
 from assay.llm.endpoint import endpoint
 from assay.llm.openai import OpenAiChat
 from assay.plugins import make
 
+SCHEMA = {
+    "type": "object",
+    "properties": {"grade": {"type": "integer", "enum": [0, 1]}, "reason": {"type": "string"}},
+    "required": ["grade", "reason"],
+    "additionalProperties": False,
+}
 GOOD = {"grade": 1, "reason": "it adds"}
 
 
@@ -106,7 +112,7 @@ def test_an_answer_that_does_not_fit_goes_back_with_what_is_wrong(server, prompt
         server.questions.clear()
         plays(server, {"body": body})
         reply = chat().reply(prompt())
-        assert (reply.value, reply.tokens_in, len(server.questions)) == (GOOD, 100, 2), "an answer without a message"
+        assert (reply.value, reply.tokens_in, len(server.questions)) == (GOOD, 270, 2), "it may have been paid"
 
 
 def test_no_valid_answer_is_an_error_with_the_last_one_and_the_cost(server, prompt):
@@ -129,10 +135,17 @@ def test_what_was_paid_before_a_failure_is_told(server, prompt):
 DECLINED = (
     ({"refusal": "I will not"}, "declined: I will not"),
     ({"text": "", "finish": "content_filter"}, "declined: its content filter"),
-    ({"text": '{"grade"', "finish": "length"}, r"cut at 4096 tokens; allow more with \?max_tokens=8192"),
+    (
+        {"text": '{"grade"', "finish": "length", "usage": (9, 40)},
+        "stopped after 40 of 4,096 tokens",
+    ),
     ({"status": 403, "body": b"your input was flagged"}, "refused this request with HTTP 403: your input was flagged"),
     ({"status": 400, "body": b"too long"}, "refused this request with HTTP 400: too long"),
-    ({"status": 400, "body": b"unknown response_format"}, r"\?format=prompt"),
+    (
+        {"status": 400, "body": b"exceeds the context size"},
+        "shorten the input, or serve the model",
+    ),
+    ({"status": 501, "body": b"no chat here"}, "HTTP 501"),
 )
 REFUSED = (
     ({"status": 401, "body": b"bad key"}, "check the key in ASSAY_API_KEY"),
@@ -141,6 +154,7 @@ REFUSED = (
     ({"status": 404, "body": b"no such model"}, "no such model; check the model's name and the address"),
     ({"status": 429, "body": b'{"error": {"code": "insufficient_quota"}}'}, "check the account"),
     ({"status": 302, "body": b""}, "check the address"),
+    ({"status": 400, "body": b"unknown response_format"}, r"\?format=prompt"),
 )
 
 
@@ -210,19 +224,20 @@ def test_a_spec_cannot_send_a_key_to_its_own_address(prompt, monkeypatch):
         assert stranger.keys[1] == "Bearer sk-mine-too"
 
 
-def test_many_threads_share_a_chat(server, prompt):
-    """Four questions are open together before any is answered."""
+def test_many_threads_share_a_chat_of_which_one_request_is_first_and_more_follow(server, prompt):
+    """Once six answers came, four questions are open together before any is answered."""
     together = threading.Barrier(4, timeout=60)
 
     def say(question):
-        together.wait()
+        if len(server.questions) > 6:
+            together.wait()
         return Play({"grade": 1, "reason": question["messages"][1]["content"]})
 
     server.say = say
     shared = chat()
     with ThreadPoolExecutor(4) as pool:
-        replies = list(pool.map(lambda place: shared.reply(prompt(f"code {place}")), range(40)))
-    assert [reply.value["reason"] for reply in replies] == [f"code {place}" for place in range(40)]
+        replies = list(pool.map(lambda place: shared.reply(prompt(f"code {place}")), range(42)))
+    assert [reply.value["reason"] for reply in replies] == [f"code {place}" for place in range(42)]
 
 
 def test_odd_texts_arrive(server, prompt):
@@ -230,20 +245,59 @@ def test_odd_texts_arrive(server, prompt):
     assert server.questions[0]["messages"][1]["content"] == "naïve \x00 ? 漢字 🎉"
 
 
-def test_the_most_that_a_reply_takes_is_more_than_it_took(server, prompt):
-    """Every token is taken to be one byte here, and all answers but the last are sent back as they were."""
+BOUNDED = {**SCHEMA, "properties": {**SCHEMA["properties"], "reason": {"type": "string", "maxLength": 100}}}
 
-    def say(question):
-        asked = len(json.dumps(question["messages"], ensure_ascii=False).encode())
-        text = "x" * 50 if len(server.questions) < 3 else json.dumps(GOOD)
-        return Play(text=text, usage=(asked, len(text)))
 
-    server.say = say
-    asked = chat("gpt-x?max_tokens=60&usd_in=1&usd_out=2&format=prompt")
-    most, reply = asked.most(prompt("漢字" * 100)), asked.reply(prompt("漢字" * 100))
-    assert len(server.questions) == 3
-    assert reply.tokens_in + reply.tokens_out <= most.tokens
-    assert reply.cost <= most.usd
+def test_a_schema_with_bounds_decides_how_many_tokens_an_answer_gets(server, prompt):
+    bounded = prompt(schema=BOUNDED)
+    asked = chat("gpt-x?usd_in=1&usd_out=2")
+    asked.reply(bounded)
+    limit = server.questions[0]["max_tokens"]
+    assert 50 < limit < 150
+    most = asked.most(bounded)
+    assert most.tokens - limit < 600
+    assert most.usd == pytest.approx((most.tokens - limit + 2 * limit) / 1e6)
+    chat("gpt-x?max_tokens=20").reply(bounded)
+    assert server.questions[1]["max_tokens"] == 20
+
+
+def test_an_answer_that_was_cut_is_asked_for_once_more_and_all_texts_are_kept(server, prompt):
+    cut = {"text": '{"grade": 1, "reason": "and and', "finish": "length", "usage": (100, 4096)}
+    plays(server, cut)
+    reply = chat().reply(prompt())
+    assert (reply.value, reply.attempts, reply.wrong) == (GOOD, 2, (cut["text"],))
+    assert "it was cut at 4,096 tokens: be brief" in server.questions[1]["messages"][3]["content"]
+    plays(server, cut, cut)
+    with pytest.raises(NoAnswer, match=r"no valid answer in 2; the last: it was cut .*\?max_tokens=8192") as caught:
+        chat().reply(prompt())
+    assert (caught.value.wrong, caught.value.raw, caught.value.tokens_out) == ((cut["text"],), cut["text"], 2 * 4096)
+
+
+def test_a_model_that_thinks_gets_all_the_tokens_that_its_spec_allows(server, prompt):
+    thought = {"text": "<think>So the", "finish": "length", "usage": (100, 500)}
+    bounded, asked = prompt(schema=BOUNDED), chat("gpt-x?max_tokens=500")
+    plays(server, {**thought, "usage": (100, asked._limit(bounded))})
+    assert asked.reply(bounded).value == GOOD
+    assert server.questions[0]["max_tokens"] < server.questions[1]["max_tokens"] == 500
+
+
+def test_an_endpoint_without_bounds_of_lengths_is_asked_without_and_answers_are_checked(server, prompt):
+    long = {"grade": 1, "reason": "x" * 101}
+    plays(server, {"status": 400, "body": b"'maxLength' is not permitted"}, {"value": long})
+    with pytest.warns(Notice, match="takes no maxLength or maxItems"):
+        reply = chat().reply(prompt(schema=BOUNDED))
+    assert (reply.value, reply.attempts) == (GOOD, 2)
+    assert ["maxLength" in json.dumps(question) for question in server.questions] == [True, False, False]
+
+
+def test_a_lost_answer_is_counted_at_the_most_that_it_may_have_taken(server, prompt):
+    asked = chat("gpt-x?usd_in=1&usd_out=1")
+    most = asked.most(prompt())
+    plays(server, {"cut": 9})
+    with pytest.warns(Notice, match="asking again"):
+        reply = asked.reply(prompt())
+    assert reply.tokens_in + reply.tokens_out == most.tokens + 110
+    assert reply.cost == pytest.approx(most.usd + 110e-6)
 
 
 def test_a_schema_that_would_not_be_checked_is_refused_before_it_is_paid_for(server, prompt):
@@ -281,7 +335,7 @@ def test_whatever_a_server_sends_is_a_reply_or_a_chat_error(server, prompt, body
     asked = OpenAiChat(endpoint("openai", "gpt-x"), pause_s=0)
     try:
         assert asked.reply(prompt()).value
-    except (EndpointFailed, NoAnswer) as error:
+    except (EndpointRefused, NoAnswer) as error:
         assert str(error).isprintable()  # noqa: PT017  there may be none
     finally:
         asked.close()

@@ -35,6 +35,13 @@ def test_what_changes_an_answer_is_in_the_name_and_nothing_else():
     assert again.name == "openai:m?temperature=0.5&seed=3"
 
 
+def test_a_name_of_the_place_stands_for_its_address():
+    for place in ("http://one:1/v1", "http://two:2/v1"):
+        assert endpoint("openai", f"m@{place}?as=lab&seed=3").name == "openai:m?as=lab&seed=3"
+    assert endpoint("openai", "@cf/meta/llama@http://one/v1").model == "@cf/meta/llama"
+    assert endpoint("ollama", "qwen3:8b").model == "qwen3:8b"
+
+
 def test_prices_are_listed_told_free_or_unknown(monkeypatch):
     assert endpoint("openai", "gpt-4o").price.of(10**6, 0) == 2.5
     assert endpoint("openai", "gpt-4o-2024-05-13").price == UNKNOWN
@@ -56,6 +63,9 @@ def test_a_spec_that_says_nothing_sensible_is_refused():
         ("m?usd_in=-1", "wanted 0 or more"),
         ("m?timeout_s=0", "wanted 0.001 or more"),
         ("m?format=xml", "'xml'; wanted one of schema, object, prompt"),
+        ("m@127.0.0.1:8091/v1", "has no http:// or https://; write m@http://127.0.0.1:8091/v1"),
+        ("m@localhost/v1", "write m@http://localhost/v1"),
+        ("m?as=a/b", "'as'.*wanted a name"),
         ("m@http://", "wanted http://HOST:PORT/v1"),
         ("m@https://[::1/v1", "is not a URL"),
         ("m@http://host:port/v1", "is not a URL"),

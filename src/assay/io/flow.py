@@ -86,6 +86,8 @@ class Window:
         self._slow_s, self._now, self._sleep = slow_s, now, sleep
         self._changed = threading.Condition()
         self._running = self._in_time = 0
+        self._is_wanted = False
+        """Whether the window was full since it last changed: else nothing shows that it is too small."""
         self._from = self._slowed_at = float("-inf")
 
     @contextmanager
@@ -101,9 +103,9 @@ class Window:
         """Note an answer: a whole round of them in time makes room for one more."""
         with self._changed:
             is_in_time = self._now() - started <= self._slow_s
-            self._in_time = self._in_time + 1 if is_in_time else 0
-            if self._running >= self.limit <= self._in_time:
-                self.limit, self._in_time = self.limit + 1, 0
+            self._in_time, self._is_wanted = (self._in_time + 1, self._is_wanted) if is_in_time else (0, False)
+            if self._is_wanted and self._in_time >= self.limit:
+                self.limit, self._in_time, self._is_wanted = self.limit + 1, 0, False
                 self._changed.notify()
 
     def on_overload(self, started: float, wait_s: float = 0.0) -> None:
@@ -113,6 +115,7 @@ class Window:
             self._from = max(self._from, now + wait_s)
             if started >= self._slowed_at:
                 self.limit, self._in_time, self._slowed_at = max(1, self.limit // 2), 0, now
+                self._is_wanted = False
 
     def _start(self) -> float:
         while True:
@@ -120,6 +123,7 @@ class Window:
                 now = self._now()
                 if now >= self._from and self._running < self.limit:
                     self._count(1)
+                    self._is_wanted |= self._running >= self.limit
                     return now
                 wait_s = self._from - now
                 if wait_s <= 0:

@@ -179,7 +179,10 @@ class OpenAiChat:
         """Return the answer that a batch has to a question, without one what it took; no value is one that misfits."""
         taken = _Taken(self._endpoint, BATCH)
         taken.add(body)
-        text, problem = self._text(body, self._endpoint.options.max_tokens) if prompt else ("", "")
+        try:
+            text, problem = self._text(body, self._limit(prompt)) if prompt else ("", "")
+        except NoAnswer as error:
+            raise taken.with_cost(error) from None
         value = read(text, prompt.schema)[0] if prompt and not problem else None
         return replace(taken.reply(value or {}, self._model(body), 0.0), batch=True)
 

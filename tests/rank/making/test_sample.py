@@ -15,25 +15,36 @@ from endpoint_server import VARIABLES, EndpointServer, Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
-from assay.errors import InputError
+from assay.errors import ChatError, InputError, Notice
+from assay.llm.endpoint import endpoint as endpoint_of
 from assay.programs.samples import read
 from assay.rank.requests import SamplingOptions
 from assay.rank.sample import SamplingPlan, sample, spent
 from assay.rank.samplers import (
-    ChatSampler,
-    CompletionSampler,
+    EndpointSampler,
     SamplingQuestion,
     ScoredToken,
     code_of,
     load_template,
     logprob_in,
+    sampler,
     tokens_of,
 )
 from assay.values import LogProbability, Task
 
+
+def complete() -> EndpointSampler:
+    return EndpointSampler(endpoint_of("openai", "m"), completes=True, pause_s=0.001)
+
+
+def chat() -> EndpointSampler:
+    return EndpointSampler(endpoint_of("openai", "m"), pause_s=0.001)
+
+
 TASKS = [Task("t/0", "def f():\n", "f"), Task("t/1", "def g():\n", "g")]
 FEW = SamplingOptions(n=5, temperature=0.5, seed=3)
 FOUR = SamplingPlan(in_flight=4)
+ALL_TOGETHER = SamplingPlan(batch=10, in_flight=1)
 BY_THREE = SamplingPlan(batch=3, in_flight=1)
 
 
@@ -58,7 +69,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def test_completions_are_asked_for_in_batches_and_what_they_took_is_kept(endpoint: EndpointServer, tmp_path: Path):
-    sample(TASKS, CompletionSampler("m"), FEW, tmp_path / "s.jsonl", BY_THREE)
+    sample(TASKS, complete(), FEW, tmp_path / "s.jsonl", BY_THREE)
     took = spent(tmp_path / "s.jsonl")
     assert sorted(question["n"] for question in endpoint.questions) == [2, 2, 3, 3]
     assert set(endpoint.paths) == {"/v1/completions"}
@@ -77,91 +88,86 @@ def test_completions_are_asked_for_in_batches_and_what_they_took_is_kept(endpoin
 
 def test_a_run_that_was_cut_off_asks_for_what_is_missing(endpoint: EndpointServer, tmp_path: Path):
     out = tmp_path / "s.jsonl"
-    sample(TASKS[:1], CompletionSampler("m"), FEW, out)
+    sample(TASKS[:1], complete(), FEW, out)
     half = out.read_bytes()
     out.write_bytes(half[: len(half) // 2])
     kept = half[: len(half) // 2].count(b"\n")
     endpoint.questions.clear()
-    sample(TASKS, CompletionSampler("m"), FEW, out)
+    sample(TASKS, complete(), FEW, out)
     assert sorted(question["n"] for question in endpoint.questions) == [5 - kept, 5]
     gaps = [line for line in lines(out) if line["id"] not in {"t/0#1", "t/0#3", "t/1#4"}]
     out.write_text("".join(json.dumps(line) + "\n" for line in reversed(gaps)))
     endpoint.questions.clear()
-    sample(TASKS, CompletionSampler("m"), FEW, out)
+    sample(TASKS, complete(), FEW, out)
     assert sorted(question["n"] for question in endpoint.questions) == [1, 2]
     assert sorted(line["id"] for line in lines(out)) == [f"{task.id}#{number}" for task in TASKS for number in range(5)]
     endpoint.questions.clear()
-    sample(TASKS, CompletionSampler("m"), FEW, out)
-    fewer = sample(TASKS, CompletionSampler("m"), SamplingOptions(n=3, temperature=0.5, seed=3), out)
+    sample(TASKS, complete(), FEW, out)
+    fewer = sample(TASKS, complete(), SamplingOptions(n=3, temperature=0.5, seed=3), out)
     assert (endpoint.questions, fewer.samples) == ([], 0)
     with pytest.raises(InputError, match=r"another run: temperature differ"):
-        sample(TASKS, CompletionSampler("m"), SamplingOptions(n=5, temperature=0.9, seed=3), out)
+        sample(TASKS, complete(), SamplingOptions(n=5, temperature=0.9, seed=3), out)
 
 
 def test_chat_answers_are_the_program_in_their_code_block(endpoint: EndpointServer, tmp_path: Path):
-    sample(TASKS, ChatSampler("m"), SamplingOptions(n=1), tmp_path / "s.jsonl", BY_THREE)
+    sample(TASKS, chat(), SamplingOptions(n=1), tmp_path / "s.jsonl", BY_THREE)
     assert set(endpoint.paths) == {"/v1/chat/completions"}
     assert "def f():" in endpoint.questions[0]["messages"][0]["content"]
     assert "stop" not in endpoint.questions[0]
     whole, part = lines(tmp_path / "s.jsonl")
     assert whole["code"] == "def f():\n    return 1\n"
     assert part["completion"].startswith("def f()")
-    assert part["model"] == "chat:m"
+    assert part["model"] == f"openai:m@{endpoint.base}"
 
 
 def test_an_endpoint_that_gives_fewer_than_asked_for_is_asked_again(endpoint: EndpointServer, tmp_path: Path):
     few = json.dumps({"choices": [{"text": "    return 1\n"}] * 2}).encode()
     endpoint.say = lambda question: Play(body=few if question["n"] > 2 else None)
-    sample(TASKS[:1], CompletionSampler("m"), FEW, tmp_path / "s.jsonl")
+    sample(TASKS[:1], complete(), FEW, tmp_path / "s.jsonl")
     assert [question["n"] for question in endpoint.questions] == [5, 3, 1]
 
 
 def test_several_questions_are_under_way_and_an_order_to_wait_is_for_all(endpoint: EndpointServer, tmp_path: Path):
     tasks = [Task(f"t/{number}", f"def f{number}():\n", f"f{number}") for number in range(12)]
-    meeting = threading.Barrier(4, timeout=60)
-    crowded = iter([Play(status=429, headers={"retry-after": "0.01"})])
-
-    def answer(_: dict[str, Any]) -> Play:
-        meeting.wait()
-        return next(crowded, Play())
-
-    endpoint.say = answer
-    endpoint.plays = []
-    tally = sample(tasks[:11], CompletionSampler("m", pause_s=0.001), SamplingOptions(n=1), tmp_path / "s.jsonl", FOUR)
-    assert endpoint.most_at_once == 4
-    assert len(endpoint.questions) == 12
-    assert {line["id"] for line in lines(tmp_path / "s.jsonl")} == {f"{task.id}#0" for task in tasks[:11]}
-    assert (tally.samples, tally.problems) == (11, [])
+    endpoint.plays = [*[Play(delay_s=0.02)] * 10, Play(status=429, headers={"retry-after": "0.01"})]
+    tally = sample(tasks, complete(), SamplingOptions(n=1), tmp_path / "s.jsonl", FOUR)
+    assert 1 < endpoint.most_at_once <= 4
+    assert len(endpoint.questions) == 13
+    assert {line["id"] for line in lines(tmp_path / "s.jsonl")} == {f"{task.id}#0" for task in tasks}
+    assert (tally.samples, tally.problems) == (12, [])
 
 
 def test_what_is_under_way_is_written_when_another_question_fails(endpoint: EndpointServer, tmp_path: Path):
     meeting = threading.Barrier(2, timeout=60)
 
     def answer(question: dict[str, Any]) -> Play:
+        if len(endpoint.questions) == 1:  # its answer makes room for two
+            return Play()
         meeting.wait()
         return Play(status=401) if question["prompt"] == TASKS[0].prompt else Play(delay_s=0.05)
 
     endpoint.say = answer
-    with pytest.raises(InputError, match="HTTP 401"):
-        sample(TASKS, CompletionSampler("m"), FEW, tmp_path / "s.jsonl")
-    assert [line["task_id"] for line in lines(tmp_path / "s.jsonl")] == ["t/1"] * 5
+    tasks = [Task("t/2", "def h():\n", "h"), *TASKS]
+    with pytest.raises(ChatError, match="HTTP 401"):
+        sample(tasks, complete(), FEW, tmp_path / "s.jsonl")
+    assert [line["task_id"] for line in lines(tmp_path / "s.jsonl")] == ["t/2"] * 5 + ["t/1"] * 5
 
 
 def test_a_prompt_that_is_refused_is_told_once_and_the_others_are_sampled(endpoint: EndpointServer, tmp_path: Path):
     long = Play(status=400, body=b"maximum context length is 2048 tokens")
     endpoint.say = lambda question: long if question["prompt"] == TASKS[0].prompt else Play()
     out, many = tmp_path / "s.jsonl", SamplingOptions(n=20)
-    tally = sample(TASKS, CompletionSampler("m"), many, out, SamplingPlan(batch=2, in_flight=4))
+    tally = sample(TASKS, complete(), many, out, SamplingPlan(batch=2, in_flight=4))
     assert [(problem.where, "maximum context" in problem.what) for problem in tally.problems] == [("t/0", True)]
     assert len(lines(out)) == 20
     assert sum(question["prompt"] == TASKS[0].prompt for question in endpoint.questions) <= 8
     tasks = [*TASKS, *(Task(f"t/{number}", TASKS[0].prompt, "f") for number in range(2, 40))]
     endpoint.questions.clear()
-    again = sample(tasks, CompletionSampler("m"), many, out, SamplingPlan(batch=100, in_flight=1))
+    again = sample(tasks, complete(), many, out, SamplingPlan(batch=100, in_flight=1))
     assert (len(again.problems), len(endpoint.questions), len(lines(out))) == (39, 39, 20)
     endpoint.questions.clear()
     with pytest.raises(InputError, match=r"25 tasks in a row were refused: .*maximum context"):
-        sample(tasks[2:], CompletionSampler("m"), FEW, tmp_path / "all.jsonl", SamplingPlan(in_flight=1))
+        sample(tasks[2:], complete(), FEW, tmp_path / "all.jsonl", SamplingPlan(in_flight=1))
     assert len(endpoint.questions) == 25
 
 
@@ -171,7 +177,7 @@ def test_every_line_that_is_written_can_be_read(endpoint: EndpointServer, tmp_pa
         answer = json.dumps({"choices": [{"text": "x" * len(values), "logprobs": said}]}).encode()
         endpoint.say = lambda _, answer=answer: Play(body=answer)
         out = tmp_path / f"{number}.jsonl"
-        sample(TASKS[:1], CompletionSampler("m"), SamplingOptions(n=1, logprobs=True), out)
+        sample(TASKS[:1], complete(), SamplingOptions(n=1, logprobs=True), out)
         read_again = read(out, TASKS)
         assert read_again.problems == ()
         known = LogProbability(0.0, len(values)) if len(values) != 1 else None
@@ -184,7 +190,7 @@ def test_without_examples_the_prompt_that_is_stored_is_that_of_the_task_alone(en
     endpoint.say = lambda _: Play(body=json.dumps({"choices": [{"text": "    return 1\nEND more"}]}).encode())
     task = Task("t", 'def f():\n    """One.\n\n    >>> f()\n    1\n    """\n', "f")
     plan = SamplingPlan(load_template(str(template)), strip_examples=True)
-    sample([task], CompletionSampler("m"), SamplingOptions(n=1), tmp_path / "s.jsonl", plan)
+    sample([task], complete(), SamplingOptions(n=1), tmp_path / "s.jsonl", plan)
     assert endpoint.questions[0]["prompt"].startswith("Go on, please:\ndef f")
     (program,) = read(tmp_path / "s.jsonl", [task]).programs
     assert program.source.startswith("def f():")
@@ -195,20 +201,20 @@ def test_without_examples_the_prompt_that_is_stored_is_that_of_the_task_alone(en
 def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServer):
     for play, said in (
         (Play(status=401), "HTTP 401"),
-        (Play(body=b'{"choices": [{}]}'), "without choices"),
+        (Play(body=b'{"choices": [{}]}'), "no choices"),
         (Play(body=b'{"choices": []}'), "no choice at all"),
     ):
-        endpoint.plays = [play]
-        with pytest.raises(InputError, match=said):
-            ChatSampler("m").sample(SamplingQuestion("p", SamplingOptions()))
+        endpoint.plays = [play] * 2
+        with pytest.raises(ChatError, match=said):
+            chat().sample(SamplingQuestion("p", SamplingOptions()))
     endpoint.plays = [Play(status=400, body=b"unknown field logprobs")]
     with pytest.raises(InputError, match="add --no-logprobs"):
-        ChatSampler("m").sample(SamplingQuestion("p", SamplingOptions(logprobs=True)))
+        chat().sample(SamplingQuestion("p", SamplingOptions(logprobs=True)))
 
 
 KINDS = {
-    CompletionSampler: (["    return", " 1", "\n", "\nprint", "(2)"], (-7.0, 3), 1),
-    ChatSampler: (["Here:\n", "```\n", "x = ", "é", "\n```"], (-12.0, 2), True),
+    True: (["    return", " 1", "\n", "\nprint", "(2)"], (-7.0, 3), 1),
+    False: (["Here:\n", "```\n", "x = ", "é", "\n```"], (-12.0, 2), True),
 }
 """Tokens of an answer, the sum and the number of those of its program, and how they are asked for."""
 
@@ -216,15 +222,15 @@ KINDS = {
 def test_log_probabilities_are_those_of_the_program_alone_and_the_key_is_never_written(endpoint, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sesame")
     values = [-1.0, -2.0, -4.0, -8.0, -16.0]
-    for kind, (tokens, wanted, asked) in KINDS.items():
+    for completes, (tokens, wanted, asked) in KINDS.items():
         said: dict[str, Any] = {"tokens": tokens, "token_logprobs": values}
-        if kind is ChatSampler:
+        if not completes:
             said = {"content": [{"token": t, "logprob": v} for t, v in zip(tokens, values, strict=True)]}
         choice = {"text": "".join(tokens), "message": {"content": "".join(tokens)}, "logprobs": said}
         endpoint.say = lambda _, choice=choice: Play(body=json.dumps({"choices": [choice]}).encode())
-        task = Task("t", "def f():\n", "f" if kind is CompletionSampler else "")
-        out = tmp_path / f"{kind.__name__}.jsonl"
-        sample([task], kind("m"), SamplingOptions(n=1, logprobs=True), out)
+        task = Task("t", "def f():\n", "f" if completes else "")
+        out = tmp_path / f"{completes}.jsonl"
+        sample([task], complete() if completes else chat(), SamplingOptions(n=1, logprobs=True), out)
         assert endpoint.questions[-1]["logprobs"] == asked
         (line,) = lines(out)
         assert (line["logprob_sum"], line["logprob_tokens"], line["logprob_covers"]) == (*wanted, "program")
@@ -251,12 +257,47 @@ def test_the_command_says_what_it_took(assay, tmp_path: Path):
     tasks = tmp_path / "tasks.jsonl"
     tasks.write_text(json.dumps({"id": "t", "prompt": "def f():\n", "entry_point": "f", "tests": []}) + "\n")
     out = tmp_path / "s.jsonl"
-    ran = assay("rank", "sample", tasks, "--model", "completions:m", "--n", "3", "--out", out, "--price", "1", "2")
+    chosen = ("--model", "openai:m", "--complete", "--n", "3", "--price", "1", "2")
+    ran = assay("rank", "sample", tasks, *chosen, "--out", out)
     assert ran.status == 0, ran.err
     first, second, third = ran.out.splitlines()
     assert first == "3 samples in 1 request: 7 tokens in, 12 out, 0.0000 in the unit of --price"
-    assert re.fullmatch(r"3 samples in \d\.\d s: [\d,.]+ samples a second", second)
+    assert re.fullmatch(r"3 samples in \d s: [\d,.]+ a second", second)
     assert third == "3 of 3 have no log-probability: the model gave none"
     assert spent(out).samples == 3
-    assert assay("rank", "sample", tasks, "--model", "completions", "--out", out).status == 2
-    assert "did you mean 'chat'" in assay("rank", "sample", tasks, "--model", "chats:m", "--out", out).err
+    assert assay("rank", "sample", tasks, "--model", "openai", "--out", out).status == 2
+    for spec, said in (("opnai:m", "did you mean 'openai'"), ("openai:m?seed=3", "seed has no effect here")):
+        assert said in assay("rank", "sample", tasks, "--model", spec, "--out", out).err
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_another_port_goes_on_with_the_samples_of_a_named_place(tmp_path: Path):
+    out = tmp_path / "s.jsonl"
+    for number in (1, 2):
+        with serving(say) as server:
+            model = sampler(f"openai:m@{server.base}?as=lab", completes=True)
+            assert sample(TASKS, model, SamplingOptions(n=number), out).samples == 2
+            assert [question["n"] for question in server.questions] == [1, 1]
+
+
+def test_an_endpoint_that_takes_fewer_samples_at_once_is_asked_for_as_many_as_it_takes(endpoint, tmp_path: Path):
+    refused = Play(status=400, body=b"Field 'n': Value must be between 1 <= value <= 4, but got 5")
+    endpoint.say = lambda question: refused if question["n"] > 4 else Play()
+    with pytest.warns(Notice, match="takes no n of 5: it is asked for 4 at a time"):
+        sample(TASKS, complete(), FEW, tmp_path / "s.jsonl", ALL_TOGETHER)
+    assert [question["n"] for question in endpoint.questions] == [5, 4, 4, 1, 1]
+    assert len(lines(tmp_path / "s.jsonl")) == 10
+
+
+def test_what_was_cut_is_marked_and_tokens_of_all_samples_are_counted(endpoint: EndpointServer, tmp_path: Path):
+    choices = [
+        {"text": " 1", "finish_reason": finish, "logprobs": {"content": [{"token": " 1", "logprob": -1.0}]}}
+        for finish in ("stop", "length", "stop")
+    ]
+    usage = {"prompt_tokens": 7, "completion_tokens": 1}
+    endpoint.say = lambda _: Play(body=json.dumps({"choices": choices, "usage": usage}).encode())
+    out = tmp_path / "s.jsonl"
+    sample(TASKS[:1], complete(), SamplingOptions(n=3, logprobs=True), out)
+    assert [line.get("finish") for line in lines(out)] == [None, "length", None]
+    assert spent(out).completion_tokens == 3
+    assert not read(out, TASKS).problems

@@ -134,9 +134,9 @@ def test_options_that_would_change_nothing_are_refused(assay, tmp_path: Path):
     tasks.write_text(json.dumps({"id": "t", "prompt": "def f():\n", "entry_point": "f", "tests": []}) + "\n")
     asked = ["rank", "sample", tasks, "--out", tmp_path / "s.jsonl", "--model"]
     for given, said in (
-        (["completions:m", "--template", "apps", "--stop", "none"], "--stop none: no rule ends the answers of"),
-        (["chat:m", "--stop", "evalplus"], "--stop evalplus: no rule ends the answers of"),
-        (["chat:m", "--shot-count", "2"], "give --shots FILE, or leave it out"),
+        (["vllm:m", "--complete", "--template", "apps", "--stop", "none"], "--stop none: no rule ends the answers of"),
+        (["vllm:m", "--stop", "evalplus"], "--stop evalplus: no rule ends the answers of"),
+        (["vllm:m", "--shot-count", "2"], "give --shots FILE, or leave it out"),
     ):
         ran = assay(*asked, *given)
         assert (ran.status, said in ran.err) == (2, True), ran.err
