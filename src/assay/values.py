@@ -362,5 +362,3 @@ class Reply:
     """Answers that it took until one fitted the schema."""
     wrong: tuple[str, ...] = ()
     """What those before it said."""
-    batch: bool = False
-    """Whether it came with a batch, at its price."""

@@ -193,13 +193,6 @@ class _Passing(NamedTuple):
         return self.is_unreached or self.is_lost
 
 
-class _Content(NamedTuple):
-    """What is posted."""
-
-    raw: bytes
-    kind: str = "application/json"
-
-
 class HttpClient:
     """The connections to one service, shared by threads; errors call it by its name."""
 
@@ -231,12 +224,6 @@ class HttpClient:
         """
         return self._ask(url, question, lambda text: read(self._parsed(text)), on_lost)
 
-    def send_file(
-        self, url: str, fields: Mapping[str, str], name: str, content: bytes, read: Callable[[Any], Result]
-    ) -> Result:
-        """Post a file with some fields, as a form does, and return what `read` makes of the JSON."""
-        return self._ask(url, _form(fields, name, content), lambda text: read(self._parsed(text)))
-
     def ask_text(self, url: str, question: object = None) -> str:
         """Return the text that a service answers to a question, or to a GET where there is none."""
         return self._ask(url, question, str)
@@ -253,7 +240,7 @@ class HttpClient:
         read: Callable[[str], Result],
         on_lost: OnLost = lambda _: None,
     ) -> Result:
-        content = question if isinstance(question, _Content) or question is None else _as_json(question)
+        content = None if question is None else _as_json(question)
         timeout_s, lost, began, passing = self._options.timeout_s, 0, time.monotonic(), _Passing("")
         for attempt in range(self._options.tries):
             outcome = self._attempt(url, content, read, timeout_s, began)
@@ -287,7 +274,7 @@ class HttpClient:
         pause(wait_s)
 
     def _attempt(
-        self, url: str, content: _Content | None, read: Callable[[str], Result], timeout_s: float, began: float
+        self, url: str, content: bytes | None, read: Callable[[str], Result], timeout_s: float, began: float
     ) -> Result | _Passing:
         _check(self._name, url)
         with self._window.request() as started:
@@ -324,27 +311,27 @@ class HttpClient:
         self._is_proven = True
         return result
 
-    def _send(self, url: str, content: _Content | None, timeout_s: float) -> tuple[int, Mapping[str, str], bytes]:
+    def _send(self, url: str, content: bytes | None, timeout_s: float) -> tuple[int, Mapping[str, str], bytes]:
         """Send a request and read what comes back, so much and for so long."""
         with deadline(timeout_s), self._stream(httpx.URL(url), content, timeout_s) as response:
             headers = {name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers}
             return response.status, headers, self._read(response, headers)
 
     def _stream(
-        self, url: httpx.URL, content: _Content | None, timeout_s: float
+        self, url: httpx.URL, content: bytes | None, timeout_s: float
     ) -> AbstractContextManager[httpcore.Response]:
         """Send a request through the proxy that the environment names for it, if it does."""
         proxy = _proxy_for(url)
         with self._lock:
             pool = self._pools[proxy] = self._pools.get(proxy) or _connection_pool(proxy)
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        more = [(b"content-type", content.kind.encode())] if content else []
+        more = [(b"content-type", b"application/json")] if content else []
         timeouts = dict.fromkeys(("connect", "read", "write", "pool"), timeout_s)
         return pool.stream(
             "POST" if content else "GET",
             target,
             headers=[(b"host", url.netloc), *self._headers, *more],
-            content=content.raw if content else None,
+            content=content,
             extensions={"timeout": timeouts},
         )
 
@@ -416,14 +403,8 @@ _BROKEN = (
 """What keeps a request from being answered."""
 
 
-def _as_json(question: object) -> _Content:
-    return _Content(json.dumps(question, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace"))
-
-
-def _form(fields: Mapping[str, str], name: str, content: bytes) -> _Content:
-    """Return a form with a file."""
-    request = httpx.Request("POST", "http://form", data=fields, files={"file": (name, content, "application/jsonl")})
-    return _Content(request.read(), request.headers["content-type"])
+def _as_json(question: object) -> bytes:
+    return json.dumps(question, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
 def _check(name: str, url: str) -> None:

@@ -38,10 +38,6 @@ class Price:
         fresh = tokens_in - tokens_cached
         return (self.usd_in * fresh + cached * tokens_cached + self.usd_out * tokens_out) / 1e6
 
-    def times(self, factor: float) -> Price:
-        """Return a part of the price, as of a batch."""
-        return Price(self.usd_in * factor, self.usd_out * factor, self.usd_cached * factor)
-
 
 @dataclass(frozen=True, slots=True)
 class Spend:
@@ -53,8 +49,6 @@ class Spend:
 
 UNKNOWN = Price(math.nan, math.nan)
 FREE = Price(0.0, 0.0, 0.0)
-BATCH = 0.5
-"""What a batch costs of the list price, at each endpoint that takes some."""
 
 # List prices, as in genai-prices 0.2.3, read on 2026-11-23.
 _LISTED: Mapping[str, Price] = {
@@ -105,8 +99,6 @@ _CALLED = {"identity": _AS}
 _NAME = re.compile(r"[\w.-]+")
 _NAMED = ("identity", "temperature", "seed", "max_tokens", "format")
 """Options that change an answer: part of the chat's name."""
-BATCHED = frozenset({"openai"})
-"""Providers whose own address is known to take batches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,13 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, InputError, NoAnswer, Notice, printable
 from assay.io.endpoints import BASE, KEY
 from assay.io.http import HttpClient, HttpOptions, OnLost, Result
-from assay.llm.endpoint import BATCH, FREE, PROVIDERS, Endpoint, Spend, endpoint
+from assay.llm.endpoint import FREE, PROVIDERS, Endpoint, Spend, endpoint
 from assay.llm.schema import LENGTHS, check, is_strict, most_tokens, read, without_lengths
 from assay.llm.wrappers import More
 from assay.values import Prompt, Reply
@@ -171,29 +170,6 @@ class OpenAiChat:
             shown = {"role": "assistant", "content": raw[: _CUT_SHOWN if cuts else _MOST_SHOWN]}
             messages = [*messages[:2], shown, {"role": "user", "content": _AGAIN.format(problem=problem[:_MOST_SAID])}]
 
-    def question(self, prompt: Prompt) -> dict[str, Any]:
-        """Return what the endpoint is asked first."""
-        return self._question(self._messages(prompt), prompt)
-
-    def read_batch(self, body: dict[str, Any], prompt: Prompt | None = None) -> Reply:
-        """Return the answer that a batch has to a question, without one what it took; no value is one that misfits."""
-        taken = _Taken(self._endpoint, BATCH)
-        taken.add(body)
-        try:
-            text, problem = self._text(body, self._limit(prompt)) if prompt else ("", "")
-        except NoAnswer as error:
-            raise taken.with_cost(error) from None
-        value = read(text, prompt.schema)[0] if prompt and not problem else None
-        return replace(taken.reply(value or {}, self._model(body), 0.0), batch=True)
-
-    def most_of_batch(self, question: Prompt | bytes) -> Spend:
-        """Return what the answer to a prompt, or to a line of a batch, takes at most."""
-        if isinstance(question, Prompt):
-            most = self.most(question)
-            return Spend(most.tokens, most.usd * BATCH)
-        asked, answered = len(question) // _BYTES_A_TOKEN + _OVERHEAD_TOKENS, self._endpoint.options.max_tokens
-        return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
-
     def most(self, prompt: Prompt) -> Spend:
         """Return about the most that one try takes."""
         return self._most_of(self._messages(prompt), prompt)
@@ -290,8 +266,8 @@ def _is_thinking(body: dict[str, Any], text: str) -> bool:
 class _Taken:
     """What the answers to one prompt took together."""
 
-    def __init__(self, endpoint: Endpoint, factor: float = 1.0) -> None:
-        self._endpoint, self._price = endpoint, endpoint.price.times(factor)
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
         self.tokens_in = self.tokens_out = self.tokens_cached = 0
         self.cost = 0.0
         self.wrong: list[str] = []
@@ -314,7 +290,7 @@ class _Taken:
             self.cost += float(paid)
         elif self._endpoint.price != FREE:
             known = tokens_in is not None and tokens_out is not None
-            self.cost += self._price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
+            self.cost += self._endpoint.price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
 
     def reply(self, value: dict[str, Any], model: str, seconds: float) -> Reply:
         """Return the answer that fits, with what all of them took."""

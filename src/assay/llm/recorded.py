@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from assay.errors import BudgetSpent, ChatError, Deferred, EndpointFailed, Interrupted, NoAnswer
+from assay.errors import BudgetSpent, ChatError, EndpointFailed, Interrupted, NoAnswer
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
@@ -121,8 +121,6 @@ class RecordedChat(WrappedChat[Chat]):
         about = {"pair": self._pair, "key": key} if self._pair else {"key": key}
         try:
             got = self._chat.reply(prompt)
-        except Deferred:
-            raise
         except ChatError as error:
             if isinstance(error, BudgetSpent | Interrupted) and not error.tokens_in:
                 raise  # nothing was asked
