@@ -150,7 +150,7 @@ def generator(request: GeneratorRequest) -> None:
     text. With --set lora=16, matrices of that rank are trained and merged. A killed run continues when the same command
     is given again.
 
-    Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model completions:FOLDER
+    Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model vllm:FOLDER --complete
     --template apps.
     """
     from assay.train.generator import GeneratorSettings, train_generator
@@ -166,7 +166,7 @@ def generator(request: GeneratorRequest) -> None:
     )
     click.echo(
         f"written to {request.out}; serve it, as with vllm serve {request.out}, and use it with assay rank sample "
-        f"TASKS --model completions:{request.out} --template {record['template']}"
+        f"TASKS --model openai:{request.out} --complete --template {record['template']}"
     )
 
 

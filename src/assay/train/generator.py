@@ -188,7 +188,7 @@ From `{base}` (license: {license}), on {programs:,} programs that are right, of 
 chose the checkpoint: step {step:,}, loss of a token {loss:.4f}, before {before:.4f}. `training.json` is its record.
 
     vllm serve FOLDER                                      # or another server of the same protocol
-    ASSAY_API_BASE=http://localhost:8000/v1 assay rank sample TASKS --model completions:FOLDER --template {template}
+    assay rank sample TASKS --model vllm:FOLDER --complete --template {template}
 """
 _LIMITS = """
 What the base learned from the web, prejudice included, is in it; what it writes has to be run in a sandbox.
