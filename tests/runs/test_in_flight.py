@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from contextlib import closing
-from typing import Any
 
 import pytest
 
-from assay.runs import local as in_flight_module
+from assay.io.flow import is_interrupted, pause
 from assay.runs.local import in_flight
+from waiting import until
 
 
 def test_no_more_is_under_way_than_there_are_threads_and_all_ends_are_heard():
@@ -57,27 +59,26 @@ def test_an_exception_is_the_end_of_its_item_alone():
         next(broken).result()
 
 
-def test_what_was_begun_is_heard_after_ctrl_c(monkeypatch: pytest.MonkeyPatch):
-    begun, waits, wait = threading.Barrier(3, timeout=30), iter([True]), in_flight_module.wait
-
-    def interrupted(*given: Any, **named: Any) -> Any:
-        if next(waits, False):
-            begun.wait()
-            raise KeyboardInterrupt
-        return wait(*given, **named)
+def test_ctrl_c_ends_steps_that_wait_begins_none_and_is_said(capfd: pytest.CaptureFixture[str]):
+    """One step is past waiting and ends as ever; one that waits is interrupted."""
+    begun, heard = threading.Barrier(2, timeout=30), list[object]()
 
     def work(number: int) -> int:
         begun.wait()
+        if number == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+            until(is_interrupted, "the signal is heard")
+            return number
+        pause(300)
         return number
-
-    monkeypatch.setattr(in_flight_module, "wait", interrupted)
-    heard: list[int] = []
 
     def hear_all() -> None:
         with closing(in_flight(work, range(10), 2)) as ends:
-            for future in ends:
-                heard.append(future.result())  # noqa: PERF401  a list that is cut off is none
+            heard.extend(future.exception() or future.result() for future in ends)
 
     with pytest.raises(KeyboardInterrupt):
         hear_all()
-    assert sorted(heard) == [0, 1]
+    assert sorted(str(type(each).__name__) for each in heard) == ["Interrupted", "int"]
+    assert "stopping, after the step under way" in capfd.readouterr().err
+    assert not is_interrupted()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -266,11 +266,8 @@ class HttpClient:
         if not self._is_retry_said:
             self._is_retry_said = True
             within = f", with {timeout_s:g} s to answer" if passing.is_late else ""
-            warnings.warn(
-                f"{self._name}: {passing.what}; asking again in {lasting(wait_s)}{within}, as for later ones unsaid",
-                Notice,
-                stacklevel=2,
-            )
+            again = f"asking again in {lasting(wait_s)}{within}; later retries are not reported"
+            warnings.warn(f"{self._name}: {passing.what}; {again}", Notice, stacklevel=2)
         pause(wait_s)
 
     def _attempt(

@@ -22,7 +22,6 @@ from assay.io.flow import pause
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.protocols import Chat
-from assay.runs.local import in_flight
 from assay.values import Prompt, Reply
 
 _TABLE = (
@@ -274,6 +273,7 @@ def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | No
 
     What ends all asking, as a budget that is spent, is raised after the calls under way have ended.
     """
+    from assay.runs.local import in_flight
 
     def ask(place: int) -> None:
         with suppress(NoAnswer):
