@@ -140,7 +140,8 @@ def _with_known_descriptions(opened: list[Workspace]) -> list[Workspace]:
         return opened
     from assay.operations.describe_index import take_descriptions
 
-    return [take_descriptions([one])[0] if one.settings.index.refresh else one for one in opened]
+    here = [one.settings.index.refresh and not one.index.folder.shared for one in opened]
+    return [take_descriptions([one])[0] if is_here else one for one, is_here in zip(opened, here, strict=True)]
 
 
 def _text(report: DescribeReport) -> Iterator[str]:

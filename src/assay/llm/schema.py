@@ -18,8 +18,10 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "number": (int, float),
     "boolean": (bool,),
 }
+LENGTHS = ("maxLength", "maxItems")
 _KNOWN = (
     *("type", "properties", "required", "additionalProperties", "items", "enum", "minimum", "maximum"),
+    *LENGTHS,
     *("title", "description", "default", "examples"),
 )
 _SHOWN = 80  # characters of a wrong value in a message
@@ -40,9 +42,17 @@ def problems(value: Any, schema: Mapping[str, Any], where: str = "the answer") -
             yield f"{where} is {_value_text(value)}, wanted {schema['maximum']} or less"
     elif isinstance(value, dict):
         yield from _of_object(value, schema, where)
-    elif isinstance(value, list) and "items" in schema:
+    else:
+        yield from _of_length(value, schema, where)
+    if isinstance(value, list) and "items" in schema:
         for place, item in enumerate(value):
             yield from problems(item, schema["items"], f"{where}[{place}]")
+
+
+def _of_length(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    for kind, name, what in ((str, "maxLength", "characters"), (list, "maxItems", "items")):
+        if isinstance(value, kind) and len(value) > schema.get(name, math.inf):
+            yield f"{where} has {len(value):,} {what}, wanted {schema[name]:,} or fewer"
 
 
 def check(schema: Mapping[str, Any], where: str = "the schema") -> None:
@@ -52,6 +62,8 @@ def check(schema: Mapping[str, Any], where: str = "the schema") -> None:
             raise InputError(f"{where} has the keyword '{keyword}'; {nearest(keyword, sorted(_KNOWN))}")
     if schema.get("type", "object") not in [*_TYPES] or {*map(type, schema.get("enum", ()))} - {str, int}:
         raise InputError(f"{where} wants one type of {', '.join(_TYPES)}, and in an enum texts or whole numbers")
+    if any(type(schema.get(name, 0)) is not int or schema.get(name, 0) < 0 for name in LENGTHS):
+        raise InputError(f"{where} has a {' or '.join(LENGTHS)} that is not a whole number of 0 or more")
     if not isinstance(schema.get("additionalProperties", True), bool):
         raise InputError(f"{where} has an additionalProperties that is neither true nor false")
     for name, below in schema.get("properties", {}).items():
