@@ -126,6 +126,12 @@ class Throttle:
     def __enter__(self):
         time.sleep(max(0, self._next - time.monotonic()))
 Purpose: Limits how often something may happen by making callers wait, to keep to the rate of a remote service.
+
+Piece:
+markdown section Setup > Proxies
+## Proxies
+Set `HTTP_PROXY` before you start the worker. `NO_PROXY` names hosts that are reached directly.
+Purpose: Explains how to send outgoing traffic through a company gateway and which machines to leave out of that.
 """
 _SCHEMA = {
     "type": "object",
