@@ -13,6 +13,7 @@ from assay.io.rows import on_disk, sample
 from assay.judge.pairs import Pair
 from assay.llm.prompts import PromptFile, fill, load_prompt
 from assay.llm.recorded import REPLY, RecordedChat, is_paid, spend_of
+from assay.llm.yes_no import PAIR_VERSION, log_odds_of, pair_prompts
 from assay.protocols import Chat
 from assay.runs.record import Journal, Record, Steps, hash_of, read_lines
 from assay.values import Judgment
@@ -124,8 +125,10 @@ def judgments(file: Path) -> Iterator[Judgment]:
             yield Judgment(record["query_id"], record["code_id"], record["grade"], record["judge"], record["reason"])
 
 
-NAMES = ("screen", "tests", "fix", "arbitrate", "single", "simulate")
-"""The prompt files of the agents."""
+PAIR = "pair"
+"""The yes/no question about a pair, which has no file."""
+NAMES = (PAIR, "tests", "fix", "arbitrate", "single", "simulate")
+"""What the agents ask."""
 
 
 def load(name: str, folder: Path | None = None) -> PromptFile:
@@ -134,8 +137,8 @@ def load(name: str, folder: Path | None = None) -> PromptFile:
 
 
 def versions(folder: Path | None = None, names: tuple[str, ...] = NAMES) -> dict[str, str]:
-    """Return the hash of each prompt file."""
-    return {name: load(name, folder).version for name in names}
+    """Return the hash of the words of each prompt."""
+    return {name: PAIR_VERSION if name == PAIR else load(name, folder).version for name in names}
 
 
 class PairSession:
@@ -158,6 +161,12 @@ class PairSession:
         prompt = fill(load(name, self._prompts), whole, self._opinion)
         value: Mapping[str, Any] = self._chat.record(prompt)["value"]
         return value
+
+    def log_odds(self, orders: int = 2) -> float:
+        """Return the log-odds with which the model says that the code answers the query."""
+        code = self.pair.code
+        prompts = pair_prompts(self.pair.query.text, code.text, code.language or "python", orders)
+        return log_odds_of(self._chat, prompts)
 
     def once(self, kind: str, asked: tuple[str, ...], work: Callable[[], dict[str, Any]]) -> Record:
         """Return the step for what is asked, found in the records or made and recorded now."""
