@@ -110,7 +110,7 @@ FAULTS = (
     Play(status=429, headers={"retry-after": "0"}),
     Play(status=500, headers={"retry-after": "0"}),
     Play(body=b'{"choices": [{"mess', headers={"retry-after": "0"}),
-    Play({"justification": "cut"}, cut=40),
+    Play({"Yes": 0.9}, cut=40),
     Play(text="I think it {is} a match."),
 )
 """Too many requests, a broken server, a broken body, a cut one, and an answer that is no JSON."""

@@ -215,16 +215,14 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
             raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
         if options.allowed:
             raise InputError("--allow-execution is for --judge signals; --config says whether agents run their tests")
-    elif "asks" in kind:
-        if options.chats or options.screener or (kind == "asks" and (options.allowed or options.encoder)):
-            raise InputError(
-                "--judge asks:PROVIDER:MODEL names its model, and asks it alone: leave --chat and --screener out; "
-                "--encoder and --allow-execution are for signals+asks:PROVIDER:MODEL"
-            )
-    elif options.chats or options.screener or options.budget or options.rate:
-        raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
     elif options.install:
-        raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
+        raise InputError(f"--judge {kind} installs nothing: leave --install out; what lacks a module is not run")
+    elif options.chats or options.screener:
+        raise InputError(f"--chat and --screener are for agents: leave them out with --judge {kind}")
+    elif kind == "signals" and (options.budget or options.rate):
+        raise InputError("--judge signals asks no model: leave --budget and --rate out")
+    elif kind == "asks" and (options.encoder or options.allowed):
+        raise InputError("--encoder and --allow-execution are for signals: --judge signals+asks:PROVIDER:MODEL")
 
 
 def open_chats(
