@@ -1,9 +1,8 @@
 """Judge pairs by one question to a model: how likely its first word is yes.
 
 The judge `asks:PROVIDER:MODEL`, or `signals+asks:PROVIDER:MODEL`, which adds the log-odds of the judge without a model.
-What a model says is calibrated: the constants below were measured with Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) on labelled
-pairs of CoSQA's training part, each label counting the same. Another model needs its own: `calibrate` of
-`assay.llm.yes_no` makes them of a few labels, and the options `scale` and `bias` of the spec take them.
+Models differ in how sure they are and in which way they lean: `calibrate` of `assay.llm.yes_no` makes a scale and a
+bias of a few labels, and the options `scale` and `bias` of the spec take them.
 """
 
 from __future__ import annotations

@@ -17,8 +17,6 @@ from dataclasses import dataclass, fields
 from hashlib import blake2b
 from typing import Any, Final
 
-import numpy as np
-
 from assay.errors import InputError
 from assay.llm.wrappers import ask_all
 from assay.protocols import Chat
@@ -139,7 +137,7 @@ class Calibration:
 
 
 PAIR_CALIBRATION: Final = Calibration((1.0,), 0.0)
-"""Of the question about a pair: Qwen2.5-Coder-1.5B-Instruct (Q4_K_M), labelled pairs of CoSQA's training part."""
+"""Of the question about a pair: what the model says, as it says it."""
 
 
 def probability(log_odds: float) -> float:
@@ -156,6 +154,8 @@ def calibrate(
     """
     if len(log_odds) != len(labels) or not labels:
         raise InputError(f"{len(log_odds)} rows of log-odds and {len(labels)} labels; wanted one or more of each")
+    import numpy as np  # which no command that only reads records needs
+
     rows = np.column_stack([np.asarray(log_odds, dtype=float), np.ones(len(labels))])
     right, start = np.asarray(labels, dtype=float), np.array([*prior.weights, prior.bias])
     found = start.copy()

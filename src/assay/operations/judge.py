@@ -55,17 +55,8 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     encoder: Encoder | None = None,
 ) -> Judge:
     """Return the judge of these settings, with what its parts need; `encoder` is for `signals`."""
-    if settings.judge == "signals":
-        return _signals_judge(settings, encoder, steps if settings.sandbox else None, runner_of)
-    if settings.judge in {"asks", "signals+asks"}:
-        from assay.judge.asks import AsksJudge
-        from assay.llm.yes_no import YesNoOptions
-
-        signals = None
-        if settings.judge != "asks":
-            runs = steps if settings.sandbox else None
-            signals = _signals_judge(replace(settings, prior=EVEN), encoder, runs, runner_of)
-        return AsksJudge(chats[0], steps, YesNoOptions(**settings.asks), settings.prior, signals)
+    if settings.judge in {"signals", "asks", "signals+asks"}:
+        return _quick_judge(settings, chats, steps, runner_of, encoder)
     from assay.judge.agents import Agents, Fixer, QuestionAuthor, configured
     from assay.judge.test_programs import Executor
 
@@ -87,6 +78,21 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
         several = [replace(one, opinion=number) for number in range(1, settings.votes + 1)]
         judges.append(one if settings.votes == 1 else MajorityJudge(several))
     return judges[0] if len(judges) == 1 else MajorityJudge(judges)
+
+
+def _quick_judge(
+    settings: CampaignSettings, chats: Sequence[Chat], steps: Steps, runner_of: RunnerOf | None, encoder: Encoder | None
+) -> Judge:
+    """Return the judge `signals`, `asks` or both; the prior counts once."""
+    beside = replace(settings, prior=EVEN) if chats else settings
+    runs = steps if settings.sandbox else None
+    signals = None if settings.judge == "asks" else _signals_judge(beside, encoder, runs, runner_of)
+    if signals and not chats:
+        return signals
+    from assay.judge.asks import AsksJudge
+    from assay.llm.yes_no import YesNoOptions
+
+    return AsksJudge(chats[0], steps, YesNoOptions(**settings.asks), settings.prior, signals)
 
 
 def _signals_judge(
@@ -123,33 +129,24 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
     runs = options.config in RUNNING if kind == "agents" else options.allowed
     _check(options, kind, runs=runs)
     with ExitStack() as stack:
-        settings = CampaignSettings(kind, config="", prior=options.prior)
-        specs = options.chats
-        if "asks" in kind:
+        screener, _, of_screener = options.screener.partition(":")
+        specs, settings = options.chats, CampaignSettings(kind, config="", screener=screener, prior=options.prior)
+        if kind == "agents":
+            settings = replace(settings, config=options.config, max_tries=options.max_tries, votes=options.votes)
+            settings = replace(settings, prompts=versions(options.prompts))
+        elif kind != "signals":
             from assay.llm.yes_no import read_spec
 
             spec, asked = read_spec(asks, "orders", "scale", "bias")
             specs, settings = (spec,), replace(settings, asks=asked.changed(), prompts=versions(names=(PAIR,)))
         chats, later = open_chats(specs, options, out, stack)
-        settings = replace(settings, chats=tuple(chat.name for chat in chats))
-        if kind == "agents":
-            settings = CampaignSettings(
-                "agents",
-                tuple(chat.name for chat in chats),
-                options.config,
-                max_tries=options.max_tries,
-                votes=options.votes,
-                prompts=versions(options.prompts),
-            )
-        screener, _, of_screener = options.screener.partition(":")
-        settings, encoder = replace(settings, screener=screener), None
+        settings, encoder = replace(settings, chats=tuple(chat.name for chat in chats)), encoder_of(options.encoder)
         if "signals" in {*kind.split("+"), screener}:
             from assay.judge.signals import weights_file, weights_version
 
-            weights, encoder = of_screener if kind == "agents" else weights, encoder_of(options.encoder)
+            weights = of_screener if kind == "agents" else weights
             version = weights_version(weights_file(weights, encoder=encoder is not None))
-            settings = replace(settings, weights=weights, weights_version=version)
-            settings = replace(settings, encoder=options.encoder, prior=options.prior)
+            settings = replace(settings, weights=weights, weights_version=version, encoder=options.encoder)
         runner_of, installs = None, None
         if runs:
             runner_of, installs, settings = _open_cages(options, settings, stack, say)
