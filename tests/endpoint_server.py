@@ -1,7 +1,7 @@
 """A server on loopback that speaks OpenAI's protocols and a search service's, and does what it is told: late, broken,
 cut, too long, or the key of whoever asks in its answer.
 
-It imports nothing outside the standard library but its neighbor for batches, and runs alone, too:
+It imports nothing outside the standard library, and runs alone, too:
 `python endpoint_server.py '{"grade": 1}'` prints its address and says that to everyone.
 """
 
@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
-
-from batch_endpoint import BatchEndpoint
 
 Question = dict[str, Any]
 
@@ -111,7 +109,6 @@ class EndpointServer(ThreadingHTTPServer):
         self.most_at_once = 0
         self.sent_mb = 0
         self.lock = threading.Lock()
-        self.batches = BatchEndpoint(self._answer_line)
         self._at_once = 0
 
     @property
@@ -137,10 +134,6 @@ class EndpointServer(ThreadingHTTPServer):
             if self.plays:
                 return self.plays.pop(0)
         return self.say(question)
-
-    def _answer_line(self, question: Question) -> tuple[int, bytes]:
-        play = self.next_play(question)
-        return play.status, completion(question, play) if play.body is None else play.body
 
     def handle_error(self, *_: object) -> None:
         """Keep quiet: clients that go away are part of the tests."""
@@ -214,25 +207,12 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        if self._is_about_batches("GET", b""):
-            return
         self._play(
             {name: each[0] for name, each in parse_qs(urlsplit(self.path).query, keep_blank_values=True).items()}
         )
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers["content-length"]))
-        if not self._is_about_batches("POST", raw):
-            self._play(json.loads(raw))
-
-    def _is_about_batches(self, method: str, raw: bytes) -> bool:
-        """Answer what is asked about files and batches."""
-        answer = self.server.batches.handle(method, self.path, raw)
-        if answer is None:
-            return False
-        status, body = answer
-        self._answer(Play(status=status, headers={"retry-after": "0"} if status >= 400 else {}), body)
-        return True
+        self._play(json.loads(self.rfile.read(int(self.headers["content-length"]))))
 
     def _play(self, question: Question) -> None:
         with self.server.counted():

@@ -118,10 +118,6 @@ class EndpointRefused(ChatError):
     """The key, the account, the model or the address is wrong; no prompt would fare better."""
 
 
-class Deferred(ChatError):
-    """The answer comes later, with a batch; ask again when it is there."""
-
-
 class BudgetSpent(ChatError):
     """The next call might have passed the limit, and was not made."""
 

@@ -363,5 +363,3 @@ class Reply:
     """Of those in, what the endpoint says that it had read before, and most sell cheaper."""
     attempts: int = 1
     """Answers that it took until one fitted the schema."""
-    batch: bool = False
-    """Whether it came with a batch, at its price."""

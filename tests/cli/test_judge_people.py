@@ -1,4 +1,4 @@
-"""`assay judge label` and `assay judge prefer`: people label and vote on a page; what they say is kept and read."""
+"""`assay judge label`: people label on a page; what they say is kept and read."""
 
 from __future__ import annotations
 
@@ -149,63 +149,3 @@ def test_what_cannot_be_labelled_is_told(assay, refuses, home: Path):
     assert (ran.status, "no label in" in ran.err) == (1, True)
     ran = assay("judge", "label", "empty.jsonl", "--person", "ann")
     assert (ran.status, "holds no pair" in ran.err, "empty.jsonl:1" in ran.err) == (2, True, True)
-
-
-@pytest.fixture
-def two_sets(home: Path) -> Path:
-    """Return a folder with two sets of codes for three queries, and one query that both answer alike."""
-    for name in "AB":
-        rows = [
-            {"query_id": f"q{at}", "query": f"how to {at}", "code_id": f"{name}{at}", "code": f"def {name}{at}(): ..."}
-            for at in range(3)
-        ]
-        rows.append({"query_id": "q9", "query": "same", "code_id": f"{name}9", "code": "pass"})
-        (home / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return home
-
-
-class Voter(Balloter):
-    """The command, and somebody who votes on its page."""
-
-    def __init__(self, folder: Path, *options: str) -> None:
-        super().__init__(folder, "judge", "prefer", "A.jsonl", "B.jsonl", *options, "--votes", "votes.jsonl")
-
-    def vote(self, letter: str) -> None:
-        """Choose the code of a set, which only a test can know."""
-        item = json.loads(self.ask("GET", "state"))["item"]
-        side = "left" if f"def {letter}" in item["left"] else "right"
-        self.ask("POST", "vote", {"item": item["id"], "side": side, "seconds": 3})
-
-
-def test_a_study_that_is_stopped_goes_on_and_is_summed_up(assay, two_sets: Path):
-    first = Voter(two_sets)
-    first.vote("A")
-    first.process.send_signal(signal.SIGINT)
-    status, out, err = first.end()
-    assert (status, "3 of 3 to vote on" in err, "1 with the same code in both" in err) == (0, True, True)
-    assert "1 vote of 1 voter on 1 of 3 queries" in out
-    second = Voter(two_sets)
-    assert "2 of 3 to vote on" in second.said
-    second.vote("A")
-    second.vote("B")
-    second.ask("POST", "finish", {})
-    status, out, _ = second.end()
-    assert status == 0
-    assert "A  A.jsonl  wins 2\nB  B.jsonl  wins 1\nneither  0\nshare of A 0.667 [0.21-0.94], sign test p 1\n" in out
-    told = json.loads(assay(*"judge prefer A.jsonl B.jsonl --votes votes.jsonl --summary --format json".split()).out)
-    assert (told["a"], told["b"], told["asked"], told["alpha"]) == (2, 1, 3, None)
-
-
-def test_no_votes_sets_that_share_nothing_and_votes_of_another_study_are_told(assay, two_sets: Path):
-    def summed(other: str) -> tuple[int, str, str]:
-        ran = assay("judge", "prefer", "A.jsonl", other, "--votes", "v.jsonl", "--summary")
-        return ran.status, ran.out, ran.err
-
-    status, out, err = summed("B.jsonl")
-    assert (status, "0 votes" in out, "no vote in" in err) == (1, True, True)
-    (two_sets / "far.jsonl").write_text('{"query_id": "x", "query": "x", "code_id": "c", "code": "pass"}\n')
-    status, _, err = summed("far.jsonl")
-    assert (status, "nothing to choose between" in err) == (2, True)
-    (two_sets / "v.jsonl").write_text('{"kind": "study", "format": 1, "seed": 0, "items": 3, "hash": "x"}\n')
-    status, _, err = summed("B.jsonl")
-    assert (status, "the codes differ; give another --votes, or --fresh" in err) == (2, True)

@@ -154,7 +154,6 @@ def test_what_cannot_be_done_is_said_in_a_line(refuses):
             ("--in-flight 8", "--in-flight is for rankers that ask a model"),
             (f"--ranker {SPEC} --replay", "no such file: 'rank-records.jsonl'; the same command without --replay"),
             (f"--ranker {SPEC} --replay --budget 1usd", "--replay asks no model: leave --budget"),
-            ("--ranker asks:batch:openai:m", "answers in batches"),
             ("--ranker asks:opnai:m", "unknown chat 'opnai'; did you mean 'openai'"),
             (f"--ranker {SPEC}&top=x", "is 'x'; wanted a number"),
         )

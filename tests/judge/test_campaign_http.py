@@ -1,12 +1,10 @@
-"""The whole of algorithm 1 against a server of OpenAI's protocol, one question at a time or in batches, with real
-sandboxes: faults of the line change no verdict, and what is recorded is paid once."""
+"""The whole of algorithm 1 against a server of OpenAI's protocol, with real sandboxes: faults of the line change no
+verdict, and what is recorded is paid once."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -25,7 +23,6 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 
 COUNT = 16
 GRADES_OF = {f"c{number}": GRADES[KINDS[number % len(KINDS)]] for number in range(COUNT)}
-BATCH = "batch:openai:actor"
 _MEASURED = ("seconds", "cost", "tokens_in", "tokens_out", "asked_again", "judge")
 """What differs by the clock, by a fault of the line, and by the port of the server."""
 
@@ -48,7 +45,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("ASSAY_API_KEY", "sk-test")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("assay.llm.batch_chat._FIRST_S", 0.01)
     return tmp_path
 
 
@@ -159,129 +155,12 @@ def test_pairs_that_were_judged_in_two_runs_through_every_fault_end_as_in_one(ho
     assert figures["plan"]["pairs"] == 412_080
 
 
-def test_pairs_in_batches_pay_each_reply_once_at_half_the_price(home: Path, judge, assay):
-    with serving(say) as server:
-        server.batches.polls = 0
-        said = judge(server, "whole.jsonl", BATCH)
-        calls = server.batches.paid.total()
-        assert (said["judged"], said["undecided"], said["before"]) == (COUNT, 0, 0)
-        assert set(server.batches.paid.values()) == {1}
-        assert not server.questions, "a batch that answers everything needs no direct call"
-        assert grades_in(home / "whole.jsonl") == GRADES_OF
-        half(home / "whole.jsonl", home / "cut.jsonl")
-        shutil.copytree(home / "whole.jsonl.batches", home / "cut.jsonl.batches")
-        assert judge(server, "cut.jsonl", BATCH)["judged"] > 0
-        assert server.batches.paid.total() == calls, "a reply was paid for twice"
-    assert told(home / "cut.jsonl") == told(home / "whole.jsonl")
-    assert assay("judge", "replay", home / "cut.jsonl").out.startswith(f"{COUNT} verdicts are the same, 0 differ")
-    records = [json.loads(line) for line in (home / "cut.jsonl").read_text().splitlines()]
-    replies = [record for record in records if record["kind"] == "reply"]
-    assert all(reply["batch"] for reply in replies)
-    assert sum(reply["cost"] for reply in replies) == pytest.approx(len(replies) * (100 + 2 * 10) / 1e6 / 2)
-
-
-def test_lines_that_fail_and_expire_end_as_if_they_had_not(home: Path, judge):
-    with serving(say) as server:
-        server.batches.polls, fates = 0, {1: "error", 2: "expired"}
-        server.batches.lines = lambda body: fates.get(sum(body["messages"][1]["content"].encode()) % 4, "")
-        judge(server, "out.jsonl", BATCH)
-        direct = ["\n".join(each["content"] for each in question["messages"]) for question in server.questions]
-        assert direct
-        assert len(set(direct)) == len(direct), "a reply was paid for twice"
-        assert set(server.batches.paid.values()) == {1}
-    assert grades_in(home / "out.jsonl") == GRADES_OF
-
-
-def test_what_takes_no_batches_is_refused(home: Path, assay):
-    for chat, says in (
-        ("batch:scripted:x", "names no endpoint; wanted batch:PROVIDER:MODEL"),
-        ("batch:openai", "names no model"),
-        ("batch:deepseek:deepseek-chat", "is not known to take batches"),
-    ):
-        ran = assay(*few_command(home), "--chat", chat)
-        assert (ran.status, says in ran.err) == (2, True), ran.err
-
-
 TIGHT = "?usd_in=1&usd_out=2&max_tokens=20"
 
 
-def test_a_budget_ends_it_before_more_is_spent_and_the_same_one_pays_no_more(few):
-    with serving(say) as server:
-        for _ in range(2):
-            ran = few(server, "--chat", BATCH + TIGHT, "--budget", "0.001usd")
-            said = json.loads(ran.out)
-            assert (ran.status, "the budget is spent" in said["stopped"]) == (1, True)
-        assert 0 < said["before"] == server.batches.paid.total() < 6
-        assert set(server.batches.paid.values()) == {1}
-        assert not server.questions
-        server.say = lambda question: replace(say(question), usage=(4000, 10))
-        ran = few(server, "--chat", "openai:actor" + TIGHT, "--budget", "0.02usd", "--workers", "1", "--fresh")
+def test_a_budget_ends_it_before_more_is_spent(few):
+    with serving(lambda question: replace(say(question), usage=(4000, 10))) as server:
+        ran = few(server, "--chat", "openai:actor" + TIGHT, "--budget", "0.02usd", "--workers", "1")
         assert (ran.status, "the budget is spent" in json.loads(ran.out)["stopped"]) == (1, True)
         assert 0 < len(server.questions) < 6
         assert len(server.questions) * (4000 + 2 * 10) / 1e6 <= 0.02
-
-
-@pytest.mark.timeout(60)
-def test_a_judge_without_batches_does_not_wait_for_the_room_that_batches_hold(few):
-    with serving(say) as server:
-        ran = few(server, "--chat", "openai:other" + TIGHT, "--chat", BATCH + TIGHT, "--budget", "0.011usd")
-        assert json.loads(ran.out)["judged"] == 6
-        assert (len(server.questions), server.batches.paid.total()) == (6, 6)
-
-
-def test_a_run_with_the_same_budget_takes_what_an_earlier_one_left_under_way(few):
-    chat = ("--chat", BATCH + TIGHT, "--budget", "0.02usd")
-    with serving(say) as server:
-        server.batches.fault = lambda *about: (400, b"no") if about == ("GET", "/batches/batch_0") else None
-        assert few(server, *chat).status == 1
-        begun = server.batches.asked.count("POST /batches")
-        server.batches.fault = lambda *_: None
-        assert json.loads(few(server, *chat).out)["judged"] == 6
-        assert begun == 1
-        assert set(server.batches.paid.values()) == {1}
-
-
-def test_a_campaign_that_begins_in_batches_goes_on_without(home: Path, few):
-    with serving(say) as server:
-        batch = few(server, "--chat", BATCH, "--sample", "3", cache=True)
-        assert json.loads(batch.out)["judged"] == 3
-        assert (server.batches.paid.total(), len(server.questions)) == (3, 0)
-        again = few(server, "--chat", "openai:actor", "--sample", "3", cache=True)
-        assert json.loads(again.out)["before"] == 3
-        fresh = few(server, "--chat", "openai:actor", "--fresh", cache=True)
-        assert json.loads(fresh.out)["judged"] == 6
-        assert len(server.questions) == 3, "the cache has the others"
-    assert (home / "r.jsonl.old.batches").is_dir()
-    assert not (home / "r.jsonl.batches").exists()
-
-
-def test_a_second_process_of_a_campaign_in_batches_is_refused(home: Path, few):
-    """The other is at its batch, where it writes no records."""
-    again = [sys.executable, "-m", "assay", *few_command(home), "--no-cache", "--chat", BATCH]
-    seen: list[subprocess.CompletedProcess[str]] = []
-
-    def second(method: str, path: str) -> None:
-        if (method, path) == ("GET", "/batches/batch_0") and not seen:
-            commands = (again, [*again, "--fresh"])
-            seen.extend(
-                [subprocess.run(each, capture_output=True, text=True, check=False, timeout=60) for each in commands]
-            )
-
-    with serving(say) as server:
-        server.batches.fault = second
-        assert json.loads(few(server, "--chat", BATCH).out)["judged"] == 6
-        assert len(server.batches.batches) == 1
-    for ran in seen:
-        assert (ran.returncode, len(ran.stderr.splitlines())) == (2, 1)
-        assert "r.jsonl.batches: wait for its end" in ran.stderr
-
-
-def test_fresh_leaves_the_batches_of_another_model_aside(home: Path, few):
-    with serving(say) as server:
-        server.batches.fault = lambda method, _: (400, b"no") if method == "GET" else None
-        assert few(server, "--chat", BATCH).status == 1
-        (home / "r.jsonl").unlink(missing_ok=True)
-        server.batches.fault = lambda *_: None
-        other = few(server, "--chat", "batch:openai:other")
-        assert (other.status, "holds batches of openai:actor" in other.err) == (2, True)
-        assert json.loads(few(server, "--chat", "batch:openai:other", "--fresh").out)["judged"] == 6

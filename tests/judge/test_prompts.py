@@ -8,17 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.judge.agents import PROMPTS
 from assay.judge.records import NAMES, PAIR, load
 from assay.llm.prompts import boundary, fill
 from assay.llm.schema import check, is_strict
 
-DATA = dict.fromkeys(("query", "code", "program", "report", "order", "refused", "question"), "x") | {"notes": ""}
+DATA = dict.fromkeys(("query", "code", "program", "report"), "x") | {"notes": ""}
 
 
 def test_every_prompt_is_whole_and_begins_with_what_all_pairs_share():
     """The rest of a call is the data, the names of its texts and the marks: nothing that a cache could have shared."""
-    for name in {*NAMES, *PROMPTS} - {PAIR}:
+    for name in {*NAMES} - {PAIR}:
         template = load(name)
         check(template.schema)
         assert is_strict(template.schema), name

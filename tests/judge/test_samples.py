@@ -12,9 +12,8 @@ import pytest
 from assay.errors import InputError
 from assay.judge.labels import Annotator, compare
 from assay.judge.pairs import Pair, read_sample
-from assay.judge.preferences import Ballot, paired
 from assay.runs.options import SampleDraw
-from assay.values import Chunk, Problem, Query
+from assay.values import Problem
 
 ROWS = [
     {
@@ -82,18 +81,3 @@ def test_queries_of_the_same_words_are_drawn_together():
     assert by_id.against["a"].kappa.value == by_text.against["a"].kappa.value
     widths = [found.against["a"].f1.high - found.against["a"].f1.low for found in (by_id, by_text)]
     assert widths[1] > 2 * widths[0]
-
-
-def test_a_study_asks_about_the_drawn_queries_alone(tmp_path: Path):
-    sides = [
-        [Pair(Query(f"q{at}", f"ask {at}"), Chunk(f"{side}{at}", f"{side} = {at}")) for at in range(30)]
-        for side in "ab"
-    ]
-    study = paired(*sides, SampleDraw(size=10, seed=2))
-    assert len(study.items) == 10
-    assert {item.id for item in study.items} < {item.id for item in paired(*sides, SampleDraw(seed=2)).items}
-    votes = tmp_path / "votes.jsonl"
-    ballot = Ballot(study, votes, seed=2)
-    ballot.take({"item": ballot.item_to_show()["item"]["id"], "side": "left"})
-    with pytest.raises(InputError, match="votes of another run: the codes, sample differ"):
-        Ballot(paired(*sides, SampleDraw(size=11, seed=2)), votes, seed=2)

@@ -14,7 +14,6 @@ from assay.runs.record import (
     Batches,
     Journal,
     append_lines,
-    batches_of,
     begin,
     digest,
     is_begun,
@@ -166,17 +165,6 @@ def test_one_process_writes(tmp_path: Path):
     with sole_writer(out), pytest.raises(InputError, match="another run writes"):
         start_fresh(out)
     assert is_begun(out)
-
-
-def test_batches_without_a_line_yet_are_moved_aside_unless_somebody_asks_them(tmp_path: Path):
-    out = tmp_path / "run.jsonl"
-    batches_of(out).mkdir()
-    with sole_writer(batches_of(out)), pytest.raises(InputError, match="another run writes"):
-        start_fresh(out)
-    assert batches_of(out).exists()
-    start_fresh(out)
-    assert not batches_of(out).exists()
-    assert (tmp_path / "run.jsonl.old.batches").is_dir()
 
 
 def test_a_fresh_run_moves_the_earlier_one_aside_with_what_lies_beside_it(tmp_path: Path):

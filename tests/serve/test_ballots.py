@@ -1,4 +1,4 @@
-"""Ballots of preferences and of labels: a server on this machine, a page that votes by key, and the file of votes."""
+"""The ballot of labels: a server on this machine, a page that votes by key, and the file of labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pytest
 from assay.errors import InputError
 from assay.judge.label_ballots import LabelBallot, LabelSettings
 from assay.judge.pairs import Pair
-from assay.judge.preferences import Ballot, paired, read_votes
 from assay.judge.records import verdicts
 
 pytest.importorskip("starlette")
@@ -40,8 +39,8 @@ TESTS = {
 
 
 @contextmanager
-def serving(ballot: Any, page: str) -> Iterator[BallotServer]:
-    made = BallotServer(ballot, page)
+def serving(ballot: Any) -> Iterator[BallotServer]:
+    made = BallotServer(ballot)
     thread = Thread(target=made.serve, daemon=True)
     thread.start()
     yield made
@@ -49,20 +48,17 @@ def serving(ballot: Any, page: str) -> Iterator[BallotServer]:
     thread.join(LIMIT_S)
 
 
-@pytest.fixture
-def ballot(tmp_path: Path) -> Ballot:
-    """Return a ballot of five items with texts that want to be markup."""
-
-    def side(name: str) -> list[Pair]:
-        code = f"def {name}(x):\n    return x  # {HOSTILE}\n"
-        return [Pair(Query(f"q{at}", f"how to {at} {HOSTILE}"), Chunk(f"{name}{at}", code)) for at in range(5)]
-
-    return Ballot(paired(side("first"), side("second")), tmp_path / "votes.jsonl")
+def pairs() -> list[Pair]:
+    """Return four pairs with texts that want to be markup."""
+    codes = [f"def f{at}(x):\n    return x  # {HOSTILE}\n" for at in range(3)]
+    codes.append(f"wide = '{'x' * 30_000}'\n" + "".join(f"line{at} = {at}\n" for at in range(400)))
+    queries = [Query(f"q{at // 2}", f"how to {at // 2} {HOSTILE}") for at in range(4)]
+    return [Pair(query, Chunk(f"c{at}", code)) for at, (query, code) in enumerate(zip(queries, codes, strict=True))]
 
 
 @pytest.fixture
-def server(ballot: Ballot) -> Iterator[BallotServer]:
-    with serving(ballot, "prefer") as made:
+def server(tmp_path: Path) -> Iterator[BallotServer]:
+    with LabelBallot(pairs(), tmp_path, LabelSettings(person="ann")) as ballot, serving(ballot) as made:
         yield made
 
 
@@ -78,8 +74,8 @@ def state(server: BallotServer, query: str = "") -> dict:
     return json.loads(ask(server, "GET", f"/{server.key}/state{query}")[2])
 
 
-def vote(server: BallotServer, side: str, **headers: str) -> int:
-    given = {"item": state(server)["item"]["id"], "side": side, "seconds": 1.5}
+def vote(server: BallotServer, grade: int | None, **headers: str) -> int:
+    given = {"item": state(server)["item"]["id"], "grade": grade, "seconds": 1.5}
     return ask(server, "POST", f"/{server.key}/vote", given, **headers)[0]
 
 
@@ -87,13 +83,13 @@ def finish(server: BallotServer, key: str, **headers: str) -> tuple[int, bytes]:
     return ask(server, "POST", f"/{key}/finish", {}, **headers)[::2]
 
 
-def test_votes_go_from_the_page_to_the_file_until_it_is_finished(server: BallotServer, tmp_path: Path):
-    for done, side in enumerate(("left", "right", "neither", "left", "left")):
+def test_labels_go_from_the_page_to_the_file_until_it_is_finished(server: BallotServer, tmp_path: Path):
+    for done, grade in enumerate((1, 0, None, 1)):
         assert state(server)["voted"] == done
-        assert vote(server, side) == 200
-    assert state(server) == {"voted": 5, "total": 5, "at": 5, "item": None}
+        assert vote(server, grade) == 200
+    assert state(server) == {"voted": 4, "total": 4, "at": 4, "item": None, "graded": False}
     assert state(server, "?at=2")["item"]
-    assert len(read_votes(tmp_path / "votes.jsonl")[1]) == 5
+    assert len([*verdicts(tmp_path / "ann.jsonl")]) == 4
     assert finish(server, "wrong")[0] == 404, "a stranger does not end it"
     assert finish(server, server.key, Origin="http://evil.example")[0] == 403
     assert not server.finished.is_set()
@@ -114,17 +110,17 @@ def test_the_page_loads_nothing_and_may_run_nothing_else(server: BallotServer):
     assert "http" not in page
     for name in re.findall(r' (?:src|href)="([^"]+)"', page):
         assert ask(server, "GET", f"/{server.key}/{name}")[0] == 200
-    for name in ("page/", "page/none.js", "page/index.html", "ballot/../prefer.html", "ballot/label.html"):
+    for name in ("page/", "page/none.js", "page/index.html", "ballot/../label.html", "ballot/label.html"):
         assert ask(server, "GET", f"/{server.key}/{name}")[0] == 404
     with pytest.raises(InputError, match=r"cannot listen on 127.0.0.1, port"):
-        BallotServer(server.ballot, "prefer", server.port)
+        BallotServer(server.ballot, server.port)
 
 
 def test_another_host_page_or_person_gets_nothing_and_cannot_vote(server: BallotServer, tmp_path: Path):
     port = server.port
     for host in ("evil.example", "127.0.0.1", "127.0.0.1:1", f"evil.example:{port}", ""):
         status, _, body = ask(server, "GET", f"/{server.key}/state", Host=host)
-        assert (status, b"left" in body) == (421, False), host
+        assert (status, b"voted" in body) == (421, False), host
     assert ask(server, "GET", f"/{server.key}/state", Host=f"localhost:{port}")[0] == 200
     for path in ("/", "/state", "/wrong/state", "//", "/wrong/", "/../state", "//[", "*", "/page/base.css"):
         status, _, body = ask(server, "GET", path)
@@ -135,79 +131,28 @@ def test_another_host_page_or_person_gets_nothing_and_cannot_vote(server: Ballot
         {"Origin": "null"},
         {"Sec-Fetch-Site": "cross-site"},
     ):
-        assert vote(server, "left", **wrong) == 403
+        assert vote(server, 1, **wrong) == 403
     for method in ("PUT", "DELETE", "OPTIONS", "TRACE"):
         assert ask(server, method, f"/{server.key}/vote")[0] == 405
-    assert not (tmp_path / "votes.jsonl").exists()
-    assert vote(server, "left", Origin=server.address.removesuffix(f"/{server.key}/")) == 200
+    assert not (tmp_path / "ann.jsonl").exists()
+    assert vote(server, 1, Origin=server.address.removesuffix(f"/{server.key}/")) == 200
 
 
-def test_what_is_no_vote_or_cannot_be_written_is_refused(server: BallotServer, ballot: Ballot, tmp_path: Path):
+def test_what_is_no_vote_or_cannot_be_written_is_refused(server: BallotServer, tmp_path: Path):
     for body, wanted in (
-        ({"item": "none", "side": "left"}, 400),
+        ({"item": "none", "grade": 1}, 400),
         ({}, 400),
         ([1], 400),
-        ({"item": "x" * LONGEST_BODY, "side": "left"}, 413),
-        ({"item": "x" * (4 << 20), "side": "left"}, 413),
+        ({"item": "x" * LONGEST_BODY, "grade": 1}, 413),
+        ({"item": "x" * (4 << 20), "grade": 1}, 413),
     ):
         status, _, told = ask(server, "POST", f"/{server.key}/vote", body)
         assert (status, bool(json.loads(told)["error"])) == (wanted, True)
-    (tmp_path / "votes.jsonl").mkdir()
-    given = {"item": ballot.item_to_show()["item"]["id"], "side": "left"}
+    (tmp_path / "ann.jsonl").mkdir()
+    given = {"item": state(server)["item"]["id"], "grade": 1}
     status, _, told = ask(server, "POST", f"/{server.key}/vote", given)
-    assert (status, ballot.voted) == (500, 0)
-    assert f"{tmp_path / 'votes.jsonl'}: Is a directory" in json.loads(told)["error"]
-
-
-def test_the_page_of_preferences_is_voted_on_by_key_and_by_button(look, server: BallotServer, tmp_path: Path):
-    seen = look(server.address)
-    keys = seen.page.keyboard
-
-    def counted(count: int) -> None:
-        idle = "document.body.dataset.busy === 'false'"
-        seen.until(f"document.querySelector('#count').textContent === '{count} of 5' && {idle}")
-
-    counted(0)
-    assert seen.page.title() == "Which code answers better?"
-    assert "<b>bold?</b> & $token" in seen.page.locator("#left").text_content()
-    assert seen.page.locator("img, b").count() == 0
-    assert all(url.startswith((server.address, "data:")) for url in seen.asked)
-    seen.page.set_viewport_size({"width": 390, "height": 844})
-    assert seen.run("document.documentElement.scrollWidth") <= 390
-    keys.press("Control+1")
-    keys.down("1")
-    counted(1)
-    for _ in range(3):
-        keys.down("1")  # again while it is down: held
-    keys.up("1")
-    keys.press("2")
-    counted(2)  # neither the shortcut nor the held key voted
-    keys.press("0")
-    counted(3)
-    keys.press("Backspace")
-    seen.until("document.body.dataset.at === '2' && document.body.dataset.busy === 'false'")
-    keys.press("1")
-    seen.until("document.body.dataset.at === '3' && document.body.dataset.busy === 'false'")
-    for done in (4, 5):
-        seen.page.locator("[data-side=right]").click()
-        counted(done)
-    assert seen.page.locator("#end").is_visible()
-    assert seen.page.locator("#codes").is_hidden()
-    keys.press("Enter")
-    seen.page.get_by_role("heading", name="Thank you.").wait_for()
-    assert server.finished.wait(LIMIT_S)
-    _, votes = read_votes(tmp_path / "votes.jsonl")
-    assert [vote["choice"] == vote["left"] for vote in votes].count(True) == 2
-    assert len(votes) == 5
-    assert all(vote["choice"] != "neither" and vote["seconds"] >= 0 for vote in votes)
-    assert not seen.complaints
-
-
-def pairs() -> list[Pair]:
-    codes = [f"def f{at}(x):\n    return x  # {HOSTILE}\n" for at in range(3)]
-    codes.append(f"wide = '{'x' * 30_000}'\n" + "".join(f"line{at} = {at}\n" for at in range(400)))
-    queries = [Query(f"q{at // 2}", f"how to {at // 2} {HOSTILE}") for at in range(4)]
-    return [Pair(query, Chunk(f"c{at}", code)) for at, (query, code) in enumerate(zip(queries, codes, strict=True))]
+    assert (status, state(server)["voted"]) == (500, 0)
+    assert f"{tmp_path / 'ann.jsonl'} is not a regular file" in json.loads(told)["error"]
 
 
 class Session:
@@ -221,7 +166,7 @@ class Session:
 
     def __enter__(self):
         self.ballot.__enter__()
-        self.serving = serving(self.ballot, "label")
+        self.serving = serving(self.ballot)
         self.server = self.serving.__enter__()
         self.seen = self.look(self.server.address, **self.options)
         self.page = self.seen.page

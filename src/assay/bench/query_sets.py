@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from assay.bench.answer_runs import SystemAnswer, read_any
+from assay.bench.answer_runs import SystemAnswer
 from assay.bench.matrix import SetSpec
 from assay.bench.results import UnseenCounts
-from assay.bench.system import SystemCorpus, cached, checkout_of, corpus_of, file_names, lines_of, text_of
+from assay.bench.system import SystemCorpus, cached, checkout_of, corpus_of, lines_of, text_of
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.corpus.walk import OWN_REPORTS, OWN_TRUTH
 from assay.errors import InputError
@@ -22,7 +22,7 @@ from assay.truth import truth_formats
 from assay.truth.formats.shared import about_file, place_of
 from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Qrels, Truth, TruthFile, qrels_of
-from assay.truth.judging_pool import Pool, Run, as_pairs, pool
+from assay.truth.judging_pool import Pool, as_pairs, pool
 from assay.truth.target_places import placed_in, resolved
 from assay.values import Chunk, Judgment, Mode, Problem, Query
 
@@ -145,55 +145,6 @@ def _completed(truth: Truth) -> Iterator[Query]:
         found = {"language": language, "folder": query.tags.get("folder") or folders.get(query.id, "")}
         tags = {**query.tags, **{name: value for name, value in found.items() if value}}
         yield replace(query, tags=tags, mode=mode if query.mode == "all" else query.mode)
-
-
-def pool_runs(reading: TruthFile, files: Iterable[Path], corpus: Path | None, *, depth: int, seed: int) -> Pool:
-    """Return what the first `depth` results of any run hold without a judgment, with the problems of all that was read.
-
-    `corpus` is the checkout of the ground truth, if it speaks of one and does not lie where it says.
-    """
-    truth = reading.truth
-    problems: list[Problem] = []
-    runs = _runs(truth, list(_run_files(files)), problems)
-    searched = None if truth.documents else corpus_of(truth, checkout_of(truth, corpus), cached())
-    lines = resolved(replace(reading, truth=replace(truth, commit="")), searched.root) if searched else reading
-    right = qrels_of(lines.truth, lines.where)
-    found = pool(right, runs, depth, _text_reader(truth, searched), seed=seed)
-    return replace(found, problems=(*problems, *lines.problems, *right.problems, *found.problems))
-
-
-def _run_files(files: Iterable[Path]) -> Iterator[Path]:
-    """Yield files of runs, and those of folders as `assay bench` writes them."""
-    for file in files:
-        if not file.is_dir():
-            yield file
-            continue
-        inside = sorted(each for each in file.glob("*.jsonl") if not each.name.endswith(".progress.jsonl"))
-        if not inside:
-            raise InputError(f"no run in the folder '{file}': wanted one that assay bench wrote, as runs/SET, or files")
-        yield from inside
-
-
-def _runs(truth: Truth, files: list[Path], problems: list[Problem]) -> dict[str, Run]:
-    """Return each run by its file's name, or its path where names repeat; files of documents get the documents' ids."""
-    names = [file.stem for file in files]
-    ids = dict(zip(file_names(truth.documents), (each.path or each.id for each in truth.documents), strict=True))
-    runs: dict[str, Run] = {}
-    for file in files:
-        ranked, found = read_any(file)
-        problems += found
-        name = str(file) if names.count(file.stem) > 1 else file.stem
-        runs[name] = {
-            query: [replace(span, path=ids.get(span.path, span.path)) for span, _ in results]
-            for query, results in ranked.items()
-        }
-    return runs
-
-
-def _text_reader(truth: Truth, searched: SystemCorpus | None) -> Callable[[Span], str]:
-    """Return what gives the text of a place."""
-    documents = {document.path or document.id: document.text for document in truth.documents}
-    return lambda span: text_of(searched, span) if searched else documents.get(span.path, "")
 
 
 DEPTH = 10

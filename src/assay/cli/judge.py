@@ -124,7 +124,7 @@ def accounts(request: AccountsRequest) -> None:
     models = request.prices or (stored_settings(request.records) or {}).get("chats", ())
     prices = costs.priced(plan, {spec: price_of(spec) for spec in models})
     if request.form == "json":
-        usd = {spec: {"listed": _known(listed), "batch": _known(batch)} for spec, (listed, batch) in prices.items()}
+        usd = {spec: _known(listed) for spec, listed in prices.items()}
         click.echo(dumps({**figures, "plan": {**asdict(plan), "seconds": plan.seconds, "usd": usd}}))
     else:
         click.echo("\n".join((*_accounts_text(figures), *_forecast(plan, request.workers), *_prices(prices))))
@@ -188,17 +188,16 @@ def _forecast(plan: CostForecast, workers: int) -> Iterator[str]:
     yield f"the bottleneck is {plan.bottleneck}: {times}"
 
 
-def _prices(prices: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+def _prices(prices: Mapping[str, float]) -> Iterator[str]:
     """Yield what they would cost by the lists of models."""
     from assay.report.document import Number
     from assay.report.plain_text import rows_as_lines
 
     if prices:
         yield from rows_as_lines(
-            ("model", "by list, $", "by batch, $"),
-            ((spec, *(Number(_known(usd), digits=2) for usd in both)) for spec, both in prices.items()),
+            ("model", "by list, $"), ((spec, Number(_known(usd), digits=2)) for spec, usd in prices.items())
         )
-    for spec, (listed, _) in prices.items():
+    for spec, listed in prices.items():
         if isnan(listed):
             yield f"{spec}: its price is not listed; add ?usd_in=…&usd_out=…&usd_cached=… (USD for a million tokens)"
 

@@ -1,4 +1,4 @@
-"""Commands about labels: people give them, they are compared, and people vote between two sets of answers."""
+"""Commands about labels: people give them, and they are compared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,19 +16,16 @@ from assay.cli.adapter import command
 from assay.errors import InputError, MissingExtra, counted, printable
 from assay.io.rows import plain
 from assay.io.terminal import dumps, nulled, say, say_problems
-from assay.judge.requests import AgreementRequest, LabelRequest, PreferRequest
+from assay.judge.requests import AgreementRequest, LabelRequest
 from assay.report.document import Cell, Number, Table, estimate, fraction, table
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
-from assay.runs.options import SampleDraw
 from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
     from assay.judge.accounts import CampaignCosts
-    from assay.judge.label_ballots import LabelStudy
+    from assay.judge.label_ballots import LabelBallot, LabelStudy
     from assay.judge.labels import Annotator, Key, LabelAgreement, LabelDifference, Texts
     from assay.judge.pairs import Pair
-    from assay.judge.preferences import Preference
-    from assay.serve.http.ballots import OpenBallot
     from assay.values import Problem
 
     Costs = Mapping[str, CampaignCosts]
@@ -255,7 +252,7 @@ def _label(request: LabelRequest) -> bool:
 
     with ballots.LabelBallot(pairs, request.out, settings, tests=tests, seed=request.seed, results=results) as ballot:
         say(f"{ballot.left:,} of {len(ballot):,} to label; Ctrl+C to go on another day")
-        _serve_ballot(ballot, "label", request.port)
+        _serve_ballot(ballot, request.port)
         if not ballot.finished:
             click.echo(f"{ballot.left:,} of {len(ballot):,} to label")
         return ballot.finished
@@ -304,61 +301,13 @@ def _reasons(study: LabelStudy) -> dict[str, dict[Key, str]]:
     return {each.name: each.reasons for each in study.annotators()}
 
 
-@command(PreferRequest, example="assay judge prefer a.jsonl b.jsonl --votes votes.jsonl")
-def prefer(request: PreferRequest) -> int:
-    """Ask which code answers a query better, one from A or one from B, on a page on this machine.
-
-    A and B are pairs, pairs with labels, of which the matches are taken, or records of `assay judge run`. For each
-    voter and item it is drawn at random which code is on which side. Keys: 1 left, 2 right, 0 neither, Backspace
-    goes back.
-
-    Prints the fraction of items that A wins with its 95% Wilson interval, and the exact sign test.
-
-    Exits 0 if there are votes, 1 if there are none yet, 2 on an error.
-    """
-    from assay.judge.preferences import Ballot, codes_of, paired, preference, read_votes
-
-    a, b = (codes_of(file, queries=request.queries, corpus=request.corpus) for file in (request.a, request.b))
-    study = paired(a, b, SampleDraw(size=request.sample, seed=request.seed))
-    say_problems(study.problems, every=request.verbose)
-    left_out = {"only in A": study.only_a, "only in B": study.only_b, "with the same code in both": study.same}
-    if counts := [f"{count:,} {what}" for what, count in left_out.items() if count]:
-        say(f"queries that are not asked: {', '.join(counts)}")
-    if request.fresh:
-        start_fresh(request.votes, "--votes")
-    ballot = Ballot(study, request.votes, voter=request.voter, seed=request.seed)
-    if not request.summary:
-        say(f"{len(ballot) - ballot.voted:,} of {len(ballot):,} to vote on; Ctrl+C to go on another day")
-        _serve_ballot(ballot, "prefer", request.port)
-    votes = read_votes(request.votes)[1] if request.votes.exists() else []
-    found = preference(votes)
-    if request.form == "json":
-        click.echo(dumps({**nulled(asdict(found)), "asked": len(study.items), "out": str(request.votes)}))
-    else:
-        click.echo("\n".join(_preference_text(found, len(study.items), request.a.name, request.b.name)))
-    if not votes:
-        say(f"no vote in {request.votes}")
-    return 0 if votes else 1
-
-
-def _preference_text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:
-    yield f"{counted(found.votes, 'vote')} of {counted(found.voters, 'voter')} on {found.items:,} of {asked:,} queries"
-    yield f"A  {printable(a)}  wins {found.a:,}"
-    yield f"B  {printable(b)}  wins {found.b:,}"
-    yield f"neither  {found.draws:,}"
-    yield f"share of A {cell_text(estimate(found.rate))}, sign test p {found.p:.4g}"
-    yield f"chosen on the left {cell_text(estimate(found.left))}, {found.seconds:.1f} s a vote"
-    if found.alpha:
-        yield f"alpha of the voters {cell_text(estimate(found.alpha))}"
-
-
-def _serve_ballot(ballot: OpenBallot, page: Literal["prefer", "label"], port: int) -> None:
+def _serve_ballot(ballot: LabelBallot, port: int) -> None:
     """Serve a ballot, and say where."""
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise MissingExtra("this page", "fastapi and uvicorn", "serve")
     from assay.serve.http.ballots import BallotServer
 
-    server = BallotServer(ballot, page, port)
+    server = BallotServer(ballot, port)
     say(f"open {server.address}")
     server.serve()
     if not server.finished.is_set():

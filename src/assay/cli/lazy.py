@@ -23,12 +23,11 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
             "run": "Label pairs; continue an interrupted run.",
             "label": "Let people label pairs on a page.",
             "agreement": "Compare labels with the truth and with one another.",
-            "prefer": "Vote blindly between two sets of answers.",
             "accounts": "Print what records cost, and what more pairs would.",
             "replay": "Compute verdicts again from their records.",
             "export": "Write records as a benchmark.",
         },
-        "elsewhere": dict.fromkeys(("label", "agreement", "prefer"), "assay.cli.judge_labels"),
+        "elsewhere": dict.fromkeys(("label", "agreement"), "assay.cli.judge_labels"),
     },
     "assay.cli.rank": {
         "help": "Order candidate programs by how likely each is right, without running them.\n\n"
@@ -56,14 +55,12 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
         },
     },
     "assay.cli.truth": {
-        "help": "Extract, write, check, correct and convert ground truth: queries, and the places that answer them.",
+        "help": "Extract, check, audit and convert ground truth: queries, and the places that answer them.",
         "names": {
             "mine": "Extract ground truth from a repository.",
-            "write": "Have a language model write questions.",
             "check": "Find places that are wrong or gone.",
             "audit": "Find duplicates and contradictions.",
             "convert": "Convert between formats.",
-            "correct": "Find right answers that it lacks.",
         },
     },
 }

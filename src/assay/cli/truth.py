@@ -1,4 +1,4 @@
-"""Commands of ground truth: extract, write, check, audit, convert and correct it."""
+"""Commands of ground truth: extract, check, audit and convert it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.adapter import command
-from assay.cli.progress import ProgressReporter, progress
-from assay.errors import InputError, counted, lasting, printable
+from assay.cli.progress import progress
+from assay.errors import InputError, counted, printable
 from assay.io.terminal import dumps, say, say_problems
-from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, CorrectRequest, MineRequest, WriteRequest
+from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, MineRequest
 
 if TYPE_CHECKING:
-    from assay.operations.truth import WrittenReport
     from assay.truth.audit import Audit, AuditFinding
     from assay.truth.ground_truth import Truth, TruthFile
-    from assay.truth.judging_pool import Correction, Pool
     from assay.truth.mine import MinedTruth
     from assay.truth.target_places import TruthCheck
-    from assay.values import Chunk, Judgment, Problem, Query
+    from assay.values import Chunk
 
 
 @command(MineRequest, example="assay truth mine . --limit 100 --out truth.jsonl")
@@ -72,66 +70,6 @@ def _mined_text(mined: MinedTruth) -> Iterator[str]:
         yield f"{source}: {counted(kinds.total(), 'query')}{f' ({listed})' if listed else ''}"
         for reason, count in reasons.items():
             yield f"  {count:>6} left out: {reason}"
-
-
-@command(WriteRequest, example="assay truth write . --chat openai:MODEL --check-chat deepseek:MODEL --limit 60")
-def write(request: WriteRequest) -> int:
-    """Have a language model write questions about units of a repository: functions, types, constants, documentation.
-
-    A third of the questions each are standard, hard (no word of the unit's path, names or signature) and like an
-    issue. This is checked, and what fails is requested again with the reason, then dropped. The lines of an answer are
-    those of the index, whatever a model says. --check-chat drops questions that the unit does not answer, and grades
-    the others: 2 answers, 1 helps. PAIRS, OUT with .pairs.jsonl, has them for people: assay judge label PAIRS --graded,
-    then assay truth correct --truth OUT --labels labels.jsonl.
-
-    Exits 0 if there is a question, 1 if there is none or it stopped before the end, 2 on an error.
-    """
-    from assay.corpus.addresses import is_url
-    from assay.judge.pairs import write as write_pairs
-    from assay.operations.truth import write_questions
-    from assay.runs.record import start_fresh
-    from assay.truth import truth_formats
-    from assay.truth.ground_truth import Truth
-
-    if is_url(request.repository):
-        raise InputError(f"'{request.repository}' is a URL: clone it, then give the folder")
-    root = Path(request.repository).resolve()
-    out = request.out or Path(f"{root.name or 'root'}.jsonl")
-    written_as = truth_formats.form_to(out, Truth(out.stem, (), ()))  # before the work, not after it
-    records = request.records or out.with_name(f"{out.stem}.records.jsonl")
-    if request.fresh:
-        start_fresh(records, "--records")
-    with ProgressReporter("no question yet").lines() as reporter:
-        made = write_questions(request, records, say, reporter.on_verdict)
-    if made.written.truth.queries:
-        pairs = out.with_name(f"{out.stem}.pairs.jsonl")
-        write_pairs(pairs, made.pairs)
-        if dropped := truth_formats.write(made.written.truth, out, written_as, lossy=request.lossy):
-            say(f"dropped: {', '.join(dropped)}")
-        click.echo(f"written to {out}")
-        say(f"for people to check: assay judge label {pairs} --graded --person NAME")
-    click.echo("\n".join(_written_text(made)))
-    return 0 if made.written.truth.queries and not made.tally.stopped else 1
-
-
-def _written_text(made: WrittenReport) -> Iterator[str]:
-    truth, tally = made.written.truth, made.tally
-    at = f" at {truth.commit[:12]}" if truth.commit else ""
-    yield f"{counted(len(truth.queries), 'question')} about {made.orders:,} units{at}"
-    for name in ("unit", "kind"):
-        if counts := Counter(query.tags[name] for query in truth.queries).most_common():
-            yield f"{name}: " + ", ".join(f"{count:,} {each}" for each, count in counts)
-    if grades := Counter(judgment.grade for judgment in truth.judgments):
-        yield "grade: " + ", ".join(f"{count:,} of {grade}" for grade, count in sorted(grades.items(), reverse=True))
-    for why, count in made.written.left_out.most_common():
-        yield f"  {count:>6,} left out: {why}"
-    if tally.judged:
-        cost = "cost unknown" if tally.unpriced == tally.judged else f"${tally.cost:.4f}"
-        yield f"{cost}, {lasting(tally.judged / tally.rate)}"
-    else:
-        yield f"{tally.before:,} were there before; no model was asked"
-    if tally.stopped:
-        yield f"stopped: {tally.stopped}; the same command goes on"
 
 
 @command(CheckRequest, example="assay truth check truth.jsonl --corpus checkout")
@@ -348,147 +286,3 @@ def _parts_to_write(truth: Truth, target: Path, to: str, *, split: bool) -> list
     if target.is_file():
         raise InputError(f"'{target}' is a file; --split makes a folder")
     return [(part, target / f"{part.name}{ending_of(to)}") for part in by_checkout(truth)]
-
-
-@command(CorrectRequest, example="assay truth correct runs/queries/*.jsonl --truth queries.csv --judge signals")
-def correct(request: CorrectRequest) -> int:
-    """Find right answers that the ground truth in FILE does not know among the first K results of each RUN.
-
-    RUN is a TREC run, a file of answers that `assay bench` wrote, or a folder of them. What FILE does not judge goes
-    to --judge; without one it is written to PAIRS, which `assay judge label` reads, and its labels come back with
-    --labels. Labels may also be about answers in FILE, which are overturned where a label says so.
-
-    Prints the change of FILE as a diff, which --write makes.
-
-    Exits 0 if there is a change, or pairs were written, 1 if there is none, 2 on an error.
-    """
-    from assay.bench.query_sets import pool_runs
-    from assay.truth.judging_pool import as_pairs
-    from assay.truth.truth_formats import read
-
-    _refuse_mixtures(request)
-    reading = read(request.truth, request.source)
-    if not request.runs:
-        return _propose(reading, None, _labels(request.labels, problems := [*reading.problems]), problems, request)
-    pooled = pool_runs(reading, request.runs, request.corpus, depth=request.depth, seed=request.seed)
-    problems = [*reading.problems, *pooled.problems]
-    if request.labels:
-        return _propose(reading, pooled, _labels(request.labels, problems), problems, request)
-    languages = {each.path or each.id: each.language for each in reading.truth.documents}
-    pairs = as_pairs(pooled, reading.truth.queries, languages)
-    if not request.judge:
-        return _write_pairs(pairs, request)
-    return _propose(reading, pooled, _judged(pairs, request), problems, request)
-
-
-def _refuse_mixtures(request: CorrectRequest) -> None:
-    if not request.runs and not request.labels:
-        raise InputError("give RUN files with what systems found, or --labels FILE with labels of answers in the truth")
-    if request.judge and request.labels:
-        raise InputError("--judge has the results judged, --labels brings labels along: give one of them")
-    if (request.budget or request.records or request.fresh) and not request.judge:
-        raise InputError("--budget, --records and --fresh are for --judge SPEC: give that, too")
-    if request.pairs and (request.judge or request.labels):
-        raise InputError("--pairs is where people find what to label: leave --judge and --labels out")
-
-
-def _judged(pairs: list[tuple[Query, Chunk]], request: CorrectRequest) -> Sequence[Judgment]:
-    """Return the labels of a judge, and say why there are no more."""
-    from assay.operations.judge import judge_options_of, judge_pairs
-    from assay.runs.record import start_fresh
-
-    records = request.records or request.truth.with_name(f"{request.truth.stem}.found.jsonl")
-    options = judge_options_of(request.judge, request.budget, option="--budget")
-    if request.fresh:
-        start_fresh(records, "--records")
-    with ProgressReporter(f"judging {len(pairs):,} pairs").lines() as reporter:
-        labels, tally = judge_pairs(options, pairs, records, say, reporter.on_verdict)
-    say(f"records of the judge are in {records}")
-    if tally.stopped:
-        say(f"stopped: {tally.stopped}; the same command goes on")
-    return labels
-
-
-def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
-    """Return the labels of files: those of people, of records, or of any form that `assay judge agreement` reads."""
-    from assay.judge.labels import read_labels
-    from assay.values import Judgment
-
-    held = [read_labels(file) for file in files]
-    problems += [problem for each in held for problem in each.problems]
-    return [
-        Judgment(*key, grade, who.name, who.reasons.get(key, ""))
-        for each in held
-        for who in each.annotators
-        for key, grade in who.grades.items()
-        if grade is not None
-    ]
-
-
-def _write_pairs(pairs: list[tuple[Query, Chunk]], request: CorrectRequest) -> int:
-    from assay.judge.pairs import Pair, write
-
-    out = request.pairs or request.truth.with_name(f"{request.truth.stem}.pairs.jsonl")
-    write(out, (Pair(query, code) for query, code in pairs))
-    click.echo(f"{counted(len(pairs), 'pair')} without a judgment written to {out}")
-    say(f"label them: assay judge label {out} --person NAME; then give --labels labels.jsonl here")
-    return 0 if pairs else 1
-
-
-def _propose(
-    reading: TruthFile,
-    pooled: Pool | None,
-    labels: Sequence[Judgment],
-    problems: list[Problem],
-    request: CorrectRequest,
-) -> int:
-    """Print what labels change, and change it on demand."""
-    from assay.io import files
-    from assay.truth.judging_pool import corrected_text, correction_of, difference
-
-    found = correction_of(reading.truth, labels)
-    before, after, dropped = corrected_text(reading, request.truth, found, keep_wrong=request.keep_wrong)
-    change = difference(before, after, request.truth.name)
-    say_problems((*problems, *found.problems), every=request.verbose)
-    if dropped:
-        say(f"{request.truth.name} cannot hold {', '.join(dropped)}: dropped")
-    counts = _correction_counts(found, pooled)
-    if request.form == "json":
-        click.echo(dumps({**counts, "diff": change, "problems": [*map(str, (*problems, *found.problems))]}))
-    else:
-        click.echo("\n".join([*_correction_text(counts), change.rstrip("\n")]).rstrip())
-    if change and request.write:
-        files.write(request.truth, [after])
-        say(f"{request.truth} is changed")
-    elif change:
-        say(f"{request.truth} stays as it is; --write changes it")
-    return 0 if change else 1
-
-
-def _correction_counts(found: Correction, pooled: Pool | None) -> dict[str, Any]:
-    counts: dict[str, Any] = {name: len(getattr(found, name)) for name in ("right", "wrong", "overturned")}
-    counts["same"] = found.same
-    if not pooled:
-        return counts
-    undecided = len(pooled.pairs) - counts["right"] - counts["wrong"]
-    right = {(each.query_id, each.target) for each in found.right}
-    finds = {(each.system, each.query_id, each.target) for each in pooled.sources}
-    of_system = Counter(system for system, *pair in finds if tuple(pair) in right)
-    fractions = {name: round(part, 4) for name, part in pooled.shares.items()}
-    systems = {name: {"judged_share": part, "right": of_system[name]} for name, part in fractions.items()}
-    counts |= {"found": pooled.found, "judged": pooled.judged, "unjudged": len(pooled.pairs)}
-    return {**counts, "undecided": undecided, "systems": systems}
-
-
-def _correction_text(counts: dict[str, Any]) -> Iterator[str]:
-    if "found" in counts:
-        results = counted(counts["found"], "result")
-        yield f"{results}: {counts['judged']:,} judged before, {counts['unjudged']:,} to judge"
-        yield f"of these {counts['right']:,} right, {counts['wrong']:,} wrong, {counts['undecided']:,} undecided"
-        for name, one in counts["systems"].items():
-            before = f"{one['judged_share']:.3f} of its results judged before"
-            yield f"  {name}: {counted(one['right'], 'new right answer')}, {before}"
-    else:
-        yield f"{counted(counts['right'], 'new right answer')}, {counts['wrong']:,} judged wrong"
-    if counts["overturned"] or counts["same"]:
-        yield f"{counts['overturned']:,} overturned, {counts['same']:,} as before"

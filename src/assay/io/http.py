@@ -197,13 +197,6 @@ class _Passing(NamedTuple):
     """Whether nobody took the connection."""
 
 
-class _Content(NamedTuple):
-    """What is posted."""
-
-    raw: bytes
-    kind: str = "application/json"
-
-
 class HttpClient:
     """The connections to one service, shared by threads; errors call it by its name."""
 
@@ -230,12 +223,6 @@ class HttpClient:
         """
         return self._ask(url, question, lambda text: read(self._parsed(text)))
 
-    def send_file(
-        self, url: str, fields: Mapping[str, str], name: str, content: bytes, read: Callable[[Any], Result]
-    ) -> Result:
-        """Post a file with some fields, as a form does, and return what `read` makes of the JSON."""
-        return self._ask(url, _form(fields, name, content), lambda text: read(self._parsed(text)))
-
     def ask_text(self, url: str, question: object = None) -> str:
         """Return the text that a service answers to a question, or to a GET where there is none."""
         return self._ask(url, question, str)
@@ -246,7 +233,7 @@ class HttpClient:
             pool.close()
 
     def _ask(self, url: str, question: object, read: Callable[[str], Result]) -> Result:
-        content = question if isinstance(question, _Content) or question is None else _as_json(question)
+        content = None if question is None else _as_json(question)
         passing = _Passing("")
         for attempt in range(self._options.tries):
             outcome = self._attempt(url, content, read)
@@ -260,7 +247,7 @@ class HttpClient:
                 time.sleep(usual_s + random.uniform(0, self._options.pause_s))  # noqa: S311  no secret
         raise self._given_up(attempt + 1, passing)
 
-    def _attempt(self, url: str, content: _Content | None, read: Callable[[str], Result]) -> Result | _Passing:
+    def _attempt(self, url: str, content: bytes | None, read: Callable[[str], Result]) -> Result | _Passing:
         _check(self._name, url)
         started = self._turns.wait()
         try:
@@ -283,25 +270,25 @@ class HttpClient:
             except ValueError as error:
                 return _Passing(str(error))
 
-    def _send(self, url: str, content: _Content | None) -> tuple[int, Mapping[str, str], bytes]:
+    def _send(self, url: str, content: bytes | None) -> tuple[int, Mapping[str, str], bytes]:
         """Send a request and read what comes back, so much and for so long."""
         with deadline(self._options.timeout_s), self._stream(httpx.URL(url), content) as response:
             headers = {name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers}
             return response.status, headers, self._read(response, headers)
 
-    def _stream(self, url: httpx.URL, content: _Content | None) -> AbstractContextManager[httpcore.Response]:
+    def _stream(self, url: httpx.URL, content: bytes | None) -> AbstractContextManager[httpcore.Response]:
         """Send a request through the proxy that the environment names for it, if it does."""
         proxy = _proxy_for(url)
         with self._lock:
             pool = self._pools[proxy] = self._pools.get(proxy) or _connection_pool(proxy)
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        more = [(b"content-type", content.kind.encode())] if content else []
+        more = [(b"content-type", b"application/json")] if content else []
         timeouts = dict.fromkeys(("connect", "read", "write", "pool"), self._options.timeout_s)
         return pool.stream(
             "POST" if content else "GET",
             target,
             headers=[(b"host", url.netloc), *self._headers, *more],
-            content=content.raw if content else None,
+            content=content,
             extensions={"timeout": timeouts},
         )
 
@@ -372,14 +359,8 @@ _BROKEN = (
 """What keeps a request from being answered."""
 
 
-def _as_json(question: object) -> _Content:
-    return _Content(json.dumps(question, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace"))
-
-
-def _form(fields: Mapping[str, str], name: str, content: bytes) -> _Content:
-    """Return a form with a file."""
-    request = httpx.Request("POST", "http://form", data=fields, files={"file": (name, content, "application/jsonl")})
-    return _Content(request.read(), request.headers["content-type"])
+def _as_json(question: object) -> bytes:
+    return json.dumps(question, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
 def _check(name: str, url: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from assay.judge.pairs import COUNTED
-from assay.llm.endpoint import BATCH, BATCHED, Price
+from assay.llm.endpoint import Price
 
 CLEAR = frozenset({"screen"})
 PUBLISHED = {
@@ -205,10 +204,6 @@ def planned(made: CampaignCosts, pairs: int, *, workers: int, cores: int) -> Cos
     )
 
 
-def priced(plan: CostForecast, prices: Mapping[str, Price]) -> dict[str, tuple[float, float]]:
-    """Return what a plan costs with each of these models, by their specs, in USD: as listed, and with batches.
-
-    What is not to be had, or unknown, is nan.
-    """
-    listed = {spec: price.of(plan.tokens_in, plan.tokens_out) for spec, price in prices.items()}
-    return {spec: (usd, usd * BATCH if spec.partition(":")[0] in BATCHED else math.nan) for spec, usd in listed.items()}
+def priced(plan: CostForecast, prices: Mapping[str, Price]) -> dict[str, float]:
+    """Return what a plan costs with each of these models, by their specs, in USD; nan is unknown."""
+    return {spec: price.of(plan.tokens_in, plan.tokens_out) for spec, price in prices.items()}

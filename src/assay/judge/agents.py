@@ -1,11 +1,7 @@
-"""Judge a pair, or write a question, by language models: each step is asked once and recorded.
+"""Judge a pair by language models: each step is asked once and recorded.
 
 A part is a function that can be replaced or left out, and the configurations of table VI are such choices. A pair that
 cannot be decided is a verdict without a grade, never an exception and never a guess.
-
-What can be checked without a model is checked first, and a question that fails is requested again with the reason. The
-unit's lines are those of the pair, whatever a reply says. Its verdicts are those of a judge, so campaigns, records,
-budgets and replays work as for any other.
 """
 
 from __future__ import annotations
@@ -17,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, NoAnswer, nearest
+from assay.errors import BudgetSpent, ChatError, EndpointRefused, InputError, NoAnswer, nearest
 from assay.judge.pairs import Pair, Verdict, not_python, undecided
 from assay.judge.records import PairSession
 from assay.judge.requests import CONFIGURATIONS, RUNNING
@@ -34,7 +30,6 @@ from assay.judge.test_programs import (
 from assay.llm.yes_no import PAIR_CALIBRATION, probability
 from assay.protocols import Chat
 from assay.runs.record import NoSteps, Record, Steps
-from assay.truth.written import fault_of_question, order_of
 
 Answer = tuple[int, str]
 """A label and the reason for it."""
@@ -270,7 +265,7 @@ class Agents:
 
 def without_answer(error: ChatError) -> Verdict:
     """Return the undecided verdict of a question without an answer; what ends a campaign is raised again."""
-    if isinstance(error, BudgetSpent | Deferred | EndpointRefused):
+    if isinstance(error, BudgetSpent | EndpointRefused):
         raise error
     return undecided("reply" if isinstance(error, NoAnswer) else "chat", str(error))
 
@@ -293,57 +288,3 @@ def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
             for place, kind in (("model", "reply"), ("sandbox", "run"), ("install", "install"))
         },
     }
-
-
-PROMPTS = ("question", "grade")
-ANSWERS = 2
-"""The grade of a unit that answers, before anybody checked."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionAuthor:
-    """Writes questions about units."""
-
-    author: Chat
-    checker: Chat | None
-    """None where a person is to check."""
-    steps: Steps
-    max_tries: int
-    """How many more questions are requested in place of one that cannot be used."""
-    prompts: Path | None = None
-
-    @property
-    def name(self) -> str:
-        """Who says that the unit answers: the checker, else the author."""
-        return f"grade:{self.checker.name}" if self.checker else f"question:{self.author.name}"
-
-    def judge(self, pair: Pair) -> Verdict:
-        """Return the question about a pair of an order and a unit, and its grade."""
-        chats = [self.author, self.checker] if self.checker else [self.author]
-        sessions = [PairSession(pair, chat, self.steps, prompts=self.prompts) for chat in chats]
-        try:
-            verdict = self._write(*sessions)
-        except ChatError as error:
-            verdict = without_answer(error)
-        taken = [step for session in sessions for step in session.taken]
-        return replace(verdict, told={**verdict.told, **spent(taken)})
-
-    def _write(self, author: PairSession, checker: PairSession | None = None) -> Verdict:
-        text = author.pair.query.text
-        order, refused = order_of(text), list[str]()
-        for _ in range(1 + self.max_tries):
-            earlier = "\n".join(refused) or "(no question was refused yet)"
-            question = " ".join(author.ask("question", order=text, refused=earlier)["question"].split())
-            if not question:
-                return Verdict(0, "nothing to ask about it", "declined", told={"question": "", "refused": refused})
-            if not (fault := fault_of_question(question, order)):
-                return _graded(checker, {"question": question, "refused": refused})
-            refused.append(f"{question[:300]!r} was refused: {fault}")
-        return Verdict(0, refused[-1], "refused", told={"question": "", "refused": refused})
-
-
-def _graded(checker: PairSession | None, about: Mapping[str, Any]) -> Verdict:
-    if checker is None:
-        return Verdict(ANSWERS, "as the author of the question says", "written", told=about)
-    reply = checker.ask("grade", question=about["question"])
-    return Verdict(reply["grade"], reply["reason"], "checked", told=about)

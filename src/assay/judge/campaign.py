@@ -1,8 +1,7 @@
-"""Judge many pairs into a file that only grows, in waves, and judge them again from it.
+"""Judge many pairs into a file that only grows, and judge them again from it.
 
 Each reply and each run is on disk before it is used, each verdict when it is there: killed at any point, the same
-command goes on. Verdicts hold nothing but what follows from pair and steps, so a replay gives the same ones. With
-models that answer later, a pair that meets a question without an answer is put off to the next wave.
+command goes on. Verdicts hold nothing but what follows from pair and steps, so a replay gives the same ones.
 """
 
 from __future__ import annotations
@@ -10,23 +9,19 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, lasting
+from assay.errors import BudgetSpent, EndpointRefused, InputError, lasting
 from assay.judge.pairs import Judge, Pair, Together, Verdict
 from assay.judge.records import is_step, pair_journal, past, verdicts
-from assay.protocols import Say
 from assay.runs.local import in_flight
 from assay.runs.record import Journal, Steps, begin, sole_writer, stored_settings, version_changes
 from assay.values import Chunk, Problem, Query
-
-if TYPE_CHECKING:
-    from assay.llm.batch_chat import BatchChat
 
 
 @dataclass(slots=True)
@@ -42,8 +37,6 @@ class Tally:
     cost: float = 0.0
     unpriced: int = 0
     """Pairs of which nobody knows what they cost."""
-    waiting: set[str] = field(default_factory=set)
-    """Digests of pairs that wait for answers of a batch."""
     lost_in_a_row: int = 0
     last_reason: str = ""
     stopped: str = ""
@@ -81,13 +74,6 @@ class Tally:
         if self.on_verdict:
             self.on_verdict(self)
 
-    def followed_by(self, later: Tally) -> Tally:
-        """Return the counts of this wave and a later one."""
-        both = replace(later, before=self.before, problems=self.problems, began=self.began)
-        both.grades, both.paths = self.grades + later.grades, self.paths + later.paths
-        both.cost, both.unpriced = self.cost + later.cost, self.unpriced + later.unpriced
-        return both
-
     @property
     def done(self) -> int:
         """Pairs of which there is nothing left to do."""
@@ -101,7 +87,6 @@ class Tally:
             f"{self.rate:.1f} a second": True,
             f"${self.cost:.4f}": self.cost,
             f"{self.undecided:,} undecided": self.undecided,
-            f"{len(self.waiting):,} wait for a batch": self.waiting,
             f"{lasting((total - done) / (self.rate or 1))} left": total > done and self.judged,
         }
         return ", ".join(part for part, is_shown in parts.items() if is_shown)
@@ -120,7 +105,7 @@ class CampaignSettings:
     """What decides about the verdicts of a campaign, as the manifest says it."""
 
     judge: str
-    """`agents`, `signals`, `asks`, `signals+asks` or `author`."""
+    """`agents`, `signals`, `asks` or `signals+asks`."""
     chats: tuple[str, ...] = ()
     """One model, two of which each is asked, or with a third that decides between them."""
     config: str = "all"
@@ -158,13 +143,12 @@ def run(  # noqa: PLR0913  # each is one thing
     settings: CampaignSettings,
     workers: int = 8,
     retry: bool = False,
-    only: Collection[str] | None = None,
     seed: int = 0,
     total: int = 0,
     on_verdict: Callable[[Tally], None] | None = None,
     on_problem: Callable[[Problem], None] | None = None,
 ) -> Tally:
-    """Judge what has no verdict in `out` yet; `retry` judges undecided pairs again, `only` those of some digests.
+    """Judge what has no verdict in `out` yet; `retry` judges undecided pairs again.
 
     `on_problem` hears of what is not judged, `on_verdict` of each verdict. A budget that is spent ends it cleanly.
     """
@@ -172,17 +156,16 @@ def run(  # noqa: PLR0913  # each is one thing
         begin(out, settings, "verdicts", seed=seed)
         before = past(out)
         done = before.decided if retry else before.decided | before.undecided.keys()
-        done = done if only is None else done - set(only)
         journal = pair_journal(out, skip=done, since=before.undecided)
         tally = Tally(on_verdict=on_verdict, total=total)
-        fresh = _fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, on_problem)
+        fresh = _fresh(pairs, done, tally, on_problem)
         _judge_all(judge_of(journal), fresh, journal, tally, workers)
     return tally
 
 
 def _fresh(
     pairs: Iterable[Pair | Problem],
-    is_wanted: Callable[[str], bool],
+    done: Container[str],
     tally: Tally,
     on_problem: Callable[[Problem], None] | None,
 ) -> Iterator[Pair]:
@@ -191,7 +174,7 @@ def _fresh(
             tally.problems += 1
             if on_problem:
                 on_problem(pair)
-        elif is_wanted(pair.digest):
+        elif pair.digest not in done:
             tally.began = tally.began or time.monotonic()  # what was done before takes no time to speak of
             yield pair
         else:
@@ -202,11 +185,7 @@ def _judge_all(judge: Judge, pairs: Iterator[Pair], journal: Journal, tally: Tal
     """Judge all pairs, or stop where that has no sense; what was begun is finished and written."""
 
     def judge_some(some: Sequence[Pair]) -> list[Verdict]:
-        try:
-            made = judge.judge_all(some) if isinstance(judge, Together) else [judge.judge(pair) for pair in some]
-        except Deferred:  # one that waits for an answer comes alone
-            tally.waiting.add(some[0].digest)
-            return []
+        made = judge.judge_all(some) if isinstance(judge, Together) else [judge.judge(pair) for pair in some]
         journal.put(*(line(pair, verdict, judge.name) for pair, verdict in zip(some, made, strict=True)))
         return made
 
@@ -251,9 +230,6 @@ def settings_of(out: Path) -> CampaignSettings:
         raise InputError(f"no manifest beside {out} ({error}): it says which judge made the records") from error
 
 
-_STUCK = "no pair gets further, and nothing is under way"
-
-
 class CampaignReporter(Protocol):
     """Who hears how a campaign goes."""
 
@@ -273,42 +249,6 @@ class JudgeFactory:
 
     judge_of: Callable[[Steps], Judge]
     settings: CampaignSettings
-    later: Sequence[BatchChat] = ()
-    """The models that answer in batches."""
-
-
-def run_in_waves(
-    pairs_of: Callable[[], Iterable[Pair | Problem]],
-    factory: JudgeFactory,
-    out: Path,
-    say: Say,
-    *,
-    on_problem: Callable[[Problem], None] | None = None,
-    **options: Any,
-) -> Tally:
-    """Judge what has no verdict in `out` yet, wave by wave; the options are those of `run`."""
-    later = factory.later
-    options |= {"settings": factory.settings}
-
-    def size() -> int:
-        return out.stat().st_size if out.exists() else 0
-
-    before = size()
-    tally = wave = run(pairs_of(), factory.judge_of, out, on_problem=on_problem, **options)
-    while wave.waiting and not wave.stopped:
-        try:
-            under_way = sum(chat.submit() for chat in later)
-            for chat in later:
-                chat.collect(say)
-        except ChatError as error:
-            return replace(tally, stopped=str(error), waiting=wave.waiting)
-        if not under_way and size() == before:
-            reason = next((chat.refusal for chat in later if chat.refusal), _STUCK)
-            return replace(tally, stopped=reason, waiting=wave.waiting)
-        before = size()
-        wave = run(pairs_of(), factory.judge_of, out, **{**options, "only": wave.waiting})
-        tally = tally.followed_by(wave)
-    return tally
 
 
 FAILED = frozenset({"chat", "reply", "sandbox"})

@@ -75,14 +75,6 @@ def read_labels(file: Path, name: str = "") -> LabelFiles:
     return found
 
 
-def not_matches(file: Path) -> set[Key]:
-    """Return the pairs that a file labels with 0 or leaves undecided; one without labels has none."""
-    found, by = LabelFiles(), dict[str, Annotator]()
-    for _, row in _rows(file, found.problems):
-        _add(found, by, row)
-    return {key for each in by.values() for key, grade in each.grades.items() if not grade}
-
-
 def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) -> str:
     """Take a row in, or return what is wrong with it."""
     query_id, code_id = first_of(row, QUERY_IDS), first_of(row, CODE_IDS)

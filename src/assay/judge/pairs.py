@@ -18,7 +18,6 @@ from assay.corpus.languages import NO_TREE, python_tree
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import describe_value
-from assay.io.files import write_rows
 from assay.runs.options import BY_PAIR, BY_QUERY, SampleDraw, draw_within
 from assay.values import Chunk, Problem, Query
 
@@ -83,13 +82,6 @@ def read_with_rows(
         seen.add(pair.digest)
         yield pair, fields
     yield from broken
-
-
-def write(file: Path, pairs: Iterable[Pair]) -> None:
-    """Write pairs as `read` reads them; a file that is there is replaced at once or not at all."""
-    names = ("query_id", "query", "code_id", "code", "language")
-    cells = ((each.query.id, each.query.text, each.code.id, each.code.text, each.code.language) for each in pairs)
-    write_rows(file, (dict(zip(names, row, strict=True)) for row in cells))
 
 
 def count(file: Path) -> int:

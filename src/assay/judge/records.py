@@ -54,8 +54,6 @@ class Past:
     cost: float = 0.0
     """What was paid for replies, in US dollars."""
     tokens: int = 0
-    batch_cost: float = 0.0
-    """Of the cost, what came with batches."""
 
 
 def past(file: Path) -> Past:
@@ -76,7 +74,6 @@ def _add(found: Past, number: int, record: dict[str, Any]) -> None:
         found.calls += 1
         found.cost += took.usd
         found.tokens += took.tokens
-        found.batch_cost += took.usd if record.get("batch") else 0.0
     if record["kind"] == "verdict":
         digest = record["pair"]
         found.undecided.pop(digest, None)

@@ -51,8 +51,7 @@ class JudgeOptions(Request):
     )
     chats: tuple[str, ...] = option(
         "--chat SPEC",
-        "The model, PROVIDER:MODEL, or batch:PROVIDER:MODEL for batches at half price, which may take hours. "
-        "Repeatable: a second one has to agree, a third decides.",
+        "The model, PROVIDER:MODEL. Repeatable: a second one has to agree, a third decides.",
     )
     config: str = option("--config NAME", f"Which agents: {', '.join(CONFIGURATIONS)}.", default="all")
     screener: str = option(
@@ -195,25 +194,5 @@ class AgreementRequest(Request):
         "--results FOLDER", "Write results.json, RESULTS.md and report.html there; needs --gold.", kind="folder"
     )
     gating: GateOptions = shared(GateOptions)
-    form: str = form("text", "json")
-    verbose: bool = verbose(_EVERY)
-
-
-class PreferRequest(Request):
-    """Vote blindly between two sets of answers."""
-
-    a: Path = argument("A")
-    b: Path = argument("B")
-    votes: Path = option(
-        "--votes FILE", "Where votes go; an interrupted study continues there.", kind="file", required=True
-    )
-    fresh: bool = options.fresh()
-    voter: str = option("--voter NAME", "The name of the voter, if several people vote.")
-    seed: int = option("--seed N", "The random seed: which queries and code are drawn, and the sides.", default=0)
-    sample: int | None = options.sample("Ask about N queries, drawn at random.")
-    queries: Path | None = pair_texts("--queries", "query ids")
-    corpus: Path | None = pair_texts("--corpus", "code ids")
-    port: int = page_port()
-    summary: bool = flag("--summary", "Only print the result so far.")
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)

@@ -27,10 +27,6 @@ class Price:
         fresh = tokens_in - tokens_cached
         return (self.usd_in * fresh + cached * tokens_cached + self.usd_out * tokens_out) / 1e6
 
-    def times(self, factor: float) -> Price:
-        """Return a part of the price, as of a batch."""
-        return Price(self.usd_in * factor, self.usd_out * factor, self.usd_cached * factor)
-
 
 @dataclass(frozen=True, slots=True)
 class Spend:
@@ -42,8 +38,6 @@ class Spend:
 
 UNKNOWN = Price(math.nan, math.nan)
 FREE = Price(0.0, 0.0, 0.0)
-BATCH = 0.5
-"""What a batch costs of the list price, at each endpoint that takes some."""
 
 # List prices, as in genai-prices 0.2.3, read on 2026-11-23.
 _LISTED: Mapping[str, Price] = {
@@ -90,8 +84,6 @@ _LEAST = {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "u
 """Options that are amounts, and the smallest that has sense."""
 _NAMED = ("temperature", "seed", "max_tokens", "format")
 """Options that change an answer: part of the chat's name."""
-BATCHED = frozenset({"openai"})
-"""Providers whose own address is known to take batches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,13 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, InputError, NoAnswer, printable
 from assay.io.endpoints import BASE, KEY
 from assay.io.http import HttpClient, HttpOptions
-from assay.llm.endpoint import BATCH, FREE, PROVIDERS, Endpoint, Spend, endpoint
+from assay.llm.endpoint import FREE, PROVIDERS, Endpoint, Spend, endpoint
 from assay.llm.schema import check, is_strict, read
 from assay.values import Prompt, Reply
 
@@ -169,23 +168,6 @@ class OpenAiChat:
         message = f"{self.name} gave no valid answer in {ANSWERS}; the last: {printable(problem)}"
         raise taken.with_cost(NoAnswer(message, raw=raw))
 
-    def question(self, prompt: Prompt) -> dict[str, Any]:
-        """Return what the endpoint is asked first."""
-        return self._question(self._messages(prompt), prompt)
-
-    def read_batch(self, body: dict[str, Any], prompt: Prompt | None = None) -> Reply:
-        """Return the answer that a batch has to a question, without one what it took; no value is one that misfits."""
-        taken = _Taken(self._endpoint, BATCH)
-        taken.add(body)
-        value = read(self._text(body, taken), prompt.schema)[0] if prompt else None
-        return replace(taken.reply(value or {}, self._model(body), 0.0, 1), batch=True)
-
-    def most_of_batch(self, question: Prompt | bytes) -> Spend:
-        """Return what the answer to a prompt, or to a line of a batch, takes at most."""
-        asked = len(question) if isinstance(question, bytes) else _most_asked(question)
-        answered = self._endpoint.options.max_tokens
-        return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
-
     def most(self, prompt: Prompt) -> Spend:
         """Return what a reply takes at most: each answer may be sent back, a choice is one token."""
         asked = _most_asked(prompt)
@@ -202,7 +184,7 @@ class OpenAiChat:
     def _probabilities(self, prompt: Prompt) -> Reply:
         """Return how likely each choice is as the first token of an answer."""
         start, taken = time.monotonic(), _Taken(self._endpoint)
-        body = self._ask(self.question(prompt))
+        body = self._ask(self._question(self._messages(prompt), prompt))
         taken.add(body)
         choice = body["choices"][0]
         try:
@@ -266,8 +248,8 @@ class OpenAiChat:
 class _Taken:
     """What the answers to one prompt took together."""
 
-    def __init__(self, endpoint: Endpoint, factor: float = 1.0) -> None:
-        self._endpoint, self._price = endpoint, endpoint.price.times(factor)
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
         self.tokens_in = self.tokens_out = self.tokens_cached = 0
         self.cost = 0.0
 
@@ -283,7 +265,7 @@ class _Taken:
             self.cost += float(paid)
         elif self._endpoint.price != FREE:
             known = tokens_in is not None and tokens_out is not None
-            self.cost += self._price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
+            self.cost += self._endpoint.price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
 
     def reply(self, value: dict[str, Any], model: str, seconds: float, attempts: int) -> Reply:
         """Return the answer that fits, with what all of them took."""

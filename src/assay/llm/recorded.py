@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from assay.errors import BudgetSpent, ChatError, Deferred, EndpointFailed, NoAnswer
+from assay.errors import BudgetSpent, ChatError, EndpointFailed, NoAnswer
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
@@ -118,7 +118,7 @@ class RecordedChat(WrappedChat[Chat]):
         about = {"pair": self._pair, "key": key} if self._pair else {"key": key}
         try:
             got = self._chat.reply(prompt)
-        except (BudgetSpent, Deferred):
+        except BudgetSpent:
             raise
         except ChatError as error:
             is_final = isinstance(error, NoAnswer) and not self._pair

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
-from assay.errors import BudgetSpent, ChatError, Deferred, InputError, NoAnswer
+from assay.errors import BudgetSpent, ChatError, InputError, NoAnswer
 from assay.io.database import Database
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
@@ -106,8 +106,6 @@ class Budget:
         self._held = Spend()
         """All of them together."""
         self._changed = threading.Condition()
-        self.refusal = ""
-        """What there was no room for last, of what does not wait; empty where there was room for all."""
 
     @property
     def spent(self) -> Spend:
@@ -122,28 +120,10 @@ class Budget:
                 if not self._reserved:
                     raise BudgetSpent(self._refusal(most))
                 self._changed.wait()
-            return self.hold(most)
-
-    def reserve_now(self, most: Spend) -> object | None:
-        """Set the most that a call takes aside, or return None where it does not fit now; `refusal` says why."""
-        with self._changed:
-            if self._fits(most):
-                return self.hold(most)
-            self.refusal = self._refusal(most)
-            return None
-
-    def hold(self, most: Spend) -> object:
-        """Set the most that a call of before takes aside: it is under way, whether it fits or not."""
-        ticket = object()
-        with self._changed:
+            ticket = object()
             self._reserved[ticket] = most
             self._held = _sum(self._held, most)
         return ticket
-
-    def add(self, took: Spend) -> None:
-        """Count what was spent elsewhere."""
-        with self._changed:
-            self._spent = _sum(self._spent, took)
 
     def settle(self, ticket: object, took: Spend) -> None:
         """Spend what a call took and free the rest of what it had reserved."""
@@ -173,10 +153,9 @@ def _sum(*several: Spend) -> Spend:
 class BudgetedChat(WrappedChat[Bounded]):
     """Asks within a budget."""
 
-    def __init__(self, chat: Bounded, budget: Budget, *, waits: bool = True) -> None:
-        """Wait for room, or where others hold it for long, put the question off."""
+    def __init__(self, chat: Bounded, budget: Budget) -> None:
         super().__init__(chat)
-        self._budget, self._waits = budget, waits
+        self._budget = budget
         if budget.usd < math.inf and math.isnan(chat.most(Prompt("", "", {})).usd):
             raise InputError(
                 f"a budget in USD, but the price of {chat.name} is not known: add ?usd_in=…&usd_out=… (USD for a "
@@ -186,9 +165,7 @@ class BudgetedChat(WrappedChat[Bounded]):
     def reply(self, prompt: Prompt) -> Reply:
         """Return the reply of the chat inside, if the budget allows for it."""
         most = self._chat.most(prompt)
-        ticket = self._budget.reserve(most) if self._waits else self._budget.reserve_now(most)
-        if ticket is None:
-            raise Deferred(f"{self.name} waits for room in the budget")
+        ticket = self._budget.reserve(most)
         took = most  # where the call is torn apart
         try:
             reply = self._chat.reply(prompt)

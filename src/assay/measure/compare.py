@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from math import atan, cos, erfc, exp, inf, lgamma, log, nan, pi, sin, sqrt
+from math import atan, cos, erfc, inf, nan, pi, sin, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -25,15 +25,6 @@ def wilson(part: int, whole: int, *, level: float = 0.95) -> tuple[float, float]
     middle = (share + width / 2) / (1 + width)
     half = sqrt(share * (1 - share) * width + width * width / 4) / (1 + width)
     return (0.0 if part == 0 else middle - half), (1.0 if part == whole else middle + half)
-
-
-def sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p of the exact sign test; draws are left out before, and nothing shows nothing."""
-    _checked(wins, wins + losses)
-    n = wins + losses
-    fewer = min(wins, losses)
-    logs = (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2) for k in range(fewer + 1))
-    return min(1.0, 2 * sum(map(exp, logs)))
 
 
 def _checked(part: int, whole: int) -> None:

@@ -23,13 +23,13 @@ from assay.judge.campaign import (
     Replay,
     Tally,
     replay,
-    run_in_waves,
+    run,
     settings_of,
 )
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
 from assay.judge.records import NAMES, PAIR, PairSession, Past, cut, past, verdicts, versions
 from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest
-from assay.operations.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
+from assay.operations.open_chat import budget_of, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
 from assay.runs.options import SampleDraw, draw
 from assay.runs.record import NoSteps, Steps, read_lines, start_fresh
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from assay.judge.candidates import CandidateCounts, Depths
     from assay.judge.signals import SignalsJudge
     from assay.judge.test_programs import Installs, RunnerOf
-    from assay.llm.batch_chat import BatchChat
-    from assay.truth.requests import WriteRequest
 
 _MOST_CHATS = 3
 
@@ -57,13 +55,11 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     """Return the judge of these settings, with what its parts need; `encoder` is for `signals`."""
     if settings.judge in {"signals", "asks", "signals+asks"}:
         return _quick_judge(settings, chats, steps, runner_of, encoder)
-    from assay.judge.agents import Agents, Fixer, QuestionAuthor, configured
+    from assay.judge.agents import Agents, Fixer, configured
     from assay.judge.test_programs import Executor
 
-    if settings.judge == "author":
-        return QuestionAuthor(chats[0], chats[1] if len(chats) > 1 else None, steps, settings.max_tries, prompts)
     if settings.judge != "agents":
-        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, asks, signals+asks, author")
+        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, asks, signals+asks")
     if not 1 <= len(chats) <= _MOST_CHATS:
         raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
     execute = Executor(runner_of, installs) if runner_of and installs else None
@@ -139,7 +135,7 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
 
             spec, asked = read_spec(asks, "orders", "scale", "bias")
             specs, settings = (spec,), replace(settings, asks=asked.changed(), prompts=versions(names=(PAIR,)))
-        chats, later = open_chats(specs, options, out, stack)
+        chats = open_chats(specs, options, out, stack)
         settings, encoder = replace(settings, chats=tuple(chat.name for chat in chats)), encoder_of(options.encoder)
         if "signals" in {*kind.split("+"), screener}:
             from assay.judge.signals import weights_file, weights_version
@@ -153,7 +149,6 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
         yield JudgeFactory(
             lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts, encoder),
             settings,
-            later,
         )
 
 
@@ -164,13 +159,12 @@ def encoder_of(spec: str) -> Encoder | None:
 
 def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
-    from assay.judge.agents import PROMPTS
     from assay.judge.test_programs import Installs
     from assay.llm.recorded import ReplayedChat
     from assay.programs.modules.imports import known
 
     settings = settings_of(records)
-    names = PROMPTS if settings.judge == "author" else NAMES if settings.judge == "agents" else (PAIR,)
+    names = NAMES if settings.judge == "agents" else (PAIR,)
     if settings.judge != "signals" and settings.prompts != versions(prompts, names):
         raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
     chats = [ReplayedChat(name) for name in settings.chats]
@@ -222,30 +216,12 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
         raise InputError("--encoder and --allow-execution are for signals: --judge signals+asks:PROVIDER:MODEL")
 
 
-def open_chats(
-    specs: Sequence[str], options: JudgeOptions | WriteRequest, out: Path | None, stack: ExitStack
-) -> tuple[list[Chat], tuple[BatchChat, ...]]:
-    """Return the models, which share one budget, and those that answer later; what was spent before counts."""
-    from assay.runs.record import batches_of, sole_writer
-
-    waits = not any(spec.startswith(BATCH) for spec in specs)
-    if out and not waits:
-        stack.enter_context(sole_writer(batches_of(out)))  # until the last wave, not for one alone
+def open_chats(specs: Sequence[str], options: JudgeOptions, out: Path | None, stack: ExitStack) -> list[Chat]:
+    """Return the models, which share one budget; what was spent before, by the records at `out`, counts."""
     before = past(out) if out and options.budget else Past()
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
-    chats: list[Chat] = []
-    later: list[BatchChat] = []
-    for number, spec in enumerate(specs, 1):
-        if not spec.startswith(BATCH):
-            chat = open_chat(spec, stack, budget=budget, rate=options.rate, waits=waits)
-        elif out is None:
-            raise InputError(f"'{spec}' answers in batches, which are kept beside records: use `assay judge run`")
-        else:
-            folder = batches_of(out) / str(number)
-            chat = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
-            later.append(chat)
-        chats.append(chat if options.no_cache else remembered(chat, stack))
-    return chats, tuple(later)
+    chats = (open_chat(spec, stack, budget=budget, rate=options.rate) for spec in specs)
+    return [chat if options.no_cache else remembered(chat, stack) for chat in chats]
 
 
 def _open_cages(
@@ -304,16 +280,13 @@ def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
 
 def judge_file(request: JudgeRequest, say: Say, reporter: CampaignReporter) -> Tally:
     """Judge the pairs of a file as a campaign that goes on in its records."""
-    is_noted = False
     read = partial(read_sample, request.pairs, request.sampling, queries=request.queries, corpus=request.corpus)
 
     def pairs() -> Iterator[Pair | Problem]:
-        nonlocal is_noted
         for pair in read().pairs:
-            for note in notes(pair) if isinstance(pair, Pair) and not is_noted else ():
+            for note in notes(pair) if isinstance(pair, Pair) else ():
                 reporter.on_problem(note)
             yield pair
-        is_noted = True  # a later wave goes through them again
 
     total = read().total
     if request.fresh:
@@ -322,11 +295,11 @@ def judge_file(request: JudgeRequest, say: Say, reporter: CampaignReporter) -> T
         say(f"the last line of {request.out} was cut: what it said is done again")
     with open_judge(request.judge, request.out, say) as factory:
         reporter.on_start(total)
-        return run_in_waves(
-            pairs,
-            replace(factory, settings=replace(factory.settings, sample=str(request.sampling))),
+        return run(
+            pairs(),
+            factory.judge_of,
             request.out,
-            say,
+            settings=replace(factory.settings, sample=str(request.sampling)),
             total=total,
             workers=request.judge.workers,
             retry=request.retry,
@@ -345,11 +318,11 @@ def judge_pairs(
     """Judge pairs as a campaign that goes on in its file; return what it holds about them, and how far it came."""
     wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
     with open_judge(options, file, say) as factory:
-        tally = run_in_waves(
-            lambda: _all(pairs),
-            factory,
+        tally = run(
+            _all(pairs),
+            factory.judge_of,
             file,
-            say,
+            settings=factory.settings,
             total=len(pairs),
             workers=options.workers,
             on_verdict=on_verdict,

@@ -11,30 +11,20 @@ from assay import plugins
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from assay.llm.batch_chat import BatchChat
     from assay.llm.wrappers import Budget
     from assay.protocols import Chat
-
-BATCH = "batch:"
 _AMOUNT = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*(k|M)?\s*(usd|req|tok)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
-def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate: str = "", waits: bool = True) -> Chat:
-    """Return the chat of a spec; those that are given one budget share it, each keeps to the rate by itself.
-
-    Where batches hold room in the budget, a chat must not wait for it: without `waits` it puts the question off.
-    """
+def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate: str = "") -> Chat:
+    """Return the chat of a spec; those that are given one budget share it, each keeps to the rate by itself."""
     from assay.llm.wrappers import BudgetedChat, Pace, PacedChat
 
-    if spec.startswith(BATCH):
-        raise InputError(f"'{spec}' answers in batches, for which only `assay judge run` can wait: leave 'batch:' out")
     inner = plugins.make("chat", spec)
     if hasattr(inner, "close"):
         stack.callback(inner.close)
-    chat: Chat = BudgetedChat(inner, budget, waits=waits) if budget else inner
+    chat: Chat = BudgetedChat(inner, budget) if budget else inner
     if not rate:
         return chat
     requests, tokens = rate_of(rate)
@@ -50,32 +40,6 @@ def chat_name(spec: str) -> str:
         return endpoint(provider, argument).name
     plugins.place("chat", provider)
     return spec
-
-
-def open_batch_chat(  # noqa: PLR0913  # each is one thing
-    spec: str, folder: Path, stack: ExitStack, *, budget: Budget | None = None, paid: float = 0.0, rate: str = ""
-) -> BatchChat:
-    """Return the chat of a spec `batch:PROVIDER:MODEL`, whose batches are in a folder; `paid` of them is accounted."""
-    from assay.llm.batch_chat import BatchChat
-    from assay.llm.batch_files import BatchWire
-    from assay.llm.endpoint import BATCHED, PROVIDERS, Spend, endpoint
-    from assay.llm.openai import OpenAiChat
-
-    inner = spec.removeprefix(BATCH)
-    provider, _, argument = inner.partition(":")
-    if provider not in PROVIDERS:
-        raise InputError(f"'{spec}' names no endpoint; wanted batch:PROVIDER:MODEL with one of {', '.join(PROVIDERS)}")
-    found = endpoint(provider, argument)
-    if found.url == PROVIDERS[provider].url and provider not in BATCHED:
-        raise InputError(
-            f"'{spec}': {found.url} is not known to take batches; leave 'batch:' out, or name another @URL"
-        )
-    direct = open_chat(inner, stack, budget=budget, rate=rate, waits=False)
-    chat = BatchChat(OpenAiChat(found), BatchWire(found), folder, direct, budget=budget)
-    stack.callback(chat.close)
-    if budget:
-        budget.add(Spend(0, max(chat.paid() - paid, 0.0)))
-    return chat
 
 
 def remembered(chat: Chat, stack: ExitStack) -> Chat:

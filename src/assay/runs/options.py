@@ -171,9 +171,6 @@ class SampleDraw(Request):
         return f"{self.size} by {by}, seed {self.seed}" if self.size else ""
 
 
-EVERYTHING = SampleDraw()
-
-
 def sandbox() -> Any:
     """Declare the option that chooses where programs run."""
     text = "The kind of sandbox; assay doctor lists them.  [default: the strongest that works]"

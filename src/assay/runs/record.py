@@ -15,10 +15,9 @@ import json
 import os
 import platform
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import asdict, fields
 from functools import cache
 from hashlib import blake2b
@@ -103,7 +102,7 @@ def _memory_mb() -> int | None:
         return None
 
 
-_MANIFEST, _PROGRESS, _BATCHES, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".batches", ".lock", ".old"
+_MANIFEST, _PROGRESS, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".lock", ".old"
 
 
 def append_lines(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -199,24 +198,14 @@ def among_writers(file: Path) -> AbstractContextManager[None]:
     return alone(_lock_of(file))
 
 
-def batches_of(file: Path) -> Path:
-    """Return the folder in which a run keeps the batches that it asks."""
-    return file.with_name(file.name + _BATCHES)
-
-
 def start_fresh(file: Path, option: str = "--out") -> None:
     """Move a run aside, what lies beside it too, to `FILE.old`; what was there gives way."""
-    ends = ("", _MANIFEST, _PROGRESS, _BATCHES)
+    ends = ("", _MANIFEST, _PROGRESS)
     if not any(file.with_name(file.name + end).exists() for end in ends):
         return
-    with ExitStack() as held_locks:
-        if batches_of(file).exists():
-            held_locks.enter_context(sole_writer(batches_of(file), option))
-        held_locks.enter_context(sole_writer(file, option))
+    with sole_writer(file, option):
         for end in ends:
             old = file.with_name(f"{file.name}{_OLD}{end}")
-            if old.is_dir():
-                shutil.rmtree(old)
             old.unlink(missing_ok=True)
             if (held := file.with_name(file.name + end)).exists():
                 held.replace(old)

@@ -76,14 +76,6 @@ def _pinned(root: Path, options: MineOptions, progress: Progress | None) -> Pinn
     return mine_history.pin(root, at, options.limit, progress) if wanted else PinnedCommit(at or newest)
 
 
-def pinned_commit(root: Path, at: str) -> str:
-    """Return the commit that is meant, by default the newest; empty where there is no git."""
-    newest = head(root) if is_repository(root) else ""
-    if at and not newest:
-        raise InputError(f"'{root}' is no git repository, or has no commit yet: leave --at out")
-    return commit_of(root, at) if at else newest
-
-
 @contextmanager
 def open_files(root: Path, commit: str) -> Iterator[Files]:
     """Give the files of a commit, or of the folder where there is none."""

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
-from assay.runs import options
 
-UnitSort = Literal["function", "type", "constant", "documentation"]
-
-QuestionKind = Literal["standard", "hard", "issue"]
-
-SORTS: tuple[UnitSort, ...] = get_args(UnitSort)
-
-KINDS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 SOURCES = ("history", "docs", "tests")
 
 
@@ -43,43 +35,6 @@ class MineRequest(Request):
     repository: str = argument("REPO")
     out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
     mining: MineOptions = shared(MineOptions)
-    lossy: bool = lossy()
-    verbose: bool = verbose("Show the traceback of an error.")
-
-
-class WriteRequest(Request):
-    """Have language models write questions about a repository, and at what cost."""
-
-    repository: str = argument("REPO")
-    chat: str = option("--chat SPEC", "The model that writes questions, PROVIDER:MODEL.", required=True)
-    checker: str = option(
-        "--check-chat SPEC", "The model that grades whether the unit answers.  [default: nobody; people can, see PAIRS]"
-    )
-    out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
-    sorts: tuple[UnitSort, ...] = option(
-        "--unit", "A sort of units to ask about. Repeatable.  [default: all]", choices=SORTS
-    )
-    kinds: tuple[QuestionKind, ...] = option("--kind", "A kind of question. Repeatable.  [default: all]", choices=KINDS)
-    limit: int = option("--limit N", "Units to ask about at most.", least=1, default=100)
-    at: str = option("--at COMMIT", "Ask about the code at COMMIT.  [default: the newest]")
-    seed: int = option("--seed N", "The random seed that draws units.", default=0)
-    max_tries: int = option(
-        "--max-tries N",
-        "How often another question is requested in place of one that cannot be used.",
-        least=0,
-        default=2,
-    )
-    budget: str = options.budget("to")
-    rate: str = options.rate("asked of a model")
-    workers: int = option("--workers N", "Units at a time.", least=1, default=8)
-    records: Path | None = option(
-        "--records FILE",
-        "Where records go; an interrupted run continues there.  [default: OUT with .records.jsonl]",
-        kind="file",
-    )
-    no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
-    retry: bool = flag("--retry", "Ask again about units that no model answered for.")
-    fresh: bool = options.fresh()
     lossy: bool = lossy()
     verbose: bool = verbose("Show the traceback of an error.")
 
@@ -137,33 +92,4 @@ class ConvertRequest(Request):
     )
     lossy: bool = flag("--lossy", "Drop what OUT cannot hold, and say what that is.")
     split: bool = flag("--split", "Make OUT a folder with a file for each repository and commit.")
-    verbose: bool = verbose("Show each problem; show the traceback of an error.")
-
-
-class CorrectRequest(Request):
-    """Find right answers that a ground truth lacks."""
-
-    runs: tuple[Path, ...] = argument("[RUN]...")
-    truth: Path = option("--truth FILE", "The ground truth to correct.", required=True)
-    depth: int = option("--depth K", "Use the first K results of each run.", least=1, default=10)
-    corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
-    judge: str = option(
-        "--judge SPEC", "Who judges: signals, or CONFIG:CHAT as in all:openai:MODEL.  [default: people; see PAIRS]"
-    )
-    budget: str = options.budget("to")
-    records: Path | None = option(
-        "--records FILE",
-        "Where records of the judge go; an interrupted run continues there.  [default: NAME.found.jsonl]",
-        kind="file",
-    )
-    labels: tuple[Path, ...] = option("--labels FILE", "Read labels of people or a judge. Repeatable.", kind="file")
-    pairs: Path | None = option(
-        "--pairs PAIRS", "Without a judge, where pairs to label go.  [default: NAME.pairs.jsonl]", kind="file"
-    )
-    keep_wrong: bool = flag("--keep-wrong", "Also write what was judged wrong, so that it is not asked again.")
-    write: bool = flag("--write", "Change FILE. Without it, FILE stays as it is.")
-    fresh: bool = options.fresh()
-    seed: int = option("--seed N", "The random seed of the order.", default=0)
-    source: str = source()
-    form: str = form("text", "json")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")
