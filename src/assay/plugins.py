@@ -45,7 +45,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "completions": "assay.rank.samplers:CompletionSampler",
     },
     "scorer": {
-        "asks": "assay.search.asks_reranker:AsksReranker",
+        "asks": "assay.llm.yes_no:AsksReranker",
         "cross": "assay.encode.models:open_cross",
         "rerank": "assay.encode.endpoints:RerankEndpoint",
     },

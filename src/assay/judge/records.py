@@ -13,7 +13,6 @@ from assay.io.rows import on_disk, sample
 from assay.judge.pairs import Pair
 from assay.llm.prompts import PromptFile, fill, load_prompt
 from assay.llm.recorded import REPLY, RecordedChat, is_paid, spend_of
-from assay.llm.yes_no import PAIR_VERSION, log_odds_of, pair_prompts
 from assay.protocols import Chat
 from assay.runs.record import Journal, Record, Steps, hash_of, read_lines
 from assay.values import Judgment
@@ -135,7 +134,9 @@ def load(name: str, folder: Path | None = None) -> PromptFile:
 
 def versions(folder: Path | None = None, names: tuple[str, ...] = NAMES) -> dict[str, str]:
     """Return the hash of the words of each prompt."""
-    return {name: PAIR_VERSION if name == PAIR else load(name, folder).version for name in names}
+    from assay.llm.yes_no import version_of
+
+    return {name: version_of(name) if name == PAIR else load(name, folder).version for name in names}
 
 
 class PairSession:
@@ -161,6 +162,8 @@ class PairSession:
 
     def log_odds(self, orders: int = 2) -> float:
         """Return the log-odds with which the model says that the code answers the query."""
+        from assay.llm.yes_no import log_odds_of, pair_prompts
+
         code = self.pair.code
         prompts = pair_prompts(self.pair.query.text, code.text, code.language or "python", orders)
         return log_odds_of(self._chat, prompts)

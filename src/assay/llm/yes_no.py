@@ -17,14 +17,16 @@ from dataclasses import dataclass, fields
 from hashlib import blake2b
 from typing import Any, Final
 
-from assay.errors import InputError
+from assay import plugins
+from assay.errors import ChatError, InputError, ModelUnavailable
 from assay.llm.wrappers import ask_all
 from assay.protocols import Chat
-from assay.values import Prompt
+from assay.values import Chunk, Prompt, Query
 
 CHOICES: Final = ("Yes", "No")
 LONGEST: Final = 8_000
 """Characters of a text that a model reads."""
+_IN_FLIGHT: Final = 8  # questions about the hits of one search
 _BOUND: Final = 12.0  # log-odds beyond it are rounding of the endpoint
 _SYSTEM: Final = "You are an expert programmer. Answer with one word."
 _OPTIONS: Final = ('Answer "Yes" or "No".', 'Answer "No" or "Yes".')
@@ -38,50 +40,38 @@ _SCHEMA: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class YesNoQuestion:
-    """A yes/no question about a text and a piece of code."""
-
-    name: str
-    words: str
-    """The question itself."""
-
-    @property
-    def version(self) -> str:
-        """A hash of all words around the texts."""
-        words = "\0".join((_SYSTEM, self.words, *_OPTIONS))
-        return blake2b(words.encode(), digest_size=8).hexdigest()
-
-    def prompts(self, texts: str, orders: int = 1) -> tuple[Prompt, ...]:
-        """Return the prompts about some fenced texts, one for each order of the options."""
-        asked = (f"{texts}\n\n{self.words} {options}" for options in _OPTIONS[:orders])
-        return tuple(Prompt(_SYSTEM, text, _SCHEMA, self.name, self.version, CHOICES) for text in asked)
+_QUESTIONS: Final = {
+    "pair": "Would a programmer who searched the web for this query be satisfied with this code?",
+    "program": "Is this program a correct solution of the task, for every input that the task allows?",
+    "chunk": "Would a programmer who searched for this query be satisfied with this excerpt?",
+}
 
 
-_PAIR: Final = YesNoQuestion(
-    "pair", "Would a programmer who searched the web for this query be satisfied with this code?"
-)
-_PROGRAM: Final = YesNoQuestion(
-    "program", "Is this program a correct solution of the task, for every input that the task allows?"
-)
-_CHUNK: Final = YesNoQuestion("chunk", "Would a programmer who searched for this query be satisfied with this excerpt?")
-PAIR_VERSION: Final = _PAIR.version
+def version_of(name: str) -> str:
+    """Return a hash of the words of a question, all but the texts."""
+    return blake2b("\0".join((_SYSTEM, _QUESTIONS[name], *_OPTIONS)).encode(), digest_size=8).hexdigest()
+
+
+def _prompts(name: str, texts: str, orders: int) -> tuple[Prompt, ...]:
+    """Return the prompts of a question about some fenced texts, one for each order of the options."""
+    asked = (f"{texts}\n\n{_QUESTIONS[name]} {options}" for options in _OPTIONS[:orders])
+    return tuple(Prompt(_SYSTEM, text, _SCHEMA, name, version_of(name), CHOICES) for text in asked)
 
 
 def pair_prompts(query: str, code: str, language: str = "", orders: int = 1) -> tuple[Prompt, ...]:
     """Return the prompts that ask whether a piece of code answers a query."""
-    return _PAIR.prompts(f"Query: {_line(query)}\n\n{_fenced(code, language)}", orders)
+    return _prompts("pair", f"Query: {_line(query)}\n\n{_fenced(code, language)}", orders)
 
 
 def program_prompts(task: str, program: str, orders: int = 1) -> tuple[Prompt, ...]:
     """Return the prompts that ask whether a Python program solves a task."""
-    return _PROGRAM.prompts(f"Task:\n{_fenced(task)}\n\n{_fenced(program, 'python')}", orders)
+    return _prompts("program", f"Task:\n{_fenced(task)}\n\n{_fenced(program, 'python')}", orders)
 
 
 def chunk_prompts(query: str, text: str, path: str = "", language: str = "", orders: int = 1) -> tuple[Prompt, ...]:
     """Return the prompts that ask whether a chunk of a file answers a query."""
     place = f"File: {_line(path)}\n" if path else ""
-    return _CHUNK.prompts(f"Query: {_line(query)}\n\n{place}{_fenced(text, language)}", orders)
+    return _prompts("chunk", f"Query: {_line(query)}\n\n{place}{_fenced(text, language)}", orders)
 
 
 def _fenced(text: str, language: str = "") -> str:
@@ -186,7 +176,7 @@ class YesNoOptions:
         return {each.name: value for each, value in pairs if repr(value) != repr(each.default)}
 
 
-_LIMITS: Final = {"orders": (1, 2), "top": (1, math.inf), "scale": (0, 100), "bias": (-100, 100)}
+_LIMITS: Final = {"orders": (1, 2), "top": (1, 10_000), "scale": (0, 100), "bias": (-100, 100)}
 
 
 def read_spec(argument: str, *names: str) -> tuple[str, YesNoOptions]:
@@ -217,6 +207,26 @@ def _value(spec: str, name: str, text: str) -> int | float:
     except ValueError as error:
         raise InputError(f"option '{name}' in '{spec}' is '{text}'; wanted a number") from error
     if not least <= value <= most:
-        wanted = f"{least} or more" if most == math.inf else f"{least} to {most}"
-        raise InputError(f"option '{name}' in '{spec}' is {text}; wanted {wanted}")
+        raise InputError(f"option '{name}' in '{spec}' is {text}; wanted {least} to {most}")
     return value
+
+
+class AsksReranker:
+    """A language model as reranker of search, of a spec `asks:PROVIDER:MODEL`; any number of threads may share it."""
+
+    def __init__(self, argument: str = "") -> None:
+        spec, self._options = read_spec(argument, "orders")
+        self._chat: Chat = plugins.make("chat", spec)
+        self.name = spec_of(self._chat.name, self._options)
+
+    def score(self, query: Query, chunks: Sequence[Chunk]) -> list[float]:
+        """Return the probability of yes for each chunk; one without a usable answer has that of their mean."""
+        orders = self._options.orders
+        asked = [chunk_prompts(query.text, each.text, each.path, each.language, orders) for each in chunks]
+        try:
+            found = ask_about_each(self._chat, asked, _IN_FLIGHT)
+        except ChatError as error:
+            raise ModelUnavailable(str(error)) from error
+        if chunks and not any(each is not None for each in found):
+            raise ModelUnavailable(f"{self.name} gave no usable answer about any of {len(chunks)} chunks")
+        return list(map(probability, with_mean(found)))
