@@ -124,7 +124,8 @@ class Model:
         text = "\n".join(message["content"] for message in question["messages"][:2])
         with self._lock:
             number = len(self._faults)
-            fault = FAULTS[number // 2 % len(FAULTS)] if number % 2 else None
+            faults = FAULTS[:-1] if question.get("logprobs") else FAULTS  # one token is JSON to nobody
+            fault = faults[number // 2 % len(faults)] if number % 2 else None
             if self._faults.setdefault(text, fault):
                 fault, self._faults[text] = self._faults[text], None
                 return fault
