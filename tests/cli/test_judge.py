@@ -19,7 +19,7 @@ PAIRS = [
 ]
 REPLIES = [
     {"name": "pair", "contains": "mul", "value": {"Yes": 0.01, "No": 0.99, "mass": 1}},
-    {"name": "pair", "contains": "open", "value": {"Yes": 0.5, "No": 0.5, "mass": 1}},
+    {"name": "pair", "contains": "open", "value": {"Yes": 0.54, "No": 0.46, "mass": 1}},
     {"name": "pair", "value": {"Yes": 0.99, "No": 0.01, "mass": 1}, "cost": 0.001, "seconds": 1.5},
     {"name": "arbitrate", "value": {"reason": "nothing is opened", "label": 0}, "cost": 0.004, "tokens_in": 50},
 ]

@@ -48,7 +48,7 @@ def answer(text: str) -> dict[str, Any]:  # noqa: PLR0911  # one a prompt
     program = {"readings": ["the sum"], "reading": "the sum", "setup": "", "helpers": imports, "cases": good}
     fix = {"reason": "so", "commands": [], "setup": "", "helpers": "", "cases": []}
     if "be satisfied with this code" in text:
-        yes = {"match": 0.99, "differs": 0.01}.get(kind, 0.5)
+        yes = {"match": 0.99, "differs": 0.01}.get(kind, 0.54)
         return {"Yes": yes, "No": 1 - yes, "mass": 1.0}
     if "write a test program for it" in text:
         return program
