@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -70,11 +71,54 @@ def _completion(body: Any) -> dict[str, Any]:
     raise ValueError(f"no message: {printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN]!r}")
 
 
+def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:
+    """Return how likely an answer starts with each of some words, and their `mass` before they add up to 1.
+
+    A token counts as the word that it is without white space, in any letter case. Raises ValueError if there is none.
+    """
+    given = _top_tokens(choice.get("logprobs"))
+    if given is None:
+        raise ValueError("gave no log-probabilities of its first token; name an endpoint or a model that does")
+    if wrong := [value for _, value in given if not _is_log_probability(value)]:
+        raise ValueError(f"gave {printable(repr(wrong[0])[:40])} as a log-probability, wanted a number of 0 or less")
+    found = dict.fromkeys(names, 0.0)
+    word_of = {name.casefold(): name for name in names}
+    for token, value in given:
+        if name := word_of.get(token.strip().casefold()):
+            found[name] += math.exp(min(value, 0.0))
+    mass = sum(found.values())
+    if not 0 < mass < 1 + _ROUNDING:
+        likely = printable(", ".join(repr(token) for token, _ in given[:3]))[:_SHOWN]
+        if mass:
+            raise ValueError(f"gave probabilities that add up to {mass:.3g}; name another endpoint")
+        wanted = ", ".join(names)
+        raise ValueError(f"starts with none of {wanted} but with {likely}; name a model that does not think first")
+    return {**{name: value / mass for name, value in found.items()}, "mass": min(mass, 1.0)}
+
+
+def _top_tokens(said: Any) -> list[tuple[str, Any]] | None:
+    """Return the likeliest first tokens with their log-probabilities, as chats or completions have them."""
+    try:
+        if (content := said.get("content")) is not None:
+            return [(str(each["token"]), each["logprob"]) for each in content[0]["top_logprobs"]] or None
+        return [(str(token), value) for token, value in said["top_logprobs"][0].items()] or None
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return None
+
+
+def _is_log_probability(value: Any) -> bool:
+    return type(value) in {int, float} and -math.inf < value <= _ROUNDING
+
+
 def _about_format(text: str) -> str:
+    if "logprob" in text:
+        return "; this model or endpoint gives no log-probabilities: name another one"
     asked = any(word in text for word in ("response_format", "json_schema", "json_object"))
     return "; add ?format=prompt to the spec to ask for JSON in words" if asked else ""
 
 
+_TOP = 20  # first tokens that are asked for; more are refused
+_ROUNDING = 1e-3  # by which probabilities may add up to more than 1
 ANSWERS = 3
 """That are asked for at most before there is none."""
 _MOST_SHOWN = 4000  # characters of a wrong answer that the model sees again
@@ -103,8 +147,10 @@ class OpenAiChat:
         return self._endpoint.name
 
     def reply(self, prompt: Prompt) -> Reply:
-        """Return an answer that fits, asking again for one that does not."""
+        """Return an answer that fits, asking again for one that does not, or how likely each choice is."""
         check(prompt.schema)
+        if prompt.choices:
+            return self._probabilities(prompt)
         start = time.monotonic()
         messages, taken, raw, problem = self._messages(prompt), _Taken(self._endpoint), "", ""
         for attempt in range(1, ANSWERS + 1):
@@ -123,8 +169,10 @@ class OpenAiChat:
         raise taken.with_cost(NoAnswer(message, raw=raw))
 
     def most(self, prompt: Prompt) -> Spend:
-        """Return what a reply takes at most: each answer may be sent back."""
+        """Return what a reply takes at most: each answer may be sent back, a choice is one token."""
         asked = _most_asked(prompt)
+        if prompt.choices:
+            return Spend(asked + 1, self._endpoint.price.of(asked, 1))
         answered = self._endpoint.options.max_tokens
         tokens_in = ANSWERS * asked + (ANSWERS - 1) * (answered + _MOST_SAID + _OVERHEAD_TOKENS)
         return Spend(tokens_in + ANSWERS * answered, self._endpoint.price.of(tokens_in, ANSWERS * answered))
@@ -132,6 +180,18 @@ class OpenAiChat:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    def _probabilities(self, prompt: Prompt) -> Reply:
+        """Return how likely each choice is as the first token of an answer."""
+        start, taken = time.monotonic(), _Taken(self._endpoint)
+        body = self._ask(self._question(self._messages(prompt), prompt))
+        taken.add(body)
+        choice = body["choices"][0]
+        try:
+            value = choice_probabilities(choice, prompt.choices)
+        except ValueError as error:
+            raise taken.with_cost(NoAnswer(f"{self.name} {error}", raw=json.dumps(choice)[:_MOST_SHOWN])) from None
+        return taken.reply(value, self._model(body), time.monotonic() - start, 1)
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a completion that has a message in it."""
@@ -147,7 +207,7 @@ class OpenAiChat:
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         system = prompt.system
-        if self._endpoint.options.format != "schema":
+        if self._endpoint.options.format != "schema" and not prompt.choices:
             system = f"{system}\n\n{_JSON_ONLY.format(schema=json.dumps(prompt.schema))}".lstrip()
         return [{"role": "system", "content": system}, {"role": "user", "content": prompt.text}]
 
@@ -159,6 +219,8 @@ class OpenAiChat:
             question["temperature"] = options.temperature
         if options.seed >= 0:
             question["seed"] = options.seed
+        if prompt.choices:
+            return {**question, self._endpoint.most_key: 1, "logprobs": True, "top_logprobs": _TOP}
         if options.format == "object":
             question["response_format"] = {"type": "json_object"}
         if options.format == "schema":
