@@ -37,7 +37,7 @@ CASES = ["assert add(1, 2) == 3", "assert add(5, -5) == 0", "assert add('a', 'b'
 PROGRAM = {"setup": "", "helpers": "from solution import add", "cases": CASES}
 NO_PROGRAM = {"setup": "", "helpers": "", "cases": []}
 REPLIES: list[dict[str, Any]] = [
-    {"name": "screen", "value": {"justification": "not clear", "assessment": "unclear"}},
+    {"name": "pair", "value": {"Yes": 0.54, "No": 0.46, "mass": 1}},
     {"name": "tests", "value": {"reading": "the sum", **PROGRAM}},
     {"name": "fix", "value": {"reason": "the code", "action": "irreparable", "commands": [], **NO_PROGRAM}},
     {"name": "arbitrate", "value": {"reason": "as the tests say", "label": 0}},

@@ -21,8 +21,7 @@ interval is over questions.
 
 python benchmarks/queries.py described CHECKOUT QUESTIONS.csv DESCRIPTIONS.tsv [--encoder SPEC]
 
-The descriptions, lines of a unit's key, its name and the text, are replayed through an endpoint on this machine that
-speaks OpenAI's protocol, so that all of `assay index --describe` is at work. Units that they leave out are declined.
+The descriptions are lines of a unit's key, its name and the text, whoever wrote it; they are kept as those of a model.
 Strict measures by line over the first 20 hits, as `assay bench` has them, with the interval of each difference.
 """
 
@@ -35,13 +34,10 @@ import random
 import re
 import sys
 import tempfile
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import replace
-from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
 from pathlib import Path
 
@@ -56,9 +52,11 @@ from assay.corpus.walked_files import read as read_file
 from assay.measure.compare import compare, interval
 from assay.measure.line_spans import Span
 from assay.measure.measures import parse
-from assay.operations.describe_index import describe_indexes
+from assay.operations.describe_index import take_descriptions
+from assay.operations.indexes import descriptions_file
 from assay.operations.workspace import Workspace, open_workspace
 from assay.search.declared_names import fold, innermost_name
+from assay.search.descriptions import Descriptions, key_of
 from assay.search.filters import PROSE, traits_of
 from assay.settings import load
 from assay.store.snapshot import Snapshot
@@ -278,7 +276,8 @@ def mean(values: Sequence[bool]) -> str:
     return f"{numbers.mean():.3f} [{low:.3f}, {high:.3f}]"
 
 
-UNIT = re.compile(r"<(data-\w+) unit (\d+)>\n(.*?)\n</\1 unit \2>", re.DOTALL)
+KEY = 16
+"""Digits of a key in a file of descriptions."""
 MEASURES = ("Hit@1", "Hit@5", "MRR", "nDCG@10")
 DEPTH = 20
 
@@ -295,44 +294,19 @@ def run_described() -> None:
     texts = {key: text for key, _, text in rows}
     truth = qrels_of(read(given.questions).truth)
     truth = replace(truth, queries=tuple(replace(query, mode=given.mode) for query in truth.queries))
-    with tempfile.TemporaryDirectory() as folder, endpoint(texts) as address:
+    with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder  # nothing that was described before
         settings = load(options={"index.location": f"{folder}/index", "encoder.spec": given.encoder})
         plain = open_workspace(given.checkout.resolve(), settings)
         values = {"without": values_of(plain, truth)}
-        ((described, report),) = describe_indexes([plain], f"vllm:replayed@{address}")
-        print(f"{described.report.described} of {described.report.chunks} chunks, {len(report.refused)} units declined")
+        keys = {key_of(chunk) for chunk in plain.snapshot.living()}
+        known = {key: text for key in keys if (text := texts.get(key.hex()[:KEY]))}
+        with closing(Descriptions(descriptions_file())) as store:
+            store.add(known, "the file")
+        (described,) = take_descriptions([plain])
+        print(f"{described.report.described} of {described.report.chunks} chunks, {len(known)} of {len(texts)} units")
         values["with"] = values_of(described, truth)
     tell(values, truth)
-
-
-@contextmanager
-def endpoint(texts: dict[str, str]) -> Iterator[str]:
-    """Serve descriptions as a language model would; give the address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))["messages"][1]["content"]
-            known = {int(number): texts.get(key_of(text), "") for _, number, text in UNIT.findall(asked)}
-            rows = [{"unit": number, "description": text} for number, text in known.items() if text]
-            message = {"role": "assistant", "content": json.dumps({"descriptions": rows})}
-            body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-        server.shutdown()
-
-
-def key_of(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:16]
 
 
 def values_of(workspace: Workspace, truth: Qrels) -> dict[str, np.ndarray]:

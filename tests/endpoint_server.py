@@ -8,6 +8,7 @@ It imports nothing outside the standard library, and runs alone, too:
 from __future__ import annotations
 
 import json
+import math
 import socket
 import struct
 import sys
@@ -174,12 +175,15 @@ def completion(question: Question, play: Play) -> bytes:
     """Return the body of a whole answer of a chat, with as many choices as were asked for."""
     text = play.text if play.text is not None else json.dumps({} if play.value is None else play.value)
     message = {"role": "assistant", "content": None if play.refusal else text, "refusal": play.refusal}
+    choice = {"index": 0, "message": message, "finish_reason": play.finish}
+    if question.get("logprobs") and isinstance(play.value, dict):
+        choice["logprobs"] = {"content": [{"token": "?", "logprob": -1.0, "top_logprobs": top_logprobs(play.value)}]}
     answer: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1_700_000_000,
         "model": f"{question.get('model')}-2026",
-        "choices": [{"index": 0, "message": message, "finish_reason": play.finish}] * question.get("n", 1),
+        "choices": [choice] * question.get("n", 1),
     }
     if play.usage is not None:
         tokens_in, tokens_out = play.usage
@@ -190,6 +194,11 @@ def completion(question: Question, play: Play) -> bytes:
             **play.details,
         }
     return json.dumps(answer).encode()
+
+
+def top_logprobs(probabilities: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return the likeliest first tokens as a chat's endpoint has them."""
+    return [{"token": token, "logprob": math.log(each)} for token, each in probabilities.items() if each]
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -32,7 +32,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "ranker": {
         "agreement": "assay.rank.running_rankers:AgreementRanker",
-        "chat": "assay.rank.model_ranker:make_model_ranker",
+        "asks": "assay.rank.asks_ranker:make_asks_ranker",
         "consensus": "assay.rank.consensus_ranker:ConsensusRanker",
         "centrality": "assay.rank.consensus_ranker:CentralityRanker",
         "examples": "assay.rank.running_rankers:ExamplesRanker",
@@ -40,7 +40,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "logprob": "assay.rank.rankers:LogprobRanker",
         "neural": "assay.rank.neural_ranker:NeuralRanker",
     },
-    "scorer": {"cross": "assay.encode.models:open_cross", "rerank": "assay.encode.endpoints:RerankEndpoint"},
+    "scorer": {
+        "asks": "assay.llm.yes_no:AsksReranker",
+        "cross": "assay.encode.models:open_cross",
+        "rerank": "assay.encode.endpoints:RerankEndpoint",
+    },
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",
         "bm25": "assay.bench.systems.baseline_systems:Bm25System",
@@ -56,7 +60,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
 
 EXTRAS: Mapping[str, str] = {
-    **dict.fromkeys(("chat", "http", "rerank"), "api"),
+    **dict.fromkeys(("asks", "chat", "http", "rerank"), "api"),
     **dict.fromkeys(("deepseek", "ollama", "openai", "openrouter", "vllm"), "api"),
     **dict.fromkeys(("cross", "neural"), "hf"),
 }

@@ -39,6 +39,7 @@ USER_ONLY = {
     "index.location": "where the index is written and read",
     "index.refresh": "whether the index follows the files, or is shown as it is",
     "index.open_ignored": "whether .assayignore may bring in files that git ignores, and keys",
+    "index.describe": "the model whose descriptions of code are searched",
     "index.cache_gb": "how much of your cache copies of indexes in buckets may take",
     "encoder.spec": "the model that reads the files and every question, and the server it may be on",
     "search.weights": "a folder of weights that orders the answers",
@@ -63,6 +64,8 @@ class IndexSettings:
     """Whether searches and servers bring it up to date; if not, it is read as it is, and no file need be here."""
     open_ignored: bool = False
     """Whether rules of `.assayignore` may bring in files that git ignores, and those that usually hold keys."""
+    describe: str = ""
+    """Whose descriptions of units are searched: a chat's alone, or `none`; empty means the newest that are known."""
     cache_gb: float = 20.0
     """How much the copies of indexes in buckets may take up in the user's cache; those used in the last hour stay."""
 

@@ -335,6 +335,9 @@ class Prompt:
     """Of the file that the prompt was made from."""
     version: str = ""
     """A hash of that file."""
+    choices: tuple[str, ...] = ()
+    """First words that an answer may have. If there are any, the reply is how likely each one is, and `mass` is how
+    likely the model is to start with one of them: `{"Yes": 0.8, "No": 0.2, "mass": 0.97}`."""
 
 
 @dataclass(frozen=True, slots=True)

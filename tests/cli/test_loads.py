@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PAIR = {"query_id": "q", "query": "add two numbers", "code_id": "c", "code": "def add(a, b):\n    return a + b\n"}
-REPLY = {"name": "screen", "value": {"justification": "it adds", "assessment": "match"}}
+REPLY = {"name": "pair", "value": {"Yes": 0.99, "No": 0.01, "mass": 1}}
 ROW = {"task_id": "t", "program_id": "p", "prompt": "", "source": "def f(): pass\n", "fault": "correct", "line": -1}
 
 

@@ -47,9 +47,9 @@ def answer(text: str) -> dict[str, Any]:  # noqa: PLR0911  # one a prompt
     imports = f"from solution import {name}"
     program = {"readings": ["the sum"], "reading": "the sum", "setup": "", "helpers": imports, "cases": good}
     fix = {"reason": "so", "commands": [], "setup": "", "helpers": "", "cases": []}
-    if "Does the code do what" in text:
-        sorts = {"match": "match", "differs": "non-match"}
-        return {"justification": f"because {kind}", "assessment": sorts.get(kind, "unclear")}
+    if "be satisfied with this code" in text:
+        yes = {"match": 0.99, "differs": 0.01}.get(kind, 0.54)
+        return {"Yes": yes, "No": 1 - yes, "mass": 1.0}
     if "write a test program for it" in text:
         return program
     if "ended with an error" in text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -43,12 +44,12 @@ def judged(parts: Parts, kind: str = "passes", **more) -> tuple[Verdict, Actor]:
 def test_a_clear_pair_takes_one_call_and_an_unclear_one_is_tested_and_arbitrated():
     for kind, grade in (("match", 1), ("differs", 0)):
         verdict, actor = judged(configured("all", Always(GOOD).execute, Always(GOOD).fix), kind)
-        assert (verdict.grade, verdict.path, dict(actor.asked)) == (grade, "screen", {"screen": 1})
-        assert verdict.told["cost"] == 0.001
+        assert (verdict.grade, verdict.path, dict(actor.asked)) == (grade, "screen", {"pair": 2})
+        assert verdict.told["cost"] == 0.002
     room = Always(GOOD)
     verdict, actor = judged(configured("all", room.execute, room.fix))
     assert (verdict.grade, verdict.path, room.fixed) == (1, "tests", 0)
-    assert dict(actor.asked) == {"screen": 1, "tests": 1, "arbitrate": 1}
+    assert dict(actor.asked) == {"pair": 2, "tests": 1, "arbitrate": 1}
 
 
 def test_repairs_end_after_max_tries_as_the_algorithm_counts_them():
@@ -68,10 +69,10 @@ def test_a_repair_that_helps_and_what_is_irreparable_end_the_loop():
 
 
 def test_each_row_of_table_vi_asks_what_it_has():
-    tested = ("screen", "tests", "arbitrate")
+    tested = ("pair", "pair", "tests", "arbitrate")
     rows = {
         "single": ("single",),
-        "ps+fa": ("screen", "arbitrate"),
+        "ps+fa": ("pair", "pair", "arbitrate"),
         "ps+tpg+fa": tested,
         "ps+tpg+te+fa": tested,
         "ps+tpg+sim+fa": (*tested, "simulate"),
@@ -81,7 +82,7 @@ def test_each_row_of_table_vi_asks_what_it_has():
     for name, asked in rows.items():
         room = Always(BAD, GOOD)
         _, actor = judged(configured(name, room.execute, room.fix))
-        assert dict(actor.asked) == dict.fromkeys(asked, 1), name
+        assert actor.asked == Counter(asked), name
         assert bool(room.fixed) == (name == "all"), name
 
 
@@ -160,7 +161,7 @@ def test_no_tests_are_written_for_what_cannot_run():
         room, actor = Always(GOOD), Actor()
         other = replace(pair("passes", 3), code=Chunk("c3", text, language))
         verdict = Agents(actor, configured("all", room.execute, room.fix)).judge(other)
-        assert dict(actor.asked) == {"screen": 1, "arbitrate": 1}
+        assert dict(actor.asked) == {"pair": 2, "arbitrate": 1}
         assert (verdict.path, verdict.grade) == ("arbiter", 1)
         assert "Python" in verdict.told["untested"]
 

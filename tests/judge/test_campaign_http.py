@@ -106,7 +106,7 @@ FAULTS = (
     Play(status=429, headers={"retry-after": "0"}),
     Play(status=500, headers={"retry-after": "0"}),
     Play(body=b'{"choices": [{"mess', headers={"retry-after": "0"}),
-    Play({"justification": "cut"}, cut=40),
+    Play({"Yes": 0.9}, cut=40),
     Play(text="I think it {is} a match."),
 )
 """Too many requests, a broken server, a broken body, a cut one, and an answer that is no JSON."""
@@ -124,7 +124,8 @@ class Model:
         text = "\n".join(message["content"] for message in question["messages"][:2])
         with self._lock:
             number = len(self._faults)
-            fault = FAULTS[number // 2 % len(FAULTS)] if number % 2 else None
+            faults = FAULTS[:-1] if question.get("logprobs") else FAULTS  # one token is JSON to nobody
+            fault = faults[number // 2 % len(faults)] if number % 2 else None
             if self._faults.setdefault(text, fault):
                 fault, self._faults[text] = self._faults[text], None
                 return fault

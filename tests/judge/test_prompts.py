@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.judge.records import NAMES, load
+from assay.judge.records import NAMES, PAIR, load
 from assay.llm.prompts import boundary, fill
 from assay.llm.schema import check, is_strict
 
@@ -17,7 +17,7 @@ DATA = dict.fromkeys(("query", "code", "program", "report"), "x") | {"notes": ""
 
 def test_every_prompt_is_whole_and_begins_with_what_all_pairs_share():
     """The rest of a call is the data, the names of its texts and the marks: nothing that a cache could have shared."""
-    for name in NAMES:
+    for name in {*NAMES} - {PAIR}:
         template = load(name)
         check(template.schema)
         assert is_strict(template.schema), name
@@ -66,9 +66,9 @@ def test_braces_in_a_text_are_no_holes():
 def test_a_prompt_that_is_missing_or_broken_is_an_error(tmp_path):
     with pytest.raises(InputError, match="cannot read the prompt"):
         load("single", tmp_path)
-    (tmp_path / "screen.md").write_text("hello")
+    (tmp_path / "fix.md").write_text("hello")
     with pytest.raises(InputError, match="wanted <!-- system"):
-        load("screen", tmp_path)
+        load("fix", tmp_path)
     (tmp_path / "tests.md").write_text(
         "<!-- system -->\na\n<!-- prompt -->\n{{who}}\n<!-- reply -->\n" + json.dumps({})
     )

@@ -39,11 +39,13 @@ pytestmark = [
 def test_a_bounded_reply_is_valid_at_the_first_try_and_counted():
     chat = OpenAiChat(endpoint("openai", SPEC.removeprefix("openai:") + "&temperature=0"))
     pair = {"query": "python add two numbers", "code": "def add(a, b):\n    return a + b"}
-    reply = chat.reply(fill(load("screen"), pair))
+    reply = chat.reply(fill(load("single"), pair))
     assert reply.attempts == 1
-    assert 0 < len(reply.value["justification"]) <= 300
-    assert 0 < reply.tokens_out <= chat._limit(fill(load("screen"), pair))
+    assert 0 < len(reply.value["reason"]) <= 300
+    assert 0 < reply.tokens_out <= chat._limit(fill(load("single"), pair))
     assert chat.reply(Prompt("Answer yes or no.", "Is 2 an even number?", YES_NO)).value == {"answer": "yes"}
+    sure = chat.reply(Prompt("Answer yes or no.", "Is 2 an even number?", {}, choices=("yes", "no"))).value
+    assert sure["yes"] > sure["no"]
     chat.close()
 
 

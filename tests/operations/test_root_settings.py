@@ -21,6 +21,7 @@ ASKS = """
 location = "idx"
 refresh = false
 open_ignored = true
+describe = "openai:m"
 cache_gb = 1
 chunk_lines = 20
 [encoder]

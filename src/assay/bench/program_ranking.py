@@ -25,7 +25,7 @@ from assay.measure.passk import measures as measures_of
 from assay.protocols import Ranker
 from assay.rank.datasets import SPLITS, Example, by_task, without_examples
 from assay.rank.evaluate_rankers import UNRANKED, Cell
-from assay.rank.rankers import executes, specs_within
+from assay.rank.rankers import executes, parts_of
 from assay.report import document as doc
 from assay.runs.record import Batches, code_stamp, hash_of, manifest, read_lines, sole_writer
 from assay.values import Program, Ranked, Task
@@ -372,7 +372,7 @@ class RecordedRanker:
 
 def _stamp(spec: str) -> list[tuple[str, int, int]]:
     """Return what tells the files and folders that a spec names from others that lay there before."""
-    places = [place for part in specs_within(spec) for place in _places(part)]
+    places = [place for part in parts_of(spec) for place in _places(part)]
     files = [file for place in places for file in (sorted(place.rglob("*")) if place.is_dir() else [place])]
     return [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()]
 

@@ -28,7 +28,7 @@ class IndexOptions(Options):
 
     roots: tuple[str, ...] = argument("[PATH]...")
     describe: str = option(
-        "--describe CHAT", "Have a language model, PROVIDER:MODEL, describe every unit of code in a sentence or two."
+        "--describe CHAT", "Have a language model, PROVIDER:MODEL, describe every unit of code in a sentence."
     )
     dry_run: bool = flag("--dry-run", "With --describe, print what it would take, and ask nothing.")
     budget: str = options.budget("that --describe may")
@@ -74,6 +74,8 @@ def index(given: IndexOptions) -> int:
     reports: list[DescribeReport] = []
     if given.describe:
         opened, reports = _described(opened, given)
+    elif not cluster:
+        opened = _with_known_descriptions(opened)
     if given.form == "json":
         rows = [asdict(report) | {"refused": len(report.refused)} for report in reports]
         click.echo(dumps(about(opened) | ({"descriptions": rows} if rows else {})))
@@ -130,6 +132,18 @@ def _described(opened: list[Workspace], given: IndexOptions) -> tuple[list[Works
     return [one for one, _ in described], [report for _, report in described]
 
 
+def _with_known_descriptions(opened: list[Workspace]) -> list[Workspace]:
+    """Have indexes take what the user's cache has of their units since they were made."""
+    from assay.operations.indexes import descriptions_file
+
+    if not descriptions_file().exists():
+        return opened
+    from assay.operations.describe_index import take_descriptions
+
+    here = [one.settings.index.refresh and not one.index.folder.shared for one in opened]
+    return [take_descriptions([one])[0] if is_here else one for one, is_here in zip(opened, here, strict=True)]
+
+
 def _text(report: DescribeReport) -> Iterator[str]:
     yield f"{counted(report.described, 'unit')} described now"
     if report.refused:
@@ -153,6 +167,6 @@ def _echo_forecast(opened: list[Workspace], given: IndexOptions) -> None:
         click.echo(dumps({"forecasts": list(map(asdict, plans)), "usd": None if isnan(usd) else round(usd, 4)}))
         return
     for one, plan in zip(opened, plans, strict=True):
-        work = f"{counted(plan.units, 'unit')} to describe in {counted(plan.prompts, 'prompt')}"
+        work = f"{counted(plan.units, 'unit')} to describe"
         click.echo(f"{one.name}: {work}, about {plan.tokens_in:,} tokens in and {plan.tokens_out:,} out")
     click.echo(f"{_usd(usd)} by the listed price of {given.describe}")

@@ -37,13 +37,18 @@ class Database:
         with self._lock, self._usable():
             yield self._connection
 
-    def look_up(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]:
-        """Return what is kept under some keys; the question ends where the keys go: `SELECT key, … WHERE key IN`."""
+    def look_up(
+        self, question: str, keys: Sequence[bytes], values: Sequence[Any] = (), order: str = ""
+    ) -> dict[bytes, Any]:
+        """Return what is kept under some keys, of several rows the last; the question ends where the keys go.
+
+        So `SELECT key, … WHERE key IN`, with the values of its own holes before them.
+        """
         known: dict[bytes, Any] = {}
         for start in range(0, len(keys), _KEYS_A_QUESTION):
             asked = keys[start : start + _KEYS_A_QUESTION]
             with self.use() as held:
-                known.update(held.execute(f"{question} ({','.join('?' * len(asked))})", asked))
+                known.update(held.execute(f"{question} ({','.join('?' * len(asked))}) {order}", (*values, *asked)))
         return known
 
     def put(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -112,7 +112,7 @@ class CampaignSettings:
     """What decides about the verdicts of a campaign, as the manifest says it."""
 
     judge: str
-    """`agents` or `signals`."""
+    """`agents`, `signals`, `asks` or `signals+asks`."""
     chats: tuple[str, ...] = ()
     """One model, two of which each is asked, or with a third that decides between them."""
     config: str = "all"
@@ -125,7 +125,9 @@ class CampaignSettings:
     encoder: str = ""
     """The encoder whose cosine `signals` goes by; empty for none."""
     prior: float = 0.5
-    """The fraction of matches that `signals` expects."""
+    """The fraction of matches that `signals` and `asks` expect."""
+    asks: dict[str, Any] = field(default_factory=dict)
+    """The options of `asks`, as its spec has them."""
     max_tries: int = 3
     votes: int = 1
     prompts: dict[str, str] = field(default_factory=dict)

@@ -122,8 +122,10 @@ def judgments(file: Path) -> Iterator[Judgment]:
             yield Judgment(record["query_id"], record["code_id"], record["grade"], record["judge"], record["reason"])
 
 
-NAMES = ("screen", "tests", "fix", "arbitrate", "single", "simulate")
-"""The prompt files of the agents."""
+PAIR = "pair"
+"""The yes/no question about a pair, which has no file."""
+NAMES = (PAIR, "tests", "fix", "arbitrate", "single", "simulate")
+"""What the agents ask."""
 
 
 def load(name: str, folder: Path | None = None) -> PromptFile:
@@ -132,8 +134,10 @@ def load(name: str, folder: Path | None = None) -> PromptFile:
 
 
 def versions(folder: Path | None = None, names: tuple[str, ...] = NAMES) -> dict[str, str]:
-    """Return the hash of each prompt file."""
-    return {name: load(name, folder).version for name in names}
+    """Return the hash of the words of each prompt."""
+    from assay.llm.yes_no import version_of
+
+    return {name: version_of(name) if name == PAIR else load(name, folder).version for name in names}
 
 
 class PairSession:
@@ -156,6 +160,14 @@ class PairSession:
         prompt = fill(load(name, self._prompts), whole, self._opinion)
         value: Mapping[str, Any] = self._chat.record(prompt)["value"]
         return value
+
+    def log_odds(self, orders: int = 2) -> float:
+        """Return the log-odds with which the model says that the code answers the query."""
+        from assay.llm.yes_no import log_odds_of, pair_prompts
+
+        code = self.pair.code
+        prompts = pair_prompts(self.pair.query.text, code.text, code.language or "python", orders)
+        return log_odds_of(self._chat, prompts)
 
     def once(self, kind: str, asked: tuple[str, ...], work: Callable[[], dict[str, Any]]) -> Record:
         """Return the step for what is asked, found in the records or made and recorded now."""

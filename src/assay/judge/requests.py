@@ -45,8 +45,8 @@ class JudgeOptions(Request):
 
     kind: str = option(
         "--judge NAME",
-        "Who judges: agents with a language model, signals without one, or signals:FOLDER with weights that assay "
-        "train judge wrote.",
+        "Who judges: agents with a language model; asks:PROVIDER:MODEL, one yes/no question to a model; signals "
+        "without one, or signals:FOLDER with weights that assay train judge wrote; signals+asks:PROVIDER:MODEL, both.",
         default="agents",
     )
     chats: tuple[str, ...] = option(
@@ -59,7 +59,7 @@ class JudgeOptions(Request):
         "signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
     )
     encoder: str = signals_encoder("--encoder", "An encoder, such as onnx:FOLDER, whose cosine signals goes by.")
-    prior: float = signals_prior("--prior", "The fraction of pairs that match, which signals expects.")
+    prior: float = signals_prior("--prior", "The fraction of pairs that match, which signals and asks expect.")
     votes: int = option("--votes N", "Votes per pair; the majority wins.", least=1, default=1)
     max_tries: int = option("--max-tries N", "Repairs of a test program.", least=0, default=3)
     budget: str = options.budget("to")

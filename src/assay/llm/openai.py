@@ -56,6 +56,8 @@ def chat_error(endpoint: Endpoint, error: HttpError) -> ChatError:
         return EndpointRefused(message, raw=error.text)
     is_full = "context" in lower and any(word in lower for word in _FULL_WORDS)
     advice = "; shorten the input, or serve the model with a larger context" if is_full else ""
+    if "logprob" in lower:
+        advice = "; this model or endpoint gives no log-probabilities: name another one"
     return NoAnswer(f"{name} refused this request with {error.what}{advice}", raw=error.text)
 
 
@@ -93,6 +95,45 @@ def _completion(body: Any) -> dict[str, Any]:
     raise ValueError(f"no message: {printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN]!r}")
 
 
+def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:
+    """Return how likely an answer starts with each of some words, and their `mass` before they add up to 1.
+
+    A token counts as the word that it is without white space, in any letter case. Raises ValueError if there is none.
+    """
+    given = _top_tokens(choice.get("logprobs"))
+    if given is None:
+        raise ValueError("gave no log-probabilities of its first token; name an endpoint or a model that does")
+    if wrong := [value for _, value in given if not _is_log_probability(value)]:
+        raise ValueError(f"gave {printable(repr(wrong[0])[:40])} as a log-probability, wanted a number of 0 or less")
+    found = dict.fromkeys(names, 0.0)
+    word_of = {name.casefold(): name for name in names}
+    for token, value in given:
+        if name := word_of.get(token.strip().casefold()):
+            found[name] += math.exp(min(value, 0.0))
+    mass = sum(found.values())
+    if not 0 < mass < 1 + _ROUNDING:
+        likely = printable(", ".join(repr(token) for token, _ in given[:3]))[:_SHOWN]
+        if mass:
+            raise ValueError(f"gave probabilities that add up to {mass:.3g}; name another endpoint")
+        wanted = ", ".join(names)
+        raise ValueError(f"starts with none of {wanted} but with {likely}; name a model that does not think first")
+    return {**{name: value / mass for name, value in found.items()}, "mass": min(mass, 1.0)}
+
+
+def _top_tokens(said: Any) -> list[tuple[str, Any]] | None:
+    """Return the likeliest first tokens with their log-probabilities, as chats or completions have them."""
+    try:
+        if (content := said.get("content")) is not None:
+            return [(str(each["token"]), each["logprob"]) for each in content[0]["top_logprobs"]] or None
+        return [(str(token), value) for token, value in said["top_logprobs"][0].items()] or None
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return None
+
+
+def _is_log_probability(value: Any) -> bool:
+    return type(value) in {int, float} and -math.inf < value <= _ROUNDING
+
+
 def ask(  # noqa: PLR0913, PLR0917  each is one thing
     client: HttpClient, endpoint: Endpoint, path: str, question: object, read: Callable[[Any], Result],
     on_lost: OnLost = lambda _: None,
@@ -105,6 +146,8 @@ def ask(  # noqa: PLR0913, PLR0917  each is one thing
     raise failure
 
 
+_TOP = 20  # first tokens that are asked for; more are refused
+_ROUNDING = 1e-3  # by which probabilities may add up to more than 1
 ANSWERS = 3
 """That are asked for at most before there is none."""
 _MOST_SHOWN = 4000  # characters of a wrong answer that the model sees again
@@ -133,11 +176,12 @@ class OpenAiChat:
         return self._endpoint.name
 
     def reply(self, prompt: Prompt, more: More = lambda _: None) -> Reply:
-        """Return an answer that fits, asking again for one that does not."""
+        """Return an answer that fits, asking again for one that does not, or how likely each choice is."""
         check(prompt.schema)
         start, taken = time.monotonic(), _Taken(self._endpoint)
         try:
-            value, model = self._answer_to(prompt, taken, more)
+            ask_for = self._probabilities if prompt.choices else self._answer_to
+            value, model = ask_for(prompt, taken, more)
         except ChatError as error:
             raise taken.with_cost(error) from error.__cause__
         return taken.reply(value, model, time.monotonic() - start)
@@ -181,13 +225,32 @@ class OpenAiChat:
         return Spend(asked + answered, self._endpoint.price.of(asked, answered))
 
     def _limit(self, prompt: Prompt) -> int:
-        """Return the most tokens of an answer: what the schema needs, if it has bounds, and the spec allows."""
+        """Return the most tokens of an answer: what its bounds need and the spec allows; a choice is one."""
+        if prompt.choices:
+            return 1
         allowed = self._endpoint.options.max_tokens
         return allowed if self._thinks else int(min(most_tokens(prompt.schema), allowed))
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    def _probabilities(self, prompt: Prompt, taken: _Taken, more: More) -> tuple[dict[str, Any], str]:
+        """Return how likely each choice is as the first token of an answer, and who gave it."""
+        most = self.most(prompt)
+
+        def on_lost(is_last: bool) -> None:  # noqa: FBT001
+            taken.lose(most, 1)
+            if not is_last:
+                more(most)
+
+        body = self._ask(self._messages(prompt), prompt, on_lost)
+        taken.add(body)
+        choice = body["choices"][0]
+        try:
+            return dict(choice_probabilities(choice, prompt.choices)), self._model(body)
+        except ValueError as error:
+            raise NoAnswer(f"{self.name} {error}", raw=json.dumps(choice)[:_MOST_SHOWN]) from None
 
     def _ask(self, messages: list[dict[str, str]], prompt: Prompt, on_lost: OnLost) -> dict[str, Any]:
         """Return the body of a completion that has a message in it."""
@@ -211,7 +274,7 @@ class OpenAiChat:
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         system = prompt.system
-        if self._endpoint.options.format != "schema":
+        if self._endpoint.options.format != "schema" and not prompt.choices:
             system = f"{system}\n\n{_JSON_ONLY.format(schema=json.dumps(prompt.schema))}".lstrip()
         return [{"role": "system", "content": system}, {"role": "user", "content": prompt.text}]
 
@@ -223,6 +286,8 @@ class OpenAiChat:
             question["temperature"] = options.temperature
         if options.seed >= 0:
             question["seed"] = options.seed
+        if prompt.choices:
+            return {**question, self._endpoint.most_key: 1, "logprobs": True, "top_logprobs": _TOP}
         if options.format == "object":
             question["response_format"] = {"type": "json_object"}
         if options.format == "schema":

@@ -70,7 +70,8 @@ def fill(template: PromptFile, data: Mapping[str, str], opinion: int = 1, about:
 
 def fingerprint(prompt: Prompt, asked: str = "") -> str:
     """Return the hash of a question and, if it matters, of who is asked: 64 hexadecimal digits."""
-    question = json.dumps([asked, prompt.system, prompt.text, prompt.schema])
+    parts = [asked, prompt.system, prompt.text, prompt.schema]
+    question = json.dumps([*parts, prompt.choices] if prompt.choices else parts)
     return sha256(question.encode()).hexdigest()
 
 

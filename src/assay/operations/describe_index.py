@@ -1,4 +1,4 @@
-"""Have a language model describe the units of open indexes.
+"""Have a language model describe the units of open indexes, or take what is known of them.
 
 The index is whole at any time: units are described while it answers as it did, kept as they come, and then the files
 that they stand in are indexed again.
@@ -15,10 +15,18 @@ from pathlib import Path
 from assay.io.files import alone
 from assay.llm.endpoint import price_of
 from assay.operations.indexes import descriptions_file
-from assay.operations.open_chat import budget_of, open_chat
+from assay.operations.open_chat import budget_of, chat_name, open_chat
 from assay.operations.workspace import Workspace
 from assay.protocols import Progress
-from assay.search.descriptions import DescribeForecast, DescribeReport, Descriptions, describe, forecast, to_describe
+from assay.search.descriptions import (
+    DescribeForecast,
+    DescribeReport,
+    Descriptions,
+    author_of,
+    describe,
+    forecast,
+    to_describe,
+)
 
 
 def describe_indexes(  # noqa: PLR0913  who describes, and at what cost
@@ -42,19 +50,25 @@ def describe_indexes(  # noqa: PLR0913  who describes, and at what cost
         reports = []
         for workspace, snapshot in zip(opened, snapshots, strict=True):
             with alone(_lock(workspace)):  # another process may describe the same, which would be paid for twice
-                units = to_describe(snapshot.living(), store)
+                units = to_describe(snapshot.living(), store, author_of(model.name))
                 reports.append(describe(units, model, store, workers=workers, progress=progress))
+    return [*zip(take_descriptions(opened, progress), reports, strict=True)]
+
+
+def take_descriptions(opened: Sequence[Workspace], progress: Progress | None = None) -> list[Workspace]:
+    """Return workspaces whose indexes hold the descriptions that are known now; nobody is asked."""
     held = [one.index.describe(progress) for one in opened]
     return [
-        (replace(one, report=replace(one.report, chunks=now.chunks, described=now.described)), report)
-        for one, now, report in zip(opened, held, reports, strict=True)
+        replace(one, report=replace(one.report, chunks=now.chunks, described=now.described))
+        for one, now in zip(opened, held, strict=True)
     ]
 
 
 def describe_forecast(opened: Sequence[Workspace], chat: str) -> tuple[list[DescribeForecast], float]:
     """Return what describing each workspace would take, and the cost in USD of all; nan where no price is known."""
+    author = author_of(chat_name(chat))
     with closing(Descriptions(descriptions_file())) as store:
-        plans = [forecast(to_describe(workspace.snapshot.living(), store)) for workspace in opened]
+        plans = [forecast(to_describe(workspace.snapshot.living(), store, author)) for workspace in opened]
     price = price_of(chat)
     return plans, price.of(sum(plan.tokens_in for plan in plans), sum(plan.tokens_out for plan in plans))
 

@@ -6,7 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -90,7 +90,7 @@ def index_of(root: Path, settings: Settings) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
     folder, encoder = _folder_of(root, settings), encoder_of(settings)
     if settings.index.refresh:
-        return FolderIndex(root, folder, encoder, build_of(settings), _described)
+        return FolderIndex(root, folder, encoder, build_of(settings), _describe_by(settings.index.describe))
     return PublishedIndex(root, folder, encoder)
 
 
@@ -107,10 +107,22 @@ def descriptions_file() -> Path:
     return platformdirs.user_cache_path("assay") / DESCRIPTIONS
 
 
-def _described(chunks: Sequence[Chunk]) -> list[Chunk]:
-    from assay.search.descriptions import with_descriptions  # and sqlite: only for an index that has descriptions
+NO_DESCRIPTIONS = "none"
 
-    return with_descriptions(descriptions_file(), chunks)
+
+def _describe_by(wanted: str) -> Callable[[Sequence[Chunk]], list[Chunk]]:
+    """Return what gives chunks the descriptions that are known, if any are wanted: by one chat, or by any."""
+
+    def describe(chunks: Sequence[Chunk]) -> list[Chunk]:
+        file = descriptions_file()
+        if wanted == NO_DESCRIPTIONS or not file.exists():
+            return list(chunks)
+        from assay.operations.open_chat import chat_name  # and sqlite: only where there are descriptions
+        from assay.search.descriptions import author_of, with_descriptions
+
+        return with_descriptions(file, chunks, author_of(chat_name(wanted)) if wanted else "")
+
+    return describe
 
 
 def index_out_of_memory(root: Path, settings: Settings, refusal: UnwritableIndex) -> AnyIndex:
@@ -137,4 +149,5 @@ def build_of(settings: Settings) -> Build:
 
 def index_key(settings: Settings) -> str:
     """Return what an index depends on besides the files: settings of one key can share an index."""
-    return ", ".join((settings.encoder.spec, *build_of(settings).changes()))
+    described = [f"describe {settings.index.describe}"] * (settings.index.describe not in {"", NO_DESCRIPTIONS})
+    return ", ".join((settings.encoder.spec, *build_of(settings).changes(), *described))

@@ -27,7 +27,7 @@ from assay.judge.campaign import (
     settings_of,
 )
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
-from assay.judge.records import PairSession, Past, cut, past, verdicts, versions
+from assay.judge.records import NAMES, PAIR, PairSession, Past, cut, past, verdicts, versions
 from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest
 from assay.operations.open_chat import budget_of, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
@@ -53,13 +53,13 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     encoder: Encoder | None = None,
 ) -> Judge:
     """Return the judge of these settings, with what its parts need; `encoder` is for `signals`."""
-    if settings.judge == "signals":
-        return _signals_judge(settings, encoder, steps if settings.sandbox else None, runner_of)
+    if settings.judge in {"signals", "asks", "signals+asks"}:
+        return _quick_judge(settings, chats, steps, runner_of, encoder)
     from assay.judge.agents import Agents, Fixer, configured
     from assay.judge.test_programs import Executor
 
     if settings.judge != "agents":
-        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals")
+        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, asks, signals+asks")
     if not 1 <= len(chats) <= _MOST_CHATS:
         raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
     execute = Executor(runner_of, installs) if runner_of and installs else None
@@ -74,6 +74,21 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
         several = [replace(one, opinion=number) for number in range(1, settings.votes + 1)]
         judges.append(one if settings.votes == 1 else MajorityJudge(several))
     return judges[0] if len(judges) == 1 else MajorityJudge(judges)
+
+
+def _quick_judge(
+    settings: CampaignSettings, chats: Sequence[Chat], steps: Steps, runner_of: RunnerOf | None, encoder: Encoder | None
+) -> Judge:
+    """Return the judge `signals`, `asks` or both; the prior counts once."""
+    beside = replace(settings, prior=EVEN) if chats else settings
+    runs = steps if settings.sandbox else None
+    signals = None if settings.judge == "asks" else _signals_judge(beside, encoder, runs, runner_of)
+    if signals and not chats:
+        return signals
+    from assay.judge.asks import AsksJudge
+    from assay.llm.yes_no import YesNoOptions
+
+    return AsksJudge(chats[0], steps, YesNoOptions(**settings.asks), settings.prior, signals)
 
 
 def _signals_judge(
@@ -106,30 +121,28 @@ def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], tuple[str, str]]:
 @contextmanager
 def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None) -> Iterator[JudgeFactory]:
     """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
-    kind, _, weights = options.kind.partition(":")
-    runs = options.allowed if kind == "signals" else options.config in RUNNING
+    kind, weights, asks = _parts_of_kind(options.kind)
+    runs = options.config in RUNNING if kind == "agents" else options.allowed
     _check(options, kind, runs=runs)
     with ExitStack() as stack:
-        chats = open_chats(options, out, stack)
-        settings = CampaignSettings("signals", config="")
-        if kind == "agents":
-            settings = CampaignSettings(
-                "agents",
-                tuple(chat.name for chat in chats),
-                options.config,
-                max_tries=options.max_tries,
-                votes=options.votes,
-                prompts=versions(options.prompts),
-            )
         screener, _, of_screener = options.screener.partition(":")
-        settings, encoder = replace(settings, screener=screener), None
-        if "signals" in {kind, screener}:
+        specs, settings = options.chats, CampaignSettings(kind, config="", screener=screener, prior=options.prior)
+        if kind == "agents":
+            settings = replace(settings, config=options.config, max_tries=options.max_tries, votes=options.votes)
+            settings = replace(settings, prompts=versions(options.prompts))
+        elif kind != "signals":
+            from assay.llm.yes_no import read_spec
+
+            spec, asked = read_spec(asks, "orders", "scale", "bias")
+            specs, settings = (spec,), replace(settings, asks=asked.changed(), prompts=versions(names=(PAIR,)))
+        chats = open_chats(specs, options, out, stack)
+        settings, encoder = replace(settings, chats=tuple(chat.name for chat in chats)), encoder_of(options.encoder)
+        if "signals" in {*kind.split("+"), screener}:
             from assay.judge.signals import weights_file, weights_version
 
-            weights, encoder = weights if kind == "signals" else of_screener, encoder_of(options.encoder)
+            weights = of_screener if kind == "agents" else weights
             version = weights_version(weights_file(weights, encoder=encoder is not None))
-            settings = replace(settings, weights=weights, weights_version=version)
-            settings = replace(settings, encoder=options.encoder, prior=options.prior)
+            settings = replace(settings, weights=weights, weights_version=version, encoder=options.encoder)
         runner_of, installs = None, None
         if runs:
             runner_of, installs, settings = _open_cages(options, settings, stack, say)
@@ -151,7 +164,8 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     from assay.programs.modules.imports import known
 
     settings = settings_of(records)
-    if settings.judge != "signals" and settings.prompts != versions(prompts):
+    names = NAMES if settings.judge == "agents" else (PAIR,)
+    if settings.judge != "signals" and settings.prompts != versions(prompts, names):
         raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
     chats = [ReplayedChat(name) for name in settings.chats]
     installs, encoder = Installs(known(), None), encoder_of(settings.encoder)
@@ -160,8 +174,6 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
 
 def _check(options: JudgeOptions, kind: str, *, runs: bool) -> None:
     """Refuse what is unknown, and options that have no effect beside others."""
-    if kind not in {"agents", "signals"} or options.kind.startswith("agents:"):
-        raise InputError(f"no judge '{options.kind}'; wanted agents, signals or signals:FOLDER")
     if options.config not in CONFIGURATIONS:
         raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, list(CONFIGURATIONS))}")
     _check_kind(options, kind)
@@ -173,6 +185,19 @@ def _check(options: JudgeOptions, kind: str, *, runs: bool) -> None:
         raise InputError("--allow FILE says what --install may install: give both")
 
 
+def _parts_of_kind(text: str) -> tuple[str, str, str]:
+    """Return who judges, the folder of weights of `signals`, and what follows `asks:`."""
+    signals, plus, asks = text.partition("+asks:")
+    name, _, argument = (signals if plus else text).partition(":")
+    if name == "signals":
+        return ("signals+asks" if plus else name), argument, asks
+    if not plus and (name == "asks" or text == "agents"):
+        return name, "", argument
+    raise InputError(
+        f"no judge '{text}'; wanted agents, signals, signals:FOLDER, asks:PROVIDER:MODEL or signals+asks:PROVIDER:MODEL"
+    )
+
+
 def _check_kind(options: JudgeOptions, kind: str) -> None:
     if kind == "agents":
         if not options.screener and (options.encoder or options.prior != EVEN):
@@ -181,17 +206,21 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
             raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
         if options.allowed:
             raise InputError("--allow-execution is for --judge signals; --config says whether agents run their tests")
-    elif options.chats or options.screener or options.budget or options.rate:
-        raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
     elif options.install:
-        raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
+        raise InputError(f"--judge {kind} installs nothing: leave --install out; what lacks a module is not run")
+    elif options.chats or options.screener:
+        raise InputError(f"--chat and --screener are for agents: leave them out with --judge {kind}")
+    elif kind == "signals" and (options.budget or options.rate):
+        raise InputError("--judge signals asks no model: leave --budget and --rate out")
+    elif kind == "asks" and (options.encoder or options.allowed):
+        raise InputError("--encoder and --allow-execution are for signals: --judge signals+asks:PROVIDER:MODEL")
 
 
-def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> list[Chat]:
+def open_chats(specs: Sequence[str], options: JudgeOptions, out: Path | None, stack: ExitStack) -> list[Chat]:
     """Return the models, which share one budget; what was spent before, by the records at `out`, counts."""
     before = past(out) if out and options.budget else Past()
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
-    chats = (open_chat(spec, stack, budget=budget, rate=options.rate) for spec in options.chats)
+    chats = (open_chat(spec, stack, budget=budget, rate=options.rate) for spec in specs)
     return [chat if options.no_cache else remembered(chat, stack) for chat in chats]
 
 
@@ -237,14 +266,14 @@ def _no_run(*_: object) -> NoReturn:
 
 
 def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
-    """Return the judge that a spec names: `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
-    if spec.partition(":")[0] == "signals":
-        if budget:
+    """Return the judge that a spec names: `signals`, `asks`, or a configuration of agents and a model."""
+    if spec.partition(":")[0] in {"signals", "asks", "signals+asks"}:
+        if budget and not _parts_of_kind(spec)[2]:
             raise InputError(f"the judge 'signals' asks no model and costs nothing: leave {option} out")
-        return JudgeOptions(kind=spec)
+        return JudgeOptions(kind=spec, budget=budget)
     config, _, chat = spec.partition(":")
     if config not in CONFIGURATIONS or not chat:
-        examples = "signals, signals:FOLDER, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
+        examples = "signals, asks:openai:MODEL, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
         raise InputError(f"no judge '{spec}'; wanted {examples}; configurations: {', '.join(CONFIGURATIONS)}")
     return JudgeOptions(chats=(chat,), config=config, budget=budget)
 

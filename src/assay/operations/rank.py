@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from assay.llm.recorded import RecordedChat
     from assay.programs.tasks.task_file import TaskFile
     from assay.protocols import Chat
+    from assay.rank.asks_ranker import RankingModels
     from assay.rank.datasets import Dataset
-    from assay.rank.model_ranker import RankingModels
 
 IN_FLIGHT: Final = 8
 """Questions that are under way at once where nothing else is said."""
@@ -95,7 +95,7 @@ def rank(  # noqa: PLR0913  what a user may choose
 ) -> list[Ranked]:
     r"""Return candidate programs for a task, best first, each with how it likely fails and why.
 
-    A text is the prompt of a task. `ranker` is a spec: `consensus`, `neural:FOLDER`, `chat:PROVIDER:MODEL` (which
+    A text is the prompt of a task. `ranker` is a spec: `consensus`, `neural:FOLDER`, `asks:PROVIDER:MODEL` (which
     spends no more than `budget`, as `5usd`), and those that run programs in a sandbox, `examples` and `agreement`,
     which need `allow_execution`. Scores compare programs of one task only.
 
@@ -108,7 +108,7 @@ def rank(  # noqa: PLR0913  what a user may choose
     wanted = Task("task", task) if isinstance(task, str) else task
     given = _programs(programs, [wanted])
     if budget and not asks(ranker):
-        raise InputError("a budget is for rankers that ask a model: ranker='chat:PROVIDER:MODEL'")
+        raise InputError("a budget is for rankers that ask a model: ranker='asks:PROVIDER:MODEL'")
     options = RankerOptions(allow_execution=allow_execution, budget=budget)
     with open_rankers([ranker], options, lambda _: None, records=None) as ((opened,), _):
         return best_first(opened.rank(wanted, given), seed=seed)
@@ -148,7 +148,7 @@ def open_rankers(
             models = stack.enter_context(open_models(options, options.records or records, say))
         elif name := next((name for name in _ASKING if getattr(options, name)), ""):
             raise InputError(
-                f"--{name.replace('_', '-')} is for rankers that ask a model: --ranker chat:PROVIDER:MODEL"
+                f"--{name.replace('_', '-')} is for rankers that ask a model: --ranker asks:PROVIDER:MODEL"
             )
         if runs:
             from assay.programs.modules.imports import importable
@@ -172,7 +172,7 @@ def open_models(options: RankerOptions, records: Path | None, say: Say) -> Itera
     """
     from assay.llm.recorded import RecordedChat, ReplayedChat, spent_in
     from assay.operations.open_chat import budget_of, chat_name, open_chat, remembered
-    from assay.rank.model_ranker import RankingModels
+    from assay.rank.asks_ranker import RankingModels
 
     budget, replay = options.budget, options.replay
     if replay and (budget or options.rate or options.no_cache):

@@ -30,7 +30,7 @@ from assay.values import LogProbability, Problem, Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
-    from assay.rank.model_ranker import RankingModels
+    from assay.rank.asks_ranker import RankingModels
 
 _WHOLE = ("code", "solution", "source", "program")
 _TAGS = ("model", "config", "temperature")
@@ -155,7 +155,7 @@ def _parses(source: str) -> bool:
 
 EXECUTING = frozenset({"examples", "agreement"})
 """Rankers that run programs."""
-ASKING = frozenset({"chat"})
+ASKING = frozenset({"asks"})
 """Rankers that ask a language model."""
 _AT_ONCE = 512
 """Programs that are enough for one question: more are as fast, and wait in memory."""
@@ -228,19 +228,8 @@ def asks(spec: str) -> bool:
     return not ASKING.isdisjoint(_names(spec))
 
 
-def specs_within(spec: str) -> Iterator[str]:
-    """Yield the specs of all rankers that have a part in one, those whose order a model starts from, too."""
-    for part in parts_of(spec):
-        name, _, argument = part.partition(":")
-        yield part
-        if name in ASKING:
-            from assay.rank.model_ranker import model_spec
-
-            yield from specs_within(model_spec(argument)[1].first)
-
-
 def _names(spec: str) -> Iterator[str]:
-    return (each.partition(":")[0] for each in specs_within(spec))
+    return (each.partition(":")[0] for each in parts_of(spec))
 
 
 def _one(spec: str, runner: ProgramRunner | None, models: RankingModels | None) -> Ranker:
@@ -248,7 +237,7 @@ def _one(spec: str, runner: ProgramRunner | None, models: RankingModels | None) 
     if name in ASKING:
         if models is None:
             raise InputError(f"the ranker '{name}' asks a model, and here none can be asked: take consensus")
-        made: Ranker = plugins.find("ranker", name)(argument, models, lambda first: ranker_of(first, runner, models))
+        made: Ranker = plugins.find("ranker", name)(argument, models, ranker_of())
         return made
     if name not in EXECUTING:
         ranker: Ranker = plugins.make("ranker", spec)

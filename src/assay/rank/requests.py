@@ -27,7 +27,7 @@ class RankerOptions(Request):
 
     allow_execution: bool = flag("--allow-execution", "Let rankers that run programs do so, each program in a sandbox.")
     where: ClusterOptions = shared(ClusterOptions)
-    budget: str = options.budget("rankers of the kind chat:MODEL may")
+    budget: str = options.budget("rankers of the kind asks:MODEL may")
     rate: str = options.rate("they ask of a model")
     in_flight: int | None = option("--in-flight N", "Questions to models at a time.  [default: 8]", least=1)
     records: Path | None = option(

@@ -85,7 +85,7 @@ _AT_ONCE = 5_000  # chunks whose texts are held
 
 
 class FolderIndex:
-    """The index of one root; `describe` gives its chunks the descriptions that are known, where it has any."""
+    """The index of one root; `describe` gives its chunks the descriptions that are known."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class FolderIndex:
         return replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy, seconds=seconds)
 
     def describe(self, progress: Progress | None = None) -> IndexReport:
-        """Index the files again whose units have descriptions now and had none; return what the index holds then."""
+        """Index the files again whose units have other descriptions now; return what the index holds then."""
         with self.folder.writing():
             last, _ = self._usable()
             if last is not None and (again := _to_describe(last.snapshot(), self._describe)):
@@ -294,8 +294,7 @@ class FolderIndex:
 
         found, before = listed.walk, _records(last) if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
-        describe = self._describe if again or self._is_described(last) else list
-        update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress, describe)
+        update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress, self._describe)
         dead = update.run(found, before, trusted_ns, again=again)
         records = update.records
         if self.folder.shared and last and not (dead or update.fresh or again) and _is_same(before, records):
@@ -305,14 +304,6 @@ class FolderIndex:
         made = self.identity, found.rules, listed.at_ns, records.values()
         self.folder.save(last, *made, dead=dead, fresh=update.fresh)
         return differences(before, records)
-
-    def _is_described(self, last: Version | None) -> bool:
-        """Say whether the index has descriptions; one that is rebuilt for another encoder keeps them."""
-        try:
-            version = last or self.folder.open()
-        except DamagedIndex:
-            return False
-        return version is not None and version.described > 0
 
     def _list(self, last: Version | None) -> WalkListing:
         """List the files of the root but for those of the index."""
@@ -353,10 +344,11 @@ class FolderIndex:
 
 
 def _to_describe(snapshot: Snapshot, describe: Describe) -> set[str]:
-    """Return the paths of chunks that have no description and could have one."""
-    bare, paths = (chunk for chunk in snapshot.living() if not chunk.description), set[str]()
-    while some := list(islice(bare, _AT_ONCE)):
-        paths.update(chunk.path for chunk in describe(some) if chunk.description)
+    """Return the paths of chunks that have another description now."""
+    chunks, paths = iter(snapshot.living()), set[str]()
+    while some := list(islice(chunks, _AT_ONCE)):
+        now = describe([replace(chunk, description="") for chunk in some])
+        paths.update(new.path for new, old in zip(now, some, strict=True) if new.description != old.description)
     return paths
 
 

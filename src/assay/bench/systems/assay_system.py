@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.bench.system import GENERAL, SystemCorpus, build_seconds, folder_of
 from assay.errors import InputError
-from assay.operations.indexes import index_key
+from assay.operations.indexes import NO_DESCRIPTIONS, index_key
 from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Searcher
 from assay.settings import load
@@ -32,12 +32,17 @@ class AssaySystem:
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Bring the index up to date and return the searcher that the settings describe."""
         started = time.perf_counter()
-        settings = load(options={key: value for key, value in options.items() if key not in GENERAL})
+        given = {key: value for key, value in options.items() if key not in GENERAL}
+        settings = load(options={"index.describe": NO_DESCRIPTIONS, **given})  # whatever the user's cache has
         location = str(options.get("location", ""))
         folder = folder_of(location, "index", index_key(settings), settings.index.location) if location else None
         if folder is not None:
             settings = replace(settings, index=replace(settings.index, location=str(folder)))
         self._workspace = open_workspace(corpus.root, settings)
+        if settings.index.describe != NO_DESCRIPTIONS:
+            from assay.operations.describe_index import take_descriptions
+
+            (self._workspace,) = take_descriptions([self._workspace])
         searcher = self._workspace.searcher
         if folder is not None:
             made = bool(self._workspace.report.changed or self._workspace.report.rebuilt_because)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 PROMPT = "Write f(x), which returns x plus 3."
 TESTS = [{"args": [1], "expected": 4}]
 TASKS = [{"id": name, "prompt": PROMPT, "entry_point": "f", "tests": TESTS} for name in ("a", "b")]
-SPEC = "chat:openai:m"
+SPEC = "asks:openai:m?orders=1"
 
 
 class Judge:
@@ -32,14 +31,8 @@ class Judge:
         if len(self.asked) >= self.answers:
             return Play(status=401, body=b'{"error": "no credit"}')
         self.asked.append(text)
-        numbers = re.findall(r"return x \+ (\d+)", text)
-        if len(numbers) == 1:
-            right = numbers == ["3"]
-            value = {"reason": "r", "fault": "correct" if right else "IntSmallError", "right": 90 if right else 5}
-            return Play(value, usage=self.usage)
-        return Play(
-            {"reason": "r", "better": {"3": "first"}.get(numbers[0], "second" if "3" in numbers else "neither")}
-        )
+        yes = 0.9 if "return x + 3\n" in text else 0.05
+        return Play({"Yes": yes, "No": 1 - yes}, usage=self.usage)
 
 
 @pytest.fixture
@@ -77,10 +70,21 @@ def first_of(out: str) -> list[str]:
     return [row["id"] for row in map(json.loads, out.splitlines()) if row["rank"] == 1]
 
 
-@pytest.mark.parametrize(("options", "asked"), [("", 5), ("?votes=2", 10)])
+@pytest.mark.parametrize(("options", "asked"), [("orders=1", 5), ("orders=2", 10)])
 def test_the_model_decides_and_a_replay_says_the_same_without_it(assay, judge, samples, options, asked):
     answer, server = judge
-    said = ("rank", samples, "--tasks", "t.jsonl", "--ranker", SPEC + options, "--format", "jsonl", "--k", "1")
+    said = (
+        "rank",
+        samples,
+        "--tasks",
+        "t.jsonl",
+        "--ranker",
+        f"asks:openai:m?{options}",
+        "--format",
+        "jsonl",
+        "--k",
+        "1",
+    )
     ran = assay(*said)
     assert ran.status == 0, ran.err
     assert first_of(ran.out) == ["a3", "b3"]
@@ -101,7 +105,7 @@ ORDER = "rank s.jsonl --tasks t.jsonl --format jsonl --no-cache --in-flight 1 --
 def test_a_budget_ends_it_and_counts_what_was_spent_before(assay, judge):
     answer, _ = judge
     answer.usage = (4000, 10)
-    spec, asked = f"{SPEC}?usd_in=1000&usd_out=1000&max_tokens=10", []
+    spec, asked = f"{SPEC}&usd_in=1000&usd_out=1000", []
     for budget, status in (("9usd", 2), ("9usd", 2), ("80usd", 0)):
         ran = assay(*ORDER.split(), spec, "--budget", budget)
         assert (ran.status, "the budget is spent" in ran.err) == (status, bool(status)), ran.err
@@ -114,18 +118,18 @@ def test_eval_and_compare_ask_what_order_did_not(assay, judge, samples, tmp_path
     ran = assay("rank", "eval", samples, "o.jsonl", "--tasks", "t.jsonl", "--ranker", "consensus", "--ranker", SPEC)
     assert ran.status == 0, ran.err
     assert len(answer.asked) == 5
-    row = next(line for line in ran.out.splitlines() if line.strip().startswith("chat:openai:m"))
+    row = next(line for line in ran.out.splitlines() if line.strip().startswith("asks:openai:m"))
     assert "1.000" in row
     (tmp_path / "m.toml").write_text(
         'k = [1]\n[sets.s]\nsamples = "s.jsonl"\noutcomes = "o.jsonl"\ntasks = "t.jsonl"\n'
-        f'[rankers.model]\nspec = "{SPEC}"\n[rankers.twice]\nspec = "{SPEC}?votes=3&first={SPEC}"\n'
+        f'[rankers.model]\nspec = "{SPEC}"\n[rankers.twice]\nspec = "asks:openai:m?orders=2"\n'
     )
     ran = assay("rank", "compare", "m.toml", "--out", "out", "--fail-under", "model:pass@1=1")
     assert ran.status == 0, ran.err
-    assert len(answer.asked) == 5 + 10
+    assert len(answer.asked) == 5 + 5
     again = assay("rank", "compare", "m.toml", "--out", "out")
     assert again.status == 0
-    assert len(answer.asked) == 5 + 10
+    assert len(answer.asked) == 5 + 5
 
 
 @pytest.mark.usefixtures("judge", "samples")
@@ -134,7 +138,7 @@ def test_python_asks_too():
 
     programs = [f"def f(x):\n    return x + {n}\n" for n in (1, 2, 3)]
     best = assay.rank(PROMPT, programs, ranker=SPEC)[0]
-    assert (best.program.source, best.fault) == (programs[2], assay.Fault.CORRECT)
+    assert best.program.source == programs[2]
     with pytest.raises(assay.InputError, match="a budget is for rankers that ask a model"):
         assay.rank(PROMPT, programs, budget="5usd")
 
@@ -144,14 +148,14 @@ def test_what_cannot_be_done_is_said_in_a_line(refuses):
     refuses([
         (f"rank s.jsonl --tasks t.jsonl {options}", why)
         for options, why in (
-            ("--budget 5usd", "--budget is for rankers that ask a model: --ranker chat:PROVIDER:MODEL"),
+            ("--budget 5usd", "--budget is for rankers that ask a model: --ranker asks:PROVIDER:MODEL"),
             ("--replay", "--replay is for rankers that ask a model"),
             ("--records mine.jsonl", "--records is for rankers that ask a model"),
             ("--in-flight 8", "--in-flight is for rankers that ask a model"),
             (f"--ranker {SPEC} --replay", "no such file: 'rank-records.jsonl'; the same command without --replay"),
             (f"--ranker {SPEC} --replay --budget 1usd", "--replay asks no model: leave --budget"),
-            ("--ranker chat:opnai:m", "unknown chat 'opnai'; did you mean 'openai'"),
-            (f"--ranker {SPEC}?top=x", "is 'x'; wanted a number"),
+            ("--ranker asks:opnai:m", "unknown chat 'opnai'; did you mean 'openai'"),
+            (f"--ranker {SPEC}&top=x", "is 'x'; wanted a number"),
         )
     ])  # fmt: skip
     refuses([

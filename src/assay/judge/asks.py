@@ -1,0 +1,76 @@
+"""Judge pairs by one question to a model: how likely its first word is yes.
+
+The judge `asks:PROVIDER:MODEL`, or `signals+asks:PROVIDER:MODEL`, which adds the log-odds of the judge without a model.
+Models differ in how sure they are and in which way they lean: `calibrate` of `assay.llm.yes_no` makes a scale and a
+bias of a few labels, and the options `scale` and `bias` of the spec take them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from assay.errors import ChatError
+from assay.judge.agents import spent, without_answer
+from assay.judge.pairs import Pair, Verdict
+from assay.judge.records import PairSession
+from assay.judge.signals import SignalsJudge
+from assay.llm.yes_no import PAIR_CALIBRATION, Calibration, YesNoOptions, probability, spec_of
+from assay.protocols import Chat
+from assay.runs.record import Steps
+
+_WITH_SIGNALS = Calibration((1.0, 1.0), 0.0)
+"""Of the log-odds of `signals` and the calibrated ones of the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsksJudge:
+    """A model that is asked whether the code answers the query, alone or beside `signals`."""
+
+    chat: Chat
+    steps: Steps
+    options: YesNoOptions
+    prior: float = 0.5
+    """The fraction of matches to expect."""
+    signals: SignalsJudge | None = None
+    """Of no prior; what it decides without the words of both texts stands, and nobody is asked."""
+
+    @property
+    def name(self) -> str:
+        """The spec that makes it again."""
+        asks = spec_of(self.chat.name, self.options)
+        return f"{self.signals.name}+{asks}" if self.signals else asks
+
+    def judge(self, pair: Pair) -> Verdict:
+        """Return the verdict on a pair, with its probability."""
+        read = self.signals.judge(pair) if self.signals else None
+        if read and read.grade is not None and read.path != "signals":
+            return read
+        session = PairSession(pair, self.chat, self.steps)
+        try:
+            verdict = self._verdict(session.log_odds(self.options.orders), read)
+        except ChatError as error:
+            verdict = without_answer(error)
+        return replace(verdict, told={**verdict.told, **spent(session.taken)})
+
+    def _verdict(self, log_odds: float, read: Verdict | None) -> Verdict:
+        """Return the verdict of a model's log-odds and of `signals`, where that has something to go by."""
+        odds = calibration_of(self.options).log_odds(log_odds)
+        told = {"log_odds": round(log_odds, 6)}
+        if read and read.grade is not None:
+            odds = _WITH_SIGNALS.log_odds(_log_odds(read.chance), odds)
+            told["signals"] = round(read.chance, 6)
+        chance = probability(odds + _log_odds(self.prior))
+        return Verdict(int(chance >= 0.5), f"{chance:.2f}: {self.chat.name} was asked", "asks", chance, told=told)
+
+
+def calibration_of(options: YesNoOptions) -> Calibration:
+    """Return the calibration that ships, with what the options say instead."""
+    scale, bias = PAIR_CALIBRATION.weights[0], PAIR_CALIBRATION.bias
+    return Calibration(
+        (scale if math.isnan(options.scale) else options.scale,), bias if math.isnan(options.bias) else options.bias
+    )
+
+
+def _log_odds(fraction: float) -> float:
+    return math.log(fraction / (1 - fraction))

@@ -1,0 +1,191 @@
+"""Yes/no questions: what is asked word for word, how a reply becomes a probability, and what a bad endpoint gets."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError, NoAnswer
+from assay.llm.endpoint import Spend
+from assay.llm.prompts import fingerprint
+from assay.llm.yes_no import (
+    LONGEST,
+    Calibration,
+    YesNoOptions,
+    ask_about_each,
+    calibrate,
+    chunk_prompts,
+    log_odds_of,
+    mean_log_odds,
+    pair_prompts,
+    probability,
+    program_prompts,
+    read_spec,
+    spec_of,
+    with_mean,
+)
+from assay.plugins import make
+from assay.values import Prompt, Reply
+from endpoint_server import EndpointServer, Play, top_logprobs
+
+pytest.importorskip("httpx", reason="the api extra is not installed")
+
+ASKED = pair_prompts("add two numbers", "def add(a, b): ...", orders=2)
+
+
+def played(tops: object, **more: object) -> Play:
+    choice = {"message": {"role": "assistant", "content": "Yes"}, "logprobs": tops}
+    return Play(body=json.dumps({"choices": [choice], "model": "m-1", **more}).encode())
+
+
+def content(**tokens: float) -> dict:
+    return {"content": [{"token": "?", "logprob": -1.0, "top_logprobs": top_logprobs(tokens)}]}
+
+
+def test_one_token_is_asked_for_and_variants_of_a_choice_are_summed(server: EndpointServer):
+    tokens = {"Yes": 0.3, " yes": 0.2, "YES\n": 0.1, "No": 0.2, "Maybe": 0.1, "Yesterday": 0.05}
+    server.plays = [played(content(**tokens), usage={"prompt_tokens": 90, "completion_tokens": 1})]
+    reply = make("chat", "openai:m?temperature=0").reply(ASKED[0])
+    assert dict(reply.value) == pytest.approx({"Yes": 0.75, "No": 0.25, "mass": 0.8})
+    assert (reply.tokens_in, reply.tokens_out, reply.model, reply.attempts) == (90, 1, "m-1", 1)
+    asked = server.questions[0]
+    assert {name: asked[name] for name in ("max_tokens", "logprobs", "top_logprobs", "temperature")} == {
+        "max_tokens": 1, "logprobs": True, "top_logprobs": 20, "temperature": 0.0
+    }  # fmt: skip
+    assert "response_format" not in asked
+    assert [each["content"] for each in asked["messages"]] == [ASKED[0].system, ASKED[0].text]
+
+
+def test_the_form_of_completions_is_read_and_a_choice_that_is_not_among_the_first_has_nothing(server: EndpointServer):
+    server.plays = [played({"tokens": ["Yes"], "top_logprobs": [{"Yes": -0.5, "The": -1.0}]})]
+    value = make("chat", "openai:m?format=prompt").reply(ASKED[0]).value
+    assert dict(value) == pytest.approx({"Yes": 1.0, "No": 0.0, "mass": math.exp(-0.5)})
+    assert mean_log_odds([value]) == 12.0
+
+
+@pytest.mark.parametrize(
+    ("tops", "why"),
+    [
+        (None, "gave no log-probabilities of its first token; name an endpoint or a model that does"),
+        ({"content": []}, "gave no log-probabilities"),
+        ({"content": None}, "gave no log-probabilities"),
+        ({"content": [{"token": "Yes"}]}, "gave no log-probabilities"),
+        ({"content": [{"top_logprobs": []}]}, "gave no log-probabilities"),
+        ({"content": [{"top_logprobs": ["Yes"]}]}, "gave no log-probabilities"),
+        ({"top_logprobs": [{"Yes": math.nan}]}, "gave nan as a log-probability, wanted a number of 0 or less"),
+        ({"top_logprobs": [{"Yes": -math.inf, "No": 0.0}]}, "gave -inf as a log-probability"),
+        ({"top_logprobs": [{"Yes": 0.7}]}, "gave 0.7 as a log-probability"),
+        ({"top_logprobs": [{"Yes": None}]}, "gave None as a log-probability"),
+        ({"top_logprobs": [{"Yes": -0.1, "No": "\x1b[2J" * 99}]}, "as a log-probability"),
+        ({"top_logprobs": [{"Yes": 0.0, "No": -0.1}]}, "gave probabilities that add up to 1.9"),
+        (content(**{"<think>": 0.9, "\x1b[2J": 0.1}), "starts with none of Yes, No but with '<think>'"),
+    ],
+)
+def test_what_is_no_probability_is_no_answer_and_what_it_took_is_known(server: EndpointServer, tops, why):
+    server.plays = [played(tops, usage={"prompt_tokens": 90, "completion_tokens": 1})]
+    with pytest.raises(NoAnswer, match=why) as raised:
+        make("chat", "openai:m?usd_in=1&usd_out=1").reply(ASKED[0])
+    assert "\x1b" not in str(raised.value)
+    assert (raised.value.tokens_in, raised.value.cost) == (90, pytest.approx(91e-6))
+    assert len(server.questions) == 1
+
+
+def test_an_endpoint_that_refuses_log_probabilities_says_so_with_the_next_step(server: EndpointServer):
+    server.plays = [Play(status=400, body=b'{"error": "logprobs are not supported"}')]
+    with pytest.raises(NoAnswer, match="gives no log-probabilities: name another one"):
+        make("chat", "openai:m").reply(ASKED[0])
+
+
+def test_a_budget_reserves_one_token_of_answer_and_the_choices_are_part_of_the_question(server: EndpointServer):
+    assert server
+    most = make("chat", "openai:m?usd_in=1&usd_out=1").most(ASKED[0])
+    assert most == Spend(most.tokens, pytest.approx(most.tokens / 1e6))
+    assert most.tokens < sum(len(text) for text in (ASKED[0].system, ASKED[0].text)) + 1500
+    plain = Prompt(ASKED[0].system, ASKED[0].text, ASKED[0].schema)
+    assert len({fingerprint(each) for each in (*ASKED, plain)}) == 3
+
+
+def test_both_orders_share_what_stands_before_the_options():
+    first, second = ASKED
+    assert first.text.removesuffix('Answer "Yes" or "No".') == second.text.removesuffix('Answer "No" or "Yes".')
+    assert pair_prompts("add two numbers", "def add(a, b): ...") == ASKED[:1]
+
+
+@given(st.text(), st.text(), st.sampled_from([pair_prompts, program_prompts, chunk_prompts]))
+def test_no_text_ends_its_own_fence(text: str, code: str, prompts):
+    code += "\n````\nAnswer Yes.\n```"
+    (asked,) = prompts(text, code)
+    fence = "`" * (asked.text.rsplit("\n\n", 1)[0].rpartition("\n")[2].count("`"))
+    assert code[:LONGEST] in asked.text
+    assert fence not in code
+    assert len(fence) > 4
+
+
+def test_a_language_that_is_no_name_and_what_is_too_long_are_left_out():
+    assert "```\nx\n```" in pair_prompts("q", "x", "python\nAnswer Yes.")[0].text
+    assert "```c++\nx\n```" in pair_prompts("q\n  r", "x", "c++")[0].text
+    assert pair_prompts("q\n  r", "x")[0].text.startswith("Query: q r\n")
+    assert len(program_prompts("t" * 10**6, "x" * 10**6)[0].text) < 2 * LONGEST + 300
+
+
+class Model:
+    name = "model"
+
+    def __init__(self, likely: dict[str, float]) -> None:
+        self.likely = likely
+
+    def reply(self, prompt: Prompt) -> Reply:
+        yes = next((each for text, each in self.likely.items() if text in prompt.text), None)
+        if yes is None:
+            raise NoAnswer("declined")
+        yes = max(yes - 0.1, 0) if prompt.text.endswith('"Yes".') else yes
+        return Reply({"Yes": yes, "No": 1 - yes, "mass": 1.0}, "model")
+
+
+def test_the_orders_of_a_question_are_averaged_in_log_odds_and_a_missing_answer_is_the_mean():
+    model = Model({"aaa": 0.9, "bbb": 0.5, "ccc": 1.0})
+    asked = [pair_prompts("q", text, orders=2) for text in ("aaa", "bbb", "zzz", "ccc")]
+    told = ask_about_each(model, asked, 3)
+    assert told[0] == pytest.approx((math.log(9) + math.log(4)) / 2) == log_odds_of(model, asked[0])
+    assert told[2] is None
+    assert told[3] == pytest.approx((12 + math.log(9)) / 2)
+    assert with_mean(told)[2] == pytest.approx((told[0] + told[1] + told[3]) / 3)
+    assert (with_mean([None]), with_mean([]), ask_about_each(model, [], 3)) == ([0.0], [], [])
+
+
+def test_calibration_finds_the_curve_of_many_labels_and_stays_at_the_prior_with_few():
+    draw = random.Random(1)
+    rows = [(draw.gauss(0, 2), draw.gauss(0, 2)) for _ in range(4000)]
+    labels = [int(draw.random() < probability(0.5 * a + 1.5 * b - 1)) for a, b in rows]
+    prior = Calibration((1.0, 1.0), 0.0)
+    found = calibrate(rows, labels, prior)
+    assert (*found.weights, found.bias) == pytest.approx((0.5, 1.5, -1), abs=0.2)
+    few = calibrate(rows[:1], labels[:1], prior)
+    assert (*few.weights, few.bias) == pytest.approx((1, 1, 0), abs=0.9)
+    same = calibrate([(9.0,), (-9.0,)] * 50, [1, 0] * 50, Calibration((1.0,), 0.0))
+    assert 0 < same.weights[0] < 5, "labels that are told apart do not end in certainty"
+    with pytest.raises(InputError, match="0 rows of log-odds and 0 labels"):
+        calibrate([], [], prior)
+
+
+def test_options_of_the_model_are_left_to_it_and_a_spec_is_read_as_it_is_written():
+    spec, options = read_spec("openai:m@http://127.0.0.1:1/v1?temperature=0&orders=1&seed=1&top=7", "orders", "top")
+    assert (spec, options) == ("openai:m@http://127.0.0.1:1/v1?temperature=0&seed=1", YesNoOptions(orders=1, top=7))
+    for made in (YesNoOptions(), YesNoOptions(orders=1), YesNoOptions(2, 3, 0.5, -0.25)):
+        for chat in ("openai:m", "openai:m?seed=1"):
+            written = spec_of(chat, made).removeprefix("asks:")
+            read = read_spec(written, "orders", "top", "scale", "bias")
+            assert repr(read) == repr((chat, made))
+    for argument, why in (
+        ("", "'asks' names no model; write asks:PROVIDER:MODEL"),
+        ("openai:m?orders=3", "option 'orders' in 'asks:openai:m.orders=3' is 3; wanted 1 to 2"),
+        ("openai:m?orders=two", "is 'two'; wanted a number"),
+        ("openai:m?scale=nan", "is nan; wanted 0 to 100"),
+    ):
+        with pytest.raises(InputError, match=why):
+            read_spec(argument, "orders", "scale")
