@@ -67,6 +67,23 @@ def test_programs_have_an_id_and_say_how_often_they_were_sampled(samples):
     assert found.programs[0].tags == {"model": "m"}
 
 
+def test_a_record_may_hold_the_programs_of_a_task_each_behind_what_its_benchmark_puts_there(samples):
+    live = Task("LiveCodeBench/9", "", tags={"prelude": "import re\n"}, reference="pass")
+    found = samples(
+        {"question_id": "9", "code_list": ["a", "b"], "graded_list": [True, False]},
+        {"question_id": "9", "code_list": ["c"]},
+        {"question_id": "9", "code_list": ["d"], "graded_list": []},
+        tasks=(live,),
+    )
+    assert [(each.id[-2:], each.source, each.tags.get("label")) for each in found.programs] == [
+        ("#0", "import re\na", "1"), ("#1", "import re\nb", "0"), ("#2", "import re\nc", None),
+    ]  # fmt: skip
+    assert [str(each) for each in found.problems] == [
+        "samples.jsonl:3: fields 'code_list' and 'graded_list' need as many programs as grades, and one or more"
+    ]
+    assert references([live]).programs[0].source == "import re\npass"
+
+
 def test_what_is_broken_is_told_and_the_rest_counts(samples):
     found = samples(
         "{",

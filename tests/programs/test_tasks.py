@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import base64
 import gzip
 import json
+import pickle
+import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.errors import InputError
+from assay.programs.samples import references
 from assay.programs.tasks.task_file import form_of, read_tasks
 from assay.values import Call, Pytest, Script, Stdin
 
@@ -38,7 +43,33 @@ APPS = {
     "input_output": json.dumps({"inputs": ["1 2\n"], "outputs": ["3\n"]}),
     "starter_code": "",
 }
+BIGCODE = {
+    "task_id": "BigCodeBench/7",
+    "complete_prompt": 'import math\ndef task_func(n):\n    """Round down."""\n',
+    "code_prompt": "import math\ndef task_func(n):\n",
+    "canonical_solution": "    return math.floor(n)\n",
+    "test": (
+        "import unittest\nclass TestCases(unittest.TestCase):\n    def test_down(self):\n"
+        "        self.assertEqual((task_func(1.5), os.sep), (1, '/'))\n"
+    ),
+    "entry_point": "task_func",
+    "libs": "['math']",
+}
+LIVE = {
+    "question_id": "2777",
+    "question_content": "Double each.",
+    "starter_code": "class Solution:\n    def twice(self, xs: List[int], by: int) -> List[int]:\n        ",
+    "public_test_cases": json.dumps([{"input": "[1, 2]\n2", "output": "[2, 4]", "testtype": "functional"}]),
+    "private_test_cases": "[]",
+    "metadata": '{"func_name": "twice"}',
+}
 OWN = {"id": "a", "prompt": "Add.", "entry_point": "add", "tests": [{"args": [1, 2], "expected": 3}]}
+
+
+FORMATS = (
+    *((HUMANEVAL, "humaneval"), (BIGCODE, "bigcodebench"), (EVALPLUS, "evalplus"), (MBPP, "mbpp")),
+    *((APPS, "apps"), (LIVE, "livecodebench"), (OWN, "own")),
+)
 
 
 @pytest.fixture
@@ -52,7 +83,7 @@ def tasks(tmp_path: Path):
 
 
 def test_a_format_is_told_by_its_fields_whatever_the_name(tasks, tmp_path: Path):
-    for row, form in ((HUMANEVAL, "humaneval"), (EVALPLUS, "evalplus"), (MBPP, "mbpp"), (APPS, "apps"), (OWN, "own")):
+    for row, form in FORMATS:
         packed = tmp_path / "packed"
         packed.write_bytes(gzip.compress(json.dumps([row]).encode()))
         assert (tasks(row).form, form_of(packed), tasks("{", row).form) == (form, form, form)
@@ -129,6 +160,42 @@ def test_apps_in_the_flat_layout(tasks):
     (task,) = tasks(row).tasks
     assert task.tests == (Stdin("1", "[2, 5]"), Stdin("2", "a\nTrue"))
     assert (task.reference, task.tags["starter_code"]) == ("print(1)", "def f(n):")
+
+
+def test_a_benchmark_puts_code_before_each_program(tasks, outcome):
+    for row, body, fault in (
+        (BIGCODE, "def task_func(n):\n    return math.floor(n)", "correct"),
+        (BIGCODE, "def task_func(n):\n    return math.ceil(n)", "IntSmallError"),
+        (LIVE, LIVE["starter_code"] + "return tuple(map(lambda x: x * by, xs))", "correct"),
+        (LIVE, LIVE["starter_code"] + "return deque(xs)", "OutputTypeError"),
+        ({**LIVE, "metadata": "{}"}, "print(reduce(mul, [1, 2]), 4)\n", "OutputTypeError"),
+    ):
+        (task,) = tasks(row).tasks
+        (program,) = references([replace(task, reference=body)]).programs
+        seen = outcome(program.source, *task.tests, entry=task.entry_point, setup=task.setup, tags=task.tags)
+        assert (str(seen.fault), seen.tests_run) == (fault, 1), body
+    assert tasks(BIGCODE).tasks[0].reference == BIGCODE["complete_prompt"] + BIGCODE["canonical_solution"]
+
+
+def test_a_pickle_is_read_as_one_text_or_not_at_all(tasks):
+    def packed(value: object, protocol: int = 4) -> str:
+        return base64.b64encode(zlib.compress(pickle.dumps(value, protocol))).decode()
+
+    cases = [{"input": "1\n", "output": "2" * 70_000, "testtype": "stdin"}]
+    for protocol in range(1, 6):
+        (task,) = tasks({**LIVE, "metadata": "{}", "private_test_cases": packed(json.dumps(cases), protocol)}).tasks
+        assert task.tests[1] == Stdin("1\n", "2" * 70_000)
+    for value, what in (
+        (packed(print), "field 'private_test_cases' is a pickle of more than one text (STACK_GLOBAL): not read"),
+        (packed(["[]"]), "field 'private_test_cases' is a pickle of more than one text (EMPTY_LIST): not read"),
+        (packed("[]")[:-8], "field 'private_test_cases' unpacks to more than 256 MiB, or is cut off"),
+        ("eJ!", "field 'private_test_cases' is neither JSON nor a compressed pickle of it"),
+        (packed("{"), "a test of a function has '{', which is not JSON"),
+        ("[1]", "field 'private_test_cases' holds something else than objects"),
+    ):
+        found = tasks({**LIVE, "private_test_cases": value}, {**LIVE, "question_id": "good"})
+        assert str(found.problems[0]).startswith(f"tasks.jsonl:1: {what}")
+        assert len(found.tasks) == 1
 
 
 def test_our_own_lines_hold_every_kind_of_test(tasks):

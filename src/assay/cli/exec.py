@@ -26,9 +26,9 @@ _FEW = 5
 def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
     """Run the programs in SAMPLES against the tests of TASKS, each in a sandbox, and say how each one failed.
 
-    TASKS is HumanEval, EvalPlus, MBPP, APPS, a file or folder of pytest tests, or Assay's own JSON lines. SAMPLES
-    has one row per program, with task_id and completion, solution or code. FILE gets one outcome per program, in
-    the same order.
+    TASKS is HumanEval, BigCodeBench, EvalPlus, MBPP, APPS, LiveCodeBench, a file or folder of pytest tests, or
+    Assay's own JSON lines. SAMPLES has one row per program, with task_id and completion, solution or code, or
+    question_id and code_list. FILE gets one outcome per program, in the same order.
 
     Exits 0 if done, 1 if nothing could be decided, 2 on an error, 3 if no machine of the cluster is left.
     """

@@ -56,7 +56,9 @@ class ExecRequest(Request):
     reference: bool = flag("--reference", "Run the reference solutions of the tasks, not samples.")
     limit_tasks: int | None = options.limit_tasks()
     source: str = option(
-        "--from FORMAT", "humaneval, evalplus, mbpp, apps, own or pytest.  [default: found by its contents]"
+        "--from FORMAT",
+        "humaneval, bigcodebench, evalplus, mbpp, apps, livecodebench, own or pytest.  "
+        "[default: found by its contents]",
     )
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")

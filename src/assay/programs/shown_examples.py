@@ -239,13 +239,13 @@ def _test(tree: ast.expr, wanted: str, name: str, setup: list[str]) -> Call | Sc
         return _script(f"str({ast.unparse(tree.args[0])})", wanted, setup)
     if value is None:
         return None
-    args = _arguments(tree, name)
+    args = literal_arguments(tree, name)
     return _script(ast.unparse(tree), value[0], setup) if args is None else Call(args, value[0], ATOL)
 
 
 def _compared(tree: ast.Compare, name: str, setup: list[str]) -> Call | Script:
     """Return the test of an expression that holds the comparison itself."""
-    args, right = _arguments(tree.left, name), literal(ast.unparse(tree.comparators[0]))
+    args, right = literal_arguments(tree.left, name), literal(ast.unparse(tree.comparators[0]))
     if args is not None and right and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq):
         return Call(args, right[0], ATOL)
     return Script("\n".join([*setup, f"assert {ast.unparse(tree)}"]))
@@ -262,7 +262,8 @@ def _value(wanted: str) -> tuple[Any, int] | None:
     return begun if behind.startswith(("#", "\n", "(", "//")) else None
 
 
-def _arguments(tree: ast.expr, name: str) -> tuple[Any, ...] | None:
+def literal_arguments(tree: ast.AST, name: str) -> tuple[Any, ...] | None:
+    """Return the arguments of a call of a function, None where it is no such call or they are not all values."""
     if not isinstance(tree, ast.Call) or getattr(tree.func, "id", "") != name or tree.keywords:
         return None
     try:

@@ -117,14 +117,14 @@ def _without_tasks(path: Path, stop: str) -> Pools:
     problems: list[Problem] = []
     for row, fields in rows.objects(path, problems):
         try:
-            record = Fields(fields)
-            name = record.name("task_id") if "task_id" in record else plain(path).stem
-            task = Task(name, record.text("prompt", ""), record.text("entry_point", ""))
-            known = tasks.setdefault(name, task)
-            if task.prompt and not known.prompt:
-                known = tasks[name] = replace(task, entry_point=task.entry_point or known.entry_point)
-            programs.append(_program(record, known, counts[name], stop))
-            counts[name] += 1
+            for record in samples.records_of(Fields(fields)):
+                name = record.name("task_id") if "task_id" in record else plain(path).stem
+                task = Task(name, record.text("prompt", ""), record.text("entry_point", ""))
+                known = tasks.setdefault(name, task)
+                if task.prompt and not known.prompt:
+                    known = tasks[name] = replace(task, entry_point=task.entry_point or known.entry_point)
+                programs.append(_program(record, known, counts[name], stop))
+                counts[name] += 1
         except FieldError as error:
             problems.append(Problem(rows.place(path, row), str(error)))
     return Pools(tuple(tasks.values()), tuple(programs), tuple(problems))

@@ -5,12 +5,14 @@ takes too long on one does not get the next, so small ones come first, and negat
 example has them. Texts on standard input are changed within a line, for the first lines often say how many there are.
 
 `examples` scores a program by the fraction of its task's examples that it passes. `agreement` scores it by how many
-others answer as it does to inputs like those of the examples. Each text runs once for all inputs. Values cross as
-plain data and are compared here, so a program can only agree by answering alike.
+others answer as it does to inputs like those of the examples. Where the task shows none, they are like those of calls
+that the programs themselves hold: models often write one below their function. Each text runs once for all inputs.
+Values cross as plain data and are compared here, so a program can only agree by answering alike.
 """
 
 from __future__ import annotations
 
+import ast
 import random
 import re
 from collections import Counter
@@ -21,10 +23,11 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.cage.job import Limits
+from assay.corpus.languages import parse_python
 from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, askable
 from assay.programs.execute import Execution, executions
-from assay.programs.shown_examples import examples_in
+from assay.programs.shown_examples import examples_in, literal_arguments
 from assay.programs.verdict import usable_tests
 from assay.values import Call, Program, Ranked, Stdin, Task, Test
 
@@ -35,6 +38,8 @@ _TRIES: Final = 8
 """How many inputs are made for one that is kept: many turn out the same."""
 _LONGEST: Final = 5000
 """Characters of one input."""
+_LONGEST_SOURCE: Final = 20_000
+"""Characters of a program that is looked at for calls."""
 _LARGE: Final = 1e9
 _EDGES: Final = 0.35
 """The most that edges are of all inputs."""
@@ -336,7 +341,8 @@ class AgreementRanker:
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return how well each program agrees with the others."""
         distinct, counts = _distinct(programs)
-        made = made_inputs(task, examples_in(task), most=self._inputs, seed=self._seed)
+        examples = examples_in(task) or calls_in(distinct, task.entry_point)
+        made = made_inputs(task, examples, most=self._inputs, seed=self._seed)
         inputs = [each for each in made if askable(each)]
         rows = list(answers(task.entry_point, distinct, inputs, self._runner, self._limits))
         fair = _fair(rows)
@@ -351,6 +357,22 @@ class AgreementRanker:
             )
         }
         return [Ranked(program, *known[program.source]) for program in programs]
+
+
+_MOST_CALLS: Final = 20
+
+
+def calls_in(programs: Iterable[Program], name: str) -> tuple[Call, ...]:
+    """Return the calls of a function with plain values that programs hold, those of most programs first."""
+    known: dict[str, Call] = {}
+    counts = Counter[str]()
+    for program in programs:
+        tree = parse_python(program.source) if len(program.source) <= _LONGEST_SOURCE else None
+        found = (literal_arguments(node, name) for node in (ast.walk(tree) if tree else ()))
+        calls = {repr(args): Call(args, None) for args in found if args}
+        known |= calls
+        counts.update(calls.keys())
+    return tuple(known[text] for text, _ in counts.most_common(_MOST_CALLS))
 
 
 def _distinct(programs: Sequence[Program]) -> tuple[list[Program], list[int]]:

@@ -33,7 +33,7 @@ BUILT_IN = ("plain", "few-shot", "apps")
 _PARTS = ("prompt", "chat", "shot", "stop")
 _PART = re.compile(r"^<!-- *([\w-]+) *-->\n", re.MULTILINE)
 _FIELD = re.compile(r"\{(\w+)\}")
-_OF_TASK = ("prompt", "entry_point", "starter", "format", "examples", "tests")
+_OF_TASK = ("prompt", "entry_point", "name", "starter", "format", "examples", "tests")
 _TESTS_SHOWN = 3
 _CALLED = "Use call-based format: define `{}`, which takes the inputs as arguments and returns the answer."
 _READ = "Use standard input format: read the input from standard input and print the answer."
@@ -133,11 +133,18 @@ def _fields(task: Task, *, strip: bool) -> dict[str, str]:
     return {
         "prompt": without_examples(task.prompt) if strip else task.prompt,
         "entry_point": task.entry_point,
+        "name": "" if _is_named(task) else f"Name the function `{task.entry_point}`.",
         "starter": task.tags.get("starter_code", "").strip("\n"),
         "format": _CALLED.format(task.entry_point) if task.entry_point else _READ,
         "examples": "\n".join(_as_text(test, task) for test in examples),
         "tests": "\n".join(_as_text(test, task) for test in task.tests[:_TESTS_SHOWN]),
     }
+
+
+def _is_named(task: Task) -> bool:
+    """Say whether the text of a task defines or calls the function under test, or there is none."""
+    name = re.escape(task.entry_point)
+    return not name or bool(re.search(rf"\bdef\s+{name}\b|(?<!\w){name}\(", task.prompt))
 
 
 def _filled(text: str, fields: Mapping[str, str]) -> str:

@@ -39,6 +39,8 @@ def test_the_plain_one_is_the_task_itself_and_tells_a_chat_what_to_do():
     plain = load_template()
     assert render(plain, ADD) == PROMPT
     assert render(plain, ADD, chat=True).endswith(f"nothing else.\n\n{PROMPT}")
+    unnamed = Task("add", "Add two numbers.", "add")
+    assert render(plain, unnamed, chat=True).endswith("nothing else.\nName the function `add`.\n\nAdd two numbers.")
     assert plain.continues
     assert ">>>" not in render(plain, ADD, strip=True)
 

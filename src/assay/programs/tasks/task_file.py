@@ -1,4 +1,4 @@
-"""Read tasks from files in the formats of HumanEval, EvalPlus, MBPP, APPS, pytest and Assay.
+"""Read tasks from files in the formats of published benchmarks, pytest and Assay.
 
 A format is told by the fields that the records of a file have, not by its name.
 
@@ -6,6 +6,9 @@ HumanEval (Chen et al. 2021): `task_id`, `prompt`, `entry_point`, `test`, `canon
 with a completion. Prompt, program and tests share their names there and in BigCodeBench: HumanEval/32, 38 and 50 define
 a function above the one to be written, and their tests call it. A program could bring another one, so what the tests
 use of the prompt runs with them, where a program cannot change it.
+
+BigCodeBench (Zhuo et al. 2024): `complete_prompt` for `prompt`, `code_prompt`, and `test` with the unittest class
+`TestCases`. Its evaluation starts each program with `code_prompt` and `pass`, so that what the prompt imports is there.
 
 MBPP (Austin et al. 2021): `task_id`, `text` or `prompt`, `code`, `test_list`, and where there are any
 `challenge_test_list`, whose asserts count too, `test_setup_code` or `test_imports`. Ids are `Mbpp/N`, as in EvalPlus.
@@ -20,6 +23,11 @@ others: `description` and `test_list` of objects with `input` and `output`, whos
 whatever starter code says. APPS keeps each return value in a list of its own and takes either: the list is taken off
 when every output of a task is one. The tag `values=json` says that a tuple may stand where a list is expected.
 
+LiveCodeBench (Jain et al. 2024): `question_id`, `question_content`, `starter_code`, `metadata` with a `func_name` where
+a function is called, `public_test_cases` and `private_test_cases`: lists of objects of `input` and `output` as JSON, or
+as JSON in a pickle, compressed, in base64. A pickle can run anything, so no more of it is read than one text. Its
+evaluation starts each program with imports of the standard library.
+
 Assay: `id`, `prompt`, `entry_point`, `setup`, `reference`, `timeout_s`, `tags`, and `tests`, a list of objects of one
 of four kinds: `script`; `args` with `expected` (JSON values), or `call` with `returns` (the same as Python writes it),
 each with `atol`; `stdin` with `stdout`; `pytest`. An unknown field is refused.
@@ -31,8 +39,12 @@ the same line; `NAME.py` beside the test is the task's reference.
 from __future__ import annotations
 
 import ast
+import base64
+import json
+import pickletools
 import re
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,15 +145,24 @@ def parsed(source: str) -> ast.Module:
 
 
 def _humaneval_task(record: Fields) -> Task:
-    prompt, name, test = record.text("prompt"), record.text("entry_point"), record.text("test", "")
+    prompt = record.text("complete_prompt" if "complete_prompt" in record else "prompt")
+    name, test, start = record.text("entry_point"), record.text("test", ""), record.text("code_prompt", "")
+    setup, prelude = helpers_of(prompt, name, test), ""
+    if start:
+        setup, prelude = f"{_PRESENT}{setup}", f"{_PRESENT}{start}\n    pass\n"
     return Task(
         record.name("task_id"),
         prompt,
         name,
         tests=(Script(test),) if test.strip() else (),
-        setup=helpers_of(prompt, name, test),
+        setup=setup,
         reference=whole(prompt, record.text("canonical_solution", "")),
+        tags={"prelude": prelude} if prelude else {},
     )
+
+
+_PRESENT = "import os, sys; from os import environ\n"
+"""What BigCodeBench's evaluation has in the module in which programs and tests run."""
 
 
 def whole(prompt: str, canonical: str) -> str:
@@ -267,9 +288,14 @@ def _tests(record: Fields, starter: str) -> tuple[str, tuple[Test, ...]]:
     if all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs):
         outputs = [wanted[0] for wanted in outputs]
     calls = [Call(tuple(given), wanted) for given, wanted in zip(inputs, outputs, strict=True)]
+    return name, _on_instance(name, calls, starter)
+
+
+def _on_instance(name: str, calls: list[Call], starter: str) -> tuple[Test, ...]:
+    """Return the calls, those of a method as scripts where the starter code has it in a class."""
     if "class Solution" not in starter:
-        return name, tuple(calls)
-    return name, tuple(Script(_ON_INSTANCE.format(name, call.args, call.expected)) for call in calls)
+        return tuple(calls)
+    return tuple(Script(_ON_INSTANCE.format(name, call.args, call.expected)) for call in calls)
 
 
 def _solution(record: Fields) -> str:
@@ -283,6 +309,84 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return "\n".join(map(str, value))
     return value if isinstance(value, str) else str(value)
+
+
+_MODULES = (
+    "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json"
+).split()
+_PRELUDE = "; ".join(
+    (
+        *(f"from {name} import *" for name in (*_MODULES, "builtins", "typing")),
+        f"import {', '.join(_MODULES)}",
+        "sys.setrecursionlimit(50000)\n",
+    )
+)
+"""What LiveCodeBench puts before each program, on one line."""
+
+
+def _livecodebench_task(record: Fields) -> Task:
+    starter, name = record.text("starter_code", ""), record.from_text().mapping("metadata", {}).get("func_name")
+    cases = [each for kind in ("public", "private") for each in _cases(record, f"{kind}_test_cases")]
+    tests: tuple[Test, ...] = tuple(Stdin(given, wanted) for given, wanted in cases)
+    if name is not None:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise FieldError("field 'metadata' has a 'func_name' that is not the name of a function")
+        calls = [Call(tuple(map(_parsed, given.split("\n"))), _parsed(wanted)) for given, wanted in cases]
+        tests = _on_instance(name, calls, starter)
+    return Task(
+        f"LiveCodeBench/{record.name('question_id')}",
+        record.text("question_content"),
+        name or "",
+        tests=tests,
+        tags={
+            "values": "json",
+            "prelude": _PRELUDE,
+            **record.tags("difficulty", "platform", "contest_date", "starter_code"),
+        },
+    )
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FieldError(f"a test of a function has {text!r:.40}, which is not JSON") from error
+
+
+def _cases(record: Fields, name: str) -> Iterator[tuple[str, str]]:
+    """Yield input and output of each test in a field that is a list, its JSON, or its JSON in a compressed pickle."""
+    value = record.values.get(name) or []
+    if isinstance(value, str):
+        value = _parsed(value if value.lstrip().startswith("[") else _unpacked(name, value))
+    if not isinstance(value, list):
+        raise FieldError(f"field '{name}' is {describe_value(value)}, wanted a list of tests")
+    for case in value:
+        if not (isinstance(case, dict) and isinstance(case.get("input"), str) and isinstance(case.get("output"), str)):
+            raise FieldError(f"field '{name}' holds something else than objects with texts 'input' and 'output'")
+        yield case["input"], case["output"]
+
+
+_MOST_UNPACKED = 1 << 28
+"""Bytes of the tests of one task."""
+_TEXTS = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"})
+_AROUND = frozenset({"PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP"})
+
+
+def _unpacked(name: str, value: str) -> str:
+    """Return the one text in a pickle that was compressed and put into base64; any other pickle is refused unread."""
+    try:
+        reader = zlib.decompressobj()
+        pickled = reader.decompress(base64.b64decode(value, validate=True), _MOST_UNPACKED)
+        if not reader.eof:
+            raise FieldError(f"field '{name}' unpacks to more than {_MOST_UNPACKED >> 20} MiB, or is cut off")
+        codes = [(code.name, given) for code, given, _ in pickletools.genops(pickled)]
+    except (ValueError, zlib.error) as error:
+        raise FieldError(f"field '{name}' is neither JSON nor a compressed pickle of it: {error!s:.80}") from error
+    odd = next((code for code, _ in codes if code not in _TEXTS | _AROUND), "")
+    texts = [given for code, given in codes if code in _TEXTS]
+    if odd or len(texts) != 1:
+        raise FieldError(f"field '{name}' is a pickle of more than one text{f' ({odd})' if odd else ''}: not read")
+    return str(texts[0])
 
 
 _FIELDS = ("id", "prompt", "entry_point", "tests", "setup", "reference", "timeout_s", "tags")
@@ -400,8 +504,16 @@ def _redirected(source: str, subject: str) -> str:
 
 _FORMATS: Mapping[str, tuple[Callable[[Fields], Made] | None, Callable[[AbstractSet[str]], bool], str]] = {
     "evalplus": (_evalplus_task, lambda keys: "plus_input" in keys, "HumanEval+ and MBPP+ as EvalPlus keeps them"),
+    "bigcodebench": (
+        _humaneval_task, lambda keys: {"complete_prompt", "test", "entry_point"} <= keys, "BigCodeBench, full or hard",
+    ),
     "humaneval": (
         _humaneval_task, lambda keys: {"prompt", "test", "entry_point"} <= keys, "HumanEval, or a file with its fields",
+    ),
+    "livecodebench": (
+        _livecodebench_task,
+        lambda keys: {"question_id", "question_content", "public_test_cases"} <= keys,
+        "LiveCodeBench's code generation, functions and whole programs",
     ),
     "apps": (
         _apps_task,
