@@ -89,6 +89,14 @@ def test_modules_that_the_code_lacks_are_imported_and_a_name_that_the_test_lacks
     assert (lacks.cases[0].line, lacks.cases[0].is_evidence, lacks.evidence()) == (2, False, "")
 
 
+def test_a_copy_of_the_code_in_a_test_program_is_left_out_and_the_code_itself_is_tested(runner: SharedRunner):
+    case, copy = "assert mean([1, 3]) == 2", "def mean(values):\n    return 9\n"
+    for text in (copy, "from statistics import mean", f"import math\nfrom module import mean\n{copy}"):
+        assert run(runner, CODE, case, helpers=text).count("passed") == 1
+        assert run(runner, CODE, case, setup=text.replace("statistics", "random")).count("passed") == 1
+        assert run(runner, CODE, f"{text}\n{case.replace('2', '9')}").count("failed") == 1
+
+
 def test_code_that_is_no_python_is_not_run_and_not_repaired(runner: SharedRunner):
     report = run(runner, "print 'old'", "assert 1")
     assert (report.cases, report.final) == ((), True)
@@ -121,7 +129,7 @@ def test_tests_that_bring_a_code_of_their_own_are_not_run():
 
     session = PairSession(Pair(Query("q", "?"), Chunk("c", CODE)), Actor(), NoSteps())
     for made in (
-        TestProgram("", "", "def mean(values):\n    return 2", ("assert mean([1, 3]) == 2",)),
+        TestProgram("", "", "if mean := max:\n    pass", ("assert mean([1, 3]) == 2",)),
         TestProgram("", "mean = max", "from solution import mean", ("assert mean([1, 3]) == 3",)),
     ):
         report = Executor(runs, NOTHING)(session, made)

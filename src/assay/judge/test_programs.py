@@ -4,8 +4,9 @@ The code under judgment is a module of its own, byte by byte, and a program that
 before it runs: tests and repairs cannot change the code. Each case runs in a program of its own. A case that changes
 the code, or that also passes for a program that does nothing, is an error.
 
-Modules that the code uses and does not import are imported before it, and no model is asked. A case that breaks by
-itself says nothing about the code: what it showed is for whoever repairs it, not for whoever decides.
+No model is asked for what is plain: what a test program repeats of the code is left out, and modules that the code uses
+and does not import are imported before it. A case that breaks by itself says nothing about the code: what it showed is
+for whoever repairs it, not for whoever decides.
 """
 
 from __future__ import annotations
@@ -363,9 +364,12 @@ class Executor:
         code = session.pair.code
         if why := not_python(code):
             return CaseReport((), why, final=True)
+        names = defined(code.text)
+        setup, helpers, *others = (_without(text, names) for text in (program.setup, program.helpers, *program.cases))
+        program = replace(program, setup=setup, helpers=helpers, cases=tuple(others))
         if why := refused(program, code.text):
             return CaseReport((), why)
-        program = replace(program, setup=_with_imports(program.setup, code.text))
+        program = replace(program, setup=_with_imports(setup, code.text))
         asked = (program.setup, program.helpers, *program.cases, *program.distributions)
         step = session.once("run", asked, lambda: asdict(self._run(code.text, program)))
         found: dict[str, Any] = {name: step[name] for name in CaseReport.__slots__ if name in step}
@@ -413,6 +417,20 @@ def _telling(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> 
     """Return the cases that say something about the code: not those that hold for stubs behind the same setup."""
     reading = TaskFile((Task("cases", "", tests=scripts),))
     return drop_vacuous_tests(reading, runner, around=partial(source_of, setup)).tasks[0].tests
+
+
+def _without(text: str, names: frozenset[str]) -> str:
+    """Return a text without what defines or imports the code again, as models like to: the code itself is there."""
+    tree = tree_of(text)
+    body = [] if isinstance(tree, str) else tree.body
+    again = [
+        node
+        for node in body
+        if isinstance(node, (*_MADE, ast.Import, ast.ImportFrom))
+        and getattr(node, "module", "") != MODULE
+        and not names.isdisjoint(_bound(node))
+    ]
+    return ast.unparse(ast.Module([node for node in body if node not in again], [])) if again else text
 
 
 def _with_imports(setup: str, code: str) -> str:
