@@ -32,7 +32,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "ranker": {
         "agreement": "assay.rank.running_rankers:AgreementRanker",
-        "asks": "assay.rank.asks_ranker:make_asks_ranker",
         "consensus": "assay.rank.consensus_ranker:ConsensusRanker",
         "centrality": "assay.rank.consensus_ranker:CentralityRanker",
         "examples": "assay.rank.running_rankers:ExamplesRanker",
@@ -41,7 +40,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "neural": "assay.rank.neural_ranker:NeuralRanker",
     },
     "scorer": {
-        "asks": "assay.llm.yes_no:AsksReranker",
         "cross": "assay.encode.models:open_cross",
         "rerank": "assay.encode.endpoints:RerankEndpoint",
     },
@@ -60,7 +58,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
 
 EXTRAS: Mapping[str, str] = {
-    **dict.fromkeys(("asks", "chat", "http", "rerank"), "api"),
+    **dict.fromkeys(("chat", "http", "rerank"), "api"),
     **dict.fromkeys(("deepseek", "ollama", "openai", "openrouter", "vllm"), "api"),
     **dict.fromkeys(("cross", "neural"), "hf"),
 }

@@ -19,7 +19,7 @@ PAIRS = [
 ]
 REPLIES = [
     {"name": "pair", "contains": "mul", "value": {"Yes": 0.01, "No": 0.99, "mass": 1}},
-    {"name": "pair", "contains": "open", "value": {"Yes": 0.54, "No": 0.46, "mass": 1}},
+    {"name": "pair", "contains": "open", "value": {"Yes": 0.76, "No": 0.24, "mass": 1}},
     {"name": "pair", "value": {"Yes": 0.99, "No": 0.01, "mass": 1}, "cost": 0.001, "seconds": 1.5},
     {"name": "arbitrate", "value": {"reason": "nothing is opened", "label": 0}, "cost": 0.004, "tokens_in": 50},
 ]
@@ -41,13 +41,13 @@ def judge(assay, tmp_path: Path):
 def test_pairs_are_labelled_and_told(judge, assay, tmp_path: Path):
     ran = judge()
     assert ran.status == 0, ran.err
-    assert ran.out.startswith("1 match, 2 do not, 0 undecided\nby screen 2, arbiter 1\n$0.0060, ")
+    assert ran.out.startswith("1 match, 2 do not, 0 undecided\nby screen 2, arbiter 1\n$0.0050, ")
     ran = judge("--format", "json")
     told = json.loads(ran.out)
     assert (told["before"], told["judged"]) == (3, 0)
     ran = assay("judge", "accounts", tmp_path / "records.jsonl", "--pairs", "3000")
     assert "labels: 1 1, 0 2, undecided 0" in ran.out
-    assert "3,000 pairs like these: 7,000 calls, 0.1 M tokens read and 0.0 M written, $6.00" in ran.out
+    assert "3,000 pairs like these: 4,000 calls, 0.1 M tokens read and 0.0 M written, $5.00" in ran.out
     assert "the bottleneck is the model's answers" in ran.out
     ran = assay("judge", "replay", tmp_path / "records.jsonl")
     assert (ran.status, ran.out) == (0, "3 verdicts are the same, 0 differ, 0 had failed and have no steps\n")
@@ -92,7 +92,7 @@ def test_a_budget_that_is_too_small_ends_it(judge):
 
 
 def test_evidence_judges_without_a_model(judge, tmp_path: Path):
-    ran = judge(model=("--judge", "signals"))
+    ran = judge(model=())
     assert ran.status == 0, ran.err
     assert "by signals 3" in ran.out
     assert json.loads((tmp_path / "records.jsonl").read_text().splitlines()[0])["judge"] == "signals"
@@ -127,7 +127,9 @@ def test_what_makes_no_sense_is_refused(refuses, tmp_path: Path, monkeypatch: py
     refuses([
         (f"judge run pairs.jsonl --out records.jsonl {options}", said)
         for options, said in (
-            ("", "agents need a model"),
+            ("--judge agents", "agents need a model"),
+            ("--config all --votes 3", "--votes is for agents: give them a model with --chat"),
+            ("--screener signals", "--chat and --screener are for agents"),
             ("--judge signals --chat scripted:x", "are for agents"),
             ("--judge signals --budget 5usd", "signals asks no model"),
             ("--chat scripted:none.jsonl", "cannot read the replies"),
@@ -168,7 +170,7 @@ def test_a_rate_holds_for_every_question(judge, monkeypatch: pytest.MonkeyPatch)
     waited: list[int] = []
     monkeypatch.setattr(Pace, "start", lambda _, tokens: waited.append(tokens))
     assert judge("--rate", "120req").status == 0
-    assert len(waited) == 7  # three pairs are screened in two orders, one comes before the arbiter
+    assert len(waited) == 4  # three pairs are screened, one comes before the arbiter
 
 
 def test_a_sample_is_judged_and_another_one_is_no_continuation_of_it(judge, tmp_path: Path):

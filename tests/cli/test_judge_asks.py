@@ -23,7 +23,7 @@ def test_a_campaign_is_recorded_goes_on_and_is_told_again(assay, refuses, tmp_pa
         {"name": "pair", "value": {"Yes": 0.99, "No": 0.01, "mass": 0.9}, "tokens_in": 9},
     ]
     Path("replies.jsonl").write_text("".join(json.dumps(row) + "\n" for row in replies))
-    spec = f"{kind}:scripted:replies.jsonl?orders=1"
+    spec = f"{kind}:scripted:replies.jsonl?scale=1.5"
     command = ("judge", "run", "pairs.jsonl", "--judge", spec, "--out", "r.jsonl", "--format", "json")
     ran = assay(*command)
     assert ran.status == 0, ran.err
@@ -40,11 +40,11 @@ def test_a_campaign_is_recorded_goes_on_and_is_told_again(assay, refuses, tmp_pa
     run = "judge run pairs.jsonl --out x.jsonl --judge"
     refuses([
         (f"{run} {kind}", "names no model" if kind == "asks" else "no judge 'signals+asks'"),
-        (f"{run} {spec}&orders=3", "wanted 1 to 2"),
+        (f"{run} {spec}&bias=300", "wanted -100 to 100"),
         (f"{run} {spec} --chat scripted:x", "--chat and --screener are for agents"),
         (f"{run} {spec} --install", "installs nothing"),
         (f"{run} {kind}:opnai:m", "unknown chat 'opnai'; did you mean 'openai'"),
         (f"{run} askz:openai:m", "no judge 'askz:openai:m'; wanted agents, signals"),
     ])  # fmt: skip
-    ran = assay("judge", "run", "pairs.jsonl", "--judge", spec.replace("orders=1", "orders=2"), "--out", "r.jsonl")
+    ran = assay("judge", "run", "pairs.jsonl", "--judge", spec.replace("scale=1.5", "scale=2"), "--out", "r.jsonl")
     assert (ran.status, "asks" in ran.err) == (2, True)

@@ -18,6 +18,9 @@ from assay.judge.test_programs import Case, CaseReport, SandboxFailed, TestProgr
 from assay.values import Chunk, Reply
 
 GOOD = CaseReport((Case(1, "passed", 1),))
+IN_CODE = CaseReport(
+    (Case(1, "error", detail="ZeroDivisionError: division by zero", line=2),), "case 1: ZeroDivisionError"
+)
 BAD = CaseReport((Case(1, "error", detail="NameError: x"),), "case 1: NameError: x")
 
 
@@ -33,7 +36,7 @@ class Always:
 
     def fix(self, _session, program: TestProgram, _report: CaseReport, notes) -> Fix:
         self.fixed += 1
-        return Fix(program, "model", (*notes, "tried"))
+        return Fix(replace(program, setup=f"{program.setup}#"), "model", (*notes, "tried"))
 
 
 def judged(parts: Parts, kind: str = "passes", **more) -> tuple[Verdict, Actor]:
@@ -44,12 +47,12 @@ def judged(parts: Parts, kind: str = "passes", **more) -> tuple[Verdict, Actor]:
 def test_a_clear_pair_takes_one_call_and_an_unclear_one_is_tested_and_arbitrated():
     for kind, grade in (("match", 1), ("differs", 0)):
         verdict, actor = judged(configured("all", Always(GOOD).execute, Always(GOOD).fix), kind)
-        assert (verdict.grade, verdict.path, dict(actor.asked)) == (grade, "screen", {"pair": 2})
-        assert verdict.told["cost"] == 0.002
+        assert (verdict.grade, verdict.path, dict(actor.asked)) == (grade, "screen", {"pair": 1})
+        assert verdict.told["cost"] == 0.001
     room = Always(GOOD)
     verdict, actor = judged(configured("all", room.execute, room.fix))
     assert (verdict.grade, verdict.path, room.fixed) == (1, "tests", 0)
-    assert dict(actor.asked) == {"pair": 2, "tests": 1, "arbitrate": 1}
+    assert dict(actor.asked) == {"pair": 1, "tests": 1, "arbitrate": 1}
 
 
 def test_repairs_end_after_max_tries_as_the_algorithm_counts_them():
@@ -66,13 +69,24 @@ def test_a_repair_that_helps_and_what_is_irreparable_end_the_loop():
     assert (room.fixed, verdict.told["executable"], verdict.told["fixes"]) == (2, True, ["model", "model"])
     verdict, _ = judged(configured("all", Always(BAD).execute, lambda *_: Fix(None, "model")))
     assert (verdict.told["tries"], verdict.told["fixes"]) == (0, ["irreparable"])
+    verdict, _ = judged(configured("all", Always(BAD).execute, lambda _session, program, *_: Fix(program, "model")))
+    assert (verdict.told["tries"], verdict.told["fixes"]) == (0, ["unchanged"])
+
+
+def test_the_arbiter_hears_of_what_tests_saw_and_nothing_of_tests_that_broke():
+    for report, path, heard in ((BAD, "arbiter", False), (GOOD, "tests", True), (IN_CODE, "tests", True)):
+        verdict, actor = judged(configured("ps+tpg+te+fa", Always(report).execute))
+        asked = actor.prompts[-1].text
+        assert (actor.prompts[-1].name, verdict.path) == ("arbitrate", path)
+        assert ("1 cases" in asked, "the sum" in asked, "No test ran." in asked) == (heard, heard, not heard)
+        assert "NameError" not in asked
 
 
 def test_each_row_of_table_vi_asks_what_it_has():
-    tested = ("pair", "pair", "tests", "arbitrate")
+    tested = ("pair", "tests", "arbitrate")
     rows = {
         "single": ("single",),
-        "ps+fa": ("pair", "pair", "arbitrate"),
+        "ps+fa": ("pair", "arbitrate"),
         "ps+tpg+fa": tested,
         "ps+tpg+te+fa": tested,
         "ps+tpg+sim+fa": (*tested, "simulate"),
@@ -161,7 +175,7 @@ def test_no_tests_are_written_for_what_cannot_run():
         room, actor = Always(GOOD), Actor()
         other = replace(pair("passes", 3), code=Chunk("c3", text, language))
         verdict = Agents(actor, configured("all", room.execute, room.fix)).judge(other)
-        assert dict(actor.asked) == {"pair": 2, "arbitrate": 1}
+        assert dict(actor.asked) == {"pair": 1, "arbitrate": 1}
         assert (verdict.path, verdict.grade) == ("arbiter", 1)
         assert "Python" in verdict.told["untested"]
 

@@ -8,12 +8,12 @@ import pytest
 from acting import Actor, pair
 
 from assay.errors import BudgetSpent, EndpointFailed
-from assay.judge.agents import MATCH, NON_MATCH, screen
-from assay.judge.asks import AsksJudge, calibration_of
+from assay.judge.agents import screen
+from assay.judge.asks import AsksJudge
 from assay.judge.pairs import Pair
 from assay.judge.records import PairSession
 from assay.judge.signals import SignalsJudge
-from assay.llm.yes_no import PAIR_CALIBRATION, YesNoOptions, probability
+from assay.llm.yes_no import BIAS, SCALE, WITH_SIGNALS, probability
 from assay.runs.record import NoSteps
 from assay.values import Chunk, Prompt, Query, Reply
 
@@ -22,15 +22,14 @@ FOREIGN = Pair(Query("2", "wie sende ich eine mail"), SENDS.code)
 
 
 class Says(Actor):
-    """Says yes with one probability where yes stands first, with another where it stands second."""
+    """Says yes with one probability."""
 
-    def __init__(self, *likely: float) -> None:
+    def __init__(self, likely: float) -> None:
         super().__init__()
         self.likely = likely
 
-    def reply(self, prompt: Prompt) -> Reply:
-        yes = self.likely[prompt.text.endswith('"Yes".')]
-        return Reply({"Yes": yes, "No": 1 - yes, "mass": 1.0}, "says", 100, 1, 0.001, 0.5)
+    def reply(self, _prompt: Prompt) -> Reply:
+        return Reply({"Yes": self.likely, "No": 1 - self.likely, "mass": 1.0}, "says", 100, 1, 0.001, 0.5)
 
 
 class Raises(Actor):
@@ -43,35 +42,33 @@ class Raises(Actor):
 
 
 def judge(chat: Actor, prior: float = 0.5, signals: SignalsJudge | None = None, **options: float) -> AsksJudge:
-    return AsksJudge(chat, NoSteps(), YesNoOptions(**options), prior, signals)  # type: ignore[arg-type]
+    return AsksJudge(chat, NoSteps(), options, prior, signals)
 
 
-def test_the_orders_are_averaged_calibrated_and_moved_by_what_is_expected():
-    odds = (math.log(9) + math.log(4)) / 2
-    verdict = judge(Says(0.9, 0.8), scale=1, bias=0).judge(SENDS)
-    assert (verdict.grade, verdict.path, verdict.chance) == (1, "asks", pytest.approx(probability(odds)))
-    assert (verdict.told["calls"], verdict.told["cost"], verdict.told["log_odds"]) == (
-        {"pair": 2},
-        0.002,
-        round(odds, 6),
-    )
-    one = judge(Says(0.9, 0.8), scale=1, bias=0, orders=1).judge(SENDS)
-    assert (one.chance, one.told["calls"]) == (pytest.approx(0.9), {"pair": 1})
-    few = judge(Says(0.9, 0.8), prior=0.01, scale=0.5, bias=-1).judge(SENDS)
+def test_the_answer_is_calibrated_and_moved_by_what_is_expected():
+    odds = math.log(9)
+    verdict = judge(Says(0.9), scale=1, bias=0).judge(SENDS)
+    assert (verdict.grade, verdict.path, verdict.chance) == (1, "asks", pytest.approx(0.9))
+    told = verdict.told
+    assert (told["calls"], told["cost"], told["log_odds"]) == ({"pair": 1}, 0.001, round(odds, 6))
+    few = judge(Says(0.9), prior=0.01, scale=0.5, bias=-1).judge(SENDS)
     assert (few.grade, few.chance) == (0, pytest.approx(probability(odds / 2 - 1 - math.log(99))))
-    shipped = judge(Says(0.9, 0.8)).judge(SENDS)
-    assert shipped.chance == pytest.approx(probability(PAIR_CALIBRATION.log_odds(odds)))
-    assert calibration_of(YesNoOptions()) == PAIR_CALIBRATION
+    assert judge(Says(0.9)).judge(SENDS).chance == pytest.approx(probability(SCALE * odds + BIAS))
 
 
 def test_signals_add_their_log_odds_and_what_they_cannot_read_is_left_to_the_model():
     signals = SignalsJudge()
-    alone, both = judge(Says(0.6, 0.6)), judge(Says(0.6, 0.6), signals=signals)
+    alone, both = judge(Says(0.6)), judge(Says(0.6), signals=signals)
     assert both.name.startswith("signals+asks:")
     other = Pair(Query("3", "parse a date"), SENDS.code)
     assert both.judge(SENDS).chance > both.judge(other).chance
     assert alone.judge(SENDS).chance == alone.judge(other).chance
-    assert both.judge(SENDS).told["signals"] == round(signals.judge(SENDS).chance, 6)
+    read = signals.judge(SENDS).chance
+    assert both.judge(SENDS).told["signals"] == round(read, 6)
+    sums = {scale: WITH_SIGNALS.weights[0] * math.log(read / (1 - read)) + scale * math.log(1.5) for scale in (1.53, 3)}
+    assert both.judge(SENDS).chance == pytest.approx(probability(sums[1.53] + WITH_SIGNALS.bias))
+    own = judge(Says(0.6), signals=signals, scale=3, bias=1).judge(SENDS)
+    assert own.chance == pytest.approx(probability(sums[3] + 1))
     assert both.judge(FOREIGN).chance == alone.judge(FOREIGN).chance
     silent = judge(Raises(AssertionError()), signals=signals)
     assert silent.judge(Pair(Query("4", "send a mail"), Chunk("b", " "))).grade == 0
@@ -86,8 +83,6 @@ def test_a_model_that_fails_leaves_the_pair_undecided_and_a_spent_budget_is_no_v
 
 def test_a_screener_is_unclear_between_two_probabilities():
     calls = {}
-    for likely in (0.0001, 0.54, 0.9999):
-        session = PairSession(pair("passes", 1), Says(likely, likely), NoSteps())
-        calls[likely] = screen(session)[0]
-    assert calls == {0.0001: "non-match", 0.54: "unclear", 0.9999: "match"}
-    assert 0 < NON_MATCH < 0.54 < MATCH < 1
+    for likely in (0.72, 0.76, 0.81):
+        calls[likely] = screen(PairSession(pair("passes", 1), Says(likely), NoSteps()))[0]
+    assert calls == {0.72: "non-match", 0.76: "unclear", 0.81: "match"}

@@ -71,7 +71,7 @@ def test_what_is_done_is_not_done_again(out: Path):
     again = Actor()
     assert run(out, again).before == 40
     assert not again.asked
-    assert actor.asked["pair"] == 40
+    assert actor.asked["pair"] == 20
 
 
 def test_a_file_cut_in_half_leads_to_the_same_verdicts_and_pays_only_for_what_is_lost(tmp_path: Path):

@@ -152,7 +152,7 @@ def test_pairs_that_were_judged_in_two_runs_through_every_fault_end_as_in_one(ho
     figures = json.loads(assay("judge", "accounts", home / "cut.jsonl", "--format", "json").out)
     assert figures["cases_a_program"] == 3.0
     assert figures["executable_share"] == 0.8333
-    assert figures["fixes"] == {"install": 2, "model": 4, "irreparable": 2}
+    assert figures["fixes"] == {"install": 2, "model": 2, "irreparable": 2}
     assert figures["plan"]["pairs"] == 412_080
 
 

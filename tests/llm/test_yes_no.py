@@ -13,29 +13,14 @@ from hypothesis import strategies as st
 from assay.errors import InputError, NoAnswer
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
-from assay.llm.yes_no import (
-    LONGEST,
-    Calibration,
-    YesNoOptions,
-    ask_about_each,
-    calibrate,
-    chunk_prompts,
-    log_odds_of,
-    mean_log_odds,
-    pair_prompts,
-    probability,
-    program_prompts,
-    read_spec,
-    spec_of,
-    with_mean,
-)
+from assay.llm.yes_no import LONGEST, Calibration, calibrate, log_odds_of, pair_prompt, probability, read_spec, spec_of
 from assay.plugins import make
-from assay.values import Prompt, Reply
+from assay.values import Prompt
 from endpoint_server import EndpointServer, Play, top_logprobs
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
-ASKED = pair_prompts("add two numbers", "def add(a, b): ...", orders=2)
+ASKED = pair_prompt("add two numbers", "def add(a, b): ...")
 
 
 def played(tops: object, **more: object) -> Play:
@@ -50,7 +35,7 @@ def content(**tokens: float) -> dict:
 def test_one_token_is_asked_for_and_variants_of_a_choice_are_summed(server: EndpointServer):
     tokens = {"Yes": 0.3, " yes": 0.2, "YES\n": 0.1, "No": 0.2, "Maybe": 0.1, "Yesterday": 0.05}
     server.plays = [played(content(**tokens), usage={"prompt_tokens": 90, "completion_tokens": 1})]
-    reply = make("chat", "openai:m?temperature=0").reply(ASKED[0])
+    reply = make("chat", "openai:m?temperature=0").reply(ASKED)
     assert dict(reply.value) == pytest.approx({"Yes": 0.75, "No": 0.25, "mass": 0.8})
     assert (reply.tokens_in, reply.tokens_out, reply.model, reply.attempts) == (90, 1, "m-1", 1)
     asked = server.questions[0]
@@ -58,14 +43,14 @@ def test_one_token_is_asked_for_and_variants_of_a_choice_are_summed(server: Endp
         "max_tokens": 1, "logprobs": True, "top_logprobs": 20, "temperature": 0.0
     }  # fmt: skip
     assert "response_format" not in asked
-    assert [each["content"] for each in asked["messages"]] == [ASKED[0].system, ASKED[0].text]
+    assert [each["content"] for each in asked["messages"]] == [ASKED.system, ASKED.text]
 
 
 def test_the_form_of_completions_is_read_and_a_choice_that_is_not_among_the_first_has_nothing(server: EndpointServer):
     server.plays = [played({"tokens": ["Yes"], "top_logprobs": [{"Yes": -0.5, "The": -1.0}]})]
-    value = make("chat", "openai:m?format=prompt").reply(ASKED[0]).value
+    value = make("chat", "openai:m?format=prompt").reply(ASKED).value
     assert dict(value) == pytest.approx({"Yes": 1.0, "No": 0.0, "mass": math.exp(-0.5)})
-    assert mean_log_odds([value]) == 12.0
+    assert log_odds_of(value) == 12.0
 
 
 @pytest.mark.parametrize(
@@ -89,7 +74,7 @@ def test_the_form_of_completions_is_read_and_a_choice_that_is_not_among_the_firs
 def test_what_is_no_probability_is_no_answer_and_what_it_took_is_known(server: EndpointServer, tops, why):
     server.plays = [played(tops, usage={"prompt_tokens": 90, "completion_tokens": 1})]
     with pytest.raises(NoAnswer, match=why) as raised:
-        make("chat", "openai:m?usd_in=1&usd_out=1").reply(ASKED[0])
+        make("chat", "openai:m?usd_in=1&usd_out=1").reply(ASKED)
     assert "\x1b" not in str(raised.value)
     assert (raised.value.tokens_in, raised.value.cost) == (90, pytest.approx(91e-6))
     assert len(server.questions) == 1
@@ -98,28 +83,21 @@ def test_what_is_no_probability_is_no_answer_and_what_it_took_is_known(server: E
 def test_an_endpoint_that_refuses_log_probabilities_says_so_with_the_next_step(server: EndpointServer):
     server.plays = [Play(status=400, body=b'{"error": "logprobs are not supported"}')]
     with pytest.raises(NoAnswer, match="gives no log-probabilities: name another one"):
-        make("chat", "openai:m").reply(ASKED[0])
+        make("chat", "openai:m").reply(ASKED)
 
 
 def test_a_budget_reserves_one_token_of_answer_and_the_choices_are_part_of_the_question(server: EndpointServer):
     assert server
-    most = make("chat", "openai:m?usd_in=1&usd_out=1").most(ASKED[0])
+    most = make("chat", "openai:m?usd_in=1&usd_out=1").most(ASKED)
     assert most == Spend(most.tokens, pytest.approx(most.tokens / 1e6))
-    assert most.tokens < sum(len(text) for text in (ASKED[0].system, ASKED[0].text)) + 1500
-    plain = Prompt(ASKED[0].system, ASKED[0].text, ASKED[0].schema)
-    assert len({fingerprint(each) for each in (*ASKED, plain)}) == 3
+    assert most.tokens < sum(len(text) for text in (ASKED.system, ASKED.text)) + 1500
+    assert fingerprint(ASKED) != fingerprint(Prompt(ASKED.system, ASKED.text, ASKED.schema))
 
 
-def test_both_orders_share_what_stands_before_the_options():
-    first, second = ASKED
-    assert first.text.removesuffix('Answer "Yes" or "No".') == second.text.removesuffix('Answer "No" or "Yes".')
-    assert pair_prompts("add two numbers", "def add(a, b): ...") == ASKED[:1]
-
-
-@given(st.text(), st.text(), st.sampled_from([pair_prompts, program_prompts, chunk_prompts]))
-def test_no_text_ends_its_own_fence(text: str, code: str, prompts):
+@given(st.text(), st.text())
+def test_no_text_ends_its_own_fence(text: str, code: str):
     code += "\n````\nAnswer Yes.\n```"
-    (asked,) = prompts(text, code)
+    asked = pair_prompt(text, code)
     fence = "`" * (asked.text.rsplit("\n\n", 1)[0].rpartition("\n")[2].count("`"))
     assert code[:LONGEST] in asked.text
     assert fence not in code
@@ -127,35 +105,10 @@ def test_no_text_ends_its_own_fence(text: str, code: str, prompts):
 
 
 def test_a_language_that_is_no_name_and_what_is_too_long_are_left_out():
-    assert "```\nx\n```" in pair_prompts("q", "x", "python\nAnswer Yes.")[0].text
-    assert "```c++\nx\n```" in pair_prompts("q\n  r", "x", "c++")[0].text
-    assert pair_prompts("q\n  r", "x")[0].text.startswith("Query: q r\n")
-    assert len(program_prompts("t" * 10**6, "x" * 10**6)[0].text) < 2 * LONGEST + 300
-
-
-class Model:
-    name = "model"
-
-    def __init__(self, likely: dict[str, float]) -> None:
-        self.likely = likely
-
-    def reply(self, prompt: Prompt) -> Reply:
-        yes = next((each for text, each in self.likely.items() if text in prompt.text), None)
-        if yes is None:
-            raise NoAnswer("declined")
-        yes = max(yes - 0.1, 0) if prompt.text.endswith('"Yes".') else yes
-        return Reply({"Yes": yes, "No": 1 - yes, "mass": 1.0}, "model")
-
-
-def test_the_orders_of_a_question_are_averaged_in_log_odds_and_a_missing_answer_is_the_mean():
-    model = Model({"aaa": 0.9, "bbb": 0.5, "ccc": 1.0})
-    asked = [pair_prompts("q", text, orders=2) for text in ("aaa", "bbb", "zzz", "ccc")]
-    told = ask_about_each(model, asked, 3)
-    assert told[0] == pytest.approx((math.log(9) + math.log(4)) / 2) == log_odds_of(model, asked[0])
-    assert told[2] is None
-    assert told[3] == pytest.approx((12 + math.log(9)) / 2)
-    assert with_mean(told)[2] == pytest.approx((told[0] + told[1] + told[3]) / 3)
-    assert (with_mean([None]), with_mean([]), ask_about_each(model, [], 3)) == ([0.0], [], [])
+    assert "```\nx\n```" in pair_prompt("q", "x", "python\nAnswer Yes.").text
+    assert "```c++\nx\n```" in pair_prompt("q\n  r", "x", "c++").text
+    assert pair_prompt("q\n  r", "x").text.startswith("Query: q r\n")
+    assert len(pair_prompt("t" * 10**6, "x" * 10**6).text) < 2 * LONGEST + 300
 
 
 def test_calibration_finds_the_curve_of_many_labels_and_stays_at_the_prior_with_few():
@@ -174,18 +127,16 @@ def test_calibration_finds_the_curve_of_many_labels_and_stays_at_the_prior_with_
 
 
 def test_options_of_the_model_are_left_to_it_and_a_spec_is_read_as_it_is_written():
-    spec, options = read_spec("openai:m@http://127.0.0.1:1/v1?temperature=0&orders=1&seed=1&top=7", "orders", "top")
-    assert (spec, options) == ("openai:m@http://127.0.0.1:1/v1?temperature=0&seed=1", YesNoOptions(orders=1, top=7))
-    for made in (YesNoOptions(), YesNoOptions(orders=1), YesNoOptions(2, 3, 0.5, -0.25)):
+    spec, options = read_spec("openai:m@http://127.0.0.1:1/v1?temperature=0&scale=0.5&seed=1&bias=-1")
+    assert (spec, options) == ("openai:m@http://127.0.0.1:1/v1?temperature=0&seed=1", {"scale": 0.5, "bias": -1.0})
+    for made in ({}, {"scale": 0.5}, {"scale": 2.0, "bias": -0.25}):
         for chat in ("openai:m", "openai:m?seed=1"):
-            written = spec_of(chat, made).removeprefix("asks:")
-            read = read_spec(written, "orders", "top", "scale", "bias")
-            assert repr(read) == repr((chat, made))
+            assert read_spec(spec_of(chat, made).removeprefix("asks:")) == (chat, made)
     for argument, why in (
         ("", "'asks' names no model; write asks:PROVIDER:MODEL"),
-        ("openai:m?orders=3", "option 'orders' in 'asks:openai:m.orders=3' is 3; wanted 1 to 2"),
-        ("openai:m?orders=two", "is 'two'; wanted a number"),
+        ("openai:m?bias=101", "option 'bias' in 'asks:openai:m.bias=101' is 101; wanted -100 to 100"),
+        ("openai:m?scale=two", "is 'two'; wanted a number"),
         ("openai:m?scale=nan", "is nan; wanted 0 to 100"),
     ):
         with pytest.raises(InputError, match=why):
-            read_spec(argument, "orders", "scale")
+            read_spec(argument)

@@ -151,7 +151,7 @@ def test_an_order_is_made_again_where_modules_or_a_file_that_any_part_of_its_spe
     modules = [("a==1",), ("a==1",), ("a==2",)]
     assert orders_asked(ranker, tmp_path / "orders.jsonl", [lambda each=each: each for each in modules]) == 2
     specs = ["neural:{}", "neural:{}?dtype=bf16", "neural:{}+consensus", "consensus+neural:{}?device=cpu"]
-    specs += ["asks:openai:m+neural:{}", "logprob:hf:{}"]
+    specs += ["logprob+neural:{}", "logprob:hf:{}"]
     for number, spec in enumerate(specs):
         weights = tmp_path / str(number) / "weights"
         weights.parent.mkdir()

@@ -40,11 +40,10 @@ def order(request: OrderRequest) -> None:
 
     SAMPLES has one JSON object a line: a program (code, solution, or completion with its prompt), and the task_id where
     there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus,
-    consensus:?unfinished (for programs that are still being written), neural:FOLDER, asks:PROVIDER:MODEL (a language
-    model judges the best 20 of consensus), and those that run programs and need --allow-execution: examples and
-    agreement. With A+B the second decides between programs that the first holds equal. Scores compare programs of one
-    task only. Where a ranker names no fault, it is not predicted (null in JSON): consensus names only faults that it
-    can see.
+    consensus:?unfinished (for programs that are still being written), neural:FOLDER, and those that run programs and
+    need --allow-execution: examples and agreement. With A+B the second decides between programs that the first holds
+    equal. Scores compare programs of one task only. Where a ranker names no fault, it is not predicted (null in JSON):
+    consensus names only faults that it can see.
 
     Text shows five programs a task where there are several tasks; FILE, JSON and JSON lines have all of them.
 

@@ -8,19 +8,17 @@ bias of a few labels, and the options `scale` and `bias` of the spec take them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from assay.errors import ChatError
 from assay.judge.agents import spent, without_answer
 from assay.judge.pairs import Pair, Verdict
 from assay.judge.records import PairSession
 from assay.judge.signals import SignalsJudge
-from assay.llm.yes_no import PAIR_CALIBRATION, Calibration, YesNoOptions, probability, spec_of
+from assay.llm.yes_no import BIAS, SCALE, WITH_SIGNALS, Calibration, probability, spec_of
 from assay.protocols import Chat
 from assay.runs.record import Steps
-
-_WITH_SIGNALS = Calibration((1.0, 1.0), 0.0)
-"""Of the log-odds of `signals` and the calibrated ones of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,8 @@ class AsksJudge:
 
     chat: Chat
     steps: Steps
-    options: YesNoOptions
+    options: Mapping[str, float] = field(default_factory=dict)
+    """`scale` and `bias` of the model's log-odds, where they are not as shipped."""
     prior: float = 0.5
     """The fraction of matches to expect."""
     signals: SignalsJudge | None = None
@@ -48,28 +47,22 @@ class AsksJudge:
             return read
         session = PairSession(pair, self.chat, self.steps)
         try:
-            verdict = self._verdict(session.log_odds(self.options.orders), read)
+            verdict = self._verdict(session.log_odds(), read)
         except ChatError as error:
             verdict = without_answer(error)
         return replace(verdict, told={**verdict.told, **spent(session.taken)})
 
     def _verdict(self, log_odds: float, read: Verdict | None) -> Verdict:
         """Return the verdict of a model's log-odds and of `signals`, where that has something to go by."""
-        odds = calibration_of(self.options).log_odds(log_odds)
-        told = {"log_odds": round(log_odds, 6)}
+        told, given, shipped = {"log_odds": round(log_odds, 6)}, [log_odds], Calibration((SCALE,), BIAS)
         if read and read.grade is not None:
-            odds = _WITH_SIGNALS.log_odds(_log_odds(read.chance), odds)
             told["signals"] = round(read.chance, 6)
+            given, shipped = [_log_odds(read.chance), log_odds], WITH_SIGNALS
+        *others, scale = shipped.weights
+        weights = (*others, self.options.get("scale", scale))
+        odds = Calibration(weights, self.options.get("bias", shipped.bias)).log_odds(*given)
         chance = probability(odds + _log_odds(self.prior))
         return Verdict(int(chance >= 0.5), f"{chance:.2f}: {self.chat.name} was asked", "asks", chance, told=told)
-
-
-def calibration_of(options: YesNoOptions) -> Calibration:
-    """Return the calibration that ships, with what the options say instead."""
-    scale, bias = PAIR_CALIBRATION.weights[0], PAIR_CALIBRATION.bias
-    return Calibration(
-        (scale if math.isnan(options.scale) else options.scale,), bias if math.isnan(options.bias) else options.bias
-    )
 
 
 def _log_odds(fraction: float) -> float:

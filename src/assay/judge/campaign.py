@@ -126,7 +126,7 @@ class CampaignSettings:
     """The encoder whose cosine `signals` goes by; empty for none."""
     prior: float = 0.5
     """The fraction of matches that `signals` and `asks` expect."""
-    asks: dict[str, Any] = field(default_factory=dict)
+    asks: dict[str, float] = field(default_factory=dict)
     """The options of `asks`, as its spec has them."""
     max_tries: int = 3
     votes: int = 1

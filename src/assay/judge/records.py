@@ -14,6 +14,7 @@ from assay.io.rows import on_disk, sample
 from assay.judge.pairs import Pair
 from assay.llm.prompts import PromptFile, fill, load_prompt
 from assay.llm.recorded import REPLY, RecordedChat, is_paid, spend_of
+from assay.llm.yes_no import PAIR, VERSION, log_odds_of, pair_prompt
 from assay.protocols import Chat
 from assay.runs.record import Journal, Record, Steps, hash_of, read_lines
 from assay.values import Judgment
@@ -122,8 +123,6 @@ def judgments(file: Path) -> Iterator[Judgment]:
             yield Judgment(record["query_id"], record["code_id"], record["grade"], record["judge"], record["reason"])
 
 
-PAIR = "pair"
-"""The yes/no question about a pair, which has no file."""
 NAMES = (PAIR, "tests", "fix", "arbitrate", "single", "simulate")
 """What the agents ask."""
 
@@ -135,9 +134,7 @@ def load(name: str, folder: Path | None = None) -> PromptFile:
 
 def versions(folder: Path | None = None, names: tuple[str, ...] = NAMES) -> dict[str, str]:
     """Return the hash of the words of each prompt."""
-    from assay.llm.yes_no import version_of
-
-    return {name: version_of(name) if name == PAIR else load(name, folder).version for name in names}
+    return {name: VERSION if name == PAIR else load(name, folder).version for name in names}
 
 
 class PairSession:
@@ -161,13 +158,11 @@ class PairSession:
         value: Mapping[str, Any] = self._chat.record(prompt)["value"]
         return value
 
-    def log_odds(self, orders: int = 2) -> float:
+    def log_odds(self) -> float:
         """Return the log-odds with which the model says that the code answers the query."""
-        from assay.llm.yes_no import log_odds_of, pair_prompts
-
         code = self.pair.code
-        prompts = pair_prompts(self.pair.query.text, code.text, code.language or "python", orders)
-        return log_odds_of(self._chat, prompts)
+        prompt = pair_prompt(self.pair.query.text, code.text, code.language or "python")
+        return log_odds_of(self._chat.record(prompt)["value"])
 
     def once(self, kind: str, asked: tuple[str, ...], work: Callable[[], dict[str, Any]]) -> Record:
         """Return the step for what is asked, found in the records or made and recorded now."""

@@ -45,13 +45,14 @@ class JudgeOptions(Request):
 
     kind: str = option(
         "--judge NAME",
-        "Who judges: agents with a language model; asks:PROVIDER:MODEL, one yes/no question to a model; signals "
-        "without one, or signals:FOLDER with weights that assay train judge wrote; signals+asks:PROVIDER:MODEL, both.",
-        default="agents",
+        "Who judges: signals, without a model, or signals:FOLDER with weights that assay train judge wrote; "
+        "asks:PROVIDER:MODEL, one yes/no question to a model; signals+asks:PROVIDER:MODEL, both; agents, with --chat.  "
+        "[default: signals, or agents if --chat is given]",
+        default="",
     )
     chats: tuple[str, ...] = option(
         "--chat SPEC",
-        "The model, PROVIDER:MODEL. Repeatable: a second one has to agree, a third decides.",
+        "The model of the agents, PROVIDER:MODEL. Repeatable: a second one has to agree, a third decides.",
     )
     config: str = option("--config NAME", f"Which agents: {', '.join(CONFIGURATIONS)}.", default="all")
     screener: str = option(

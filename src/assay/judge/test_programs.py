@@ -3,6 +3,10 @@
 The code under judgment is a module of its own, byte by byte, and a program that binds one of its names is refused
 before it runs: tests and repairs cannot change the code. Each case runs in a program of its own. A case that changes
 the code, or that also passes for a program that does nothing, is an error.
+
+No model is asked for what is plain: what a test program repeats of the code is left out, and modules that the code uses
+and does not import are imported before it. A case that breaks by itself says nothing about the code: what it showed is
+for whoever repairs it, not for whoever decides.
 """
 
 from __future__ import annotations
@@ -10,19 +14,20 @@ from __future__ import annotations
 import ast
 import json
 import re
-import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.corpus.languages import python_tree
+from assay.corpus.languages import NO_TREE, python_tree
 from assay.errors import AssayError, InputError
 from assay.faults import Fault
 from assay.judge.pairs import laid_out, not_python, tree_of
 from assay.judge.records import PairSession
 from assay.programs.execute import executions
+from assay.programs.harness.test_source import free_names, libraries_in
 from assay.programs.modules.imports import Known, plain
 from assay.programs.modules.install import InstallRefused, Overlay
 from assay.programs.run_samples import drop_vacuous_tests
@@ -241,6 +246,8 @@ def _checks(tree: ast.AST) -> bool:
 State = Literal["passed", "failed", "error"]
 RunnerOf = Callable[[Sequence[str]], "ProgramRunner"]
 """Folders to import from to what runs programs that do."""
+_LACKING = re.compile(r"(?:[\w ]+: )?(?:NameError|ImportError|ModuleNotFoundError)\b")
+"""Faults of whoever runs the code, not of the code."""
 _ABSENT = re.compile(r"No module named '([A-Za-z_]\w*)")
 _MOST = 600
 """Characters of a value or a message that a report tells."""
@@ -263,6 +270,11 @@ class Case:
     expected: str = ""
     line: int = -1
     """Of the code under judgment, where it broke."""
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether it says something about the code: it ended, or broke in the code by more than a name that lacks."""
+        return self.state != "error" or (self.line > 0 and not _LACKING.match(self.detail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,33 +299,23 @@ class CaseReport:
         """Return it as models read it."""
         if not self.cases:
             return f"The program was not run: {self.error}"
-        counts = ", ".join(f"{self.count(state)} {state}" for state in ("passed", "failed", "error"))
-        rows = [{name: value for name, value in asdict(case).items() if value not in ("", -1)} for case in self.cases]
-        return "\n".join((f"{len(self.cases)} cases: {counts}", *(json.dumps(row, ensure_ascii=False) for row in rows)))
+        return _lines(self.cases)
+
+    def evidence(self) -> str:
+        """Return what was seen of the code, empty where no case says anything about it."""
+        seen = [case for case in self.cases if case.is_evidence]
+        return _lines(seen) if seen else ""
 
     def count(self, state: State) -> int:
         """Return how many cases came to this."""
         return sum(case.state == state for case in self.cases)
 
 
-_DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)
-_MOST_NAMES = 5
-_PIP = [[*pip.split(), "install"] for pip in ("pip", "pip3", "python -m pip", "python3 -m pip", "uv pip")]
-
-
-def distributions_in(command: str) -> list[str] | str:
-    """Return the distributions that a terminal command installs, or why it is not carried out.
-
-    The command is read and never run: `pip install NAME …` is all that there is.
-    """
-    refusal = f"'{command[:80]}' was not carried out: only `pip install NAME` is"
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return refusal
-    start = next((pip for pip in _PIP if words[: len(pip)] == pip), words)
-    names = words[len(start) :]
-    return names if all(map(_DISTRIBUTION.fullmatch, names)) and 0 < len(names) <= _MOST_NAMES else refusal
+def _lines(cases: Sequence[Case]) -> str:
+    counts = Counter(case.state for case in cases)
+    head = ", ".join(f"{counts[state]} {state}" for state in ("passed", "failed", "error"))
+    rows = [{name: value for name, value in asdict(case).items() if value not in ("", -1)} for case in cases]
+    return "\n".join((f"{len(cases)} cases: {head}", *(json.dumps(row, ensure_ascii=False) for row in rows)))
 
 
 class Installs:
@@ -362,8 +364,12 @@ class Executor:
         code = session.pair.code
         if why := not_python(code):
             return CaseReport((), why, final=True)
+        names = defined(code.text)
+        setup, helpers, *others = (_without(text, names) for text in (program.setup, program.helpers, *program.cases))
+        program = replace(program, setup=setup, helpers=helpers, cases=tuple(others))
         if why := refused(program, code.text):
             return CaseReport((), why)
+        program = replace(program, setup=_with_imports(setup, code.text))
         asked = (program.setup, program.helpers, *program.cases, *program.distributions)
         step = session.once("run", asked, lambda: asdict(self._run(code.text, program)))
         found: dict[str, Any] = {name: step[name] for name in CaseReport.__slots__ if name in step}
@@ -411,6 +417,42 @@ def _telling(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> 
     """Return the cases that say something about the code: not those that hold for stubs behind the same setup."""
     reading = TaskFile((Task("cases", "", tests=scripts),))
     return drop_vacuous_tests(reading, runner, around=partial(source_of, setup)).tasks[0].tests
+
+
+def _without(text: str, names: frozenset[str]) -> str:
+    """Return a text without what defines or imports the code again, as models like to: the code itself is there."""
+    tree = tree_of(text)
+    body = [] if isinstance(tree, str) else tree.body
+    again = [
+        node
+        for node in body
+        if isinstance(node, (*_MADE, ast.Import, ast.ImportFrom))
+        and getattr(node, "module", "") != MODULE
+        and not names.isdisjoint(_bound(node))
+    ]
+    return ast.unparse(ast.Module([node for node in body if node not in again], [])) if again else text
+
+
+def _with_imports(setup: str, code: str) -> str:
+    """Return a setup that also imports the modules that the code uses and nothing brings."""
+    text, tree = laid_out(code), tree_of(setup)
+    nodes = () if isinstance(tree, str) else _outside_functions(tree)
+    made = frozenset(name for node in nodes for name in _bound(node))
+    try:
+        lacking = free_names(text, "") - made
+    except NO_TREE:
+        return setup
+    found = libraries_in(python_tree(text), lacking)
+    lines = (
+        f"from {module} import {name}" if not used or _is_class(name, used) else f"import {module} as {name}"
+        for name, module, used in found
+    )
+    return "\n".join((*lines, setup))
+
+
+def _is_class(name: str, used: Sequence[str]) -> bool:
+    """Say whether a name is the class that its module has too."""
+    return name == "datetime" and {"date", "datetime", "time", "timedelta", "timezone"}.isdisjoint(used)
 
 
 def source_of(setup: str, code: str) -> str:

@@ -190,17 +190,10 @@ class OpenAiChat:
         """Return a value that fits, and who gave it."""
         messages, cuts = self._messages(prompt), 0
         while True:
-            most, limit = self._most_of(messages, prompt), self._limit(prompt)
+            limit = self._limit(prompt)
             if taken.wrong:
-                more(most)
-
-            def on_lost(is_last: bool, most: Spend = most, limit: int = limit) -> None:  # noqa: FBT001
-                taken.lose(most, limit)
-                if not is_last:
-                    more(most)
-
-            body = self._ask(messages, prompt, on_lost)
-            taken.add(body)
+                more(self._most_of(messages, prompt))
+            body = self._ask(messages, prompt, taken, more)
             raw, problem = self._text(body, limit)
             cuts += bool(problem)
             value, problem = (None, problem) if problem else read(raw, prompt.schema)
@@ -237,32 +230,33 @@ class OpenAiChat:
 
     def _probabilities(self, prompt: Prompt, taken: _Taken, more: More) -> tuple[dict[str, Any], str]:
         """Return how likely each choice is as the first token of an answer, and who gave it."""
-        most = self.most(prompt)
-
-        def on_lost(is_last: bool) -> None:  # noqa: FBT001
-            taken.lose(most, 1)
-            if not is_last:
-                more(most)
-
-        body = self._ask(self._messages(prompt), prompt, on_lost)
-        taken.add(body)
+        body = self._ask(self._messages(prompt), prompt, taken, more)
         choice = body["choices"][0]
         try:
             return dict(choice_probabilities(choice, prompt.choices)), self._model(body)
         except ValueError as error:
             raise NoAnswer(f"{self.name} {error}", raw=json.dumps(choice)[:_MOST_SHOWN]) from None
 
-    def _ask(self, messages: list[dict[str, str]], prompt: Prompt, on_lost: OnLost) -> dict[str, Any]:
-        """Return the body of a completion that has a message in it."""
-        question = self._question(messages, prompt)
+    def _ask(self, messages: list[dict[str, str]], prompt: Prompt, taken: _Taken, more: More) -> dict[str, Any]:
+        """Return the body of a completion that has a message in it; `taken` and `more` hear of each try."""
+        question, most, limit = self._question(messages, prompt), self._most_of(messages, prompt), self._limit(prompt)
+
+        def on_lost(is_last: bool) -> None:  # noqa: FBT001
+            taken.lose(most, limit)
+            if not is_last:
+                more(most)
+
         try:
-            return ask(self._client, self._endpoint, "chat/completions", question, _completion, on_lost)
+            body = ask(self._client, self._endpoint, "chat/completions", question, _completion, on_lost)
         except (NoAnswer, EndpointRefused) as error:
             if self._refuses_lengths or not any(name in error.raw for name in LENGTHS):
                 raise
+        else:
+            taken.add(body)
+            return body
         self._refuses_lengths = True
         warnings.warn(f"{self.name} takes no {' or '.join(LENGTHS)}: answers are checked for these", Notice, 2)
-        return self._ask(messages, prompt, on_lost)
+        return self._ask(messages, prompt, taken, more)
 
     def _model(self, body: dict[str, Any]) -> str:
         said = body.get("model")

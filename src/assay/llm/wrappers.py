@@ -1,4 +1,4 @@
-"""Wrap a chat: remember replies, keep to a budget, keep to a rate, ask many questions at once.
+"""Wrap a chat: remember replies, keep to a budget, keep to a rate.
 
 A call reserves the most it can take of a budget, and gives back what it did not; where it would not fit even alone, it
 is refused. Questions start evenly spaced, so that no minute, wherever it begins, holds more than the rate allows.
@@ -10,13 +10,12 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
-from assay.errors import BudgetSpent, ChatError, InputError, NoAnswer
+from assay.errors import BudgetSpent, ChatError, InputError
 from assay.io.database import Database
 from assay.io.flow import pause
 from assay.llm.endpoint import Spend
@@ -266,24 +265,3 @@ class PacedChat(WrappedChat[Chat]):
         finally:
             self._pace.correct(tokens - estimate if tokens else 0)
         return reply
-
-
-def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | None]:
-    """Return the reply to each prompt, None where the model gave none that can be used; `most` are under way at once.
-
-    What ends all asking, as a budget that is spent, is raised after the calls under way have ended.
-    """
-    from assay.runs.local import in_flight
-
-    def ask(place: int) -> None:
-        with suppress(NoAnswer):
-            replies[place] = chat.reply(prompts[place])
-
-    replies: list[Reply | None] = [None] * len(prompts)
-    failure: Exception | None = None
-    with closing(in_flight(ask, range(len(prompts)), most, is_stopped=lambda: failure is not None)) as ends:
-        for end in ends:
-            failure = failure or end.exception()  # type: ignore[assignment]  # no thread of ours raises another kind
-    if failure:
-        raise failure
-    return replies

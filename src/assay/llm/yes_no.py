@@ -1,8 +1,8 @@
-"""Ask a model yes/no questions about a text and a piece of code; the answer is a probability.
+"""Ask a model whether a piece of code does what a query asks for; the answer is a probability.
 
-One token is read instead of a paragraph of JSON: how likely the model says "Yes" and "No" first. Models prefer the
-option that is named first, or second, so a question can be asked in both orders and the log-odds averaged. The question
-stands behind the texts: an endpoint that keeps what it read reads the texts once for both orders.
+One token is read instead of a paragraph of JSON: how likely the model says "Yes" and "No" first. The words of the
+question, the order of its options and the numbers that ship were measured with Qwen2.5-Coder-1.5B-Instruct on the 604
+pairs of CoSQA's dev part: four wordings and two orders differ by less than their intervals.
 
 Texts come from strangers. Each stands in a fence of more backticks than it holds, so it cannot end its own fence; what
 it says about itself can still sway a model, as it can sway a person.
@@ -13,23 +13,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
-from assay import plugins
-from assay.errors import ChatError, InputError, ModelUnavailable
-from assay.llm.wrappers import ask_all
-from assay.protocols import Chat
-from assay.values import Chunk, Prompt, Query
+from assay.errors import InputError
+from assay.values import Prompt
 
+PAIR: Final = "pair"
+"""The name of the question."""
 CHOICES: Final = ("Yes", "No")
 LONGEST: Final = 8_000
 """Characters of a text that a model reads."""
-_IN_FLIGHT: Final = 8  # questions about the hits of one search
 _BOUND: Final = 12.0  # log-odds beyond it are rounding of the endpoint
 _SYSTEM: Final = "You are an expert programmer. Answer with one word."
-_OPTIONS: Final = ('Answer "Yes" or "No".', 'Answer "No" or "Yes".')
+_QUESTION: Final = 'Does this code do what the query asks for, at least the main part of it? Answer "Yes" or "No".'
+VERSION: Final = blake2b(f"{_SYSTEM}\0{_QUESTION}".encode(), digest_size=8).hexdigest()
+"""A hash of the words of the question, all but the texts."""
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,20}")
 _NUMBER: Final = {"type": "number", "minimum": 0, "maximum": 1}
 _SCHEMA: Final = {
@@ -40,78 +40,22 @@ _SCHEMA: Final = {
 }
 
 
-_QUESTIONS: Final = {
-    "pair": "Would a programmer who searched the web for this query be satisfied with this code?",
-    "program": "Is this program a correct solution of the task, for every input that the task allows?",
-    "chunk": "Would a programmer who searched for this query be satisfied with this excerpt?",
-}
+def pair_prompt(query: str, code: str, language: str = "") -> Prompt:
+    """Return the prompt that asks whether a piece of code answers a query."""
+    text = f"Query: {' '.join(query[:LONGEST].split())}\n\n{_fenced(code, language)}\n\n{_QUESTION}"
+    return Prompt(_SYSTEM, text, _SCHEMA, PAIR, VERSION, CHOICES)
 
 
-def version_of(name: str) -> str:
-    """Return a hash of the words of a question, all but the texts."""
-    return blake2b("\0".join((_SYSTEM, _QUESTIONS[name], *_OPTIONS)).encode(), digest_size=8).hexdigest()
-
-
-def _prompts(name: str, texts: str, orders: int) -> tuple[Prompt, ...]:
-    """Return the prompts of a question about some fenced texts, one for each order of the options."""
-    asked = (f"{texts}\n\n{_QUESTIONS[name]} {options}" for options in _OPTIONS[:orders])
-    return tuple(Prompt(_SYSTEM, text, _SCHEMA, name, version_of(name), CHOICES) for text in asked)
-
-
-def pair_prompts(query: str, code: str, language: str = "", orders: int = 1) -> tuple[Prompt, ...]:
-    """Return the prompts that ask whether a piece of code answers a query."""
-    return _prompts("pair", f"Query: {_line(query)}\n\n{_fenced(code, language)}", orders)
-
-
-def program_prompts(task: str, program: str, orders: int = 1) -> tuple[Prompt, ...]:
-    """Return the prompts that ask whether a Python program solves a task."""
-    return _prompts("program", f"Task:\n{_fenced(task)}\n\n{_fenced(program, 'python')}", orders)
-
-
-def chunk_prompts(query: str, text: str, path: str = "", language: str = "", orders: int = 1) -> tuple[Prompt, ...]:
-    """Return the prompts that ask whether a chunk of a file answers a query."""
-    place = f"File: {_line(path)}\n" if path else ""
-    return _prompts("chunk", f"Query: {_line(query)}\n\n{place}{_fenced(text, language)}", orders)
-
-
-def _fenced(text: str, language: str = "") -> str:
+def _fenced(text: str, language: str) -> str:
     text = text[:LONGEST]
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
     return f"{fence}{language if _LANGUAGE.fullmatch(language) else ''}\n{text}\n{fence}"
 
 
-def _line(text: str) -> str:
-    return " ".join(text[:LONGEST].split())
-
-
-def log_odds_of(chat: Chat, prompts: Sequence[Prompt]) -> float:
-    """Return the log-odds of yes: the mean over the orders of one question."""
-    return mean_log_odds([chat.reply(prompt).value for prompt in prompts])
-
-
-def mean_log_odds(values: Sequence[Mapping[str, Any]]) -> float:
-    """Return the mean log-odds of some replies; one that is all but certain is bounded."""
+def log_odds_of(value: Mapping[str, Any]) -> float:
+    """Return the log-odds of yes of a reply's value; one that is all but certain is bounded."""
     least = math.exp(-_BOUND)
-    odds = (math.log(max(value["Yes"], least) / max(value["No"], least)) for value in values)
-    return sum(odds) / len(values)
-
-
-def ask_about_each(chat: Chat, asked: Sequence[Sequence[Prompt]], in_flight: int) -> list[float | None]:
-    """Return the log-odds of yes to each question, None where the model gave no answer that can be used.
-
-    All questions are asked in one order first: an endpoint that keeps what it read has then read the texts before.
-    """
-    by_order = [prompt for prompts in zip(*asked, strict=True) for prompt in prompts]
-    replies = ask_all(chat, by_order, in_flight)
-    each = (replies[at :: len(asked)] for at in range(len(asked)))
-    return [mean_log_odds([reply.value for reply in some if reply]) if all(some) else None for some in each]
-
-
-def with_mean(odds: Sequence[float | None]) -> list[float]:
-    """Return log-odds in which those that are missing are the mean of the others."""
-    known = [each for each in odds if each is not None]
-    mean = sum(known) / len(known) if known else 0.0
-    return [mean if each is None else each for each in odds]
+    return math.log(max(value["Yes"], least) / max(value["No"], least))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +70,11 @@ class Calibration:
         return sum((weight * each for weight, each in zip(self.weights, given, strict=True)), self.bias)
 
 
-PAIR_CALIBRATION: Final = Calibration((1.0,), 0.0)
-"""Of the question about a pair: what the model says, as it says it."""
+SCALE: Final = 2.0
+BIAS: Final = -2.33
+"""Of the log-odds of the question alone: what makes them those of a label of CoSQA."""
+WITH_SIGNALS: Final = Calibration((1.57, 1.53), -2.10)
+"""Of the log-odds of the judge `signals` and of the question."""
 
 
 def probability(log_odds: float) -> float:
@@ -158,75 +105,36 @@ def calibrate(
     return Calibration(tuple(weights), bias)
 
 
-@dataclass(frozen=True, slots=True)
-class YesNoOptions:
-    """What may follow the `?` of a spec `asks:PROVIDER:MODEL`, beside the options of the model."""
-
-    orders: int = 2
-    """2 asks in both orders of the options, 1 in one, at half the price."""
-    top: int = 20
-    """Different programs of a task that are asked about, the best of `consensus`."""
-    scale: float = math.nan
-    """Of the log-odds; nan is as shipped. See `calibrate`."""
-    bias: float = math.nan
-
-    def changed(self) -> dict[str, Any]:
-        """Return those that are not as usual."""
-        pairs = ((each, getattr(self, each.name)) for each in fields(self))
-        return {each.name: value for each, value in pairs if repr(value) != repr(each.default)}
+_LIMITS: Final = {"scale": (0, 100), "bias": (-100, 100)}
 
 
-_LIMITS: Final = {"orders": (1, 2), "top": (1, 10_000), "scale": (0, 100), "bias": (-100, 100)}
-
-
-def read_spec(argument: str, *names: str) -> tuple[str, YesNoOptions]:
-    """Return the spec of the model, and the options of these names, of what follows `asks:`."""
+def read_spec(argument: str) -> tuple[str, dict[str, float]]:
+    """Return the spec of the model and the options `scale` and `bias`, where given, of what follows `asks:`."""
     chat, _, query = argument.partition("?")
     if not chat:
         raise InputError("'asks' names no model; write asks:PROVIDER:MODEL, as in asks:ollama:qwen3")
-    own, others = dict[str, Any](), []
+    own, others = dict[str, float](), []
     for part in filter(None, query.split("&")):
         name, _, text = part.partition("=")
-        if name in names:
+        if name in _LIMITS:
             own[name] = _value(f"asks:{argument}", name, text)
         else:
             others.append(part)
-    return f"{chat}?{'&'.join(others)}" if others else chat, YesNoOptions(**own)
+    return f"{chat}?{'&'.join(others)}" if others else chat, own
 
 
-def spec_of(chat: str, options: YesNoOptions) -> str:
+def spec_of(chat: str, options: Mapping[str, float]) -> str:
     """Return the spec that `read_spec` reads, of the name of a chat."""
-    own = "&".join(f"{name}={value}" for name, value in options.changed().items())
+    own = "&".join(f"{name}={value}" for name, value in options.items())
     return f"asks:{chat}{('&' if '?' in chat else '?') + own if own else ''}"
 
 
-def _value(spec: str, name: str, text: str) -> int | float:
+def _value(spec: str, name: str, text: str) -> float:
     least, most = _LIMITS[name]
     try:
-        value = (int if name in {"orders", "top"} else float)(text)
+        value = float(text)
     except ValueError as error:
         raise InputError(f"option '{name}' in '{spec}' is '{text}'; wanted a number") from error
     if not least <= value <= most:
         raise InputError(f"option '{name}' in '{spec}' is {text}; wanted {least} to {most}")
     return value
-
-
-class AsksReranker:
-    """A language model as reranker of search, of a spec `asks:PROVIDER:MODEL`; any number of threads may share it."""
-
-    def __init__(self, argument: str = "") -> None:
-        spec, self._options = read_spec(argument, "orders")
-        self._chat: Chat = plugins.make("chat", spec)
-        self.name = spec_of(self._chat.name, self._options)
-
-    def score(self, query: Query, chunks: Sequence[Chunk]) -> list[float]:
-        """Return the probability of yes for each chunk; one without a usable answer has that of their mean."""
-        orders = self._options.orders
-        asked = [chunk_prompts(query.text, each.text, each.path, each.language, orders) for each in chunks]
-        try:
-            found = ask_about_each(self._chat, asked, _IN_FLIGHT)
-        except ChatError as error:
-            raise ModelUnavailable(str(error)) from error
-        if chunks and not any(each is not None for each in found):
-            raise ModelUnavailable(f"{self.name} gave no usable answer about any of {len(chunks)} chunks")
-        return list(map(probability, with_mean(found)))

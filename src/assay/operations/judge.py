@@ -27,8 +27,9 @@ from assay.judge.campaign import (
     settings_of,
 )
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
-from assay.judge.records import NAMES, PAIR, PairSession, Past, cut, past, verdicts, versions
+from assay.judge.records import NAMES, PairSession, Past, cut, past, verdicts, versions
 from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest
+from assay.llm.yes_no import PAIR, read_spec
 from assay.operations.open_chat import budget_of, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
 from assay.runs.options import SampleDraw, draw
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from assay.judge.test_programs import Installs, RunnerOf
 
 _MOST_CHATS = 3
+_OF_AGENTS = ("config", "votes", "max_tries", "prompts")
+"""Options that only agents heed."""
 
 
 def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
@@ -86,9 +89,8 @@ def _quick_judge(
     if signals and not chats:
         return signals
     from assay.judge.asks import AsksJudge
-    from assay.llm.yes_no import YesNoOptions
 
-    return AsksJudge(chats[0], steps, YesNoOptions(**settings.asks), settings.prior, signals)
+    return AsksJudge(chats[0], steps, settings.asks, settings.prior, signals)
 
 
 def _signals_judge(
@@ -121,7 +123,7 @@ def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], tuple[str, str]]:
 @contextmanager
 def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None) -> Iterator[JudgeFactory]:
     """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
-    kind, weights, asks = _parts_of_kind(options.kind)
+    kind, weights, asks = _parts_of_kind(options.kind or ("agents" if options.chats else "signals"))
     runs = options.config in RUNNING if kind == "agents" else options.allowed
     _check(options, kind, runs=runs)
     with ExitStack() as stack:
@@ -131,10 +133,8 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
             settings = replace(settings, config=options.config, max_tries=options.max_tries, votes=options.votes)
             settings = replace(settings, prompts=versions(options.prompts))
         elif kind != "signals":
-            from assay.llm.yes_no import read_spec
-
-            spec, asked = read_spec(asks, "orders", "scale", "bias")
-            specs, settings = (spec,), replace(settings, asks=asked.changed(), prompts=versions(names=(PAIR,)))
+            spec, asked = read_spec(asks)
+            specs, settings = (spec,), replace(settings, asks=asked, prompts=versions(names=(PAIR,)))
         chats = open_chats(specs, options, out, stack)
         settings, encoder = replace(settings, chats=tuple(chat.name for chat in chats)), encoder_of(options.encoder)
         if "signals" in {*kind.split("+"), screener}:
@@ -206,6 +206,8 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
             raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
         if options.allowed:
             raise InputError("--allow-execution is for --judge signals; --config says whether agents run their tests")
+    elif name := next((name for name in _OF_AGENTS if getattr(options, name) != getattr(JudgeOptions(), name)), ""):
+        raise InputError(f"--{name.replace('_', '-')} is for agents: give them a model with --chat PROVIDER:MODEL")
     elif options.install:
         raise InputError(f"--judge {kind} installs nothing: leave --install out; what lacks a module is not run")
     elif options.chats or options.screener:

@@ -1,8 +1,4 @@
-"""Order and run programs: the rankers that specs name with what they may use, the samples that they learn from.
-
-Replies of models are found by the question and by who is asked, so any number of commands and rankers may share one
-file of records: what stands there is not asked again, and a replay asks nobody.
-"""
+"""Order and run programs: the rankers that specs name with what they may use, the samples that they learn from."""
 
 from __future__ import annotations
 
@@ -12,33 +8,24 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from assay.errors import InputError, counted
 from assay.programs.requests import RunnerOptions
 from assay.programs.samples import Samples, references
 from assay.programs.samples import read as read_samples
 from assay.protocols import Progress, Ranker, Say
-from assay.rank.rankers import asks, best_first, executes, rankers_of
+from assay.rank.rankers import best_first, executes, rankers_of
 from assay.rank.rankers import read as read_pools
 from assay.rank.requests import DataRequest, RankerOptions
-from assay.runs.record import NoSteps, Steps, sole_writer, start_fresh
+from assay.runs.record import sole_writer, start_fresh
 from assay.values import Outcome, Problem, Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
-    from assay.llm.recorded import RecordedChat
     from assay.programs.tasks.task_file import TaskFile
-    from assay.protocols import Chat
-    from assay.rank.asks_ranker import RankingModels
     from assay.rank.datasets import Dataset
 
-IN_FLIGHT: Final = 8
-"""Questions that are under way at once where nothing else is said."""
-RECORDS: Final = Path("rank-records.jsonl")
-"""Where replies go where nothing else is said."""
-_ASKING = ("budget", "rate", "in_flight", "records", "replay", "no_cache")
-"""Options that say something which only a model can heed."""
 Programs = str | Program | Iterable[str | Program]
 """Programs to run or to rank; a text is the source of one, for the only task."""
 
@@ -84,20 +71,18 @@ def execute(  # noqa: PLR0913  what a user may choose
     return outcomes
 
 
-def rank(  # noqa: PLR0913  what a user may choose
+def rank(
     task: str | Task,
     programs: Programs,
     *,
     ranker: str = "consensus",
     allow_execution: bool = False,
-    budget: str = "",
     seed: int = 0,
 ) -> list[Ranked]:
     r"""Return candidate programs for a task, best first, each with how it likely fails and why.
 
-    A text is the prompt of a task. `ranker` is a spec: `consensus`, `neural:FOLDER`, `asks:PROVIDER:MODEL` (which
-    spends no more than `budget`, as `5usd`), and those that run programs in a sandbox, `examples` and `agreement`,
-    which need `allow_execution`. Scores compare programs of one task only.
+    A text is the prompt of a task. `ranker` is a spec: `consensus`, `neural:FOLDER`, and those that run programs in a
+    sandbox, `examples` and `agreement`, which need `allow_execution`. Scores compare programs of one task only.
 
     >>> import assay
     >>> add, sub = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
@@ -107,10 +92,8 @@ def rank(  # noqa: PLR0913  what a user may choose
     """
     wanted = Task("task", task) if isinstance(task, str) else task
     given = _programs(programs, [wanted])
-    if budget and not asks(ranker):
-        raise InputError("a budget is for rankers that ask a model: ranker='asks:PROVIDER:MODEL'")
-    options = RankerOptions(allow_execution=allow_execution, budget=budget)
-    with open_rankers([ranker], options, lambda _: None, records=None) as ((opened,), _):
+    options = RankerOptions(allow_execution=allow_execution)
+    with open_rankers([ranker], options, lambda _: None) as ((opened,), _):
         return best_first(opened.rank(wanted, given), seed=seed)
 
 
@@ -131,7 +114,7 @@ def _programs(programs: Programs, tasks: Sequence[Task]) -> list[Program]:
 
 @contextmanager
 def open_rankers(
-    specs: Sequence[str], options: RankerOptions, say: Say, *, records: Path | None = RECORDS
+    specs: Sequence[str], options: RankerOptions, say: Say
 ) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
     """Give the rankers of some specs, and what says what programs can import where they run.
 
@@ -141,90 +124,19 @@ def open_rankers(
     if cluster and not runs:
         raise InputError("--on is for rankers that run programs: --ranker examples or agreement, --allow-execution")
     with ExitStack() as stack:
-        models = None
         runner: ProgramRunner | None = None
         modules: Callable[[], tuple[str, ...]] = tuple
-        if any(map(asks, specs)):
-            models = stack.enter_context(open_models(options, options.records or records, say))
-        elif name := next((name for name in _ASKING if getattr(options, name)), ""):
-            raise InputError(
-                f"--{name.replace('_', '-')} is for rankers that ask a model: --ranker asks:PROVIDER:MODEL"
-            )
         if runs:
             from assay.programs.modules.imports import importable
             from assay.programs.runners import open_runner
 
             opened: ProgramRunner = stack.enter_context(open_runner(say, cluster))
             runner, modules = opened, partial(importable, opened)
-        made = rankers_of(specs, runner, models)
+        made = rankers_of(specs, runner)
         names = [ranker.name for ranker in made]
         if twice := next((name for name in names if names.count(name) > 1), ""):
             raise InputError(f"two of the rankers are the same, '{twice}': name each once")
         yield made, modules
-
-
-@contextmanager
-def open_models(options: RankerOptions, records: Path | None, say: Say) -> Iterator[RankingModels]:
-    """Give what opens models for rankers; all is closed with the block, which says what it took.
-
-    Replies are kept in `records`; with `replay` nobody is asked, with `no_cache` models are asked again what other
-    commands asked.
-    """
-    from assay.llm.recorded import RecordedChat, ReplayedChat, spent_in
-    from assay.operations.open_chat import budget_of, chat_name, open_chat, remembered
-    from assay.rank.asks_ranker import RankingModels
-
-    budget, replay = options.budget, options.replay
-    if replay and (budget or options.rate or options.no_cache):
-        raise InputError("--replay asks no model: leave --budget, --rate and --no-cache out")
-    chats: dict[str, RecordedChat] = {}
-    with ExitStack() as stack:
-        steps = _steps(records, stack, replay=replay)
-        before = spent_in(records) if budget and records else None
-        spent = (before.tokens, before.usd) if before else ()
-        allowed = budget_of(budget, *spent) if budget else None
-
-        def opened(spec: str) -> Chat:
-            if spec not in chats:
-                if replay:
-                    inner: Chat = ReplayedChat(chat_name(spec))
-                else:
-                    inner = open_chat(spec, stack, budget=allowed, rate=options.rate)
-                    inner = inner if options.no_cache else remembered(inner, stack)
-                chats[spec] = RecordedChat(inner, steps)
-            return chats[spec]
-
-        try:
-            yield RankingModels(opened, options.in_flight or IN_FLIGHT)
-        finally:
-            for chat in chats.values():
-                if line := _summary(chat):
-                    say(line)
-
-
-def _steps(records: Path | None, stack: ExitStack, *, replay: bool) -> Steps:
-    """Return where replies are kept, and nobody else writes meanwhile."""
-    from assay.llm.recorded import reply_journal
-
-    if records is None:
-        return NoSteps()
-    if replay:
-        if not records.is_file():
-            raise InputError(f"no such file: '{records}'; the same command without --replay writes it")
-        return reply_journal(records, only_read=True)
-    stack.enter_context(sole_writer(records, "--records"))
-    return reply_journal(records)
-
-
-def _summary(chat: RecordedChat) -> str:
-    """Return what became of the questions to a chat; nothing where there were none."""
-    counts = chat.counts
-    if not counts.answered + counts.failed:
-        return ""
-    failed = f", {counted(counts.failed, 'question')} without a usable answer" if counts.failed else ""
-    recorded = f", {counts.recorded:,} of these from the records" if counts.recorded else ""
-    cost = f", ${counts.cost:.4f}" if counts.cost else ""
-    return f"{chat.name}: {counted(counts.answered, 'answer')}{failed}{recorded}; {counts.tokens:,} tokens{cost}"
 
 
 def tasks_of(path: Path | None) -> tuple[Task, ...] | None:

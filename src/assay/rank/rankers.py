@@ -30,7 +30,6 @@ from assay.values import LogProbability, Problem, Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
-    from assay.rank.asks_ranker import RankingModels
 
 _WHOLE = ("code", "solution", "source", "program")
 _TAGS = ("model", "config", "temperature")
@@ -155,8 +154,6 @@ def _parses(source: str) -> bool:
 
 EXECUTING = frozenset({"examples", "agreement"})
 """Rankers that run programs."""
-ASKING = frozenset({"asks"})
-"""Rankers that ask a language model."""
 _AT_ONCE = 512
 """Programs that are enough for one question: more are as fast, and wait in memory."""
 _Key = tuple[Task, tuple[Program, ...]]
@@ -186,19 +183,15 @@ class SharedRanker:
         return next((ranked for known, ranked in self._known if known == key), None)
 
 
-def ranker_of(
-    spec: str = "consensus", runner: ProgramRunner | None = None, models: RankingModels | None = None
-) -> Ranker:
-    """Return the ranker of a spec; those that run programs need a sandbox, those that ask a model what opens it."""
-    return rankers_of([spec], runner, models)[0]
+def ranker_of(spec: str = "consensus", runner: ProgramRunner | None = None) -> Ranker:
+    """Return the ranker of a spec; those that run programs need a sandbox."""
+    return rankers_of([spec], runner)[0]
 
 
-def rankers_of(
-    specs: Sequence[str], runner: ProgramRunner | None = None, models: RankingModels | None = None
-) -> list[Ranker]:
+def rankers_of(specs: Sequence[str], runner: ProgramRunner | None = None) -> list[Ranker]:
     """Return the rankers of some specs; a part that several of them name is one ranker, asked about each pool once."""
     names = [part for spec in specs for part in parts_of(spec)]
-    made = {part: _one(part, runner, models) for part in dict.fromkeys(names)}
+    made = {part: _one(part, runner) for part in dict.fromkeys(names)}
     parts = {part: SharedRanker(each) if names.count(part) > 1 else each for part, each in made.items()}
     return [_combined([parts[part] for part in parts_of(spec)]) for spec in specs]
 
@@ -220,25 +213,11 @@ def parts_of(spec: str) -> list[str]:
 
 def executes(spec: str) -> bool:
     """Say whether a ranker of this spec runs programs."""
-    return not EXECUTING.isdisjoint(_names(spec))
+    return any(part.partition(":")[0] in EXECUTING for part in parts_of(spec))
 
 
-def asks(spec: str) -> bool:
-    """Say whether a ranker of this spec asks a language model."""
-    return not ASKING.isdisjoint(_names(spec))
-
-
-def _names(spec: str) -> Iterator[str]:
-    return (each.partition(":")[0] for each in parts_of(spec))
-
-
-def _one(spec: str, runner: ProgramRunner | None, models: RankingModels | None) -> Ranker:
-    name, colon, argument = spec.partition(":")
-    if name in ASKING:
-        if models is None:
-            raise InputError(f"the ranker '{name}' asks a model, and here none can be asked: take consensus")
-        made: Ranker = plugins.find("ranker", name)(argument, models, ranker_of())
-        return made
+def _one(spec: str, runner: ProgramRunner | None) -> Ranker:
+    name, colon, _ = spec.partition(":")
     if name not in EXECUTING:
         ranker: Ranker = plugins.make("ranker", spec)
         return ranker

@@ -23,23 +23,10 @@ def strip_examples() -> Any:
 
 
 class RankerOptions(Request):
-    """What rankers may do: run programs, ask models."""
+    """Whether rankers may run programs, and where."""
 
     allow_execution: bool = flag("--allow-execution", "Let rankers that run programs do so, each program in a sandbox.")
     where: ClusterOptions = shared(ClusterOptions)
-    budget: str = options.budget("rankers of the kind asks:MODEL may")
-    rate: str = options.rate("they ask of a model")
-    in_flight: int | None = option("--in-flight N", "Questions to models at a time.  [default: 8]", least=1)
-    records: Path | None = option(
-        "--records FILE",
-        "Where the replies of models go; what stands there is not asked again.  [default: rank-records.jsonl]",
-        kind="file",
-    )
-    replay: bool = flag("--replay", "Ask no model: take all replies from the records.")
-    no_cache: bool = flag(
-        "--no-cache",
-        "Do not use replies to other commands: ask, and pay, again; what stands in --records is never asked again.",
-    )
 
 
 class OrderRequest(Request):
