@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -179,8 +179,3 @@ def _clashes(file: Path, found: Iterable[ListedRepository], mirrors: Path) -> li
         if around:
             problems.append(f"{file}:{each.line}: {each.place} would lie inside of {around.place}, line {around.line}")
     return problems
-
-
-def by_root(listed: Iterable[ListedRepository], mirrors: Path) -> Mapping[Path, ListedRepository]:
-    """Return what is listed by the folder of its files."""
-    return {each.root(mirrors): each for each in listed}
