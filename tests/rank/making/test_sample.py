@@ -130,7 +130,8 @@ def test_an_endpoint_that_gives_fewer_than_asked_for_is_asked_again(endpoint: En
 def test_several_questions_are_under_way_and_an_order_to_wait_is_for_all(endpoint: EndpointServer, tmp_path: Path):
     tasks = [Task(f"t/{number}", f"def f{number}():\n", f"f{number}") for number in range(12)]
     endpoint.plays = [*[Play(delay_s=0.02)] * 10, Play(status=429, headers={"retry-after": "0.01"})]
-    tally = sample(tasks, complete(), SamplingOptions(n=1), tmp_path / "s.jsonl", FOUR)
+    with pytest.warns(Notice, match="HTTP 429.*asking again"):
+        tally = sample(tasks, complete(), SamplingOptions(n=1), tmp_path / "s.jsonl", FOUR)
     assert 1 < endpoint.most_at_once <= 4
     assert len(endpoint.questions) == 13
     assert {line["id"] for line in lines(tmp_path / "s.jsonl")} == {f"{task.id}#0" for task in tasks}
@@ -172,7 +173,7 @@ def test_a_prompt_that_is_refused_is_told_once_and_the_others_are_sampled(endpoi
 
 
 def test_every_line_that_is_written_can_be_read(endpoint: EndpointServer, tmp_path: Path):
-    for number, values in enumerate(([], [0.25, -0.125], [float("nan")], [float("-inf")], [-1e30])):
+    for number, values in enumerate(([], [0.0005, -0.00025], [0.25, -0.125], [float("nan")], [float("-inf")], [-1e30])):
         said = {"tokens": ["x"] * len(values), "token_logprobs": values}
         answer = json.dumps({"choices": [{"text": "x" * len(values), "logprobs": said}]}).encode()
         endpoint.say = lambda _, answer=answer: Play(body=answer)
@@ -180,7 +181,7 @@ def test_every_line_that_is_written_can_be_read(endpoint: EndpointServer, tmp_pa
         sample(TASKS[:1], complete(), SamplingOptions(n=1, logprobs=True), out)
         read_again = read(out, TASKS)
         assert read_again.problems == ()
-        known = LogProbability(0.0, len(values)) if len(values) != 1 else None
+        known = LogProbability(0.0, len(values)) if number < 2 else None
         assert [program.logprob for program in read_again.programs] == [known]
 
 
@@ -198,6 +199,7 @@ def test_without_examples_the_prompt_that_is_stored_is_that_of_the_task_alone(en
     assert program.source.endswith('"""\n    return 1\n')
 
 
+@pytest.mark.filterwarnings("ignore:.*asking again:assay.errors.Notice")
 def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServer):
     for play, said in (
         (Play(status=401), "HTTP 401"),
