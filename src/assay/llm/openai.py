@@ -217,13 +217,7 @@ class OpenAiChat:
             most, limit = self._most_of(messages, prompt), self._limit(prompt)
             if taken.wrong:
                 more(most)
-
-            def on_lost(is_last: bool, most: Spend = most, limit: int = limit) -> None:  # noqa: FBT001
-                taken.lose(most, limit)
-                if not is_last:
-                    more(most)
-
-            body = self._ask(messages, prompt, on_lost)
+            body = self._ask(messages, prompt, partial(taken.on_lost, more, most, limit))
             taken.add(body, most, limit)
             raw, problem = self._text(body, limit)
             cuts += bool(problem)
@@ -262,13 +256,7 @@ class OpenAiChat:
     def _probabilities(self, prompt: Prompt, taken: _Taken, more: More) -> tuple[dict[str, Any], str]:
         """Return how likely each choice is as the first token of an answer, and who gave it."""
         most = self.most(prompt)
-
-        def on_lost(is_last: bool) -> None:  # noqa: FBT001
-            taken.lose(most, 1)
-            if not is_last:
-                more(most)
-
-        body = self._ask(self._messages(prompt), prompt, on_lost)
+        body = self._ask(self._messages(prompt), prompt, partial(taken.on_lost, more, most, 1))
         taken.add(body, most, 1)
         choice = body["choices"][0]
         try:
@@ -356,6 +344,12 @@ class _Taken:
         """The most that the last answer may have taken, where its endpoint does not say what it took."""
         self.wrong: list[str] = []
         """Answers that could not be used."""
+
+    def on_lost(self, more: More, most: Spend, answered: int, is_last: bool) -> None:  # noqa: FBT001
+        """Count a try that was lost, and say what the next one may take."""
+        self.lose(most, answered)
+        if not is_last:
+            more(most)
 
     def lose(self, most: Spend, answered: int) -> None:
         """Count a try that was lost and may have been paid for, at the most that it can have taken."""

@@ -308,13 +308,6 @@ TIMEOUT_S = 600.0
 """Of one request, where its spec does not say: it may be for many samples."""
 
 
-class _Choice(NamedTuple):
-    """One of the answers to a question."""
-
-    text: str
-    raw: dict[str, Any]
-
-
 def sampler(spec: str, *, completes: bool = False) -> Sampler:
     """Return the sampler of a spec, `PROVIDER:MODEL@URL`; it answers in a chat, or `completes` prompts."""
     provider, _, argument = spec.partition(":")
@@ -354,7 +347,7 @@ class EndpointSampler:
 
         put = self._body(question.prompt, asked)
         try:
-            body, choices = ask(self._client, self._endpoint, self._path, put, self._read, on_lost)
+            body, texts = ask(self._client, self._endpoint, self._path, put, self._read, on_lost)
         except NoAnswer as error:
             if asked.logprobs and "logprob" in str(error).lower():
                 raise InputError(f"{error}; it gives no log-probabilities: add --no-logprobs") from error
@@ -363,13 +356,14 @@ class EndpointSampler:
             self._learn_most_choices(asked.n, error.raw)
             return self.sample(question)
         self._author.of(body)
-        return self._completions(body, choices, asked, lost)
+        return self._completions(body, texts, asked, lost)
 
     def _completions(
-        self, body: dict[str, Any], choices: Sequence[_Choice], asked: SamplingOptions, lost: Sequence[int]
+        self, body: dict[str, Any], texts: Sequence[str], asked: SamplingOptions, lost: Sequence[int]
     ) -> Completions:
         """Return what the choices hold, and what they took together with the tries that were lost."""
-        texts, tokens = [choice.text for choice in choices], [tokens_of(choice.raw) for choice in choices]
+        choices = body["choices"]
+        tokens = [tokens_of(choice) for choice in choices]
         programs = [text if not self.whole else code_of(cut(text, asked.stop)) for text in texts]
         added = "\n" if self.whole else ""  # what an answer's code block does not have, and its program does
         logprobs = [
@@ -380,7 +374,7 @@ class EndpointSampler:
         wrote = max(wrote, sum(len(each or ()) for each in tokens))  # some count one choice of several
         return Completions(
             tuple(programs), read + lost[0], wrote + lost[1], tuple(logprobs) if asked.logprobs else (),
-            tuple(choice.raw.get("finish_reason") == "length" for choice in choices),
+            tuple(choice.get("finish_reason") == "length" for choice in choices),
         )  # fmt: skip
 
     @property
@@ -399,22 +393,19 @@ class EndpointSampler:
             question["logprobs"] = True if self.whole else 1
         return question
 
-    def _read(self, body: Any) -> tuple[dict[str, Any], list[_Choice]]:
-        """Return a body and its choices; one without any is a ValueError."""
+    def _read(self, body: Any) -> tuple[dict[str, Any], list[str]]:
+        """Return a body and the texts of its choices; one without any is a ValueError."""
         try:
             texts = [each["message"]["content"] if self.whole else each["text"] for each in body["choices"]]
         except (KeyError, TypeError) as error:
             said = printable(repr(body)[: 4 * _SHOWN])[:_SHOWN]
             raise ValueError(f"no choices but {said}: is it OpenAI-compatible?") from error
-        choices = [
-            _Choice(text if isinstance(text, str) else "", raw)
-            for text, raw in zip(texts, body["choices"], strict=True)
-        ]
-        if not choices:
+        if not texts:
             raise ValueError("no choice at all: is it OpenAI-compatible?")
         if not any(isinstance(text, str) for text in texts):
-            raise NoAnswer(f"{self.name} {_without_text(choices[0].raw)}", raw=str(choices[0].raw)[:_SHOWN])
-        return body, choices
+            choice = body["choices"][0]
+            raise NoAnswer(f"{self.name} {_without_text(choice)}", raw=str(choice)[:_SHOWN])
+        return body, [text if isinstance(text, str) else "" for text in texts]
 
     def _learn_most_choices(self, asked: int, refusal: str) -> None:
         """Ask for fewer choices from now on: as many as a refusal names, else half."""
