@@ -307,6 +307,9 @@ def test_who_refuses_everybody_ends_it(describe, server: EndpointServer):
     assert "stopped: vllm:m@" in ran.out
     assert f"{UNITS} left" in ran.out
     assert len(server.questions) == 1
+    server.say = lambda _: Play(status=400, body=b"too large")
+    ran = describe()
+    assert (ran.status, f"stopped: each of {UNITS} units was refused: vllm:m@" in ran.out) == (1, True)
 
 
 def test_options_of_describing_want_a_model(refuses, project: Path):

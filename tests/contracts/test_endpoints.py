@@ -270,7 +270,7 @@ def test_a_service_says_when_and_one_that_wants_an_hour_is_not_waited_for(server
     assert 59 <= third - first < 62
     server.questions.clear()
     server.say = lambda _: Play(status=429, body=b"", headers={"retry-after": "3600"})
-    assert "asks to wait 3600 s before the next request (HTTP 429)" in error_of(ENCODER, server.base)
+    assert "asks to wait 60 min before the next request (HTTP 429)" in error_of(ENCODER, server.base)
     assert len(server.questions) == 1
 
 

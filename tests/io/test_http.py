@@ -9,10 +9,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from assay.errors import HttpError, Notice
+from assay.errors import HttpError, Interrupted, Notice
 from endpoint_server import Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
+from assay.io import flow
 from assay.io.flow import Window
 from assay.io.http import HttpClient, HttpOptions
 
@@ -107,6 +108,7 @@ def test_what_may_have_been_paid_for_is_asked_again_once_and_a_late_answer_with_
         (Play(body=b"<html>welcome</html>"), "not JSON: '<html>welcome</html>'"),
         (Play(padding_mb=6), "more than 4,000,000 bytes"),
         (Play(status=501), "HTTP 501"),
+        (Play(status=501, headers={"content-encoding": "gzip"}, body=b"\x1f\x8b"), "HTTP 501"),
     ):
         with serving(lambda _, play=play: play) as server:
             client = HttpClient("it", server.base, HttpOptions(0.2, pause_s=0.001), {})
@@ -117,6 +119,27 @@ def test_what_may_have_been_paid_for_is_asked_again_once_and_a_late_answer_with_
             wanted = ([], 1) if play.status == 501 else ([False, True], 2)
             assert (lost, len(server.questions)) == wanted, play
             assert caught.value.is_first == (play.status != 501)
+
+
+def test_ctrl_c_is_heard_while_a_handshake_never_ends(monkeypatch):
+    stop = threading.Event()
+    monkeypatch.setattr(flow, "_stop", stop)
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
+        url = f"https://127.0.0.1:{listening.getsockname()[1]}/x"
+
+        def take() -> socket.socket:
+            taken, _ = listening.accept()
+            taken.recv(1)
+            stop.set()
+            return taken
+
+        held, client = pool.submit(take), HttpClient("it", url, HttpOptions(timeout_s=3600), {})
+        with pytest.raises(Interrupted):
+            client.ask_text(url)
+        held.result().close()
+        with pytest.raises(Interrupted), Window(1.0).request():
+            pass
+        client.close()
 
 
 def answer_once(listening: socket.socket) -> None:

@@ -82,7 +82,9 @@ def test_a_password_in_an_address_is_refused_and_not_repeated():
 
 def test_which_keys_there_are_is_told_and_no_key(monkeypatch):
     monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-mine")
+    monkeypatch.setenv("ASSAY_API_BASE", "http://host/v1")
     assert list(keys()) == [
+        ("ASSAY_API_BASE", "ASSAY_API_KEY is not set"),
         ("deepseek", "DEEPSEEK_API_KEY is set"),
         ("openai", "OPENAI_API_KEY is not set"),
         ("openrouter", "OPENROUTER_API_KEY is not set"),

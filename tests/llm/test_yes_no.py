@@ -66,6 +66,7 @@ def test_the_form_of_completions_is_read_and_a_choice_that_is_not_among_the_firs
         ({"top_logprobs": [{"Yes": -math.inf, "No": 0.0}]}, "gave -inf as a log-probability"),
         ({"top_logprobs": [{"Yes": 0.7}]}, "gave 0.7 as a log-probability"),
         ({"top_logprobs": [{"Yes": None}]}, "gave None as a log-probability"),
+        ({"top_logprobs": [{"Yes": -(10**400)}]}, "gave -10000"),
         ({"top_logprobs": [{"Yes": -0.1, "No": "\x1b[2J" * 99}]}, "as a log-probability"),
         ({"top_logprobs": [{"Yes": 0.0, "No": -0.1}]}, "gave probabilities that add up to 1.9"),
         (content(**{"<think>": 0.9, "\x1b[2J": 0.1}), "starts with none of Yes, No but with '<think>'"),

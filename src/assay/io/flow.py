@@ -118,6 +118,7 @@ class Window:
                 self._is_wanted = False
 
     def _start(self) -> float:
+        self._sleep(0)  # after Ctrl-C nothing more is asked
         while True:
             with self._changed:
                 now = self._now()

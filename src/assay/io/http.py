@@ -27,10 +27,11 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
@@ -81,7 +82,37 @@ class _DeadlineNetwork(httpcore.SyncBackend):
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, *rest: Any, **more: Any) -> Any:
         limit_s = min(time_left(timeout) or _CONNECT_S, _CONNECT_S)
-        return _DeadlineStream(super().connect_tcp(host, port, limit_s, *rest, **more))
+        return _DeadlineStream(_watched(partial(super().connect_tcp, host, port, limit_s, *rest, **more), limit_s))
+
+
+def _watched(open_stream: Callable[[], httpcore.NetworkStream], limit_s: float) -> httpcore.NetworkStream:
+    """Return what opens within so long, with looks at Ctrl-C: look-ups of names and handshakes hear of neither."""
+    opened = Future[httpcore.NetworkStream]()
+
+    def run() -> None:
+        try:
+            opened.set_result(open_stream())
+        except BaseException as error:  # noqa: BLE001  it is raised where somebody waits
+            opened.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    end, is_heard = time.monotonic() + limit_s, False
+    try:
+        while not wait([opened], min(LOOK_S, max(0.0, end - time.monotonic()))).done:
+            go_on()
+            if time.monotonic() >= end:
+                raise httpcore.ConnectTimeout
+        is_heard = True
+        return opened.result()
+    finally:
+        if not is_heard:
+            opened.add_done_callback(_close)
+
+
+def _close(opened: Future[httpcore.NetworkStream]) -> None:
+    """Close what opened when nobody waited for it any more."""
+    if not opened.exception():
+        opened.result().close()
 
 
 class _DeadlineStream(httpcore.NetworkStream):
@@ -108,7 +139,8 @@ class _DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> _DeadlineStream:
-        return _DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, time_left(timeout)))
+        limit_s = min(time_left(timeout) or _CONNECT_S, _CONNECT_S)
+        return _DeadlineStream(_watched(partial(self._inner.start_tls, ssl_context, server_hostname, limit_s), limit_s))
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -142,6 +174,7 @@ def _proxy_for(url: httpx.URL) -> str:
 _CONNECT_S = 10.0
 """Within which somebody has to take a connection."""
 _LONGEST_WAIT_S = 120.0  # a server that wants more is done for today
+_LONGEST_NUMBER = 16  # letters of a number of seconds
 _SHOWN = 200  # characters of a server's words in a message
 _ERROR_BYTES = 65_536  # of an answer that is none
 _BUSY = frozenset((408, 409, 425, 429))
@@ -203,8 +236,8 @@ class HttpClient:
         self._window = Window(_QUICK * options.timeout_s)
         self._is_proven = self._is_retry_said = False
         """Proven: something that could be used came from there. Where it never did, the second try is the last."""
-        self._gone_at = float("-inf")
-        """When an address was given up where nobody ever was: others that waited meanwhile do not try."""
+        self._gone_at, self._gone_by = float("-inf"), ""
+        """When an address was given up where nobody ever was, and why: others that waited meanwhile do not try."""
         self._mask = Mask(value for header, value in headers.items() if header.lower() not in _PLAIN)
         for header, value in headers.items():
             if not value.isprintable() or max(value, default="") > "\xff":
@@ -276,7 +309,7 @@ class HttpClient:
         _check(self._name, url)
         with self._window.request() as started:
             if began < self._gone_at:
-                return _Passing("nobody who could be asked", is_unreached=True)
+                return _Passing(self._gone_by, is_unreached=True)
             try:
                 status, headers, raw = self._send(url, content, timeout_s)
             except _LATE as error:
@@ -334,6 +367,8 @@ class HttpClient:
 
     def _read(self, response: httpcore.Response, headers: Mapping[str, str]) -> bytes:
         if headers.get("content-encoding", "identity") != "identity":
+            if not 200 <= response.status < 300:
+                return b""  # its status says what is wrong
             raise _CutOff("a compressed answer, which was not asked for")
         body = bytearray()
         for part in response.iter_stream():
@@ -358,12 +393,12 @@ class HttpClient:
     def _given_up(self, tries: int, passing: _Passing) -> HttpError:
         wait_s, what = passing.wait_s or 0, passing.what
         if wait_s > _LONGEST_WAIT_S and self._options.tries > 1:
-            message = f"{self._name} asks to wait {wait_s:.0f} s before the next request ({what})"
+            message = f"{self._name} asks to wait {lasting(wait_s)} before the next request ({what})"
         else:
             message = f"{self._name} failed{f' {tries} times, last' if tries > 1 else ''} with {what}"
         is_first = passing.is_blank and not self._is_proven
         if is_first:
-            self._gone_at = time.monotonic()
+            self._gone_at, self._gone_by = time.monotonic(), what
         return HttpError(message, what=what, may_pass=True, is_first=is_first)
 
     def _words_of(self, error: Exception) -> str:
@@ -413,7 +448,7 @@ def _check(name: str, url: str) -> None:
 
 def _wanted_wait_s(value: str) -> float | None:
     """Read `Retry-After`: seconds, or a date."""
-    if value.isascii() and value.replace(".", "", 1).isdigit():
+    if value.isascii() and value.replace(".", "", 1).isdigit() and len(value) < _LONGEST_NUMBER:
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())

@@ -183,10 +183,12 @@ def price_of(spec: str) -> Price:
 
 
 def keys() -> Iterator[tuple[str, str]]:
-    """Yield each provider that wants a key, and whether there is one; never the key."""
-    for name, provider in sorted(PROVIDERS.items()):
-        if provider.key and not provider.free:
-            yield name, f"{provider.key} is {'set' if os.environ.get(provider.key, '').strip() else 'not set'}"
+    """Yield the address of the environment and each provider that wants a key, and whether there is one; never it."""
+    wanted = {name: provider.key for name, provider in sorted(PROVIDERS.items()) if provider.key and not provider.free}
+    if named := first_set((BASE, OPENAI_BASE)):
+        wanted = {named: first_set((KEY, OPENAI_KEY)) or KEY, **wanted}
+    for name, variable in wanted.items():
+        yield name, f"{variable} is {'set' if first_set((variable,)) else 'not set'}"
 
 
 def _key_variable(known: Provider, *, own: bool, is_named: bool) -> str:

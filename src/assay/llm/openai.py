@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ _REFUSED = {401: "the key", 402: "the account", 403: "the key", 404: "the model'
 _REFUSED[429] = "the account"
 _FORMAT_WORDS = ("response_format", "json_schema", "json_object", "grammar")
 _FULL_WORDS = ("length", "size", "exceed", "window")
+_FULL = ("longer than the maximum model length", "prompt is too long")  # without the word context
 _FLAGGED = ("moderation", "flagged")  # this prompt, not the key
 
 
@@ -55,6 +57,7 @@ def chat_error(endpoint: Endpoint, error: HttpError) -> ChatError:
         message = f"{name} refused with {error.what}; add ?format=prompt to the spec to ask for JSON in words"
         return EndpointRefused(message, raw=error.text)
     is_full = "context" in lower and any(word in lower for word in _FULL_WORDS)
+    is_full = is_full or any(words in lower for words in _FULL)
     advice = "; shorten the input, or serve the model with a larger context" if is_full else ""
     if "logprob" in lower:
         advice = "; this model or endpoint gives no log-probabilities: name another one"
@@ -103,7 +106,7 @@ def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dic
     given = _top_tokens(choice.get("logprobs"))
     if given is None:
         raise ValueError("gave no log-probabilities of its first token; name an endpoint or a model that does")
-    if wrong := [value for _, value in given if not _is_log_probability(value)]:
+    if wrong := [value for _, value in given if not is_log_probability(value)]:
         raise ValueError(f"gave {printable(repr(wrong[0])[:40])} as a log-probability, wanted a number of 0 or less")
     found = dict.fromkeys(names, 0.0)
     word_of = {name.casefold(): name for name in names}
@@ -130,8 +133,9 @@ def _top_tokens(said: Any) -> list[tuple[str, Any]] | None:
         return None
 
 
-def _is_log_probability(value: Any) -> bool:
-    return type(value) in {int, float} and -math.inf < value <= _ROUNDING
+def is_log_probability(value: Any) -> bool:
+    """Say whether a value is a number of 0 or less, but for rounding, that a float holds."""
+    return type(value) in {int, float} and -sys.float_info.max <= value <= _ROUNDING
 
 
 def ask(  # noqa: PLR0913, PLR0917  each is one thing
@@ -161,6 +165,26 @@ _JSON_ONLY = "Answer with one JSON object and nothing else. It has to fit this J
 _AGAIN = "That answer cannot be used: {problem}. Answer again with one JSON object that fits the schema, nothing else."
 
 
+class Author:
+    """Which model an endpoint says that it answers with; the first time that changes, it is said."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._first = ""
+        self._is_change_said = False
+
+    def of(self, body: Mapping[str, Any]) -> str:
+        """Return the name of the model that gave an answer."""
+        said = body.get("model")
+        name = printable(said)[:_LONGEST_NAME] if isinstance(said, str) and said else self._endpoint.model
+        self._first = self._first or name
+        if name != self._first and not self._is_change_said:
+            self._is_change_said = True
+            change = f"answers come from the model {name} now, from {self._first} before"
+            warnings.warn(f"{self._endpoint.name}: {change}; later changes are not reported", Notice, 2)
+        return name
+
+
 class OpenAiChat:
     """A model behind HTTP; any number of threads may share it."""
 
@@ -168,7 +192,7 @@ class OpenAiChat:
         self._endpoint = endpoint
         self._client = open_client(endpoint, pause_s=pause_s)
         self._thinks = self._refuses_lengths = False
-        self._answered_by = ""
+        self._author = Author(endpoint)
 
     @property
     def name(self) -> str:
@@ -198,7 +222,7 @@ class OpenAiChat:
             cuts += bool(problem)
             value, problem = (None, problem) if problem else read(raw, prompt.schema)
             if value is not None:
-                return value, self._model(body)
+                return value, self._author.of(body)
             taken.wrong.append(raw)
             if len(taken.wrong) == ANSWERS or cuts > 1:
                 raise NoAnswer(
@@ -233,38 +257,26 @@ class OpenAiChat:
         body = self._ask(self._messages(prompt), prompt, taken, more)
         choice = body["choices"][0]
         try:
-            return dict(choice_probabilities(choice, prompt.choices)), self._model(body)
+            return dict(choice_probabilities(choice, prompt.choices)), self._author.of(body)
         except ValueError as error:
             raise NoAnswer(f"{self.name} {error}", raw=json.dumps(choice)[:_MOST_SHOWN]) from None
 
     def _ask(self, messages: list[dict[str, str]], prompt: Prompt, taken: _Taken, more: More) -> dict[str, Any]:
         """Return the body of a completion that has a message in it; `taken` and `more` hear of each try."""
         question, most, limit = self._question(messages, prompt), self._most_of(messages, prompt), self._limit(prompt)
-
-        def on_lost(is_last: bool) -> None:  # noqa: FBT001
-            taken.lose(most, limit)
-            if not is_last:
-                more(most)
-
+        has_lengths, on_lost = not self._refuses_lengths, partial(taken.on_lost, more, most, limit)
         try:
             body = ask(self._client, self._endpoint, "chat/completions", question, _completion, on_lost)
         except (NoAnswer, EndpointRefused) as error:
-            if self._refuses_lengths or not any(name in error.raw for name in LENGTHS):
+            if not has_lengths or not any(name in error.raw for name in LENGTHS):
                 raise
         else:
-            taken.add(body)
+            taken.add(body, most, limit)
             return body
-        self._refuses_lengths = True
-        warnings.warn(f"{self.name} takes no {' or '.join(LENGTHS)}: answers are checked for these", Notice, 2)
+        if not self._refuses_lengths:
+            self._refuses_lengths = True
+            warnings.warn(f"{self.name} takes no {' or '.join(LENGTHS)}: answers are checked for these", Notice, 2)
         return self._ask(messages, prompt, taken, more)
-
-    def _model(self, body: dict[str, Any]) -> str:
-        said = body.get("model")
-        name = printable(said)[:_LONGEST_NAME] if isinstance(said, str) and said else self._endpoint.model
-        before, self._answered_by = self._answered_by or name, name
-        if before != name:
-            warnings.warn(f"{self.name}: answers come from the model {name} now, from {before} before", Notice, 2)
-        return name
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         system = prompt.system
@@ -301,7 +313,7 @@ class OpenAiChat:
             raise NoAnswer(f"{self.name} declined: {printable(text)[:200] or 'its content filter'}", raw=text)
         if finish != "length":
             return text, ""
-        wrote = _count(body.get("usage"), "completion_tokens") or limit
+        wrote = count_in(body.get("usage"), "completion_tokens") or limit
         if wrote < limit:
             raise NoAnswer(
                 f"{self.name} stopped after {wrote:,} of {limit:,} tokens, for its context is full; shorten the input, "
@@ -319,7 +331,7 @@ def _is_thinking(body: dict[str, Any], text: str) -> bool:
     message, usage = body["choices"][0]["message"], body.get("usage")
     details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
     is_said = any(message.get(name) for name in ("reasoning_content", "reasoning"))
-    return is_said or text.lstrip().startswith("<think>") or bool(_count(details, "reasoning_tokens"))
+    return is_said or text.lstrip().startswith("<think>") or bool(count_in(details, "reasoning_tokens"))
 
 
 class _Taken:
@@ -329,27 +341,43 @@ class _Taken:
         self._endpoint = endpoint
         self.tokens_in = self.tokens_out = self.tokens_cached = 0
         self.cost = 0.0
+        self._untold: tuple[Spend, int] | None = None
+        """The most that the last answer may have taken, where its endpoint does not say what it took."""
         self.wrong: list[str] = []
         """Answers that could not be used."""
+
+    def on_lost(self, more: More, most: Spend, answered: int, is_last: bool) -> None:  # noqa: FBT001
+        """Count a try that was lost, and say what the next one may take."""
+        self.lose(most, answered)
+        if not is_last:
+            more(most)
 
     def lose(self, most: Spend, answered: int) -> None:
         """Count a try that was lost and may have been paid for, at the most that it can have taken."""
         self.tokens_in, self.tokens_out = self.tokens_in + most.tokens - answered, self.tokens_out + answered
         self.cost += most.usd
 
-    def add(self, body: dict[str, Any]) -> None:
+    def add(self, body: dict[str, Any], most: Spend, answered: int) -> None:
         """Count one answer; one without a count makes the cost unknown, unless nothing costs anything."""
+        self._lose_untold()
         usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
-        tokens_in, tokens_out = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        tokens_in, tokens_out = count_in(usage, "prompt_tokens"), count_in(usage, "completion_tokens")
+        self._untold = (most, answered) if tokens_in is tokens_out is None else None
         cached = min(_cached(usage), tokens_in or 0)
         self.tokens_in, self.tokens_out = self.tokens_in + (tokens_in or 0), self.tokens_out + (tokens_out or 0)
         self.tokens_cached += cached
         paid = usage.get("cost") if self._endpoint.tells_cost else None
-        if isinstance(paid, int | float) and 0 <= paid < math.inf:
+        if isinstance(paid, int | float) and 0 <= paid < _MOST_TOKENS:
             self.cost += float(paid)
         elif self._endpoint.price != FREE:
             known = tokens_in is not None and tokens_out is not None
             self.cost += self._endpoint.price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
+
+    def _lose_untold(self) -> None:
+        """Count an answer that could not be used, and that nobody counted, as one that was lost."""
+        if self._untold:
+            self.lose(*self._untold)
+            self._untold = None
 
     def reply(self, value: dict[str, Any], model: str, seconds: float) -> Reply:
         """Return the answer that fits, with what all of them took."""
@@ -358,6 +386,7 @@ class _Taken:
 
     def with_cost(self, error: ChatError) -> ChatError:
         """Return an error that says what was taken before it."""
+        self._lose_untold()
         error.tokens_in, error.tokens_out, error.cost = self.tokens_in, self.tokens_out, self.cost
         error.wrong = tuple(self.wrong[:-1] if error.raw in self.wrong[-1:] else self.wrong)
         return error
@@ -365,11 +394,12 @@ class _Taken:
 
 def _cached(usage: dict[str, Any]) -> int:
     """Return the tokens that were read before: as OpenAI says it, and most do, or as DeepSeek."""
-    of_openai = _count(usage.get("prompt_tokens_details"), "cached_tokens")
-    return of_openai or _count(usage, "prompt_cache_hit_tokens") or 0
+    of_openai = count_in(usage.get("prompt_tokens_details"), "cached_tokens")
+    return of_openai or count_in(usage, "prompt_cache_hit_tokens") or 0
 
 
-def _count(usage: Any, name: str) -> int | None:
+def count_in(usage: Any, name: str) -> int | None:
+    """Return a count of tokens that an endpoint tells; None where it tells none that can be one."""
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if type(count) is int and 0 <= count < _MOST_TOKENS else None
 

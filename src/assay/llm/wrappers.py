@@ -192,7 +192,7 @@ class BudgetedChat(WrappedChat[Bounded]):
             reply = self._chat.reply(prompt, more)
             took = Spend() if reply.cached else charged(reply, _sum(*tries))
         except ChatError as error:
-            took = charged(error, Spend())
+            took = charged(error, _sum(*tries) if math.isnan(error.cost) else Spend())
             raise
         finally:
             self._budget.settle(ticket, took or _sum(*tries))  # the whole where the call is torn apart

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 from assay.errors import InputError, NoAnswer, Notice, nearest, printable
 from assay.llm.endpoint import PROVIDERS, ChatOptions, Endpoint, endpoint
-from assay.llm.openai import ask, open_client
+from assay.llm.openai import Author, ask, count_in, is_log_probability, open_client
 from assay.programs.samples import cut, logprob_sum
 from assay.programs.shown_examples import examples_in
 from assay.rank.datasets import without_examples
@@ -261,14 +261,21 @@ def tokens_of(choice: dict[str, Any]) -> list[ScoredToken] | None:
         return None
     try:
         if (content := said.get("content")) is not None:
-            raw = [
-                bytes(each["bytes"]) if each.get("bytes") is not None else each["token"].encode() for each in content
-            ]
-            return [ScoredToken(token, float(each["logprob"])) for token, each in zip(raw, content, strict=True)]
-        pairs = zip(said["tokens"], said["token_logprobs"], strict=True)
-        return [ScoredToken(token.encode("utf-8", "replace"), float(each)) for token, each in pairs if each is not None]
+            pairs = [(_bytes_of(each), each["logprob"]) for each in content]
+        else:
+            texts = zip(said["tokens"], said["token_logprobs"], strict=True)
+            pairs = [(token.encode("utf-8", "replace"), each) for token, each in texts if each is not None]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+    if not all(is_log_probability(each) for _, each in pairs):
+        return None
+    return [ScoredToken(raw, float(each)) for raw, each in pairs]
+
+
+def _bytes_of(token: dict[str, Any]) -> bytes:
+    """Return a token as bytes; a number in their place would be as many of them."""
+    given = token.get("bytes")
+    return bytes(given) if isinstance(given, list) else token["token"].encode("utf-8", "replace")
 
 
 def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) -> LogProbability | None:
@@ -292,20 +299,13 @@ _MOST_STOPS = 4  # OpenAI takes no more
 _MOST_BYTES = 32_000_000
 _SHOWN = 200  # characters of an answer in a message
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
-_ABOUT_CHOICES = re.compile(r"\bn\b|best_of|n_cmpl|choices|slots", re.IGNORECASE)
+_ABOUT_CHOICES = re.compile(r"(?<!\\)\bn\b|best_of|n_cmpl|choices|slots", re.IGNORECASE)
 """In a refusal: that so many answers at once are too many."""
 _ANY_CHOICES = 10**9
 _LETTERS_A_TOKEN = 4  # of code and English, about
 _COUNTS = ("prompt_tokens", "completion_tokens")
 TIMEOUT_S = 600.0
 """Of one request, where its spec does not say: it may be for many samples."""
-
-
-class _Choice(NamedTuple):
-    """One of the answers to a question."""
-
-    text: str
-    raw: dict[str, Any]
 
 
 def sampler(spec: str, *, completes: bool = False) -> Sampler:
@@ -334,6 +334,7 @@ class EndpointSampler:
         self._endpoint = endpoint
         self._client = open_client(endpoint, pause_s=pause_s, most_bytes=_MOST_BYTES)
         self._most_choices = _ANY_CHOICES
+        self._author = Author(endpoint)
 
     def sample(self, question: SamplingQuestion) -> Completions:
         """Return what the model goes on with, as often as the options say or the endpoint allows."""
@@ -346,7 +347,7 @@ class EndpointSampler:
 
         put = self._body(question.prompt, asked)
         try:
-            body, choices = ask(self._client, self._endpoint, self._path, put, self._read, on_lost)
+            body, texts = ask(self._client, self._endpoint, self._path, put, self._read, on_lost)
         except NoAnswer as error:
             if asked.logprobs and "logprob" in str(error).lower():
                 raise InputError(f"{error}; it gives no log-probabilities: add --no-logprobs") from error
@@ -354,25 +355,26 @@ class EndpointSampler:
                 raise
             self._learn_most_choices(asked.n, error.raw)
             return self.sample(question)
-        return self._completions(body, choices, asked, lost)
+        self._author.of(body)
+        return self._completions(body, texts, asked, lost)
 
     def _completions(
-        self, body: dict[str, Any], choices: Sequence[_Choice], asked: SamplingOptions, lost: Sequence[int]
+        self, body: dict[str, Any], texts: Sequence[str], asked: SamplingOptions, lost: Sequence[int]
     ) -> Completions:
         """Return what the choices hold, and what they took together with the tries that were lost."""
-        texts, tokens = [choice.text for choice in choices], [tokens_of(choice.raw) for choice in choices]
+        choices = body["choices"]
+        tokens = [tokens_of(choice) for choice in choices]
         programs = [text if not self.whole else code_of(cut(text, asked.stop)) for text in texts]
         added = "\n" if self.whole else ""  # what an answer's code block does not have, and its program does
         logprobs = [
             logprob_in(text, cut(program, asked.stop).removesuffix(added), each)
             for program, text, each in zip(programs, texts, tokens, strict=True)
         ]
-        usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
-        read, wrote = (count if type(count := usage.get(name)) is int else 0 for name in _COUNTS)
+        read, wrote = (count_in(body.get("usage"), name) or 0 for name in _COUNTS)
         wrote = max(wrote, sum(len(each or ()) for each in tokens))  # some count one choice of several
         return Completions(
             tuple(programs), read + lost[0], wrote + lost[1], tuple(logprobs) if asked.logprobs else (),
-            tuple(choice.raw.get("finish_reason") == "length" for choice in choices),
+            tuple(choice.get("finish_reason") == "length" for choice in choices),
         )  # fmt: skip
 
     @property
@@ -383,23 +385,27 @@ class EndpointSampler:
         """Return what is sent."""
         put = {"messages": [{"role": "user", "content": prompt}]} if self.whole else {"prompt": prompt}
         question: dict[str, Any] = {"model": self._endpoint.model, "n": asked.n, **put, "seed": asked.seed}
-        question |= {"temperature": asked.temperature, "top_p": asked.top_p, "max_tokens": asked.max_tokens}
+        question |= {"temperature": asked.temperature, "top_p": asked.top_p}
+        question[self._endpoint.most_key if self.whole else "max_tokens"] = asked.max_tokens
         if asked.stop:
             question["stop"] = list(asked.stop[:_MOST_STOPS])
         if asked.logprobs:
             question["logprobs"] = True if self.whole else 1
         return question
 
-    def _read(self, body: Any) -> tuple[dict[str, Any], list[_Choice]]:
-        """Return a body and its choices; one without any is a ValueError."""
+    def _read(self, body: Any) -> tuple[dict[str, Any], list[str]]:
+        """Return a body and the texts of its choices; one without any is a ValueError."""
         try:
             texts = [each["message"]["content"] if self.whole else each["text"] for each in body["choices"]]
-            choices = [_Choice(str(text or ""), raw) for text, raw in zip(texts, body["choices"], strict=True)]
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no choices ({printable(repr(error))[:_SHOWN]}): is it OpenAI-compatible?") from error
-        if not choices:
+        except (KeyError, TypeError) as error:
+            said = printable(repr(body)[: 4 * _SHOWN])[:_SHOWN]
+            raise ValueError(f"no choices but {said}: is it OpenAI-compatible?") from error
+        if not texts:
             raise ValueError("no choice at all: is it OpenAI-compatible?")
-        return body, choices
+        if not any(isinstance(text, str) for text in texts):
+            choice = body["choices"][0]
+            raise NoAnswer(f"{self.name} {_without_text(choice)}", raw=str(choice)[:_SHOWN])
+        return body, [text if isinstance(text, str) else "" for text in texts]
 
     def _learn_most_choices(self, asked: int, refusal: str) -> None:
         """Ask for fewer choices from now on: as many as a refusal names, else half."""
@@ -408,6 +414,15 @@ class EndpointSampler:
         if most < self._most_choices:
             self._most_choices = most
             warnings.warn(f"{self.name} takes no n of {asked}: it is asked for {most} at a time", Notice, 2)
+
+
+def _without_text(choice: dict[str, Any]) -> str:
+    """Return what an answer without any text says of itself, and what to do."""
+    finish = choice.get("finish_reason")
+    if finish == "length":
+        return "was cut before it wrote any text: give a larger --max-tokens"
+    refusal = choice.get("message", choice).get("refusal")
+    return f"wrote no text: {printable(str(refusal or f'finish_reason {finish}'))[:_SHOWN]}"
 
 
 def code_of(answer: str) -> str:

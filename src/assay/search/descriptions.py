@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 
-from assay.errors import BudgetSpent, ChatError, EndpointFailed, EndpointRefused, NoAnswer
+from assay.errors import BudgetSpent, ChatError, EndpointFailed, EndpointRefused, NoAnswer, counted
 from assay.io.database import Database
 from assay.io.endpoints import Mask
 from assay.protocols import Chat, Progress
@@ -71,6 +71,11 @@ class Descriptions:
         question = "SELECT key, text FROM described WHERE ? IN ('', author) AND key IN"
         return self._database.look_up(question, keys, (author,), "ORDER BY id")
 
+    def has(self, author: str) -> bool:
+        """Say whether an author has described anything."""
+        with self._database.use() as held:
+            return bool(held.execute("SELECT 1 FROM described WHERE author = ? LIMIT 1", (author,)).fetchone())
+
     def add(self, texts: Mapping[bytes, str], author: str) -> None:
         """Keep the descriptions of an author; they are on the disk when this returns."""
         rows = [(key, author, text) for key, text in texts.items()]
@@ -101,6 +106,8 @@ _MOST = 400
 """Characters that a model may write; what it says beyond the longest description is cut."""
 _TOKENS_A_UNIT = 40
 """Of an answer, about."""
+_ENOUGH = 25
+"""Units that are refused before any was ever described: then the next will be, too."""
 _SYSTEM = """\
 You say in one sentence what a piece of software is for, to somebody who does not know its names: what gets done, and
 when that is needed, in everyday words of 12 to 25 words. Begin with a verb. Repeat neither names nor code. The piece is
@@ -257,6 +264,7 @@ class _Describing:
 
     def __init__(self, chat: Chat, store: Descriptions, report: DescribeReport) -> None:
         self.report, self._chat, self._store, self._lock = report, chat, store, Lock()
+        self._enough = 0 if store.has(author_of(chat.name)) else min(_ENOUGH, report.left)
         self._mask = Mask(value for name, value in os.environ.items() if name.upper().endswith(_SECRETS))
 
     def ask(self, unit: Chunk) -> None:
@@ -284,6 +292,8 @@ class _Describing:
             self.report.left -= described + len(refused)
             self.report.tokens += cost.tokens_in + cost.tokens_out
             self.report.usd += cost.cost
+            if 0 < self._enough <= len(self.report.refused) and not self.report.described:
+                stopped = f"each of {counted(self._enough, 'unit')} was refused: {self.report.refused[-1].what}"
             self.report.stopped = self.report.stopped or stopped
 
 
