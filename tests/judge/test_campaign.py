@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from acting import GRADES, KINDS, Actor, pair
 
-from assay.errors import BudgetSpent, EndpointFailed, InputError, StorageError
+from assay.errors import BudgetSpent, ChatError, EndpointFailed, InputError, NoAnswer, StorageError
 from assay.judge import campaign
 from assay.judge.agents import Agents, Fix, Parts, configured
 from assay.judge.campaign import CampaignSettings, replay
@@ -134,8 +134,9 @@ def test_undecided_pairs_are_left_until_they_are_retried(out: Path):
     assert past(out).calls > paid
 
 
-def test_a_model_that_is_gone_ends_the_campaign(out: Path):
-    tally = run(out, Faulty(EndpointFailed("down"), 0), workers=1)
+@pytest.mark.parametrize("fault", [EndpointFailed("down"), NoAnswer("down")])
+def test_a_model_that_is_gone_or_refuses_everything_ends_the_campaign(out: Path, fault: ChatError):
+    tally = run(out, Faulty(fault, 0), workers=1)
     assert "in a row could not be judged: down" in tally.stopped
     assert tally.judged < 40
 

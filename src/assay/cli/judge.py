@@ -69,7 +69,7 @@ def _tally_text(tally: Tally, problem: str) -> Iterator[str]:
     if tally.judged:
         yield f"{cost}, {lasting(tally.judged / tally.rate)}, pairs: {rate_text(tally.rate)}"
     if tally.undecided:
-        yield "--retry judges undecided pairs again"
+        yield f"undecided, the last one: {tally.last_problem}; --retry judges these pairs again"
     if tally.stopped:
         left = tally.total - tally.done
         yield f"stopped: {tally.stopped}; {left:,} pairs are left, and the same command goes on with them"

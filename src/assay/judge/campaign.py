@@ -45,7 +45,8 @@ class Tally:
     unpriced: int = 0
     """Pairs of which nobody knows what they cost."""
     lost_in_a_row: int = 0
-    last_reason: str = ""
+    last_problem: str = ""
+    """Why the last undecided pair is undecided."""
     stopped: str = ""
     """Why it ended early, empty where it did not."""
     on_verdict: Callable[[Tally], None] | None = None
@@ -76,8 +77,8 @@ class Tally:
         cost = verdict.told.get("cost", 0.0)
         self.unpriced += cost is None
         self.cost += cost or 0.0
-        self.lost_in_a_row = self.lost_in_a_row + 1 if verdict.problem in ("chat", "sandbox") else 0
-        self.last_reason = verdict.reason
+        self.lost_in_a_row = self.lost_in_a_row + 1 if verdict.problem in _LOST else 0
+        self.last_problem = verdict.reason if verdict.problem else self.last_problem
         if self.on_verdict:
             self.on_verdict(self)
 
@@ -103,6 +104,8 @@ _AHEAD = 4
 """Pairs that are read ahead for each worker."""
 _TOGETHER = 64
 """Pairs that a judge gets at once who wants many."""
+_LOST = ("chat", "reply", "sandbox")
+"""Problems of whoever judges, not of the pair."""
 _ENOUGH = 25
 """Pairs in a row that no model answers: then there is none, and the rest waits for another day."""
 
@@ -212,7 +215,7 @@ def _judge_all(judge: Judge, pairs: Iterator[Pair], journal: Journal, tally: Tal
             except Interrupted:
                 continue
             if tally.lost_in_a_row >= _ENOUGH:
-                tally.stopped = f"{_ENOUGH} pairs in a row could not be judged: {tally.last_reason}"
+                tally.stopped = f"{_ENOUGH} pairs in a row could not be judged: {tally.last_problem}"
 
 
 def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:
