@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from contextlib import closing
@@ -66,7 +65,7 @@ def test_ctrl_c_ends_steps_that_wait_begins_none_and_is_said(capfd: pytest.Captu
     def work(number: int) -> int:
         begun.wait()
         if number == 0:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             until(is_interrupted, "the signal is heard")
             return number
         pause(300)

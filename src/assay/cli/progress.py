@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from assay.errors import lasting, printable, rate_text
-from assay.io.terminal import say, say_at_once
+from assay.io.flow import say_at_once
+from assay.io.terminal import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Drawn

@@ -10,14 +10,14 @@ one ends the process.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from assay.errors import Interrupted, counted
-from assay.io.terminal import say_at_once
+from assay.errors import Interrupted, counted, printable
 
 LOOK_S = 0.2
 """How often whoever waits looks whether the work was interrupted."""
@@ -63,6 +63,12 @@ def interruptible() -> Iterator[None]:
         _stop.clear()
         if was_interrupted:
             raise KeyboardInterrupt
+
+
+def say_at_once(message: str) -> None:
+    """Write one line past the buffers of standard error, which may be in use: signal handlers may call it."""
+    with suppress(OSError):
+        os.write(2, f"assay: {printable(message)}\n".encode("utf-8", "backslashreplace"))
 
 
 def _on_interrupt(*_: object) -> None:

@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from math import isnan
 from typing import Any
 
@@ -26,12 +25,6 @@ _PROBLEMS = 5
 def say(message: str) -> None:
     """Write one line to standard error."""
     click.echo(f"assay: {printable(message)}", err=True)
-
-
-def say_at_once(message: str) -> None:
-    """Write one line past the buffers of standard error, which may be in use: signal handlers may call it."""
-    with suppress(OSError):
-        os.write(2, f"assay: {printable(message)}\n".encode("utf-8", "backslashreplace"))
 
 
 def say_problems(problems: Sequence[object], *, every: bool) -> None:
