@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 from assay.errors import StorageError
 
 _WAIT_S = 30.0  # for another writer
+_PAUSE_S = 0.01
 _KEYS_A_QUESTION = 500  # sqlite allows 999 variables in its oldest builds
 
 
@@ -27,7 +29,7 @@ class Database:
         with self._usable():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
-            self._connection.execute("PRAGMA journal_mode=WAL")
+            _write_ahead(self._connection)
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(table)
 
@@ -68,3 +70,17 @@ class Database:
         except (OSError, sqlite3.Error, ValueError) as error:
             message = f"{self._what} {self._path} cannot be used: {error}; delete it, or choose another place"
             raise StorageError(message) from error
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers not wait for a writer; sqlite itself does not wait for another process that asks for the same."""
+    ends = time.monotonic() + _WAIT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
