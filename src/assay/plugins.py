@@ -58,7 +58,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
 
 EXTRAS: Mapping[str, str] = {
-    **dict.fromkeys(("chat", "http", "rerank"), "api"),
+    **dict.fromkeys(("http", "rerank"), "api"),
     **dict.fromkeys(("deepseek", "ollama", "openai", "openrouter", "vllm"), "api"),
     **dict.fromkeys(("cross", "neural"), "hf"),
 }

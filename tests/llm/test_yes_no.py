@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 from assay.errors import InputError, NoAnswer
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
-from assay.llm.yes_no import LONGEST, Calibration, calibrate, log_odds_of, pair_prompt, probability, read_spec, spec_of
+from assay.llm.yes_no import (
+    LONGEST,
+    Calibration,
+    calibrate,
+    log_odds,
+    log_odds_of,
+    pair_prompt,
+    probability,
+    read_spec,
+    spec_of,
+)
 from assay.plugins import make
 from assay.values import Prompt
 from endpoint_server import EndpointServer, Play, top_logprobs
@@ -82,9 +92,16 @@ def test_what_is_no_probability_is_no_answer_and_what_it_took_is_known(server: E
 
 
 def test_an_endpoint_that_refuses_log_probabilities_says_so_with_the_next_step(server: EndpointServer):
-    server.plays = [Play(status=400, body=b'{"error": "logprobs are not supported"}')]
-    with pytest.raises(NoAnswer, match="gives no log-probabilities: name another one"):
-        make("chat", "openai:m").reply(ASKED)
+    for status in (400, 403):
+        server.plays = [Play(status=status, body=b'{"error": "logprobs are not supported"}')]
+        with pytest.raises(NoAnswer, match="gives no log-probabilities: name another one"):
+            make("chat", "openai:m").reply(ASKED)
+
+
+def test_log_odds_and_probabilities_are_inverse_and_certainty_is_bounded():
+    assert probability(log_odds(0.3)) == pytest.approx(0.3)
+    assert math.isfinite(log_odds(1.0))
+    assert math.isfinite(log_odds(0.0))
 
 
 def test_a_budget_reserves_one_token_of_answer_and_the_choices_are_part_of_the_question(server: EndpointServer):

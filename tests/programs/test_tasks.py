@@ -178,8 +178,11 @@ def test_a_benchmark_puts_code_before_each_program(tasks, outcome):
 
 
 def test_a_pickle_is_read_as_one_text_or_not_at_all(tasks):
+    def raw(pickled: bytes) -> str:
+        return base64.b64encode(zlib.compress(pickled)).decode()
+
     def packed(value: object, protocol: int = 4) -> str:
-        return base64.b64encode(zlib.compress(pickle.dumps(value, protocol))).decode()
+        return raw(pickle.dumps(value, protocol))
 
     cases = [{"input": "1\n", "output": "2" * 70_000, "testtype": "stdin"}]
     for protocol in range(1, 6):
@@ -189,6 +192,10 @@ def test_a_pickle_is_read_as_one_text_or_not_at_all(tasks):
         (packed(print), "field 'private_test_cases' is a pickle of more than one text (STACK_GLOBAL): not read"),
         (packed(["[]"]), "field 'private_test_cases' is a pickle of more than one text (EMPTY_LIST): not read"),
         (packed("[]")[:-8], "field 'private_test_cases' unpacks to more than 256 MiB, or is cut off"),
+        (
+            raw(b"\x80\x04" + b"\x94" * 99 + b"."),
+            "field 'private_test_cases' is a pickle of more than one text: not read",
+        ),
         ("eJ!", "field 'private_test_cases' is neither JSON nor a compressed pickle of it"),
         (packed("{"), "a test of a function has '{', which is not JSON"),
         ("[1]", "field 'private_test_cases' holds something else than objects"),

@@ -14,8 +14,8 @@ class UnseenOptions(Request):
 
     spec: str = option(
         "--judge-unseen SPEC",
-        "Label unjudged answers with a judge (signals, signals:FOLDER or CONFIG:CHAT), and also measure with these "
-        "labels.",
+        "Label unjudged answers with a judge (signals, signals:FOLDER, asks:CHAT, signals+asks:CHAT or CONFIG:CHAT), "
+        "and also measure with these labels.",
     )
     encoder: str = signals_encoder("--judge-encoder", "An encoder whose cosine the judge signals goes by.")
     prior: float = signals_prior(

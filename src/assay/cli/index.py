@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import click
 
 from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
-from assay.errors import InputError, counted
+from assay.errors import InputError, UnwritableIndex, counted
 from assay.io.terminal import dumps, say, say_problems
 from assay.parameters import Options, argument, flag, form, option, shared
 from assay.runs import options
@@ -140,8 +141,12 @@ def _with_known_descriptions(opened: list[Workspace]) -> list[Workspace]:
         return opened
     from assay.operations.describe_index import take_descriptions
 
-    here = [one.settings.index.refresh and not one.index.folder.shared for one in opened]
-    return [take_descriptions([one])[0] if is_here else one for one, is_here in zip(opened, here, strict=True)]
+    taken = list(opened)
+    for at, one in enumerate(opened):
+        if one.settings.index.refresh and not (one.index.folder.shared or one.report.stale):
+            with suppress(UnwritableIndex, BlockingIOError):  # it is searched as it is
+                taken[at] = take_descriptions([one], patience_s=0.0)[0]
+    return taken
 
 
 def _text(report: DescribeReport) -> Iterator[str]:

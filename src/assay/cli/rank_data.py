@@ -130,7 +130,12 @@ def sample(request: SampleRequest) -> int:
 
     Exits 0 if each task has its samples, 1 if the model refused some prompts.
     """
+    from assay import plugins
+    from assay.llm.endpoint import PROVIDERS
     from assay.programs.tasks.task_file import read_tasks
+
+    if (provider := request.spec.partition(":")[0]) in PROVIDERS:
+        plugins.find("chat", provider)  # which says what brings it
     from assay.rank.sample import sample as run
     from assay.rank.sample import spent
     from assay.rank.samplers import sampler

@@ -166,7 +166,7 @@ def generator(request: GeneratorRequest) -> None:
     )
     click.echo(
         f"written to {request.out}; serve it, as with vllm serve {request.out}, and use it with assay rank sample "
-        f"TASKS --model openai:{request.out} --complete --template {record['template']}"
+        f"TASKS --model vllm:{request.out} --complete --template {record['template']}"
     )
 
 

@@ -7,7 +7,7 @@ A `Window` decides how many requests are under way. One thread that is told to w
 or refused request leaves room for half as many.
 
 What may pass (429, 408, 409, 425, most of 5xx, connections that nobody takes) is asked again, after what `Retry-After`
-says or after doubling pauses with chance in them; the first time it is said. What was answered too late or cannot be
+says or after doubling pauses with random jitter; the first time it is said. What was answered too late or cannot be
 read may have been paid for: it is asked again once, after a time-out with twice the time, and whoever asked hears of
 each lost try. A server that sends too much, too slowly or compressed is cut off before anything is kept; redirects are
 refused; the secrets of the headers are taken out of all that a server says before anything else looks at it.

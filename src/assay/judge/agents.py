@@ -35,7 +35,7 @@ Answer = tuple[int, str]
 
 
 MATCH, NON_MATCH = 0.61, 0.42
-"""Probabilities of a match from which on a pair is one, and up to which it is none; between them it is unclear.
+"""A pair is a match from the first probability up, and a non-match from the second down; between them it is unclear.
 
 The terciles of the 604 pairs of CoSQA's dev part with Qwen2.5-Coder-1.5B-Instruct: a third is unclear, as in the paper.
 Another model is surer, or leans another way."""

@@ -7,7 +7,6 @@ bias of a few labels, and the options `scale` and `bias` of the spec take them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +16,7 @@ from assay.judge.pairs import Pair, Verdict
 from assay.judge.records import PairSession
 from assay.judge.signals import SignalsJudge
 from assay.llm.yes_no import BIAS, SCALE, WITH_SIGNALS, Calibration, probability, spec_of
+from assay.llm.yes_no import log_odds as log_odds_of_probability
 from assay.protocols import Chat
 from assay.runs.record import Steps
 
@@ -57,13 +57,9 @@ class AsksJudge:
         told, given, shipped = {"log_odds": round(log_odds, 6)}, [log_odds], Calibration((SCALE,), BIAS)
         if read and read.grade is not None:
             told["signals"] = round(read.chance, 6)
-            given, shipped = [_log_odds(read.chance), log_odds], WITH_SIGNALS
+            given, shipped = [log_odds_of_probability(read.chance), log_odds], WITH_SIGNALS
         *others, scale = shipped.weights
         weights = (*others, self.options.get("scale", scale))
         odds = Calibration(weights, self.options.get("bias", shipped.bias)).log_odds(*given)
-        chance = probability(odds + _log_odds(self.prior))
-        return Verdict(int(chance >= 0.5), f"{chance:.2f}: {self.chat.name} was asked", "asks", chance, told=told)
-
-
-def _log_odds(fraction: float) -> float:
-    return math.log(fraction / (1 - fraction))
+        likely = probability(odds + log_odds_of_probability(self.prior))
+        return Verdict(int(likely >= 0.5), f"{likely:.2f}: {self.chat.name} was asked", "asks", likely, told=told)

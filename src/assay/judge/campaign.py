@@ -77,7 +77,7 @@ class Tally:
         cost = verdict.told.get("cost", 0.0)
         self.unpriced += cost is None
         self.cost += cost or 0.0
-        self.lost_in_a_row = self.lost_in_a_row + 1 if verdict.problem in _LOST else 0
+        self.lost_in_a_row = self.lost_in_a_row + 1 if verdict.problem in FAILED else 0
         self.last_problem = verdict.reason if verdict.problem else self.last_problem
         if self.on_verdict:
             self.on_verdict(self)
@@ -104,8 +104,8 @@ _AHEAD = 4
 """Pairs that are read ahead for each worker."""
 _TOGETHER = 64
 """Pairs that a judge gets at once who wants many."""
-_LOST = ("chat", "reply", "sandbox")
-"""Problems of whoever judges, not of the pair."""
+FAILED = frozenset({"chat", "reply", "sandbox"})
+"""Problems of whoever judges, not of the pair: there is no step of what went wrong."""
 _ENOUGH = 25
 """Pairs in a row that no model answers: then there is none, and the rest waits for another day."""
 
@@ -265,10 +265,6 @@ class JudgeFactory:
 
     judge_of: Callable[[Steps], Judge]
     settings: CampaignSettings
-
-
-FAILED = frozenset({"chat", "reply", "sandbox"})
-"""What went wrong then, of which there is no step."""
 
 
 class Replay(NamedTuple):

@@ -57,7 +57,8 @@ class JudgeOptions(Request):
     config: str = option("--config NAME", f"Which agents: {', '.join(CONFIGURATIONS)}.", default="all")
     screener: str = option(
         "--screener NAME",
-        "signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
+        "signals or signals:FOLDER: screen without a model, which saves these calls, and works where the endpoint "
+        "gives no log-probabilities.  [default: the model]",
     )
     encoder: str = signals_encoder("--encoder", "An encoder, such as onnx:FOLDER, whose cosine signals goes by.")
     prior: float = signals_prior("--prior", "The fraction of pairs that match, which signals and asks expect.")

@@ -32,7 +32,7 @@ _REFUSED[429] = "the account"
 _FORMAT_WORDS = ("response_format", "json_schema", "json_object", "grammar")
 _FULL_WORDS = ("length", "size", "exceed", "window")
 _FULL = ("longer than the maximum model length", "prompt is too long")  # without the word context
-_FLAGGED = ("moderation", "flagged")  # this prompt, not the key
+_FLAGGED = ("moderation", "flagged", "logprob")  # this prompt, or what is asked, not the key
 
 
 def headers_for(endpoint: Endpoint) -> dict[str, str]:

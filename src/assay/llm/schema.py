@@ -176,4 +176,4 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 
 def _no_json(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")

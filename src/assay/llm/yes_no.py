@@ -82,6 +82,12 @@ def probability(log_odds: float) -> float:
     return 1 / (1 + math.exp(-max(min(log_odds, 50.0), -50.0)))
 
 
+def log_odds(probability: float) -> float:
+    """Return the log-odds of a probability; one that is all but certain is bounded."""
+    bounded = min(max(probability, 1e-9), 1 - 1e-9)
+    return math.log(bounded / (1 - bounded))
+
+
 def calibrate(
     log_odds: Sequence[Sequence[float]], labels: Sequence[int], prior: Calibration, *, strength: float = 4.0
 ) -> Calibration:

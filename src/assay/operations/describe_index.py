@@ -55,9 +55,11 @@ def describe_indexes(  # noqa: PLR0913  who describes, and at what cost
     return [*zip(take_descriptions(opened, progress), reports, strict=True)]
 
 
-def take_descriptions(opened: Sequence[Workspace], progress: Progress | None = None) -> list[Workspace]:
+def take_descriptions(
+    opened: Sequence[Workspace], progress: Progress | None = None, *, patience_s: float | None = None
+) -> list[Workspace]:
     """Return workspaces whose indexes hold the descriptions that are known now; nobody is asked."""
-    held = [one.index.describe(progress) for one in opened]
+    held = [one.index.describe(progress, patience_s=patience_s) for one in opened]
     return [
         replace(one, report=replace(one.report, chunks=now.chunks, described=now.described))
         for one, now in zip(opened, held, strict=True)

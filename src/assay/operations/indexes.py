@@ -149,5 +149,5 @@ def build_of(settings: Settings) -> Build:
 
 def index_key(settings: Settings) -> str:
     """Return what an index depends on besides the files: settings of one key can share an index."""
-    described = [f"describe {settings.index.describe}"] * (settings.index.describe not in {"", NO_DESCRIPTIONS})
+    described = [f"describe {settings.index.describe or 'newest'}"] * (settings.index.describe != NO_DESCRIPTIONS)
     return ", ".join((settings.encoder.spec, *build_of(settings).changes(), *described))

@@ -267,9 +267,11 @@ def literal_arguments(tree: ast.AST, name: str) -> tuple[Any, ...] | None:
     if not isinstance(tree, ast.Call) or getattr(tree.func, "id", "") != name or tree.keywords:
         return None
     try:
-        return tuple(map(ast.literal_eval, tree.args))
+        found = tuple(map(ast.literal_eval, tree.args))
+        repr(found)  # a whole number of thousands of digits cannot be written
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
+    return found
 
 
 def _script(expression: str, value: Any, setup: list[str]) -> Script:

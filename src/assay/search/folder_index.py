@@ -162,9 +162,12 @@ class FolderIndex:
         seconds = time.perf_counter() - started
         return replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy, seconds=seconds)
 
-    def describe(self, progress: Progress | None = None) -> IndexReport:
-        """Index the files again whose units have other descriptions now; return what the index holds then."""
-        with self.folder.writing():
+    def describe(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
+        """Index the files again whose units have other descriptions now; return what the index holds then.
+
+        Where another process writes for longer than the patience, raise BlockingIOError; without one, wait.
+        """
+        with self.folder.writing(patience_s):
             last, _ = self._usable()
             if last is not None and (again := _to_describe(last.snapshot(), self._describe)):
                 self._update(last, self._list(last), progress, again=again)
@@ -447,7 +450,7 @@ class PublishedIndex(FolderIndex):
         updated_s, made_by = manifest.checked_ns / 1e9, manifest.identity.encoder
         return Freshness(report, Differences(), updated_s, made_by, self.form, is_compared=False)
 
-    def describe(self, progress: Progress | None = None) -> IndexReport:  # noqa: ARG002
+    def describe(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:  # noqa: ARG002
         """Refuse: descriptions are of files, which are not here."""
         raise self._is_read_only("describe it")
 

@@ -68,12 +68,18 @@ def test_no_program_agrees_by_lying_and_answers_before_an_endless_one_count(sand
 
 def test_a_task_without_examples_takes_the_calls_that_its_programs_hold(sandbox: CagePool) -> None:
     task = Task("t", "Square a number.", "f")
-    own = programs(TRIPLE, f"{SQUARE}print(f(4), f(x=1), f(len('a')), abs(7))\n", f"{POWER}# f(9)\n", "not python (")
+    own = programs(
+        TRIPLE,
+        f"{SQUARE}print(f(4), f(x=1), f(len('a')), abs(7))\n",
+        f"{POWER}# f(9)\n",
+        "not python (",
+        f"{SQUARE}f(0x{'f' * 5000})\n",
+    )
     assert [call.args for call in calls_in(own, "f")] == [(4,)]
     often = programs(*[f"f({number})\n" for number in (1, 2, 2)], "f(1, [2])\n" * 9)
     assert [call.args for call in calls_in(often, "f")] == [(2,), (1,), (1, [2])]
     assert len(calls_in(programs("".join(f"f({number})\n" for number in range(99))), "f")) == 20
-    triple, square, power, _ = AgreementRanker(sandbox).rank(task, own)
+    triple, square, power, *_ = AgreementRanker(sandbox).rank(task, own)
     assert square.score == power.score > triple.score
     assert AgreementRanker(sandbox).rank(task, programs(SQUARE, TRIPLE))[0].why["inputs"] == 0
 

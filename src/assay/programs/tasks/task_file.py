@@ -47,6 +47,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -369,6 +370,7 @@ def _cases(record: Fields, name: str) -> Iterator[tuple[str, str]]:
 _MOST_UNPACKED = 1 << 28
 """Bytes of the tests of one task."""
 _TEXTS = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"})
+_MOST_CODES = 16
 _AROUND = frozenset({"PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP"})
 
 
@@ -379,12 +381,12 @@ def _unpacked(name: str, value: str) -> str:
         pickled = reader.decompress(base64.b64decode(value, validate=True), _MOST_UNPACKED)
         if not reader.eof:
             raise FieldError(f"field '{name}' unpacks to more than {_MOST_UNPACKED >> 20} MiB, or is cut off")
-        codes = [(code.name, given) for code, given, _ in pickletools.genops(pickled)]
+        codes = [(code.name, given) for code, given, _ in islice(pickletools.genops(pickled), _MOST_CODES)]
     except (ValueError, zlib.error) as error:
         raise FieldError(f"field '{name}' is neither JSON nor a compressed pickle of it: {error!s:.80}") from error
     odd = next((code for code, _ in codes if code not in _TEXTS | _AROUND), "")
     texts = [given for code, given in codes if code in _TEXTS]
-    if odd or len(texts) != 1:
+    if odd or len(texts) != 1 or len(codes) == _MOST_CODES:
         raise FieldError(f"field '{name}' is a pickle of more than one text{f' ({odd})' if odd else ''}: not read")
     return str(texts[0])
 
