@@ -111,6 +111,6 @@ def test_settings_that_count_when_an_index_is_made_are_told_apart_from_those_of_
 
     assert key() == key("search.ranking=fused", "search.rerank_depth=9", "search.limit=3", "index.location=x")
     made = ("index.chunk_lines=80", "index.section_lines=9", "index.quantisation=int8")
-    keys = [key(change) for change in (*made, "encoder.reads=source", "encoder.spec=hash")]
-    assert len({key(), *keys}) == 6
-    assert key(*made) == "static:default, chunk_lines 80, section_lines 9, quantisation int8"
+    keys = [key(change) for change in (*made, "encoder.reads=source", "encoder.spec=hash", "index.describe=none")]
+    assert len({key(), *keys}) == 7
+    assert key(*made, "index.describe=none") == "static:default, chunk_lines 80, section_lines 9, quantisation int8"
