@@ -16,15 +16,15 @@ from assay.llm.prompts import fingerprint
 from assay.llm.yes_no import (
     LONGEST,
     Calibration,
-    calibrate,
-    log_odds,
     log_odds_of,
+    logit,
     pair_prompt,
     probability,
     read_spec,
     spec_of,
 )
 from assay.plugins import make
+from assay.train.judge import calibrate_near
 from assay.values import Prompt
 from endpoint_server import EndpointServer, Play, top_logprobs
 
@@ -99,9 +99,9 @@ def test_an_endpoint_that_refuses_log_probabilities_says_so_with_the_next_step(s
 
 
 def test_log_odds_and_probabilities_are_inverse_and_certainty_is_bounded():
-    assert probability(log_odds(0.3)) == pytest.approx(0.3)
-    assert math.isfinite(log_odds(1.0))
-    assert math.isfinite(log_odds(0.0))
+    assert probability(logit(0.3)) == pytest.approx(0.3)
+    assert math.isfinite(logit(1.0))
+    assert math.isfinite(logit(0.0))
 
 
 def test_a_budget_reserves_one_token_of_answer_and_the_choices_are_part_of_the_question(server: EndpointServer):
@@ -134,14 +134,14 @@ def test_calibration_finds_the_curve_of_many_labels_and_stays_at_the_prior_with_
     rows = [(draw.gauss(0, 2), draw.gauss(0, 2)) for _ in range(4000)]
     labels = [int(draw.random() < probability(0.5 * a + 1.5 * b - 1)) for a, b in rows]
     prior = Calibration((1.0, 1.0), 0.0)
-    found = calibrate(rows, labels, prior)
+    found = calibrate_near(prior, rows, labels)
     assert (*found.weights, found.bias) == pytest.approx((0.5, 1.5, -1), abs=0.2)
-    few = calibrate(rows[:1], labels[:1], prior)
+    few = calibrate_near(prior, rows[:1], labels[:1])
     assert (*few.weights, few.bias) == pytest.approx((1, 1, 0), abs=0.9)
-    same = calibrate([(9.0,), (-9.0,)] * 50, [1, 0] * 50, Calibration((1.0,), 0.0))
+    same = calibrate_near(Calibration((1.0,), 0.0), [(9.0,), (-9.0,)] * 50, [1, 0] * 50)
     assert 0 < same.weights[0] < 5, "labels that are told apart do not end in certainty"
     with pytest.raises(InputError, match="0 rows of log-odds and 0 labels"):
-        calibrate([], [], prior)
+        calibrate_near(prior, [], [])
 
 
 def test_options_of_the_model_are_left_to_it_and_a_spec_is_read_as_it_is_written():

@@ -1,8 +1,8 @@
 """Judge pairs by one question to a model: how likely its first word is yes.
 
 The judge `asks:PROVIDER:MODEL`, or `signals+asks:PROVIDER:MODEL`, which adds the log-odds of the judge without a model.
-Models differ in how sure they are and in which way they lean: `calibrate` of `assay.llm.yes_no` makes a scale and a
-bias of a few labels, and the options `scale` and `bias` of the spec take them.
+Models differ in how sure they are and in which way they lean: `calibrate_near` of `assay.train.judge` makes a scale
+and a bias of a few labels, and the options `scale` and `bias` of the spec take them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from assay.judge.agents import spent, without_answer
 from assay.judge.pairs import Pair, Verdict
 from assay.judge.records import PairSession
 from assay.judge.signals import SignalsJudge
-from assay.llm.yes_no import BIAS, SCALE, WITH_SIGNALS, Calibration, probability, spec_of
-from assay.llm.yes_no import log_odds as log_odds_of_probability
+from assay.llm.yes_no import BIAS, SCALE, WITH_SIGNALS, Calibration, logit, probability, spec_of
 from assay.protocols import Chat
 from assay.runs.record import Steps
 
@@ -57,9 +56,9 @@ class AsksJudge:
         told, given, shipped = {"log_odds": round(log_odds, 6)}, [log_odds], Calibration((SCALE,), BIAS)
         if read and read.grade is not None:
             told["signals"] = round(read.chance, 6)
-            given, shipped = [log_odds_of_probability(read.chance), log_odds], WITH_SIGNALS
+            given, shipped = [logit(read.chance), log_odds], WITH_SIGNALS
         *others, scale = shipped.weights
         weights = (*others, self.options.get("scale", scale))
         odds = Calibration(weights, self.options.get("bias", shipped.bias)).log_odds(*given)
-        likely = probability(odds + log_odds_of_probability(self.prior))
+        likely = probability(odds + logit(self.prior))
         return Verdict(int(likely >= 0.5), f"{likely:.2f}: {self.chat.name} was asked", "asks", likely, told=told)

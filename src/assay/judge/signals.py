@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from assay.encode.static import StaticEncoder, default_static
 from assay.errors import InputError
 from assay.judge.pairs import Pair, Verdict, tree_of, undecided
+from assay.llm.yes_no import logit
 from assay.protocols import Encoder
 from assay.terms import STOP_WORDS, WORD, parts, stem
 from assay.values import Chunk, Query
@@ -296,7 +297,7 @@ class SignalsJudge:
         self._weights = load(weights_file(folder, encoder=encoder is not None))
         self._encoder, self._encoding = encoder, Lock()  # tokenizers are not thread-safe
         _check_encoder(self._weights, encoder)
-        self._bias = self._weights.bias + _log_odds(prior) - _log_odds(self._weights.base)
+        self._bias = self._weights.bias + logit(prior) - logit(self._weights.base)
         self._trials = trials
 
     def judge(self, pair: Pair) -> Verdict:
@@ -398,7 +399,3 @@ def _check_encoder(weights: SignalWeights, encoder: Encoder | None) -> None:
             f"these weights were learned with {have}, and {given}: give that one with --encoder SPEC, leave it out, or "
             "learn weights for it with assay train judge --encoder SPEC"
         )
-
-
-def _log_odds(fraction: float) -> float:
-    return float(np.log(fraction / (1 - fraction)))

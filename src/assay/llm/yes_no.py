@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
@@ -82,33 +82,10 @@ def probability(log_odds: float) -> float:
     return 1 / (1 + math.exp(-max(min(log_odds, 50.0), -50.0)))
 
 
-def log_odds(probability: float) -> float:
+def logit(probability: float) -> float:
     """Return the log-odds of a probability; one that is all but certain is bounded."""
     bounded = min(max(probability, 1e-9), 1 - 1e-9)
     return math.log(bounded / (1 - bounded))
-
-
-def calibrate(
-    log_odds: Sequence[Sequence[float]], labels: Sequence[int], prior: Calibration, *, strength: float = 4.0
-) -> Calibration:
-    """Return the likeliest calibration of some labelled rows of log-odds, near a prior where labels are few.
-
-    Platt's logistic with a Gaussian prior around each parameter, of precision `strength`: so many labels in doubt.
-    """
-    if len(log_odds) != len(labels) or not labels:
-        raise InputError(f"{len(log_odds)} rows of log-odds and {len(labels)} labels; wanted one or more of each")
-    import numpy as np  # which no command that only reads records needs
-
-    rows = np.column_stack([np.asarray(log_odds, dtype=float), np.ones(len(labels))])
-    right, start = np.asarray(labels, dtype=float), np.array([*prior.weights, prior.bias])
-    found = start.copy()
-    for _ in range(50):
-        likely = 1 / (1 + np.exp(-np.clip(rows @ found, -30, 30)))
-        gradient = rows.T @ (right - likely) - strength / 4 * (found - start)
-        curvature = (rows * (likely * (1 - likely))[:, None]).T @ rows + strength / 4 * np.eye(len(found))
-        found = found + np.linalg.solve(curvature, gradient)
-    *weights, bias = found.tolist()
-    return Calibration(tuple(weights), bias)
 
 
 _LIMITS: Final = {"scale": (0, 100), "bias": (-100, 100)}

@@ -22,6 +22,7 @@ from assay.errors import InputError
 from assay.io import files, rows
 from assay.judge.pairs import Pair
 from assay.judge.signals import ENCODER_FEATURES, FEATURES, encoder_features, features
+from assay.llm.yes_no import Calibration
 from assay.measure.agreement import Estimate
 from assay.protocols import Encoder, Say
 from assay.runs.record import write_manifest
@@ -32,6 +33,7 @@ Numbers = NDArray[np.float64]
 _AT_ONCE = 2_000
 _RESAMPLES = 300
 _STEPS = 50
+_RIDGE = 1e-6  # without which features that say the same have no solution
 """Of Newton's method."""
 _Z = 1.96
 
@@ -228,26 +230,44 @@ def fit(
     middle = counts @ rows
     spread = np.sqrt(counts @ (rows - middle) ** 2) + 1e-6
     ones = (source[:, None] == np.unique(source)).astype(np.float64)
-    found = _newton((rows - middle) / spread, ones, labels, counts, penalty)
+    every = np.hstack(((rows - middle) / spread, ones))
+    found = _newton(every, labels, counts, np.repeat((penalty, 0.0), (rows.shape[1], ones.shape[1])) + _RIDGE)
     linear = found[: rows.shape[1]] / spread
     return linear, float(found[rows.shape[1] :].mean() - linear @ middle)
 
 
 def calibrate(scores: Numbers, labels: Numbers, counts: Numbers) -> tuple[float, float]:
     """Return the slope, 0 or more, and the offset that make probabilities of scores (Platt, 1999)."""
-    slope, offset = _newton(scores[:, None], np.ones((len(scores), 1)), labels, counts / counts.sum(), 0.0)
+    rows = np.column_stack((scores, np.ones(len(scores))))
+    slope, offset = _newton(rows, labels, counts / counts.sum(), np.full(2, _RIDGE))
     return max(float(slope), 0.0), float(offset)
 
 
-def _newton(rows: Numbers, ones: Numbers, labels: Numbers, counts: Numbers, penalty: float) -> Numbers:
-    """Return the weights of a logistic model: those of the rows, which are penalized, then those of the ones."""
-    every = np.hstack((rows, ones))
-    shrunk = np.diag([penalty] * rows.shape[1] + [0.0] * ones.shape[1]) + 1e-6 * np.eye(every.shape[1])
-    at = np.zeros(every.shape[1])
+def calibrate_near(
+    prior: Calibration, log_odds: Sequence[Sequence[float]], labels: Sequence[int], *, strength: float = 4.0
+) -> Calibration:
+    """Return the likeliest calibration of some labelled rows of log-odds, near a prior where labels are few.
+
+    Each parameter has a Gaussian prior of precision `strength` / 4, as so many labels in doubt have.
+    """
+    if len(log_odds) != len(labels) or not labels:
+        raise InputError(f"{len(log_odds)} rows of log-odds and {len(labels)} labels; wanted one or more of each")
+    rows = np.column_stack((np.asarray(log_odds, dtype=float), np.ones(len(labels))))
+    center = np.array([*prior.weights, prior.bias])
+    found = _newton(rows, np.asarray(labels, float), np.ones(len(labels)), np.full(len(center), strength / 4), center)
+    *weights, bias = found.tolist()
+    return Calibration(tuple(weights), bias)
+
+
+def _newton(
+    rows: Numbers, labels: Numbers, counts: Numbers, precision: Numbers, center: Numbers | float = 0.0
+) -> Numbers:
+    """Return the weights of a logistic model; `precision` is how strongly each is held to its center."""
+    shrunk, at = np.diag(precision), np.zeros(rows.shape[1]) + center
     for _ in range(_STEPS):
-        found = probability(every @ at)
-        slope = every.T @ (counts * (found - labels)) + shrunk @ at
-        at = at - np.linalg.solve((every * (counts * found * (1 - found))[:, None]).T @ every + shrunk, slope)
+        found = probability(rows @ at)
+        slope = rows.T @ (counts * (found - labels)) + shrunk @ (at - center)
+        at = at - np.linalg.solve((rows * (counts * found * (1 - found))[:, None]).T @ rows + shrunk, slope)
     return at
 
 
