@@ -21,10 +21,10 @@ REQUIRES = ["numpy>=1", "watchfiles<2,>=1; extra == 'watch'", 'torch>=2; extra =
 
 def told(folder: Path, origin: dict | None, extra: str = "watch") -> list[str]:
     """Return what is to be installed where the metadata of Assay is this."""
-    about = folder / "installed" / "assay-0.1.dist-info"
+    about = folder / "installed" / "assay_code-0.1.dist-info"
     about.mkdir(parents=True, exist_ok=True)
     requires = "".join(f"Requires-Dist: {line}\n" for line in REQUIRES)
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: assay\nVersion: 0.1\n{requires}")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: assay-code\nVersion: 0.1\n{requires}")
     (about / "direct_url.json").write_text(json.dumps(origin or {}))
     code = f"from assay.extras import install_command as i; print(i({extra!r}))"
     source = Path(module.__file__).parents[1]
@@ -45,8 +45,8 @@ def test_it_installs_from_where_assay_came(tmp_path: Path):
     edited = {"url": folder.as_uri(), "dir_info": {"editable": True}}
     assert told(tmp_path, edited)[-2:] == ["--editable", f"{folder}[watch]"]
     assert told(tmp_path, {"url": wheel.as_uri(), "archive_info": {}})[-1:] == [f"{wheel}[watch]"]
-    assert told(tmp_path, GIT)[-1:] == ["assay[watch] @ git+https://example.org/a.git@12ab"]
-    assert told(tmp_path, None)[-1:] == ["assay[watch]"]
+    assert told(tmp_path, GIT)[-1:] == ["assay-code[watch] @ git+https://example.org/a.git@12ab"]
+    assert told(tmp_path, None)[-1:] == ["assay-code[watch]"]
 
 
 def test_libraries_are_named_where_that_place_is_gone(tmp_path: Path):

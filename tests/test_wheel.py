@@ -28,7 +28,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("assay-*.whl"))
+    return next(folder.glob("assay_code-*.whl"))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_the_metadata_names_every_extra(metadata: Message):
 
 
 def test_the_metadata_says_what_a_package_index_shows(metadata: Message):
-    assert (metadata["Name"], metadata["License-Expression"]) == ("assay", "Apache-2.0")
+    assert (metadata["Name"], metadata["License-Expression"]) == ("assay-code", "Apache-2.0")
     assert metadata["Requires-Python"] == PROJECT["requires-python"]
     assert metadata["Summary"] == PROJECT["description"]
     assert "# Assay" in str(metadata.get_payload())

@@ -15,7 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-_NAME = "assay"
+DISTRIBUTION = "assay-code"
+"""What is installed; on the package index, `assay` is a project of somebody else."""
 
 
 def install_command(extra: str, libraries: str = "") -> str:
@@ -40,13 +41,13 @@ def _wanted(extra: str) -> list[str]:
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        found = distribution(_NAME)
+        found = distribution(DISTRIBUTION)
     except PackageNotFoundError:  # on the path, and not installed
         root = Path(__file__).parents[2]
         return ["--editable", f"{_near(root)}[{extra}]"] if (root / "pyproject.toml").is_file() else []
     origin = json.loads(found.read_text("direct_url.json") or "{}")
     if not origin:
-        return [f"{_NAME}[{extra}]"]
+        return [f"{DISTRIBUTION}[{extra}]"]
     wanted = _origin(origin, extra)
     return wanted or _libraries(found.requires or [], extra)
 
@@ -55,9 +56,9 @@ def _origin(origin: dict[str, dict[str, object]], extra: str) -> list[str]:
     """Return the place that Assay came from as pip takes it; nothing where it is gone."""
     url = str(origin["url"])
     if revision := origin.get("vcs_info"):
-        return [f"{_NAME}[{extra}] @ {revision['vcs']}+{url}@{revision['commit_id']}"]
+        return [f"{DISTRIBUTION}[{extra}] @ {revision['vcs']}+{url}@{revision['commit_id']}"]
     if not url.startswith("file:"):
-        return [f"{_NAME}[{extra}] @ {url}"]
+        return [f"{DISTRIBUTION}[{extra}] @ {url}"]
     path = Path(unquote(urlsplit(url).path))
     if not path.exists():
         return []

@@ -100,9 +100,11 @@ def missing(name: str) -> list[str]:
     """Return the libraries of an extra that are not installed; a part without an extra needs none."""
     from importlib.metadata import PackageNotFoundError, distribution
 
+    from assay.extras import DISTRIBUTION
+
     asked = re.compile(rf"([\w.-]+).*extra == ['\"]{re.escape(name)}['\"]")
     absent = []
-    for library in filter(None, map(asked.match, distribution("assay").requires or ())):
+    for library in filter(None, map(asked.match, distribution(DISTRIBUTION).requires or ())):
         try:
             distribution(library[1])
         except PackageNotFoundError:

@@ -165,11 +165,11 @@ def _extras() -> Finding:
     """List the extras of this package that lack a library."""
     from importlib.metadata import PackageNotFoundError, metadata
 
-    from assay.extras import install_command
+    from assay.extras import DISTRIBUTION, install_command
     from assay.plugins import missing
 
     try:
-        extras = metadata("assay").get_all("Provides-Extra") or []
+        extras = metadata(DISTRIBUTION).get_all("Provides-Extra") or []
         absent = [name for name in extras if name not in _NOT_PARTS and missing(name)]
     except PackageNotFoundError:
         return True, "unknown, for this package is on the path and not installed"
