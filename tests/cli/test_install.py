@@ -100,7 +100,7 @@ def test_instructions_are_written_beside_and_taken_back_to_the_byte(assay: Assay
     text = guide.read_bytes().decode()
     assert text.startswith("# Mine\r\n\r\nrules\r\n\r\n<!-- assay:")
     assert text.count("<!-- assay:") == 1, "two agents read one file"
-    assert all(f"`{tool}`" in text for tool in ("search", "related", "log"))
+    assert all(tool in text for tool in ("`search`", "assay related", "assay log"))
     assert (project / ".cursor/rules/assay.mdc").read_text().startswith("---\nalwaysApply: true\n---\n\n<!-- assay:")
     back = assay("install", "--agent", "codex", "--undo", "--yes")
     assert f"assay: the lines in {guide} stay: OpenCode uses them\n" in back.err

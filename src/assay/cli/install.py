@@ -1,4 +1,4 @@
-"""Install `assay mcp` in the settings of coding agents: `assay install`."""
+"""Install `assay mcp` in the settings of coding agents, and answer their hooks: `assay install`, `assay hook`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ class InstallCommandOptions(Options):
     no_instructions: bool = flag(
         "--no-instructions", "Leave out the lines that say which tool is for what, in AGENTS.md or the like."
     )
+    hooks: bool = flag(
+        "--hooks", "Also write hooks that point a session to search, a skill and a subagent, where the agent has these."
+    )
     printed: bool = flag("--print", "Only print the block to paste; without --agent, for an agent not listed.")
     yes: bool = flag("-y", "--yes", "Write without asking.")
     verbose: bool = verbose("Show the traceback of an error.")
@@ -53,7 +56,11 @@ def install(given: InstallCommandOptions) -> int:
     if given.undo and (given.printed or not agents):
         raise InputError("--undo takes back what was written for an agent: add --agent NAME, without --print")
     project, fixed, lines = _project(given.path), given.path is not None, not given.no_instructions
-    asked = InstallOptions(project, given.scope, fixed=fixed, undo=given.undo, has_instructions=lines)
+    asked = InstallOptions(
+        project, given.scope, fixed=fixed, undo=given.undo, has_instructions=lines, hooks=given.hooks
+    )
+    if given.hooks and (given.printed or not agents):
+        raise InputError("--hooks writes files of an agent: add --agent NAME, without --print")
     if not agents and not given.printed:
         click.echo(table(asked.project))
         return 0
@@ -64,6 +71,37 @@ def install(given: InstallCommandOptions) -> int:
     asked.explain(agents or [OTHER])
     for agent in agents or [OTHER]:
         click.echo(block(agent, asked.entry(agent)))
+    return 0
+
+
+class HookOptions(Options):
+    """Options of `assay hook`."""
+
+
+@command(HookOptions, example="assay hook")
+def hook(given: HookOptions) -> int:  # noqa: ARG001
+    """Answer the hook of a coding agent.
+
+    The agent runs this, as `assay install --hooks` wrote it, with the event as JSON on standard input. Where a session
+    starts in a folder that is indexed, and before its first search through files, a sentence for the model is printed
+    as JSON; otherwise nothing.
+
+    Exits 0 if the event could be read, 2 on an error.
+    """
+    import json
+    import sys
+
+    from assay.errors import InputError
+    from assay.serve.agents.hooks import LARGEST_EVENT, hook_answer
+
+    try:
+        event = json.loads(sys.stdin.buffer.read(LARGEST_EVENT))
+    except (ValueError, RecursionError):
+        event = None
+    if not isinstance(event, dict):
+        raise InputError("standard input is not the event of a hook: a JSON object with hook_event_name and cwd")
+    if answer := hook_answer(event):
+        click.echo(json.dumps(answer))
     return 0
 
 

@@ -19,6 +19,7 @@ from assay.serve.agents import agents as table_of
 from assay.serve.agents import edits
 from assay.serve.agents.agents import NAME, Agent, AgentFiles, Entry, SettingsPlaces, StartCommand
 from assay.serve.agents.edits import SettingsEdit, entry_in, resolved
+from assay.serve.agents.hooks import add_guide, add_hooks, hook_command, remove_guide, remove_hooks
 from assay.serve.agents.instructions import add_lines, has_lines, instructions_of, remove_lines
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
@@ -125,6 +126,7 @@ class InstallOptions:
     """Whether the project was named, and is not just where somebody is."""
     undo: bool
     has_instructions: bool = True
+    hooks: bool = False
 
     def entry(self, agent: Agent) -> Entry:
         """Return the entry of an agent."""
@@ -171,6 +173,21 @@ class InstallOptions:
             text = edits.read(place[0])
             return SettingsEdit(place[0], text, text, notes=(f"the lines in {place[0]} stay: {users[0]} uses them",))
         return remove_lines(*place)
+
+    def change_reminders(self, agent: Agent, scope: str) -> Iterator[SettingsEdit]:
+        """Yield the changes of hooks, skill and subagent that are wanted; --undo takes back what there is of them."""
+        if not (self.hooks or self.undo):
+            return
+        machine = SettingsPlaces.here()
+        if scope in agent.hooks:
+            file = self.project / machine.path(agent.hooks[scope])
+            edits.refuse_leading_out(file, self.project)
+            command = hook_command(_how(agent))
+            yield remove_hooks(file, [*agent.events]) if self.undo else add_hooks(file, agent.events, command)
+        for name, places in agent.guides.items():
+            file = self.project / machine.path(places[scope])
+            edits.refuse_leading_out(file, self.project)
+            yield remove_guide(file) if self.undo else add_guide(file, name)
 
     def scopes(self, agent: Agent) -> list[str]:
         """Return the scopes to look at, in this order: the one that is meant, or to undo all that the agent has."""
@@ -235,12 +252,13 @@ def _show_all(agents: Sequence[Agent], asked: InstallOptions) -> tuple[list[Plan
 
 
 def _plan(agent: Agent, asked: InstallOptions, agents: Sequence[Agent]) -> list[PlannedEdit]:
-    """Return the changes of an agent: its entry and its instructions; to undo, in the first scope that has some."""
+    """Return the changes of an agent: entry, instructions and hooks; to undo, in the first scope that has some."""
     found: list[list[PlannedEdit]] = []
     for scope in asked.scopes(agent):
         planned = [PlannedEdit(agent, asked.change(agent, scope), agent.place(scope).remark)]
         if (lines := asked.change_lines(agent, scope, agents)) is not None:
             planned.append(PlannedEdit(agent, lines))
+        planned += [PlannedEdit(agent, edit) for edit in asked.change_reminders(agent, scope)]
         found.append(planned[::-1] if asked.undo else planned)  # a folder goes after what was put into it later
     return next((each for each in found if any(edit.change.real for edit in each)), found[0])
 

@@ -35,6 +35,7 @@ COMMANDS = {
     "trust": "Let the settings file of a repository choose models and places.",
     "token": "Make a token for a person who may use a server.",
     "install": "Let coding agents use `assay mcp`.",
+    "hook": "Answer the hook of a coding agent.",
     "truth": "Extract, check and convert ground truth.",
     "bench": "Measure code search, with statistics.",
     "exec": "Run programs safely and say how each one failed.",
@@ -55,7 +56,11 @@ def _choose_color(context: click.Context, _: click.Parameter, value: str) -> Non
 @click.command(
     cls=Lazy,
     names=COMMANDS,
-    elsewhere={"candidates": "assay.cli.judge", **dict.fromkeys(("outline", "pattern"), "assay.cli.structure")},
+    elsewhere={
+        "candidates": "assay.cli.judge",
+        "hook": "assay.cli.install",
+        **dict.fromkeys(("outline", "pattern"), "assay.cli.structure"),
+    },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(

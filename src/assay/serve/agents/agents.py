@@ -56,6 +56,9 @@ class Agent:
     is_joined: bool = False
     searches: bool = True
     instructions: Mapping[str, InstructionFiles] = field(default_factory=dict)
+    hooks: Mapping[str, str] = field(default_factory=dict)
+    events: Mapping[str, str] = field(default_factory=dict)
+    guides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def shape(self, command: str, args: Sequence[str]) -> Entry:
         """Return the entry that starts a command."""

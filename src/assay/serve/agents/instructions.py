@@ -17,9 +17,9 @@ from assay.serve.agents.edits import EditRecord, SettingsEdit, read, resolved
 BEGIN = "<!-- assay: written by `assay install`, removed by `assay install --undo` -->"
 END = "<!-- /assay -->"
 LINES = (
-    '- MCP tool `search` (server assay): where or how something is done, asked in words; start with `detail: "names"`.',
-    "- `related`: what calls the unit at a line of a file, what it calls and what is like it; ask before changing it.",
-    "- `log`: when and why something was changed: commits by meaning, author, date and path.",
+    "- MCP tool `search` (server assay): where or how something is done, asked in words; `read` returns a whole unit.",
+    "- `assay grep PATTERN` in a shell takes the flags of grep and lists every match, declarations first.",
+    '- `assay related FILE:LINE`: callers, callees and tests, before a change; `assay log "why"`: commits by meaning.',
 )
 """What an agent reads: which tool is for what."""
 

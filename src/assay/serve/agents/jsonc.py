@@ -67,6 +67,25 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
     return text[:at] + read.written(value, read.indent(at), inline=read.is_inline(at)) + text[end:]
 
 
+def append(text: str, keys: Sequence[str], value: object) -> str:
+    """Return a text with one more element at the end of a list, which is made where there is none."""
+    read = _Text(text)
+    at = read.root if read.value is not None else -1
+    for key in keys:
+        member = read.member(at, key) if at >= 0 and read.strict[at] == "{" else None
+        at = member.value if member else -1
+    if at < 0 or read.decode(at)[0] == []:
+        return put(text, keys, [value])
+    old, end = read.decode(at)
+    if not isinstance(old, list):
+        raise InputError(f"'{'.'.join(keys)}' is {json.dumps(old)[:40]}, wanted a list")
+    last = len(read.strict[: end - 1].rstrip(_BLANK))
+    pad = read.indent(last)
+    inline = "\n" not in text[at:end]
+    gap = " " if inline else f"{read.newline}{pad}"
+    return f"{text[:last]},{gap}{read.written(value, pad, inline=inline)}{text[last:]}"
+
+
 def drop(text: str, keys: Sequence[str]) -> str:
     """Return a text without a member that is there; comments around it stay."""
     read = _Text(text)
@@ -213,14 +232,17 @@ def _nested(keys: Sequence[str], value: object) -> object:
 
 
 def _block(value: object, pad: str, unit: str, newline: str) -> str:
-    """Return a value with one line a member; lists stay on theirs."""
-    if not isinstance(value, dict) or not value:
-        return json.dumps(value, ensure_ascii=False)
+    """Return a value with one line a member; lists of plain values stay on theirs."""
     inner = pad + unit
-    rows = (
-        f"{inner}{json.dumps(key, ensure_ascii=False)}: {_block(of, inner, unit, newline)}" for key, of in value.items()
-    )
-    return f"{{{newline}{f',{newline}'.join(rows)}{newline}{pad}}}"
+    if isinstance(value, dict) and value:
+        members = ((f"{json.dumps(key, ensure_ascii=False)}: ", of) for key, of in value.items())
+    elif isinstance(value, list) and any(isinstance(of, dict) for of in value):
+        members = (("", of) for of in value)
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    rows = (f"{inner}{name}{_block(of, inner, unit, newline)}" for name, of in members)
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    return f"{left}{newline}{f',{newline}'.join(rows)}{newline}{pad}{right}"
 
 
 def _blanked(found: re.Match[str]) -> str:

@@ -1,0 +1,176 @@
+"""Remind a coding agent of search: hooks in its settings, a skill and a subagent, and what a hook answers.
+
+A hook is a command that the agent runs when a session starts and before it calls a tool; what the command prints is
+added to the model's context. It is quiet where Assay is not installed, and where nothing is indexed. Its input and
+output are those of Claude Code, which Codex shares (https://code.claude.com/docs/en/hooks,
+https://developers.openai.com/codex/hooks).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from assay.errors import InputError
+from assay.io.files import check_writable
+from assay.serve.agents import edits, jsonc
+from assay.serve.agents.agents import StartCommand
+from assay.serve.agents.edits import EditRecord, SettingsEdit, read, recall, resolved
+from assay.store.place import default_location
+
+START = (
+    "Assay indexes this repository. For where or how something is done, ask in words: the tool `search` of the MCP "
+    'server `assay` if it is listed, else `assay search "WORDS"`. For a name or a text, `assay grep PATTERN` takes the '
+    "flags of grep and lists every match, declarations first."
+)
+BEFORE_TOOL = (
+    "Assay indexes this repository: `assay grep` takes the same flags and lists declarations first, and `search` (MCP) "
+    "or `assay search` answers questions in words."
+)
+_OURS = re.compile(r"\bassay['\"]? hook\b")
+_SEARCHES = re.compile(r"(?:^|[;&(]\s*)(?:git grep|e?grep|rg|ag|ack)\s")
+"""A command that looks through files; one that filters what another prints comes after a pipe."""
+_FORGET_S = 7 * 24 * 3600.0
+LARGEST_EVENT = 4 * 1024 * 1024
+"""Bytes of an event that are read."""
+
+
+def hook_command(how: StartCommand) -> str:
+    """Return the shell command of a hook, which does nothing where the program is missing."""
+    words = shlex.join([how.command, *how.first, "hook"])
+    return f"command -v {shlex.quote(how.command)} >/dev/null 2>&1 && {words} || true"
+
+
+def add_hooks(file: Path, events: Mapping[str, str], command: str) -> SettingsEdit:
+    """Return the change that puts a hook for each event, with the tools that it matches, into a file of settings."""
+    text, after = read(file), read(file) or ""
+    groups: dict[str, Any] = {}
+    for event, matcher in events.items():
+        match = {"matcher": matcher} if matcher else {}
+        groups[event] = {**match, "hooks": [{"type": "command", "command": command}]}
+        present = _groups(file, after, event)
+        if groups[event] not in present:
+            after = _without_ours(file, after, event) if any(map(_is_ours, present)) else after
+            after = jsonc.append(after, ["hooks", event], groups[event])
+    if after == (text or ""):
+        return SettingsEdit(file, text, text)
+    check_writable(file)
+    return SettingsEdit(file, text, after, edits.recorded(file, text, after, groups, recall(resolved(file))))
+
+
+def remove_hooks(file: Path, events: Sequence[str]) -> SettingsEdit:
+    """Return the change that takes the hooks back: the text of before, or where others changed it only the hooks."""
+    text, record = read(file), recall(resolved(file))
+    after = record.undone(text) if record and text is not None else None
+    if text is None or (after is None and not any(_is_ours(each) for on in events for each in _groups(file, text, on))):
+        return SettingsEdit(file, text, text)
+    check_writable(file)
+    if after is None:
+        after = text
+        for event in events:
+            after = _without_ours(file, after, event)
+    is_new = record is not None and record.new and after.strip() in {"", "{}"}
+    known = record or EditRecord(str(resolved(file)), {})
+    return SettingsEdit(file, text, None if is_new else after, known, undoes=True)
+
+
+def _groups(file: Path, text: str, event: str) -> list[Any]:
+    try:
+        hooks = jsonc.load(text).get("hooks", {})
+    except jsonc.BrokenText as error:
+        raise InputError(f"{file}:{error.line}: cannot be read: {error}") from error
+    found = hooks.get(event, []) if isinstance(hooks, dict) else None
+    if not isinstance(found, list):
+        raise InputError(f"{file}: 'hooks' is not an object of lists; correct it, or add the hooks by hand")
+    return found
+
+
+def _is_ours(group: Any) -> bool:
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    commands = [each.get("command") for each in hooks or [] if isinstance(each, dict)]
+    return any(isinstance(command, str) and _OURS.search(command) for command in commands)
+
+
+def _without_ours(file: Path, text: str, event: str) -> str:
+    """Return a text without our hooks of an event, and without what only they were there for."""
+    found = _groups(file, text, event)
+    left = [group for group in found if not _is_ours(group)]
+    if left or not found:
+        return jsonc.put(text, ["hooks", event], left) if left != found else text
+    text = jsonc.drop(text, ["hooks", event])
+    return text if jsonc.load(text)["hooks"] else jsonc.drop(text, ["hooks"])
+
+
+def add_guide(file: Path, name: str) -> SettingsEdit:
+    """Return the change that writes a skill or a subagent; a file that somebody else wrote stays."""
+    text, after = read(file), files("assay.serve.agents").joinpath(f"{name}.md").read_text("utf-8")
+    if text == after:
+        return SettingsEdit(file, text, text)
+    if text is not None and recall(resolved(file)) is None:
+        note = f"{file} exists and was not written by `assay install`: it stays"
+        return SettingsEdit(file, text, text, notes=(note,))
+    check_writable(file)
+    return SettingsEdit(file, text, after, edits.recorded(file, text, after, {}, recall(resolved(file))))
+
+
+def remove_guide(file: Path) -> SettingsEdit:
+    """Return the change that removes a skill or a subagent, unless somebody changed it since."""
+    text, record = read(file), recall(resolved(file))
+    if text is None or record is None:
+        return SettingsEdit(file, text, text)
+    if record.undone(text) is None:
+        return SettingsEdit(file, text, text, notes=(f"{file} was changed since it was written: it stays",))
+    check_writable(file)
+    return SettingsEdit(file, text, None, record, undoes=True)
+
+
+def hook_answer(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an agent adds to its context at an event; empty where there is nothing to say.
+
+    A session hears of `assay grep` once, before the first tool that looks through files.
+    """
+    name, folder = event.get("hook_event_name"), event.get("cwd")
+    if not isinstance(folder, str) or not _is_indexed(Path(folder)):
+        return {}
+    if name == "SessionStart":
+        text = START
+    elif _looks_through_files(event) and _is_first(str(event.get("session_id", ""))):
+        text = BEFORE_TOOL
+    else:
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
+
+
+def _is_indexed(folder: Path) -> bool:
+    return any((default_location(root) / "manifest.json").is_file() for root in (folder, *folder.parents))
+
+
+def _looks_through_files(event: Mapping[str, Any]) -> bool:
+    if event.get("tool_name") == "Grep":
+        return True
+    given = event.get("tool_input")
+    command = given.get("command") if isinstance(given, dict) else None
+    words = command if isinstance(command, str) else " ".join(map(str, command)) if isinstance(command, list) else ""
+    return _SEARCHES.search(words) is not None
+
+
+def _is_first(session: str) -> bool:
+    """Say whether a session was not reminded yet, and remember that it is now."""
+    folder = platformdirs.user_cache_path("assay") / "hooks"
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = folder / hashlib.blake2b(session.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    if mark.exists():
+        return False
+    for old in folder.iterdir():
+        if old.stat().st_mtime < time.time() - _FORGET_S:
+            old.unlink(missing_ok=True)
+    mark.touch()
+    return True
