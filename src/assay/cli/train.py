@@ -1,4 +1,4 @@
-"""Commands that train a part on data of your own: an encoder, a generator, the judge `signals`, the ranking."""
+"""Commands that train a part on data of your own: an encoder, the judge `signals`, the ranking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.cli.progress import print_line
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
 from assay.settings import changed
-from assay.train.settings import BEFORE, TEACHER, EncoderRequest, GeneratorRequest, RankingRequest, SignalsRequest
+from assay.train.settings import BEFORE, TEACHER, EncoderRequest, RankingRequest, SignalsRequest
 
 if TYPE_CHECKING:
     from assay.train.pairs import TrainingPair
@@ -135,39 +135,6 @@ def _training_pairs(request: EncoderRequest, left_out: Sequence[str]) -> list[Tr
     if not kept:
         raise InputError("--leave-out leaves nothing to learn from: it judges a text of every pair")
     return kept
-
-
-@command(
-    GeneratorRequest,
-    example="assay train generator MBPP.jsonl --base hf:SmolLM2-135M --out runs/generator --set batch=64",
-)
-def generator(request: GeneratorRequest) -> None:
-    """Fine-tune a causal language model on programs that are right, to sample with it.
-
-    DATA are tasks with references, or rows of assay rank data, of which the correct ones count; --tasks names the tasks
-    of such rows, for their functions and starter code. The defaults are those of the paper: 2 epochs, a rate of 1e-5,
-    256 programs a step, the checkpoint with the lowest validation loss. Only the program is learned, not the task's
-    text. With --set lora=16, matrices of that rank are trained and merged. A killed run continues when the same command
-    is given again.
-
-    Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model vllm:FOLDER --complete
-    --template apps.
-    """
-    from assay.train.generator import GeneratorSettings, train_generator
-
-    settings = changed(GeneratorSettings(), request.changes)
-    places = request.data, request.base, request.out
-    record = train_generator(*places, settings, print_line, tasks=request.tasks, fresh=request.fresh)
-    if record is None:  # another process of several writes it
-        return
-    click.echo(
-        f"{record['programs']:,} programs, {record['valid']:,} to choose by: loss of a token {record['before']:.4f} "
-        f"before, {record['loss']:.4f} at step {record['step']:,}, which is kept"
-    )
-    click.echo(
-        f"written to {request.out}; serve it, as with vllm serve {request.out}, and use it with assay rank sample "
-        f"TASKS --model vllm:{request.out} --complete --template {record['template']}"
-    )
 
 
 @command(

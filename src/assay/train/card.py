@@ -31,16 +31,6 @@ def rows_of(head: str, rows: Iterable[Sequence[object]]) -> str:
     return "\n".join((f"| {head} |", f"|{'---|' * (head.count('|') + 1)}", *lines))
 
 
-def tuned_head(record: Record, library: str, task: str) -> dict[str, str]:
-    """Return what stands above the card of a model that was fine-tuned from another one."""
-    return {
-        "license": record["license"],
-        "base_model": record["base"],
-        "library_name": library,
-        "pipeline_tag": task,
-    }
-
-
 def base_of(spec: str) -> str:
     """Return the folder or the name on the hub that the spec of a base names."""
     if not spec.startswith("hf:"):
@@ -206,7 +196,8 @@ def encoder_card(record: Record) -> str:
         "Results": _ENCODER_RESULTS.format_map(facts),
         "Limits": _ENCODER_LIMITS,
     }
-    head = tuned_head(record, "sentence-transformers", "sentence-similarity")
+    head = {"license": record["license"], "base_model": record["base"]}
+    head |= {"library_name": "sentence-transformers", "pipeline_tag": "sentence-similarity"}
     title = "An encoder of code, fine-tuned by `assay train encoder --base`"
     return page(title, _ENCODER.format_map(facts), sections, head)
 

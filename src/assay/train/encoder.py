@@ -45,7 +45,6 @@ except ModuleNotFoundError:  # where they stood before version 6
     from sentence_transformers.losses import CachedMultipleNegativesRankingLoss, MultipleNegativesRankingLoss
 
 RECORD, CARD, ONNX = "training.json", "README.md", "onnx"
-_MEASURE = "eval_mrr"
 _POOLING = "1_Pooling"
 _MODES = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "last": "pooling_mode_lasttoken"}
 
@@ -257,9 +256,7 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
     def look() -> float:
         return float(reciprocal_ranks(encoder, pooled, parts.valid).mean())
 
-    return run.train_to_the_best_look(
-        trainer, look, folder, say, steps, name="MRR", key="mrr", patience=settings.patience
-    )
+    return run.train_to_the_best_look(trainer, look, folder, say, steps, patience=settings.patience)
 
 
 def _loss(model: SentenceTransformer, settings: TuneSettings, *, is_one_kind: bool) -> torch.nn.Module:
@@ -276,7 +273,7 @@ def _loss(model: SentenceTransformer, settings: TuneSettings, *, is_one_kind: bo
 
 def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTransformerTrainingArguments:
     return SentenceTransformerTrainingArguments(
-        **run.look_arguments(folder, settings, steps, _MEASURE, higher_is_better=True),
+        **run.look_arguments(folder, settings, steps),
         per_device_train_batch_size=settings.batch,
         gradient_accumulation_steps=settings.accumulate,
         dataloader_drop_last=run.process_count() > 1,  # devices exchange batches of one size

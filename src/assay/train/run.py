@@ -1,6 +1,6 @@
 """Run a training that can be killed and goes on: its processes, its folder, its looks, and the weights it keeps.
 
-Encoders and generators are fine-tuned alike: a checkpoint stands at each look, the best look's weights are kept, and
+A checkpoint stands at each look, the best look's weights are kept, and
 the looks stand beside the checkpoints with the settings that decide about them: a run of other settings is refused. One
 process alone is a group of one; several are started by `accelerate launch` or `torchrun`, a GPU each; without GPUs they
 share the processor and talk by gloo. The owner of accelerate.
@@ -28,7 +28,7 @@ from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
 from assay.errors import InputError
 from assay.protocols import Say
 from assay.runs import record
-from assay.train.settings import FineTuneSettings
+from assay.train.settings import TuneSettings
 
 Value = TypeVar("Value")
 Look = tuple[int, float | None, float]
@@ -37,6 +37,7 @@ Look = tuple[int, float | None, float]
 RUN = "training"
 """The folder in the model's one that holds what a run needs to go on, and its looks."""
 _LOOKS, _STATE, _WEIGHTS = "looks.jsonl", "trainer_state.json", "weights.pt"
+_MEASURE = "eval_mrr"
 
 
 # --- the processes that train together
@@ -156,10 +157,8 @@ def remove_checkpoints(folder: Path) -> None:
 # --- the looks, by the trainer of transformers
 
 
-def look_arguments(
-    folder: Path, settings: FineTuneSettings, steps: int, measure: str, *, higher_is_better: bool
-) -> dict[str, Any]:
-    """Return the trainer's arguments for looks at a measure, checkpoints beside them, and the best one kept."""
+def look_arguments(folder: Path, settings: TuneSettings, steps: int) -> dict[str, Any]:
+    """Return the trainer's arguments for looks at MRR, checkpoints beside them, and the best one kept."""
     on_gpu = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     between = max(steps // settings.looks, 1)
     return {
@@ -174,8 +173,8 @@ def look_arguments(
         **dict.fromkeys(("eval_steps", "save_steps", "logging_steps"), between),
         "save_total_limit": 2,
         "load_best_model_at_end": True,
-        "metric_for_best_model": measure,
-        "greater_is_better": higher_is_better,
+        "metric_for_best_model": _MEASURE,
+        "greater_is_better": True,
         "seed": settings.seed,
         "data_seed": settings.seed,
         "disable_tqdm": True,
@@ -217,25 +216,22 @@ class _LookCallback(TrainerCallback):
         self._hear((state.global_step, self._loss, metrics[args.metric_for_best_model]), state.best_metric)
 
 
-def train_to_the_best_look(  # noqa: PLR0913  who looks, what it is called, who is told, when it ends
-    trainer: Any, look: Callable[[], float], folder: Path, say: Say, steps: int, *, name: str, key: str, patience: int
+def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who is told, when it ends
+    trainer: Any, look: Callable[[], float], folder: Path, say: Say, steps: int, *, patience: int
 ) -> list[dict[str, Any]]:
-    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on.
-
-    `name` is what a look finds, and `key` its field in the lines of the looks.
-    """
+    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on."""
     trainer.look = look
     trainer.remove_callback(PrinterCallback)
 
     def line_of(look: Look) -> dict[str, Any]:
-        return dict(zip(("step", "loss", key), look, strict=True))
+        return dict(zip(("step", "loss", "mrr"), look, strict=True))
 
     def hear(look: Look, best: float | None) -> None:
         step, loss, found = look
-        is_best = best is None or (found > best) == trainer.args.greater_is_better
+        is_best = best is None or found > best
         learned = "" if loss is None else f"loss {loss:.4f}, "
         beside = "best so far" if is_best else f"best {best:.4f}"
-        say(f"step {step:,} of {steps:,}: {learned}{name} {found:.4f} ({beside})")
+        say(f"step {step:,} of {steps:,}: {learned}MRR {found:.4f} ({beside})")
         if is_main_process():
             record.append_lines(looks_of(folder), [line_of(look)])
 
@@ -247,23 +243,23 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, what it is called, who 
     if patience:
         trainer.add_callback(EarlyStoppingCallback(patience))
     trainer.train(resume_from_checkpoint=checkpoint)
-    history, measure = trainer.state.log_history, trainer.args.metric_for_best_model
+    history = trainer.state.log_history
     losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
-    looks = [(at := int(entry["step"]), losses.get(at), entry[measure]) for entry in history if measure in entry]
+    looks = [(at := int(entry["step"]), losses.get(at), entry[_MEASURE]) for entry in history if _MEASURE in entry]
     return [line_of(each) for each in (start, *looks)]
 
 
 # --- the weights
 
 
-def with_low_rank(network: Any, rank: int, kind: str | None = None) -> Any:
+def with_low_rank(network: Any, rank: int) -> Any:
     """Return a network of which only matrices of a low rank are trained (LoRA); rank 0 trains all of it."""
     if not rank:
         return network
     from peft import LoraConfig, get_peft_model
 
     shape: dict[str, Any] = {"r": rank, "lora_alpha": 2 * rank, "lora_dropout": 0.05, "target_modules": "all-linear"}
-    return get_peft_model(network, LoraConfig(**shape, task_type=kind))
+    return get_peft_model(network, LoraConfig(**shape))
 
 
 def merged(network: Any) -> Any:
