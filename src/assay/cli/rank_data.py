@@ -202,8 +202,6 @@ def train(request: TrainRequest) -> None:
     from assay.rank.neural_data import RECIPES, NeuralSettings
     from assay.train.settings import extra_of
 
-    if request.int8 and not request.onnx:
-        raise InputError("--int8 is about model.onnx; add --onnx")
     base = request.base.removeprefix("hf:")
     settings = changed(NeuralSettings(base=base, task=request.task, **RECIPES[request.recipe]), request.changes)
     for file in request.files:
@@ -215,18 +213,12 @@ def train(request: TrainRequest) -> None:
     with extra_of("training a ranker"):
         from assay.train.neural import train as run
         from assay.train.run import is_main_process
-    if request.onnx:  # what is missing is named before the training, not after it
-        from assay.rank.neural_model import check_export, export
-
-        check_export()
     found = run(
         _examples(request.files, every=request.verbose), request.out, settings, print_line, resume=request.resume
     )
     if not is_main_process():  # another of several speaks
         return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
-    if request.onnx:
-        click.echo(f"model.onnx: at most {export(request.out, int8=request.int8):.1e} off from torch")
     click.echo(f"written to {request.out}; use it with --ranker neural:{request.out}")
 
 

@@ -174,6 +174,4 @@ class TrainRequest(Request):
     )
     changes: tuple[str, ...] = options.changes()
     resume: bool = flag("--resume", "Continue an interrupted run.")
-    onnx: bool = flag("--onnx", "Also write model.onnx, which ranks without torch.")
-    int8: bool = flag("--int8", "With --onnx: weights of 8 bits, a quarter of the size, less exact.")
     verbose: bool = verbose(_EVERY)
