@@ -85,7 +85,7 @@ def figure4(given: argparse.Namespace) -> Iterator[list[str]]:
 
 def table2(given: argparse.Namespace) -> Iterator[list[str]]:
     """Statistics, and how labels spread."""
-    yield ["judge", "accounts", str(given.records)]
+    yield ["judge", "export", str(given.records), "--to", str(given.out / "table2")]
 
 
 def table4(given: argparse.Namespace) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""`assay judge run`, `accounts` and `replay` as a user types them, with replies from a file or none at all."""
+"""`assay judge run` and `replay` as a user types them, with replies from a file or none at all."""
 
 from __future__ import annotations
 
@@ -45,10 +45,6 @@ def test_pairs_are_labelled_and_told(judge, assay, tmp_path: Path):
     ran = judge("--format", "json")
     told = json.loads(ran.out)
     assert (told["before"], told["judged"]) == (3, 0)
-    ran = assay("judge", "accounts", tmp_path / "records.jsonl", "--pairs", "3000")
-    assert "labels: 1 1, 0 2, undecided 0" in ran.out
-    assert "3,000 pairs like these: 4,000 calls, 0.1 M tokens read and 0.0 M written, $5.00" in ran.out
-    assert "the bottleneck is the model's answers" in ran.out
     ran = assay("judge", "replay", tmp_path / "records.jsonl")
     assert (ran.status, ran.out) == (0, "3 verdicts are the same, 0 differ, 0 had failed and have no steps\n")
 
@@ -145,7 +141,7 @@ def test_what_makes_no_sense_is_refused(refuses, tmp_path: Path, monkeypatch: py
             ("--judge signals --sample 4", "--sample 4: there are only 2 queries; leave --sample out to take all"),
         )
     ])  # fmt: skip
-    refuses((f"judge {line}", "no such file") for line in ("replay none", "run none --judge signals", "accounts none"))
+    refuses((f"judge {line}", "no such file") for line in ("replay none", "run none --judge signals"))
 
 
 def test_a_budget_is_money_or_tokens_and_a_rate_requests_or_tokens():

@@ -1,4 +1,4 @@
-"""Add up what a campaign cost and showed, and forecast what more pairs would take."""
+"""Add up what a campaign cost and showed."""
 
 from __future__ import annotations
 
@@ -9,24 +9,8 @@ from statistics import median
 from typing import Any
 
 from assay.judge.pairs import COUNTED
-from assay.llm.endpoint import Price
 
 CLEAR = frozenset({"screen"})
-PUBLISHED = {
-    "pairs": 412_080,
-    "codes": 132_952,
-    "code_length": 378.052,
-    "cost_a_pair": 0.00062,
-    "seconds_clear": 10.0,
-    "seconds_unclear": 50.0,
-    "unclear_share": 0.33,
-    "cases_a_program": 4.31,
-    "executable_share": 0.8367,
-    "codes_of_two_queries": 0.367,
-}
-"""What CoSQA+ says of itself (table II, IV-C, IV-E, VI-A)."""
-
-
 _PLACES = ("model", "sandbox", "install")
 
 
@@ -60,8 +44,6 @@ class CampaignCosts:
     labels: Counter[int | None] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
     paths: dict[str, CostRoute] = field(default_factory=lambda: defaultdict(CostRoute))
-    failed_calls: int = 0
-    """That gave no answer: refused, cut, or of no use each time."""
     programs: int = 0
     cases: int = 0
     ran: int = 0
@@ -106,11 +88,6 @@ class CampaignCosts:
             self.repaired += bool(record["executable"] and record["fixes"])
             self.fixes.update(record["fixes"])
 
-    def add_failed(self, record: Mapping[str, Any]) -> None:
-        """Count a call that gave no answer, and what it took all the same."""
-        self.failed_calls += 1
-        self.paths["undecided"].add(record, 0, 1)
-
 
 def accounts(verdicts: Iterable[Mapping[str, Any]]) -> CampaignCosts:
     """Add up the records of verdicts."""
@@ -144,66 +121,14 @@ def costs_as_json(made: CampaignCosts) -> dict[str, Any]:
         "repaired_share": share(made.repaired, made.ran),
         "fixes": dict(made.fixes),
         "calls": round(made.total("calls")),
-        "failed_calls": made.failed_calls,
         "asked_again_share": share(made.total("asked_again"), made.total("calls")),
         "cached_share": share(made.total("tokens_cached"), made.total("tokens_in")),
         "matches_a_query": _spread(made.matches.values()),
         "queries_a_code": _spread(matched),
         "codes_of_two_queries": share(sum(count > 1 for count in matched), len(matched)),
-        "published": PUBLISHED,
     }
 
 
 def _spread(counts: Iterable[int]) -> dict[str, int]:
     """Return how often each count occurs."""
     return {str(count): often for count, often in sorted(Counter(counts).items())}
-
-
-OVERHEAD_S = 0.0015
-"""Time of a pair beside models and sandboxes, one after another, measured; see docs/judging.md."""
-
-
-@dataclass(frozen=True, slots=True)
-class CostForecast:
-    """What some number of pairs would take, if they are like those of the records."""
-
-    pairs: int
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    tokens_cached: int
-    cost: float
-    """As the records price it."""
-    model_s: float
-    """All waiting for models, on the clock, with so many pairs at a time."""
-    sandbox_s: float
-    """All running of tests, on the clock, with so many programs at a time."""
-    overhead_s: float
-    """What is left: prompts, records, threads."""
-    bottleneck: str
-
-    @property
-    def seconds(self) -> float:
-        """The longest of them: they go on side by side."""
-        return max(self.model_s, self.sandbox_s, self.overhead_s)
-
-
-def planned(made: CampaignCosts, pairs: int, *, workers: int, cores: int) -> CostForecast:
-    """Return what so many pairs would take with so many pairs at a time and so many programs at a time."""
-    factor = pairs / max(made.pairs, 1)
-    model_s, sandbox_s = factor * made.total("model_s") / workers, factor * made.total("sandbox_s") / cores
-    times = {"the model's answers": model_s, "running tests": sandbox_s, "this program": pairs * OVERHEAD_S}
-    return CostForecast(
-        pairs,
-        **{name: round(factor * made.total(name)) for name in ("calls", "tokens_in", "tokens_out", "tokens_cached")},
-        cost=factor * made.total("cost"),
-        model_s=model_s,
-        sandbox_s=sandbox_s,
-        overhead_s=pairs * OVERHEAD_S,
-        bottleneck=max(times, key=lambda name: times[name]),
-    )
-
-
-def priced(plan: CostForecast, prices: Mapping[str, Price]) -> dict[str, float]:
-    """Return what a plan costs with each of these models, by their specs, in USD; nan is unknown."""
-    return {spec: price.of(plan.tokens_in, plan.tokens_out) for spec, price in prices.items()}

@@ -101,21 +101,6 @@ class ReplayRequest(Request):
     verbose: bool = verbose("Name what differs; show the traceback of an error.")
 
 
-class AccountsRequest(Request):
-    """Add up what records cost, and what more pairs would."""
-
-    records: Path = argument()
-    pairs: int | None = option("--pairs N", "Plan for N pairs.  [default: 412,080, those of CoSQA+]", least=1)
-    workers: int = option("--workers N", "Plan for N pairs at a time.", least=1, default=8)
-    cores: int | None = option("--cores N", "Plan for N programs at a time.  [default: the cores]", least=1)
-    prices: tuple[str, ...] = option(
-        "--price SPEC",
-        "Plan with the price of this model, PROVIDER:MODEL. Repeatable.  [default: the models that judged]",
-    )
-    form: str = form("text", "json")
-    verbose: bool = verbose("Show the traceback of an error.")
-
-
 class ExportRequest(Request):
     """Write records as a benchmark."""
 
