@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
 from assay.runs import options
-from assay.runs.options import ClusterOptions, GateOptions, SampleDraw
+from assay.runs.options import ClusterOptions, SampleDraw
 
 EVEN = 0.5
 """The fraction of matches that `signals` expects where nothing else is said."""
@@ -177,9 +177,5 @@ class AgreementRequest(Request):
     )
     match: int = option("--match GRADE", "The lowest grade that counts as a match.", least=1, default=1)
     show: int = option("--show N", "Print at most N disagreements.", least=0, default=10)
-    results: Path | None = option(
-        "--results FOLDER", "Write results.json, RESULTS.md and report.html there; needs --gold.", kind="folder"
-    )
-    gating: GateOptions = shared(GateOptions)
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)
