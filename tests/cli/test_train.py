@@ -112,9 +112,6 @@ def test_a_transformer_is_tuned_on_judged_pairs_and_can_be_searched_with(assay, 
     assert shown[-1] == f"written to {out}; use it with --encoder hf:{out}"
     again = assay(*command)
     assert (again.status, again.out) == (0, ran.out)
-    pytest.importorskip("matplotlib", reason="the bench extra is not installed")
-    assert assay(*command, "--curve", tmp_path / "curve.svg").status == 0
-    assert "MRR on the validation part" in (tmp_path / "curve.svg").read_text()
     assert "was trained so before; --fresh trains it again" in again.err
     other = assay(*command, "--set", "rate=1e-3")
     assert (other.status, "rate differ; give another --out, or --fresh" in other.err) == (2, True)

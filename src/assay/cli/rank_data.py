@@ -15,7 +15,6 @@ from assay.errors import InputError, counted, lasting, nearest, rate_text
 from assay.io.terminal import dumps, say, say_problems
 from assay.rank.requests import DataRequest, MixRequest, SampleRequest, TrainRequest
 from assay.report.plain_text import table_lines
-from assay.report.web_page import check_picture, write_picture
 from assay.runs.record import start_fresh
 from assay.settings import changed
 from assay.values import Problem
@@ -42,8 +41,6 @@ def data(request: DataRequest) -> None:
 
     datasets.check_place(request.out)
     split((), valid=request.valid, test=request.test)
-    if request.plot:
-        check_picture(request.plot)
     with progress() as watch:
         ran = run_for_dataset(request, say, watch)
     for name, why in ran.failing.items():
@@ -57,12 +54,12 @@ def data(request: DataRequest) -> None:
     if request.strip_examples:
         rows = [replace(row, prompt=without_examples(row.prompt)) for row in rows]
     datasets.write(request.out, rows)
-    _show(rows, request.form, request.plot)
+    _show(rows, request.form)
     say(f"{counted(len(rows), 'program')} written to {request.out}")
 
 
-def _show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
-    """Print how many programs fail how, and draw it where that was asked for."""
+def _show(rows: Sequence[Example], form: str) -> None:
+    """Print how many programs fail how."""
     from assay.rank import fault_tables
 
     sides = fault_tables.sides(rows)
@@ -70,8 +67,6 @@ def _show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
         click.echo(dumps({"splits": fault_tables.tables_as_json(sides)}))
     else:
         click.echo("\n\n".join("\n".join(table_lines(table, indent="")) for table in fault_tables.tables(sides)))
-    if plot:
-        write_picture(fault_tables.drawing(sides), plot)
 
 
 @command(MixRequest, example="assay rank mix mbpp.parquet apps.jsonl --out mixed.parquet")
@@ -99,7 +94,7 @@ def mix(request: MixRequest) -> None:
         what = f"{counted(len(leaked), 'task')} would stand in two splits ({', '.join(leaked[:3])})"
         raise InputError(f"{what}: make the data sets with one --seed")
     datasets.write(request.out, rows)
-    _show(rows, request.form, request.plot)
+    _show(rows, request.form)
     say(f"{counted(len(rows), 'program')} written to {request.out}")
 
 

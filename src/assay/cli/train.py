@@ -56,7 +56,7 @@ def _refuse_mixtures(request: EncoderRequest) -> None:
     if request.before and not request.words:
         raise InputError("--from names the table that --join starts from: add --join FILE, or leave out --from")
     of_table = {"--teacher": request.teacher, "--join": request.words, "--from": request.before}
-    of_base = {"--lora": request.lora, "--onnx": request.onnx, "--curve": request.curve, "--fresh": request.fresh}
+    of_base = {"--lora": request.lora, "--onnx": request.onnx, "--fresh": request.fresh}
     name = next((name for name, value in (of_table if request.base else of_base).items() if value), "")
     if name and request.base:
         raise InputError(f"{name} is about a table, and --base fine-tunes a transformer: leave one of them out")
@@ -66,22 +66,17 @@ def _refuse_mixtures(request: EncoderRequest) -> None:
 
 def _tune_encoder(request: EncoderRequest) -> None:
     """Fine-tune a transformer and say what it is worth."""
-    from assay.report.web_page import check_picture, write_picture
     from assay.train.card import base_of
     from assay.train.pairs import LEFT_OUT
     from assay.train.settings import TuneSettings, extra_of
 
-    if request.curve:
-        check_picture(request.curve)
     base, settings = base_of(request.base), changed(TuneSettings(lora=request.lora or 0), request.changes)
     pairs = _training_pairs(request, sorted(LEFT_OUT))
     with extra_of("train encoder --base"):
-        from assay.train.encoder import curve_of, tune_encoder
+        from assay.train.encoder import tune_encoder
     record = tune_encoder(pairs, base, request.out, settings, print_line, onnx=request.onnx, fresh=request.fresh)
     if record is None:  # another process of several writes it
         return
-    if request.curve:
-        write_picture(curve_of(record), request.curve)
     figures = record["figures"]
     click.echo(f"{record['test_queries']:,} queries of the test part, {record['test_codes']:,} codes")
     click.echo(f"{'':<18}MRR    95% interval")

@@ -28,7 +28,6 @@ from assay.errors import InputError
 from assay.io import files
 from assay.measure.compare import compare, interval
 from assay.protocols import Say
-from assay.report.document import CurvePanel, Curves, Mean, Series
 from assay.runs import record
 from assay.runs.record import manifest
 from assay.train import run
@@ -308,17 +307,6 @@ def reciprocal_ranks(encoder: HfEncoder, pooled: PooledModel, pairs: Sequence[Tr
     pooled.model.train(was_training)
     ranks = [float((row >= row[places].max()).sum()) for row, places in zip(scores, right.values(), strict=True)]
     return 1.0 / np.array(ranks)
-
-
-def curve_of(about: Mapping[str, Any]) -> Curves:
-    """Return the figure of what the looks saw, from the record of a training."""
-    panels = []
-    for name, title in (("mrr", "MRR on the validation part"), ("loss", "Loss since the look before")):
-        seen = [(float(look["step"]), look[name]) for look in about["looks"] if look[name] is not None]
-        means = tuple(Mean(y, y, y) for _, y in seen)
-        panels.append(CurvePanel(title, (Series("fine-tuned", 0, tuple(step for step, _ in seen), means),)))
-    caption = f"{about['base']}, {about['learned']:,} pairs; the model of step {about['step']:,} is kept."
-    return Curves("Training", caption, tuple(panels), x="step")
 
 
 # --- saving

@@ -195,9 +195,6 @@ class EncoderRequest(Request):
         "--lora RANK", "With --base: train LoRA matrices of this rank alone, and merge them.", least=1
     )
     onnx: bool = flag("--onnx", "With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
-    curve: Path | None = option(
-        "--curve FILE", "With --base: draw loss and MRR over the steps (.svg or .png).", kind="file"
-    )
     fresh: bool = flag("--fresh", "With --base: start again; what is in FOLDER is moved to FOLDER.old.")
     teacher: str = option("--teacher SPEC", "The encoder to distill first.", show=TEACHER)
     words: Path | None = option(
