@@ -69,8 +69,6 @@ def test_two_people_label_a_third_settles_and_what_reads_records_reads_labels(as
     ):
         ran = assay(*line.split())
         assert (ran.status, said in ran.out) == (0, True), ran.err
-    ran = assay("judge", "replay", "labels/ann.jsonl")
-    assert (ran.status, "holds labels of a person" in ran.err) == (2, True)
 
 
 def test_a_session_that_is_stopped_goes_on_and_tells_of_nothing_else(home: Path):

@@ -12,7 +12,7 @@ from assay.cli.adapter import command
 from assay.cli.progress import ProgressReporter, progress
 from assay.errors import InputError, counted, lasting, rate_text
 from assay.io.terminal import dumps, say, say_problems
-from assay.judge.requests import CandidatesRequest, ExportRequest, JudgeRequest, ReplayRequest
+from assay.judge.requests import CandidatesRequest, ExportRequest, JudgeRequest
 
 if TYPE_CHECKING:
     from assay.judge.campaign import Tally
@@ -69,33 +69,6 @@ def _tally_text(tally: Tally, problem: str) -> Iterator[str]:
     if tally.stopped:
         left = tally.total - tally.done
         yield f"stopped: {tally.stopped}; {left:,} pairs are left, and the same command goes on with them"
-
-
-@command(ReplayRequest, example="assay judge replay records.jsonl")
-def replay(request: ReplayRequest) -> int:
-    """Judge the pairs of RECORDS again from the replies and runs in it: no model, no sandbox, no network.
-
-    Exits 0 if every verdict is the same, 1 if one differs, 2 on an error.
-    """
-    from assay.operations.judge import replay_records
-
-    if not request.records.is_file():
-        raise InputError(f"no such file: '{request.records}'; `assay judge run` writes records")
-    same = skipped = 0
-    different = []
-    for verdict in replay_records(request.records, request.prompts):
-        skipped += verdict.skipped
-        same += verdict.same
-        if not verdict.same and not verdict.skipped:
-            record, again = verdict.recorded, verdict.again
-            different.append(f"{record['query_id']}, {record['code_id']}")
-            if request.verbose:
-                changed = [name for name in record if record[name] != again.get(name)]
-                say(f"{different[-1]}: {', '.join(changed)} differ")
-    text = f"{same:,} verdicts are the same, {len(different):,} differ, {skipped:,} had failed and have no steps"
-    fields = {"same": same, "different": different, "skipped": skipped}
-    click.echo(dumps(fields) if request.form == "json" else text)
-    return 1 if different else 0
 
 
 @command(ExportRequest, example="assay judge export records.jsonl --to benchmark")

@@ -23,7 +23,6 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
             "run": "Label pairs; continue an interrupted run.",
             "label": "Let people label pairs on a page.",
             "agreement": "Compare labels with the truth and with one another.",
-            "replay": "Compute verdicts again from their records.",
             "export": "Write records as a benchmark.",
         },
         "elsewhere": dict.fromkeys(("label", "agreement"), "assay.cli.judge_labels"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
 from assay.runs import options
-from assay.runs.options import ClusterOptions, SampleDraw
+from assay.runs.options import SampleDraw
 
 EVEN = 0.5
 """The fraction of matches that `signals` expects where nothing else is said."""
@@ -70,7 +70,6 @@ class JudgeOptions(Request):
     workers: int = option("--workers N", "Pairs judged at a time.", least=1, default=8)
     sandbox: str = options.sandbox()
     timeout: float | None = options.timeout("a test case")
-    where: ClusterOptions = shared(ClusterOptions)
     install: bool = flag("--install", "Install missing modules of allowed distributions.")
     allow: Path | None = options.allow()
     no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
@@ -90,15 +89,6 @@ class JudgeRequest(Request):
     retry: bool = flag("--retry", "Judge undecided pairs again.")
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)
-
-
-class ReplayRequest(Request):
-    """Compute verdicts again from their records."""
-
-    records: Path = argument()
-    prompts: Path | None = option("--prompts FOLDER", "Use the prompt files in FOLDER.  [default: those that ship]")
-    form: str = form("text", "json")
-    verbose: bool = verbose("Name what differs; show the traceback of an error.")
 
 
 class ExportRequest(Request):

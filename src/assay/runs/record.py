@@ -324,9 +324,9 @@ class NoSteps:
 class Journal:
     """A file to which many threads append: one write for all that wait at that moment."""
 
-    def __init__(self, file: Path, wanted: Wanted, *, only_read: bool = False) -> None:
-        """Find the steps of a file that are wanted; each has its `key`. With `only_read` nothing is added."""
-        self.file, self._only_read = file, only_read
+    def __init__(self, file: Path, wanted: Wanted) -> None:
+        """Find the steps of a file that are wanted; each has its `key`."""
+        self.file = file
         self._at = {key: place for place, key in places(file, wanted)}
         self._lock, self._writing = Lock(), Lock()
         self._waiting: list[Record] = []
@@ -338,8 +338,6 @@ class Journal:
 
     def put(self, *steps: Record) -> None:
         """Append records; they are on disk when this returns, written by this thread or by one before it."""
-        if self._only_read:
-            return
         with self._lock:
             self._waiting.extend(steps)
         with self._writing:
