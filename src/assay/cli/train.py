@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -178,7 +177,7 @@ def ranking(request: RankingRequest) -> None:
     with extra_of("train ranking"):
         from assay.train.ranking import train_ranking
     settings = changed(RankingSettings(encoder=request.encoder), request.changes)
-    trained, table = train_ranking(
+    trained = train_ranking(
         request.truths, request.checkouts, request.out, settings, print_line, foreign=request.foreign
     )
     for one in trained:
@@ -189,8 +188,4 @@ def ranking(request: RankingRequest) -> None:
         for which, rejected in (("another repository", one.rejected), ("no repository", one.foreign_rejected)):
             if rejected is not None:
                 click.echo(f"of questions that {which} answers, {rejected:.1%} are rejected")
-    click.echo("beside plain orders, Hit@5 / MRR")
-    for group, of in groupby(table, key=lambda one: one.group):
-        said = ", ".join(f"{one.system} {one.figures[0].value:.3f} / {one.figures[1].value:.3f}" for one in of)
-        click.echo(f"{group}: {said}")
     click.echo(f"written to {request.out}; use it with --set search.weights={request.out}")
