@@ -4,9 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -145,21 +142,3 @@ def test_a_folder_of_something_else_is_left_alone(tiny_bert: Path, tmp_path: Pat
         tune(tmp_path, tiny_bert)
     with pytest.raises(InputError, match="--base is 'static:default'; wanted hf: and a folder or a name on the hub"):
         base_of("static:default")
-
-
-@pytest.mark.nightly
-def test_two_processes_train_together_on_examples_of_several_kinds(tiny_bert: Path, tmp_path: Path) -> None:
-    lines = (json.dumps({"query": one.query, "code": one.code, "label": one.grade}) + "\n" for one in learnable())
-    (tmp_path / "pairs.jsonl").write_text("".join(line for at, line in enumerate(lines) if at % 7))
-    train = f"-m assay train encoder --base hf:{tiny_bert} --pairs {tmp_path}/pairs.jsonl --out {tmp_path}/out"
-    small = "--set epochs=1 --set batch=8 --set looks=1"
-    ran = subprocess.run(
-        [sys.executable, *"-m torch.distributed.run --nproc_per_node 2".split(), *train.split(), *small.split()],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.count("written to") == 1
-    assert (tmp_path / "out/model.safetensors").is_file()

@@ -190,7 +190,7 @@ def train(request: TrainRequest) -> None:
     kinds of wrong answers and of errors, E+L also tells the line.
 
     --recipe paper trains as the paper does; the default also weighs tasks alike and stops when nothing gets better. The
-    settings are in docs/ranking.md. For several processes, a GPU each: accelerate launch -m assay rank train ...
+    settings are in docs/ranking.md.
 
     Use it with --ranker neural:FOLDER. Beside the ranker, FOLDER has the figures of each step in log.jsonl.
     """
@@ -207,12 +207,9 @@ def train(request: TrainRequest) -> None:
     check_is_there(settings.base)  # before a library of seconds is loaded
     with extra_of("training a ranker"):
         from assay.train.neural import train as run
-        from assay.train.run import is_main_process
     found = run(
         _examples(request.files, every=request.verbose), request.out, settings, print_line, resume=request.resume
     )
-    if not is_main_process():  # another of several speaks
-        return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
     click.echo(f"written to {request.out}; use it with --ranker neural:{request.out}")
 

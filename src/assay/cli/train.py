@@ -74,8 +74,6 @@ def _tune_encoder(request: EncoderRequest) -> None:
     with extra_of("train encoder --base"):
         from assay.train.encoder import tune_encoder
     record = tune_encoder(pairs, base, request.out, settings, print_line, onnx=request.onnx, fresh=request.fresh)
-    if record is None:  # another process of several writes it
-        return
     figures = record["figures"]
     click.echo(f"{record['test_queries']:,} queries of the test part, {record['test_codes']:,} codes")
     click.echo(f"{'':<18}MRR    95% interval")

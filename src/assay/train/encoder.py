@@ -69,8 +69,8 @@ def tune_encoder(  # noqa: PLR0913  what is learned from, how, where to, and who
     *,
     onnx: bool = False,
     fresh: bool = False,
-) -> dict[str, Any] | None:
-    """Fine-tune `base`, a name on the hub or a folder; return the record, None in a process that only helps."""
+) -> dict[str, Any]:
+    """Fine-tune `base`, a name on the hub or a folder; return the record."""
 
     def begin() -> None:
         decides = TuneRun(**asdict(settings), base=base, pairs=record.hash_of("\n".join(sorted(map(repr, pairs)))))
@@ -78,10 +78,8 @@ def tune_encoder(  # noqa: PLR0913  what is learned from, how, where to, and who
 
     with run.training(folder, RECORD, begin, say, fresh=fresh) as is_to_do:
         if is_to_do:
-            about = _tune(pairs, base, folder, settings, run.say_of_main(say))
-        if not run.is_main_process():
-            return None
-        if not is_to_do:
+            about = _tune(pairs, base, folder, settings, say)
+        else:
             about = json.loads((folder / RECORD).read_text("utf-8"))
         if onnx and not (about["onnx"] and (folder / ONNX).is_dir()):
             from assay.encode.onnx_export import export_onnx
@@ -120,9 +118,8 @@ def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: Tune
     # --- test and saving
     pooled.model = run.merged(pooled.model)
     after = reciprocal_ranks(encoder, pooled, parts.test)
-    if run.is_main_process():
-        record.rewrite(run.looks_of(folder), looks)
-        save_tuned(encoder, pooled, folder)
+    record.rewrite(run.looks_of(folder), looks)
+    save_tuned(encoder, pooled, folder)
     about = _facts_of(pairs, parts, settings, {"before": before, "after": after})
     return {
         **about_base(base),
@@ -248,7 +245,7 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
         model=model,
         args=_arguments(folder / run.RUN, settings, steps),
         train_dataset=DatasetDict(rows),
-        loss=_loss(model, settings, is_one_kind=len(rows) == 1),
+        loss=_loss(model, settings),
         evaluator=[lambda *_, **__: {}],
     )
 
@@ -258,16 +255,12 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
     return run.train_to_the_best_look(trainer, look, folder, say, steps, patience=settings.patience)
 
 
-def _loss(model: SentenceTransformer, settings: TuneSettings, *, is_one_kind: bool) -> torch.nn.Module:
-    """Return softmax over a batch; devices see each other's texts only where all have rows of one kind at a time."""
-    shape: dict[str, Any] = {"scale": 1 / settings.temperature}
-    shape["gather_across_devices"] = run.process_count() > 1 and is_one_kind
-    loss: torch.nn.Module
-    if settings.batch > settings.at_once:
-        loss = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.at_once, **shape)
-    else:
-        loss = MultipleNegativesRankingLoss(model, **shape)
-    return loss
+def _loss(model: SentenceTransformer, settings: TuneSettings) -> torch.nn.Module:
+    """Return softmax over a batch."""
+    scale = 1 / settings.temperature
+    if settings.batch <= settings.at_once:
+        return MultipleNegativesRankingLoss(model, scale=scale)
+    return CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.at_once, scale=scale)
 
 
 def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTransformerTrainingArguments:
@@ -275,7 +268,6 @@ def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTran
         **run.look_arguments(folder, settings, steps),
         per_device_train_batch_size=settings.batch,
         gradient_accumulation_steps=settings.accumulate,
-        dataloader_drop_last=run.process_count() > 1,  # devices exchange batches of one size
         restore_callback_states_from_checkpoint=True,
         batch_sampler="no_duplicates",
         multi_dataset_batch_sampler="proportional",
@@ -284,10 +276,8 @@ def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTran
 
 def _steps(rows: Mapping[str, Sequence[object]], settings: TuneSettings) -> int:
     """Return how many steps all epochs take."""
-    devices = run.process_count()
-    rounded = math.ceil if devices == 1 else math.floor
-    batches = sum(rounded(len(each) / settings.batch) for each in rows.values())
-    return settings.epochs * math.ceil(rounded(batches / devices) / settings.accumulate)
+    batches = sum(math.ceil(len(each) / settings.batch) for each in rows.values())
+    return settings.epochs * math.ceil(batches / settings.accumulate)
 
 
 # --- evaluation

@@ -1,28 +1,20 @@
-"""Run a training that can be killed and goes on: its processes, its folder, its looks, and the weights it keeps.
+"""Run a training that can be killed and goes on: its folder, its looks, and the weights it keeps.
 
-A checkpoint stands at each look, the best look's weights are kept, and
-the looks stand beside the checkpoints with the settings that decide about them: a run of other settings is refused. One
-process alone is a group of one; several are started by `accelerate launch` or `torchrun`, a GPU each; without GPUs they
-share the processor and talk by gloo. The owner of accelerate.
+A checkpoint stands at each look, the best look's weights are kept, and the looks stand beside the checkpoints with the
+settings that decide about them: a run of other settings is refused.
 """
 
 from __future__ import annotations
 
-import atexit
 import json
 import math
-import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
-from accelerate import PartialState
-from accelerate.utils import gather_object
-from torch import distributed
 from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
 
 from assay.errors import InputError
@@ -30,7 +22,6 @@ from assay.protocols import Say
 from assay.runs import record
 from assay.train.settings import TuneSettings
 
-Value = TypeVar("Value")
 Look = tuple[int, float | None, float]
 """Step, mean loss since the look before where one is known, and the value that was looked at."""
 
@@ -40,67 +31,10 @@ _LOOKS, _STATE, _WEIGHTS = "looks.jsonl", "trainer_state.json", "weights.pt"
 _MEASURE = "eval_mrr"
 
 
-# --- the processes that train together
-
-
-def _state() -> PartialState:
-    """Return the group; the first call decides where it computes, for all."""
-    state = PartialState(cpu="LOCAL_RANK" in os.environ and not torch.cuda.is_available())
-    if state.num_processes > 1:
-        _leave_at_the_end()
-    return state
-
-
-@cache
-def _leave_at_the_end() -> None:
-    """Take this process out of the group before it ends: gloo's threads abort one that is still in it."""
-    atexit.register(distributed.destroy_process_group)
-
-
-def is_main_process() -> bool:
-    """Say whether this process is the one that writes and speaks, of those that train together."""
-    return bool(_state().is_main_process)
-
-
-def process_number() -> int:
-    """Return the place of this process among those that train together."""
-    return int(_state().process_index)
-
-
-def process_count() -> int:
-    """Return how many processes train together."""
-    return int(_state().num_processes)
-
-
 def training_device() -> torch.device:
-    """Return where this process computes."""
-    device: torch.device = _state().device
-    return device
-
-
-def wait_for_all() -> None:
-    """Return when every process has come this far."""
-    _state().wait_for_everyone()
-
-
-def sum_in_place(tensors: Iterable[torch.Tensor]) -> None:
-    """Give each tensor the sum of what all processes have in it."""
-    if process_count() > 1:
-        for tensor in tensors:
-            distributed.all_reduce(tensor)
-
-
-def gathered(value: Value) -> list[Value]:
-    """Return the value of each process, in their order."""
-    if process_count() == 1:
-        return [value]
-    found: list[Any] = gather_object([value])
-    return found
-
-
-def say_of_main(say: Say) -> Say:
-    """Return what speaks for all processes: of several one does."""
-    return say if is_main_process() else lambda _: None
+    """Return where a training computes: on the GPU where there is one."""
+    kinds = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    return torch.device(next(kind for kind, is_there in kinds.items() if is_there))
 
 
 # --- the folder
@@ -117,18 +51,16 @@ def training(
 ) -> Iterator[bool]:
     """Be the one run that trains into a folder, and tell whether it is still to be trained: its record ends it.
 
-    `begin` writes what decides about the run, or refuses; of several processes that train together the first calls it.
+    `begin` writes what decides about the run, or refuses.
     """
-    first = is_main_process()
-    if fresh and first and (folder / RUN).exists():
+    if fresh and (folder / RUN).exists():
         old = folder.with_name(f"{folder.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         folder.replace(old)
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).is_dir()):
         raise InputError(f"'{folder}' holds something that no training put there; give another --out")
-    with record.sole_writer(looks_of(folder)) if first else nullcontext():
-        if first:
-            begin()
+    with record.sole_writer(looks_of(folder)):
+        begin()
         is_done = (folder / record_file).exists()
         if is_done:
             say(f"{folder} was trained so before; --fresh trains it again")
@@ -232,8 +164,7 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who i
         learned = "" if loss is None else f"loss {loss:.4f}, "
         beside = "best so far" if is_best else f"best {best:.4f}"
         say(f"step {step:,} of {steps:,}: {learned}MRR {found:.4f} ({beside})")
-        if is_main_process():
-            record.append_lines(looks_of(folder), [line_of(look)])
+        record.append_lines(looks_of(folder), [line_of(look)])
 
     start = (0, None, look())
     checkpoint = last_whole(folder / RUN, say)

@@ -41,13 +41,13 @@ class TrainSettings:
 class TuneSettings(TrainSettings):
     """An encoder on judged pairs; the defaults made the figures in the documentation.
 
-    A `batch` is of right pairs that stand against each other, on each device; a larger one than `at_once` computes its
+    A `batch` is of right pairs that stand against each other; a larger one than `at_once` computes its
     vectors twice instead of keeping them.
     """
 
     epochs: int = 3
     at_once: int = 64
-    """What is in memory at once, on each device."""
+    """What is in memory at once."""
     warm: float = 0.1
     """The fraction of the steps in which the rate rises."""
     decay: float = 0.01

@@ -4,9 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +14,7 @@ transformers = pytest.importorskip("transformers", reason="the hf extra is not i
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.datasets import Example, write
+from assay.rank.datasets import Example
 from assay.rank.neural_data import NeuralSettings, Reader, padded
 from assay.rank.neural_model import RankerModel, TorchRunner, open_base, tensors
 from assay.rank.neural_ranker import NeuralRanker
@@ -161,22 +158,6 @@ def test_a_causal_model_in_half_precision_is_a_base(tmp_path, byte_level_tokeniz
     assert about["found"]["pass@1"] > 0.5
     ranked = NeuralRanker(str(tmp_path / "r")).rank(Task("t9", "add the numbers"), [examples[-1].program])
     assert ranked[0].score == pytest.approx(ranked[0].why["correct"])
-
-
-def test_two_processes_come_to_the_losses_of_one(bases, examples, tmp_path):
-    sizes = {"window": 80, "micro": 5, "code_least": 20, "batch": 16, "steps": 4, "evaluate_every": 2}
-    train(examples, tmp_path / "one", NeuralSettings(base=str(bases["decoder"]), task="T", **sizes), silent)
-    write(tmp_path / "rows.jsonl", examples)
-    launch = [sys.executable, *"-m torch.distributed.run --standalone --nproc_per_node 2 -m assay rank train".split()]
-    asked = [tmp_path / "rows.jsonl", "--base", bases["decoder"], "--task", "T", "--out", tmp_path / "two"]
-    small = [word for name, value in sizes.items() for word in ("--set", f"{name}={value}")]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    ran = subprocess.run([*launch, *asked, *small], env=environment, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout.count("written to")) == (0, 1), ran.stderr
-    one, two = (list(read_lines(tmp_path / name / "log.jsonl")) for name in ("one", "two"))
-    for what in ("loss", "tokens", "pass@1"):
-        found = [[line[what] for line in log if what in line] for log in (one, two)]
-        assert found[1] == pytest.approx(found[0], rel=1e-5), what
 
 
 def test_it_stops_when_nothing_gets_better(bases: dict[str, Path], examples: list[Example], tmp_path: Path) -> None:
