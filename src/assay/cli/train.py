@@ -55,7 +55,7 @@ def _refuse_mixtures(request: EncoderRequest) -> None:
     if request.before and not request.words:
         raise InputError("--from names the table that --join starts from: add --join FILE, or leave out --from")
     of_table = {"--teacher": request.teacher, "--join": request.words, "--from": request.before}
-    of_base = {"--lora": request.lora, "--onnx": request.onnx, "--fresh": request.fresh}
+    of_base = {"--onnx": request.onnx, "--fresh": request.fresh}
     name = next((name for name, value in (of_table if request.base else of_base).items() if value), "")
     if name and request.base:
         raise InputError(f"{name} is about a table, and --base fine-tunes a transformer: leave one of them out")
@@ -69,7 +69,7 @@ def _tune_encoder(request: EncoderRequest) -> None:
     from assay.train.pairs import LEFT_OUT
     from assay.train.settings import TuneSettings, extra_of
 
-    base, settings = base_of(request.base), changed(TuneSettings(lora=request.lora or 0), request.changes)
+    base, settings = base_of(request.base), changed(TuneSettings(), request.changes)
     pairs = _training_pairs(request, sorted(LEFT_OUT))
     with extra_of("train encoder --base"):
         from assay.train.encoder import tune_encoder

@@ -159,8 +159,8 @@ Code search: a question in English and a code become vectors, and their cosine o
 _ENCODER_TRAINING = """
 From `{base}` (license: {license}), on {learned:,} judged pairs of {sources}: {right:,} right pairs alone and
 {wrong_codes:,} with codes beside them that were judged wrong for their query, each against the others of its batch.
-Softmax at temperature {temperature} trained {weights}. AdamW, rate {rate}, {batch} pairs a batch, {accumulate} batches
-a step, {step:,} of {steps:,} steps were kept; seed {seed}.
+Softmax at temperature {temperature} trained every weight. AdamW, rate {rate}, {batch} pairs a batch, {accumulate}
+batches a step, {step:,} of {steps:,} steps were kept; seed {seed}.
 
 Queries were split by their words and their codes: {valid_queries:,} chose the model, {test_queries:,} tested it.
 """
@@ -183,8 +183,6 @@ questions of your own. What the base learned from the web, prejudice included, i
 def encoder_card(record: Record) -> str:
     """Return the model card of a fine-tuned encoder from the record of its training."""
     facts = {**record["settings"], **record["figures"], **record["examples"], **record}
-    lora = record["settings"]["lora"]
-    facts["weights"] = f"LoRA matrices of rank {lora}, which were merged" if lora else "every weight"
     facts["sources"] = ", ".join(f"`{source}`" for source in record["sources"])
     facts["onnx"] = ", or without torch with `--encoder onnx:FOLDER/onnx`" if record["onnx"] else ""
     helped = record["figures"]["low"] > 0

@@ -116,7 +116,6 @@ def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: Tune
     looks = _train(encoder, pooled, examples, parts, folder, settings, say)
 
     # --- test and saving
-    pooled.model = run.merged(pooled.model)
     after = reciprocal_ranks(encoder, pooled, parts.test)
     record.rewrite(run.looks_of(folder), looks)
     save_tuned(encoder, pooled, folder)
@@ -235,7 +234,6 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
     for library in ("transformers", "sentence_transformers"):
         logging.getLogger(library).setLevel(logging.ERROR)
     disable_progress_bar()
-    pooled.model = run.with_low_rank(pooled.model, settings.lora)
     device = str(next(pooled.model.parameters()).device)
     model = SentenceTransformer(modules=[TunedModule(pooled)], device=device)
     rows = {name: Dataset.from_list(each) for name, each in examples.items() if each}

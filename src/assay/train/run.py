@@ -183,21 +183,6 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who i
 # --- the weights
 
 
-def with_low_rank(network: Any, rank: int) -> Any:
-    """Return a network of which only matrices of a low rank are trained (LoRA); rank 0 trains all of it."""
-    if not rank:
-        return network
-    from peft import LoraConfig, get_peft_model
-
-    shape: dict[str, Any] = {"r": rank, "lora_alpha": 2 * rank, "lora_dropout": 0.05, "target_modules": "all-linear"}
-    return get_peft_model(network, LoraConfig(**shape))
-
-
-def merged(network: Any) -> Any:
-    """Return a network with the matrices of a low rank added to the weights that they stand beside."""
-    return network.merge_and_unload() if hasattr(network, "merge_and_unload") else network
-
-
 def write_weights(model: torch.nn.Module, folder: Path) -> None:
     """Write the weights that are trained."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -53,8 +53,6 @@ class TuneSettings(TrainSettings):
     decay: float = 0.01
     bf16: str = "auto"
     """Compute in bfloat16: `yes`, `no`, or where there is a GPU that has it."""
-    lora: int = 0
-    """The rank of LoRA's matrices, which are all that is trained and are merged at the end; 0 trains every weight."""
     looks: int = 10
     """How often the validation part is looked at; the model of the best look is kept."""
     valid: float = 0.1
@@ -72,7 +70,7 @@ class TuneSettings(TrainSettings):
     def __post_init__(self) -> None:
         """Refuse what nothing can be learned with."""
         TrainSettings.__post_init__(self)
-        at_least(self, {"epochs": 1, "at_once": 1, "looks": 1, "lora": 0, "warm": 0, "decay": 0})
+        at_least(self, {"epochs": 1, "at_once": 1, "looks": 1, "warm": 0, "decay": 0})
         at_least(self, {"accumulate": 1, "negatives": 0, "patience": 0})
         above_zero(self, "valid", "temperature", "test")
         one_of("bf16", self.bf16, ("auto", "yes", "no"))
@@ -191,9 +189,6 @@ class EncoderRequest(Request):
         "--leave-out FILE", "Take out pairs with a query or code that FILE judges, to measure on it. Repeatable."
     )
     base: str = option("--base SPEC", "Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table.")
-    lora: int | None = option(
-        "--lora RANK", "With --base: train LoRA matrices of this rank alone, and merge them.", least=1
-    )
     onnx: bool = flag("--onnx", "With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
     fresh: bool = flag("--fresh", "With --base: start again; what is in FOLDER is moved to FOLDER.old.")
     teacher: str = option("--teacher SPEC", "The encoder to distill first.", show=TEACHER)
