@@ -122,7 +122,6 @@ def _choice_as_json(choice: PairChoice, out: Path) -> dict[str, Any]:
         **{name: getattr(choice, name) for name in ("queries", "asked", "codes", "twins")},
         **kinds,
         "pairs": counts.pairs,
-        "before": counts.before,
         "overlap": dict(counts.overlap),
         "out": str(out),
         **({"depths": choice.depths.as_dict()} if choice.depths else {}),
@@ -137,8 +136,7 @@ def _choice_text(fields: Mapping[str, Any]) -> Iterator[str]:
         why = ", ".join(f"{kind} {count:,}" for kind, count in fields["kinds"].items() if kind != "testable")
         fraction = fields["testable"] / fields["codes"]
         yield f"testable: {fields['testable']:,} ({fraction:.1%}); left out: {why or 'none'}"
-    before = f", {counted(fields['before'], 'query')} of them done before" if fields["before"] else ""
-    yield f"{counted(fields['pairs'], 'pair')} written to {fields['out']}{before}"
+    yield f"{counted(fields['pairs'], 'pair')} written to {fields['out']}"
     yield "share of an encoder's own candidates that the mean of all chose, too:"
     width = max(map(len, fields["overlap"]))
     yield from (f"  {name:<{width}}  {share:.3f}" for name, share in fields["overlap"].items())

@@ -119,7 +119,6 @@ class CandidatesRequest(Request):
     sample: int | None = options.sample("Take N queries at random, the same ones for the same --seed.")
     seed: int = option("--seed N", "The random seed of --sample.", default=0)
     out: Path = options.out_file("pairs", "candidates.jsonl")
-    fresh: bool = options.fresh()
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)
 

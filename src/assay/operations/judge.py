@@ -386,9 +386,7 @@ def choose_pairs(
     on_problems(problems)
     specs = request.specs or (EncoderSettings().spec,)
     encoders = {spec: index_encoder(Settings(encoder=EncoderSettings(spec=spec))) for spec in specs}
-    if request.fresh:
-        start_fresh(request.out)
-    sources = candidates.Sources(queries, codes, encoders, request.k, exhaustive, str(sample))
+    sources = candidates.Sources(queries, codes, encoders, request.k, exhaustive)
     counts = candidates.candidates(sources, request.out, progress)
     ranks = None
     if request.labels:

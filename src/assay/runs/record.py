@@ -102,7 +102,7 @@ def _memory_mb() -> int | None:
         return None
 
 
-_MANIFEST, _PROGRESS, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".lock", ".old"
+_MANIFEST, _LOCK, _OLD = ".manifest.json", ".lock", ".old"
 
 
 def append_lines(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -200,7 +200,7 @@ def among_writers(file: Path) -> AbstractContextManager[None]:
 
 def start_fresh(file: Path, option: str = "--out") -> None:
     """Move a run aside, what lies beside it too, to `FILE.old`; what was there gives way."""
-    ends = ("", _MANIFEST, _PROGRESS)
+    ends = ("", _MANIFEST)
     if not any(file.with_name(file.name + end).exists() for end in ends):
         return
     with sole_writer(file, option):
@@ -214,11 +214,6 @@ def start_fresh(file: Path, option: str = "--out") -> None:
 def manifest_of(file: Path) -> Path:
     """Return where the manifest of a run lies."""
     return file.with_name(file.name + _MANIFEST)
-
-
-def progress_of(file: Path) -> Path:
-    """Return where it stands how far a run got whose own lines cannot say."""
-    return file.with_name(file.name + _PROGRESS)
 
 
 def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, corpus: Iterable[object] = ()) -> None:
