@@ -16,13 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from assay.errors import (
-    BudgetSpent,
-    EndpointRefused,
-    Interrupted,
-    lasting,
-    rate_text,
-)
+from assay.errors import BudgetSpent, EndpointRefused, Interrupted, lasting, rate_text
 from assay.judge.pairs import Judge, Pair, Together, Verdict
 from assay.judge.records import pair_journal, past
 from assay.runs.local import in_flight

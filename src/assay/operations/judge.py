@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.errors import InputError, nearest
-from assay.judge.campaign import (
-    CampaignReporter,
-    CampaignSettings,
-    JudgeFactory,
-    Tally,
-    run,
-)
+from assay.judge.campaign import CampaignReporter, CampaignSettings, JudgeFactory, Tally, run
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
 from assay.judge.records import PairSession, Past, cut, past, verdicts, versions
 from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest

@@ -18,7 +18,7 @@ from assay.measure.measures import parse
 from assay.search.features import ALL_FEATURES, FEATURES
 from assay.search.ranking import SECOND_STAGE, Ranking, RankingName
 from assay.search.retrievers import Array
-from assay.train.card import page, rows_of
+from assay.train.card import filled, rows_of
 from assay.train.ranking_examples import JudgedQuery, RankingExample
 from assay.train.settings import RankingSettings
 
@@ -105,52 +105,12 @@ def _values(answers: Sequence[RankedAnswer], names: Sequence[str]) -> dict[str, 
 
 # --- the model card
 
-_OPENING = """
-Written by `assay train ranking`, which also writes `manifest.json`: every setting, the versions of all libraries and a
-hash of the queries. Use its folder with `--set search.weights=FOLDER`.
-"""
-_USE = """
-Code search with the encoder `{encoder}` or one of its sort: the candidates of one query in, ordered and with the
-probability that each is right. Not for comparing answers to different queries beyond that probability, and not for
-rankers of programs.
-"""
-_MODEL = """
-Two stages. The first scores all candidates (some 300) by {first} features, the second the best {second_code} of
-code and {second_docs} of documentation by {all},
-which `docs/formats.md` explains. Each is a linear part and, for each seed, a hidden layer of {hidden_code} units for
-code, {hidden_docs} for documentation; {seeds} seeds, averaged. A third network, of {relevance_hidden} hidden units,
-adds the same to every candidate of a query, as the corpus is likely to answer it or not.
-"""
-_TRAINING = """
-Listwise softmax over the candidates of a query. A candidate's target is its grade times the square root of the
-fraction of its lines that answer. AdamW, one cycle of {steps} steps of {batch} queries, rate {rate}, decay {decay_code}
-(code) and {decay_docs} (documentation); {hide:.0%} of the features are hidden from each query. Seed {seed}.
-"""
-_RESULTS = """
-Each query scored by weights that were learned without its repository and without its writer, where he is known
-({folds} folds), strict measures over the first 20 hits, 95% bootstrap intervals over queries.
-"""
-_LIMITS = """
-The queries were written and judged by few people, in English, for a few languages. Retraining with another seed moves
-Hit@5 and MRR by about 0.01. *Nothing relevant here* is for questions of another field: the floor lets
-{false_alarms:.0%} of the queries that are answered in the first five fall under it, and the tables say how many of
-those put to a wrong repository, and of those that none answers, it catches.
-"""
-
 
 def ranking_card(trained: Sequence[TrainedRanking], settings: RankingSettings) -> str:
     """Return the model card of a run."""
     facts = {"first": len(FEATURES), "all": len(ALL_FEATURES), **asdict(settings)}
     facts |= {f"second_{name}": SECOND_STAGE[name] for name in ("code", "docs")}
-    results = "\n\n".join(map(_results, trained))
-    sections = {
-        "Intended use": _USE.format_map(facts),
-        "Model": _MODEL.format_map(facts),
-        "Training": _TRAINING.format_map(facts),
-        "Results": f"{_RESULTS.format_map(facts)}\n{results}",
-        "Limits": _LIMITS.format_map(facts),
-    }
-    return page("Weights of the learned ranking", _OPENING, sections)
+    return filled("ranking", {**facts, "results": "\n\n".join(map(_results, trained))})
 
 
 def _results(trained: TrainedRanking) -> str:
