@@ -75,10 +75,9 @@ def _tally_text(tally: Tally, problem: str) -> Iterator[str]:
 def export(request: ExportRequest) -> None:
     """Write the verdicts in RECORDS as a benchmark: labels, splits 8:1:1 by query, statistics.
 
-    own: all.jsonl and one file for each split. beir: one folder with a table for each split. trec: qrels and topics
-    for each split, and the code snippets as files in corpus/, named by the targets. cosqa+: a folder of JSON lists
-    for each split. pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md
-    hold the figures. README.md is a dataset card that the Hugging Face hub reads.
+    all.jsonl and one file for each split are ground truth, which assay truth convert writes in the formats of others.
+    pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md hold the figures.
+    README.md is a dataset card that the Hugging Face hub reads.
 
     DIR is written whole or not at all; if it is there, files of the same names are replaced.
 
@@ -88,10 +87,7 @@ def export(request: ExportRequest) -> None:
 
     if not request.records.is_file():
         raise InputError(f"no such file: '{request.records}'; `assay judge run` writes some")
-    table, losses = write_benchmark(request, say)
-    for loss in losses:
-        say(f"{request.layout} does not hold {loss}")
-    click.echo(table, nl=False)
+    click.echo(write_benchmark(request, say), nl=False)
     say(f"written to {request.folder}")
 
 

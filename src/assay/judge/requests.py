@@ -15,7 +15,6 @@ CONFIGURATIONS = ("all", "single", "ps+fa", "ps+tpg+fa", "ps+tpg+te+fa", "ps+tpg
 """Who is asked: preliminary screener, test program generator, test executor or simulation, bug fixer, final arbiter."""
 RUNNING = frozenset({"all", "ps+tpg+te+fa"})
 """Configurations that need a sandbox."""
-LAYOUTS = ("own", "beir", "trec", "cosqa+")
 _EVERY = "Name every problem; show the traceback of an error."
 
 
@@ -96,7 +95,6 @@ class ExportRequest(Request):
 
     records: Path = argument()
     folder: Path = option("--to DIR", "The folder to write to.", kind="folder", required=True)
-    layout: str = option("--format", "The format of the benchmark.", choices=LAYOUTS, default="own")
     corpus: Path | None = option("--corpus CORPUS", "More code to search, beside the candidates.")
     seed: int = option("--seed N", "The random seed of the splits.", default=0)
     license: str = option(
