@@ -168,12 +168,10 @@ def _plan(request: SampleRequest, tasks: Sequence[Task]) -> SamplingPlan:
 
 def _sampling_text(took: SamplingCost, tally: SamplingTally, request: SampleRequest) -> Iterator[str]:
     """Yield what the file took so far, and how fast this run was."""
-    price = request.price
     tokens = f"{took.prompt_tokens:,} tokens in, {took.completion_tokens:,} out"
     if not took.prompt_tokens and not took.completion_tokens:
-        tokens, price = "the endpoint does not say how many tokens", None
-    cost = f", {took.cost(price):.4f} in the unit of --price" if price else ""
-    yield f"{counted(took.samples, 'sample')} in {counted(took.requests, 'request')}: {tokens}{cost}"
+        tokens = "the endpoint does not say how many tokens"
+    yield f"{counted(took.samples, 'sample')} in {counted(took.requests, 'request')}: {tokens}"
     if tally.samples:
         yield f"{counted(tally.samples, 'sample')} in {lasting(tally.seconds)}: {rate_text(tally.rate)}"
     if not request.no_logprobs and took.scored < took.samples:

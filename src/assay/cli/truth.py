@@ -192,10 +192,6 @@ def _audit_text(name: str, found: Audit) -> Iterator[str]:
     yield "grades   " + "  ".join(f"{grade}: {count:,}" for grade, count in facts["grades"].items())
     spread = facts["answers"]
     yield "answers  " + ", ".join(f"{spread[key]:g} {key}" for key in ("least", "median", "mean", "most")) + " a query"
-    if len(facts["judges"]) > 1:
-        for judge, one in facts["judges"].items():
-            shared = f"{one['differing']:,} of {one['shared']:,} shared with others differ"
-            yield f"judge    {judge or '(nobody)'}: {one['judgments']:,} judgments, mean {one['mean']:g}; {shared}"
     yield from _findings_text("findings", tuple(found))
     yield from _findings_text("hints", found.hints)
 
@@ -227,8 +223,8 @@ def _rest_text(fields: dict[str, Any], *, verbose: bool) -> Iterator[str]:
 def convert(request: ConvertRequest) -> None:
     """Convert the ground truth IN to another format, OUT.
 
-    Formats are jsonl (Assay's own, which can hold everything), octocode, semble, trec, beir, cosqa, cosqaplus,
-    csn, and swebench, which is read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot
+    Formats are jsonl (Assay's own, which can hold everything), octocode, trec, beir and cosqaplus; cosqa, csn, semble
+    and swebench are read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot
     be used are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the
     commit of IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes
     the 399 pairs of 95 queries on which CoSQA+ tests models.

@@ -149,9 +149,6 @@ class SampleRequest(Request):
         "--stop RULE", "Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]"
     )
     limit_tasks: int | None = options.limit_tasks()
-    price: tuple[float, float] | None = option(
-        "--price IN OUT", "USD per million tokens, to print the cost.", count=2, least=0
-    )
     verbose: bool = verbose("Show the traceback of an error.")
 
 

@@ -168,7 +168,6 @@ def facts_of(truth: Truth) -> dict[str, Any]:
             "mean": round(mean(answers), 2),
             "most": max(answers),
         },
-        "judges": _judges(_pairs(truth)),
     }
 
 
@@ -215,28 +214,6 @@ def _pairs(truth: Truth) -> _Pairs:
     for judgment in truth.judgments:
         pairs[judgment.query_id, judgment.target].append(judgment)
     return pairs
-
-
-def _judges(pairs: _Pairs) -> dict[str, dict[str, Any]]:
-    """Return for each judge how many judgments there are, how high, and how many of the shared ones differ."""
-    own: defaultdict[str, list[int]] = defaultdict(list)
-    shared: Counter[str] = Counter()
-    differing: Counter[str] = Counter()
-    for judgments in pairs.values():
-        grades = Counter(judgment.grade for judgment in judgments)
-        for judgment in judgments:
-            own[judgment.judge].append(judgment.grade)
-            shared[judgment.judge] += len(judgments) > 1
-            differing[judgment.judge] += len(grades) > 1
-    return {
-        judge: {
-            "judgments": len(grades),
-            "mean": round(mean(grades), 3),
-            "shared": shared[judge],
-            "differing": differing[judge],
-        }
-        for judge, grades in sorted(own.items())
-    }
 
 
 def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:

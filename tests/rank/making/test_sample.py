@@ -79,7 +79,6 @@ def test_completions_are_asked_for_in_batches_and_what_they_took_is_kept(endpoin
     assert first["stop"] == ["\nclass", "\ndef", "\n#", "\nif"]
     assert len({question["seed"] for question in endpoint.questions}) == 4
     assert (took.samples, took.requests, took.prompt_tokens, took.completion_tokens) == (10, 4, 28, 40)
-    assert took.cost((1e6, 2e6)) == 28 + 80
     samples = read(tmp_path / "s.jsonl", TASKS)
     assert not samples.problems
     assert samples.programs[0].source == "def f():\n    return 1\n"
@@ -268,11 +267,11 @@ def test_the_command_says_what_it_took(assay, tmp_path: Path):
     tasks = tmp_path / "tasks.jsonl"
     tasks.write_text(json.dumps({"id": "t", "prompt": "def f():\n", "entry_point": "f", "tests": []}) + "\n")
     out = tmp_path / "s.jsonl"
-    chosen = ("--model", "openai:m", "--complete", "--n", "3", "--price", "1", "2")
+    chosen = ("--model", "openai:m", "--complete", "--n", "3")
     ran = assay("rank", "sample", tasks, *chosen, "--out", out)
     assert ran.status == 0, ran.err
     first, second, third = ran.out.splitlines()
-    assert first == "3 samples in 1 request: 7 tokens in, 12 out, 0.0000 in the unit of --price"
+    assert first == "3 samples in 1 request: 7 tokens in, 12 out"
     assert re.fullmatch(r"3 samples in \d s: [\d,.]+ a second", second)
     assert third == "3 of 3 have no log-probability: the model gave none"
     assert spent(out).samples == 3
