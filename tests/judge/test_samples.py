@@ -40,14 +40,6 @@ def ids(file: Path, sample: SampleDraw) -> set[tuple[str, str]]:
     return {(pair.query.id, pair.code.id) for pair in pairs}
 
 
-def test_the_order_of_rows_decides_nothing(tmp_path: Path):
-    file, reversed_file = written(tmp_path, ROWS), written(tmp_path, ROWS[::-1])
-    for by in ("query", "pair", "label"):
-        found = ids(file, SampleDraw(size=12, seed=3, by=by))
-        assert found == ids(reversed_file, SampleDraw(size=12, seed=3, by=by)), by
-        assert found != ids(file, SampleDraw(size=12, seed=4, by=by)), by
-
-
 def test_queries_come_with_all_their_pairs_and_strata_in_proportion(tmp_path: Path):
     file = written(tmp_path, ROWS)
     by_query = Counter(query for query, _ in ids(file, SampleDraw(size=7)))

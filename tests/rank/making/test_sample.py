@@ -128,17 +128,6 @@ def test_an_endpoint_that_gives_fewer_than_asked_for_is_asked_again(endpoint: En
     assert [question["n"] for question in endpoint.questions] == [5, 3, 1]
 
 
-def test_several_questions_are_under_way_and_an_order_to_wait_is_for_all(endpoint: EndpointServer, tmp_path: Path):
-    tasks = [Task(f"t/{number}", f"def f{number}():\n", f"f{number}") for number in range(12)]
-    endpoint.plays = [*[Play(delay_s=0.02)] * 10, Play(status=429, headers={"retry-after": "0.01"})]
-    with pytest.warns(Notice, match="HTTP 429.*asking again"):
-        tally = sample(tasks, complete(), SamplingOptions(n=1), tmp_path / "s.jsonl", FOUR)
-    assert 1 < endpoint.most_at_once <= 4
-    assert len(endpoint.questions) == 13
-    assert {line["id"] for line in lines(tmp_path / "s.jsonl")} == {f"{task.id}#0" for task in tasks}
-    assert (tally.samples, tally.problems) == (12, [])
-
-
 def test_what_is_under_way_is_written_when_another_question_fails(endpoint: EndpointServer, tmp_path: Path):
     meeting = threading.Barrier(2, timeout=60)
 
