@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from assay.judge.accounts import accounts, costs_as_json
 
 
@@ -24,15 +26,10 @@ ROWS = [
 
 
 def test_accounts_are_those_of_the_paper():
-    figures = costs_as_json(accounts(ROWS))
-    assert (figures["pairs"], figures["queries"], figures["codes"], figures["code_length"]) == (6, 3, 3, 10.0)
-    assert figures["labels"] == {"1": 3, "0": 2, "None": 1}
-    assert figures["unclear_share"] == 0.5
-    assert (figures["cases_a_program"], figures["executable_share"], figures["repaired_share"]) == (4.5, 0.5, 0.5)
-    assert figures["fixes"] == {"install": 1, "model": 1, "irreparable": 1}
-    assert figures["matches_a_query"] == {"0": 1, "1": 1, "2": 1}
-    assert figures["queries_a_code"] == {"1": 1, "2": 1}
-    assert figures["codes_of_two_queries"] == 0.5
-    assert (figures["paths"]["tests"]["cost"], figures["paths"]["tests"]["median_s"]) == (0.003, 10.0)
-    assert figures["paths"]["undecided"]["unpriced"] == 1
+    made = accounts(ROWS)
+    figures = costs_as_json(made)
+    assert (figures["pairs"], figures["paths"]) == (6, {"screen": 3, "tests": 2, "undecided": 1})
+    assert (figures["cases_a_program"], figures["executable_share"], figures["repaired"]) == (4.5, 0.5, 1)
+    assert (figures["calls"], figures["model_s"], figures["cost"]) == (10, 20.0, None)
+    assert accounts(ROWS[:5]).cost == pytest.approx(0.009)
     assert costs_as_json(accounts([]))["pairs"] == 0

@@ -147,18 +147,17 @@ def _percent(part: int, whole: int) -> Number:
 
 
 def _cost(name: str, made: CampaignCosts) -> tuple[str | int | Cell, ...]:
-    pairs, usd = max(made.pairs, 1), made.total("cost")
-    is_priced = not made.total("unpriced")
+    pairs, sums = max(made.pairs, 1), made.sums
     return (
         name,
         made.pairs,
-        Number(made.total("calls") / pairs, digits=2),
-        Number((made.total("tokens_in") + made.total("tokens_out")) / pairs, digits=0),
-        Number(usd / pairs if is_priced else None, digits=6),
-        Number(usd if is_priced else None, digits=2),
-        Number(made.total("model_s") / pairs, digits=2),
-        Number(made.total("sandbox_s") / pairs, digits=2),
-        _percent(made.executable, made.ran),
+        Number(sums["calls"] / pairs, digits=2),
+        Number((sums["tokens_in"] + sums["tokens_out"]) / pairs, digits=0),
+        Number(None if made.cost is None else made.cost / pairs, digits=6),
+        Number(made.cost, digits=2),
+        Number(sums["model_s"] / pairs, digits=2),
+        Number(sums["sandbox_s"] / pairs, digits=2),
+        _percent(sums["executable"], sums["ran"]),
     )
 
 

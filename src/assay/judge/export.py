@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.io import files
-from assay.judge.accounts import accounts, costs_as_json
+from assay.judge.accounts import accounts
 from assay.judge.candidates import codes_of
 from assay.judge.records import verdicts
 from assay.judge.requests import ExportRequest
@@ -78,22 +79,29 @@ def split_of(queries: Sequence[Query], *, seed: int = 0) -> dict[str, str]:
 
 def statistics(made: Benchmark, records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the figures of table II, of each split, and of how labels spread (figures 3 and 7)."""
-    figures = costs_as_json(accounts(records))
+    costs = accounts(records)
+    answers = Counter(each.query_id for each in made.judgments if each.grade > 0)
+    asked = Counter(each.target for each in made.judgments if each.grade > 0)
     length = sum(len(code.text) for code in made.codes) / max(len(made.codes), 1)
     return {
         "pairs": len(made.judgments),
         "queries": len(made.queries),
         "codes": len(made.codes),
         "code_length": round(length, 3),
-        "cases_a_program": figures["cases_a_program"] if figures["programs"] else None,
-        "executable_share": figures["executable_share"] if figures["programs"] else None,
-        "undecided": figures["pairs"] - len(made.judgments),
+        "cases_a_program": costs.share("cases", "programs"),
+        "executable_share": costs.share("executable", "ran"),
+        "undecided": costs.pairs - len(made.judgments),
         "splits": {split: _split_figures(made, split) for split in SPLITS},
         "shared_codes": len(_right(made, "train") & _right(made, "test")),
-        "matches_a_query": figures["matches_a_query"],
-        "queries_a_code": figures["queries_a_code"],
+        "matches_a_query": _spread(answers[query.id] for query in made.queries),
+        "queries_a_code": _spread(asked.values()),
         "judges": sorted({each.judge for each in made.judgments}),
     }
+
+
+def _spread(counts: Iterable[int]) -> dict[str, int]:
+    """Return how often each count occurs."""
+    return {str(count): often for count, often in sorted(Counter(counts).items())}
 
 
 def _split_figures(made: Benchmark, split: str) -> dict[str, Any]:
