@@ -36,7 +36,7 @@ _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")
 
 @command(AgreementRequest, example="assay judge agreement anna=a.jsonl ben=b.jsonl --gold gold.jsonl")
 def agreement(request: AgreementRequest) -> None:
-    """Compare the LABELS of several annotators: records of `assay judge run`, JSON, CSV, TSV or TREC's qrels.
+    """Compare the LABELS of several annotators: records of `assay judge run`, JSON, CSV or TSV.
 
     NAME=FILE gives an annotator a name. Prints accuracy, precision, recall, F1 and Cohen's kappa against the truth,
     kappa of every two annotators, Krippendorff's nominal alpha of all, and pairs with two labels: who gave which

@@ -167,10 +167,7 @@ def run(  # noqa: PLR0913  # each is one thing
 
 
 def _fresh(
-    pairs: Iterable[Pair | Problem],
-    done: Container[str],
-    tally: Tally,
-    on_problem: Callable[[Problem], None] | None,
+    pairs: Iterable[Pair | Problem], done: Container[str], tally: Tally, on_problem: Callable[[Problem], None] | None
 ) -> Iterator[Pair]:
     for pair in pairs:
         if isinstance(pair, Problem):

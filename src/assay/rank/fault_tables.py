@@ -54,10 +54,7 @@ def tables(found: Iterable[Side]) -> Iterator[Table]:
     found = tuple(found)
     heads = ("tasks", "solved", *_COLUMNS)
     rows: Rows = tuple(
-        (
-            Phrase(side.name or "all"),
-            *map(Count, (side.tasks, side.solved, side.programs, side.samples, *side.kinds())),
-        )
+        (Phrase(side.name or "all"), *map(Count, (side.tasks, side.solved, side.programs, side.samples, *side.kinds())))
         for side in found
     )
     yield Table("", (Column("split", words=True), *map(Column, heads)), rows)
