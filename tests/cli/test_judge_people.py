@@ -120,11 +120,6 @@ def test_no_file_of_somebody_else_is_replaced(assay, refuses, home: Path, monkey
             "would replace pairs.jsonl, which is read here: give another --out",
         )
     ])  # fmt: skip
-    for text in (before.decode(), "not JSON\n", '{"judge": "people"}\nx', '{"mine": 1}'):
-        (home / "labels.jsonl").write_text(text)
-        there = "labels.jsonl is there and holds no labels of people"
-        refuses([(f"judge label pairs.jsonl {more}", there) for more in ("--person ann", "--summary")])
-        assert (home / "labels.jsonl").read_text() == text
     assert (home / "pairs.jsonl").read_bytes() == before
     (home / "here").mkdir()
     monkeypatch.chdir(home / "here")

@@ -16,7 +16,6 @@ from assay.judge.campaign import CampaignSettings
 from assay.judge.pairs import MajorityJudge
 from assay.judge.records import cut, judgments, past, verdicts
 from assay.judge.test_programs import Case, CaseReport
-from assay.runs.record import manifest_of
 from assay.values import Problem, Reply
 
 SETTINGS = CampaignSettings("agents", ("actor",))
@@ -72,18 +71,6 @@ def test_what_is_done_is_not_done_again(out: Path):
     assert run(out, again).before == 40
     assert not again.asked
     assert actor.asked["pair"] == 20
-
-
-def test_a_file_cut_in_half_leads_to_the_same_verdicts_and_pays_only_for_what_is_lost(tmp_path: Path):
-    whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
-    first, second = Actor(), Actor()
-    run(whole, first)
-    part.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
-    manifest_of(part).write_bytes(manifest_of(whole).read_bytes())
-    kept = past(part).calls
-    run(part, second)
-    assert lines(part) == lines(whole)
-    assert 0 < second.asked.total() == first.asked.total() - kept < first.asked.total()
 
 
 def test_a_cut_line_is_noticed_and_one_that_is_no_record_is_named(out: Path):

@@ -151,7 +151,7 @@ def test_pairs_that_were_judged_in_two_runs_through_every_fault_end_as_in_one(ho
     figures = json.loads(both.out)["costs"]["cut"]
     assert figures["cases_a_program"] == 3.0
     assert figures["executable_share"] == 0.8333
-    assert figures["fixes"] == {"install": 2, "model": 2, "irreparable": 2}
+    assert figures["repaired"] == 4
 
 
 TIGHT = "?usd_in=1&usd_out=2&max_tokens=20"

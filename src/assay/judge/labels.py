@@ -31,8 +31,8 @@ _JUDGES = ("judge", "annotator")
 _OF_TRUTH = ("truth", "query", "document")
 """Lines of a ground truth beside its judgments."""
 _WANTED = (
-    "wanted records of `assay judge run`, JSON or JSON lines, or CSV or TSV with a line of names; `assay truth convert` "
-    "makes JSON lines of TREC's qrels"
+    "wanted records of `assay judge run`, JSON or JSON lines, or CSV or TSV with a line of names; "
+    "`assay truth convert` makes JSON lines of TREC's qrels"
 )
 
 

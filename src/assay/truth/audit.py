@@ -161,7 +161,6 @@ def facts_of(truth: Truth) -> dict[str, Any]:
         "judgments": len(truth.judgments),
         "documents": len(truth.documents),
         "grades": dict(sorted(grades.items())),
-        "right_share": round(1 - grades[0] / max(len(truth.judgments), 1), 4),
         "answers": {
             "least": min(answers),
             "median": median(answers),
@@ -179,11 +178,6 @@ def judgment_findings(
     yield from _missing(truth, names, places, faults)
     yield from _contradictory(pairs)
     yield _overlapping(pairs)
-    grades = {judgment.grade for judgment in truth.judgments}
-    if len(grades) == 1:
-        count, why = len(truth.judgments), "nothing that was judged wrong can be told from what nobody judged"
-        what = f"judgments, all of grade {min(grades)}: {why}"
-        yield _finding("one grade", (), count, what, count=count, hint=True)
     if twins is not None:
         yield from _judged_twins(names, _by_place(pairs, places), twins.tolist())
 
@@ -232,9 +226,6 @@ def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
         ),
     ):
         yield _finding(name, map(_finding_text, those), several, what)
-    again = sum(len(found) - len({(each.judge, each.grade) for each in found}) for found in pairs.values())
-    what = "judgments that an earlier one of the same judge says already"
-    yield _finding("repeated judgments", (), sum(map(len, pairs.values())), what, count=again, hint=True)
 
 
 def _differs_from_itself(found: Sequence[Judgment]) -> bool:

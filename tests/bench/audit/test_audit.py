@@ -73,13 +73,6 @@ def test_contradictory_judgments_are_told_by_judge():
     assert found(ground, "self-contradictory judgments") == (1, 2, ("area b: ann=1 ann=2",))
 
 
-def test_a_judgment_said_twice_is_a_hint():
-    ground = truth(("area", "a", 1, "ann"), ("area", "a", 1, "ann"), ("area", "a", 1, "bob"))
-    told = audit(ground, AuditCorpus())
-    assert [(hint.name, hint.count) for hint in told.hints] == [("repeated judgments", 1), ("one grade", 3)]
-    assert not list(told)
-
-
 def test_overlapping_ranges_with_other_grades():
     ground = truth(("area", "a.py:1-9", 2), ("area", "a.py:9-12", 1), ("area", "a.py:10-11", 1), ("sum", "a.py:1-9", 1))
     assert found(ground, "overlapping ranges") == (1, 4, ("area a.py:1-9=2 9-12=1",))

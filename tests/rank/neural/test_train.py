@@ -168,15 +168,6 @@ def test_it_stops_when_nothing_gets_better(bases: dict[str, Path], examples: lis
     assert sum("pass@1" in record for record in read_lines(tmp_path / "log.jsonl")) == 3
 
 
-def test_data_that_show_nothing_are_refused(bases: dict[str, Path], examples: list[Example], tmp_path: Path) -> None:
-    settings = quick(bases["encoder"])
-    with pytest.raises(InputError, match="no row of split 'valid'"):
-        train([replace(each, split="train") for each in examples], tmp_path, settings, silent)
-    leaked = [replace(each, task_id="t1", split="valid") for each in examples[:1]]
-    with pytest.raises(InputError, match="1 tasks are in more than one split, 't1' first"):
-        train([*examples, *leaked], tmp_path, settings, silent)
-
-
 def test_a_base_is_read_as_far_as_it_can_and_fewer_layers_can_be_kept(bases, tmp_path, byte_level_tokenizer):
     base = open_base(quick(bases["encoder"], layers=1, window=512))
     assert len(base.body.encoder.layer) == 1
