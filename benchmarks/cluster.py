@@ -1,4 +1,4 @@
-"""What a Ray cluster costs and survives: programs, judged pairs and repositories on three nodes of this machine.
+"""What a Ray cluster costs and survives: programs and repositories on three nodes of this machine.
 
     python benchmarks/cluster.py TASKS SAMPLES FOLDER... [--programs 500] [--pairs 300]
 
@@ -95,7 +95,6 @@ def main() -> None:
         draw(given, work)
         programs(cluster, given.tasks.resolve(), work)
         overhead(cluster, given.tasks, work / "samples.jsonl")
-        pairs(cluster, work)
         if given.folders:
             repositories(cluster, [str(folder.resolve()) for folder in given.folders], work)
         shutil.rmtree(work)
@@ -195,18 +194,6 @@ def programs(cluster: Cluster, tasks: Path, work: Path) -> None:
     killed = run(command_line, work, kill)
     tell(f"exec, {name}", killed, f"{len(rows(work / f'{name}.jsonl'))} rows")
     judged(name, run(command_line, work))
-
-
-def pairs(cluster: Cluster, work: Path) -> None:
-    command = ["judge", "run", "pairs.jsonl", "--judge", "signals", "--allow-execution", "--out"]
-    found = []
-    for name, more in (("this machine", ()), ("three nodes", ("--on", f"ray:{cluster.address}"))):
-        ran = run([*command, f"{name}.records.jsonl", *more], work)
-        records = [row for row in rows(work / f"{name}.records.jsonl") if row["kind"] == "verdict"]
-        found.append({row["pair"]: row for row in records})
-        same = sum(row == found[0].get(pair) for pair, row in found[-1].items())
-        by_tests = sum(row["path"] == "tests" for row in records)
-        tell(f"judge, {name}", ran, f"{len(records)} verdicts, {by_tests} by tests; {same} equal to this machine's")
 
 
 def repositories(cluster: Cluster, folders: list[str], work: Path) -> None:

@@ -27,8 +27,6 @@ from assay.rank.datasets import SPLITS, Example
 from assay.rank.neural_ranker import ABOUT
 from assay.rank.rankers import ranker_of
 from assay.report.document import (
-    BarPanel,
-    Bars,
     Block,
     Cell,
     Column,
@@ -331,24 +329,22 @@ def table5(given: Study) -> Iterator[Block]:
 def figure6(given: Study) -> Iterator[Block]:
     """Yield how frequent each class is among the training programs of each generating model."""
     sides = [(source, _training(given, source)) for source in given.sources]
-    panels = tuple(
-        BarPanel(title, tuple(map(str, faults)), tuple(_shares(rows, faults) for _, rows in sides))
-        for title, faults in (
-            ("execution errors", [fault for fault in Fault if fault in EXECUTION]),
-            ("intent errors", [fault for fault in Fault if fault in INTENT]),
-        )
-    )
-    caption = "Of all training programs of a generating model (figure 6 of the paper)."
-    yield Bars("How training programs fail", caption, tuple(name for name, _ in sides), panels, "% of programs")
+    heads = (Column("class", words=True), *(Column(name) for name, _ in sides))
+    note = "Of all training programs of a generating model (figure 6 of the paper)."
+    for title, of in (("execution errors", EXECUTION), ("intent errors", INTENT)):
+        faults = [fault for fault in Fault if fault in of]
+        shares = zip(*(_shares(rows, faults) for _, rows in sides), strict=True)
+        rows = ((Phrase(str(fault)), *each) for fault, each in zip(faults, shares, strict=True))
+        yield Table(title, heads, tuple(rows), note)
 
 
 def _training(given: Study, source: str) -> list[Example]:
     return [each for each in examples_of(part(given, source)) if each.split == "train"]
 
 
-def _shares(rows: Sequence[Example], faults: Sequence[Fault]) -> tuple[float, ...]:
+def _shares(rows: Sequence[Example], faults: Sequence[Fault]) -> tuple[Cell, ...]:
     total = sum(each.n for each in rows) or 1
-    return tuple(100 * sum(each.n for each in rows if each.fault is fault) / total for fault in faults)
+    return tuple(fraction(sum(each.n for each in rows if each.fault is fault) / total, digits=1) for fault in faults)
 
 
 def _classes(given: Study, kind: str, faults: Sequence[Fault]) -> Iterator[Block]:

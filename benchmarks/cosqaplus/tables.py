@@ -85,7 +85,7 @@ def figure4(given: argparse.Namespace) -> Iterator[list[str]]:
 
 def table2(given: argparse.Namespace) -> Iterator[list[str]]:
     """Statistics, and how labels spread."""
-    yield ["judge", "accounts", str(given.records)]
+    yield ["judge", "export", str(given.records), "--to", str(given.out / "table2")]
 
 
 def table4(given: argparse.Namespace) -> Iterator[list[str]]:
@@ -96,7 +96,7 @@ def table4(given: argparse.Namespace) -> Iterator[list[str]]:
         records = given.out / f"single{number}.jsonl"
         yield _judge(given, given.pairs, chat, "single", records)
         labels.append(f"{chat}={records}")
-    yield _agreement(given, [*labels, *given.people], "table4")
+    yield _agreement(given, [*labels, *given.people])
 
 
 def table5(given: argparse.Namespace) -> Iterator[list[str]]:
@@ -112,7 +112,7 @@ def table6(given: argparse.Namespace) -> Iterator[list[str]]:
         records = given.out / f"{config}.jsonl"
         yield _judge(given, given.pairs, given.chat, config, records)
         labels.append(f"{name}={records}")
-    yield _agreement(given, labels, "table6")
+    yield _agreement(given, labels)
 
 
 def _candidates(given: argparse.Namespace, out: Path) -> list[str]:
@@ -135,10 +135,9 @@ def _judge(given: argparse.Namespace, pairs: Path, chat: str, config: str, out: 
     return ["judge", "run", str(pairs), "--chat", chat, "--config", config, "--out", str(out), *given.more]
 
 
-def _agreement(given: argparse.Namespace, labels: list[str], name: str) -> list[str]:
+def _agreement(given: argparse.Namespace, labels: list[str]) -> list[str]:
     gold = [word for file in given.gold for word in ("--gold", str(file))]
-    results = ["--results", str(given.out / name)]
-    return ["judge", "agreement", *labels, *gold, "--show", "0", *results]
+    return ["judge", "agreement", *labels, *gold, "--show", "0"]
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:

@@ -84,14 +84,6 @@ def test_octocode_holds_lines_with_grades_and_tags(tmp_path: Path, truth: Truth)
     assert there_and_back(truth, tmp_path / "set.csv") == by_query(truth)
 
 
-@given(truth=checkouts(target=st.one_of(RANGE, PATH), lowest=1, tags=st.sampled_from(({}, {"kind": "symbol"}))))
-@ROUND
-def test_semble_holds_files_and_lines_of_two_grades(tmp_path: Path, truth: Truth):
-    graded = sorted((replace(each, grade=min(each.grade, 2)) for each in truth.judgments), key=lambda each: -each.grade)
-    truth = by_query(replace(truth, judgments=tuple(graded)))
-    assert there_and_back(truth, tmp_path / "set.json", "semble") == truth
-
-
 @given(truth=checkouts(text=LINE, tags=st.just({})).filter(lambda truth: truth.judgments))
 @ROUND
 def test_trec_holds_targets_of_any_kind(tmp_path: Path, truth: Truth):
@@ -106,29 +98,8 @@ def test_beir_holds_texts(tmp_path_factory: pytest.TempPathFactory, truth: Truth
 
 @given(truth=collections(grades=st.integers(0, 1), tags=st.just({}), language=st.just("python")))
 @ROUND
-def test_cosqa_and_cosqa_plus_hold_labelled_pairs(tmp_path_factory: pytest.TempPathFactory, truth: Truth):
-    folder = tmp_path_factory.mktemp("cosqa")
-    assert there_and_back(truth, folder / "set.json", "cosqa") == truth
-    assert there_and_back(truth, folder / "set", "cosqaplus") == truth
-
-
-@given(
-    pairs=st.lists(
-        st.tuples(st.sampled_from(("Go", "PHP")), TEXT, RANGE, st.integers(0, 3), st.text("ab ,\n")), min_size=1
-    )
-)
-@ROUND
-def test_csn_holds_every_annotators_judgment(tmp_path: Path, pairs):
-    ids: dict[tuple[str, str], str] = {}
-    judgments: list[Judgment] = []
-    for language, text, lines, grade, note in pairs:
-        name = ids.setdefault((language, text), str(len(ids) + 1))
-        target = f"own er/name/blob/c0ffee/{lines}".replace(" ", "-")
-        judge = str(1 + sum((each.query_id, each.target) == (name, target) for each in judgments))
-        judgments.append(Judgment(name, target, grade, judge, note))
-    queries = tuple(Query(name, text, tags={"language": language}) for (language, text), name in ids.items())
-    truth = Truth("set", queries, tuple(judgments))
-    assert there_and_back(truth, tmp_path / "set.csv", "csn") == truth
+def test_cosqa_plus_holds_labelled_pairs(tmp_path_factory: pytest.TempPathFactory, truth: Truth):
+    assert there_and_back(truth, tmp_path_factory.mktemp("cosqa") / "set", "cosqaplus") == truth
 
 
 @given(run=st.dictionaries(NAME, st.lists(st.one_of(PATH, RANGE), min_size=1, max_size=5, unique=True), min_size=1))

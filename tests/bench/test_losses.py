@@ -40,15 +40,10 @@ UNJUDGED = "queries without a judgment (1)"
 LOST = {
     "octocode": (PLACES, [MODE, "the tags qery", JUDGES, AGAIN, "judgments of grade 0 (1)",
                           "judgments of whole files or symbols (2)"]),
-    "semble": (PLACES, [MODE, "the tags qery", JUDGES, AGAIN,
-                        "judgments of symbols, of grade 0, or of a grade above 2, which becomes 2 (2)"]),
     "trec": (PLACES, [MODE, "the tags kind, qery", JUDGES, AGAIN, "judgments whose query or target holds a space (1)",
                       "queries of several lines or a spaced id (1)"]),
     "beir": (TEXTS, [NO_DOCUMENT, UNJUDGED, "the fields kind of documents",
                      "names of documents that do not begin with them (1)"]),
-    "cosqa": (TEXTS, ["the tags kind", NO_DOCUMENT, UNJUDGED, "repository and commit",
-                      "the fields kind, language, symbol of documents",
-                      "documents with the text of another, which become one (1)"]),
     "cosqaplus": (TEXTS, ["the tags kind", NO_DOCUMENT, "repository and commit", "the fields kind, symbol of documents",
                           "languages of documents, for all are Python there (2)",
                           "grades above 1, which become 1 (1)"]),
@@ -74,19 +69,16 @@ def test_what_would_be_lost_is_said_and_only_dropped_when_told_to(tmp_path: Path
 
 def test_what_a_format_is_not_made_for_is_refused_even_when_lossy(tmp_path: Path):
     for truth, form, said in (
-        (TEXTS, "semble", "this ground truth has documents"),
         (TEXTS, "octocode", "octocode's CSV holds files of a checkout"),
         (PLACES, "beir", "BEIR holds a corpus of texts"),
-        (PLACES, "cosqa", "CoSQA holds a corpus of texts"),
         (PLACES, "cosqaplus", "CoSQA\\+ holds a corpus of texts"),
         (PLACES, "swebench", "cannot be written as swebench, which is read only"),
+        (PLACES, "csn", "cannot be written as csn, which is read only"),
         (Truth("set", (Query("a", "ask"),), ()), "trec", "nothing is judged"),
     ):
         with pytest.raises(InputError, match=said):
             truth_formats.write(truth, tmp_path / "out", form, lossy=True)
     assert list(tmp_path.iterdir()) == []
-    lost = truth_formats.write(PLACES, tmp_path / "a.csv", "csn", lossy=True)
-    assert {"judgments of something else than lines of a file on GitHub (5)", "the tags kind, qery"} <= {*lost}
 
 
 def test_a_format_that_nobody_can_tell_is_asked_for(tmp_path: Path):

@@ -22,7 +22,7 @@ from assay.bench.systems.system_worker import SystemTask
 from assay.errors import InputError
 from assay.io import leash
 from assay.measure.line_spans import Span
-from assay.values import Chunk, Query
+from assay.values import Query
 from waiting import until
 
 FICKLE = """
@@ -252,12 +252,6 @@ def test_systems_are_asked_in_turn(fickle: str, postbox: SystemCorpus, log: Path
     assert [told[name].restarts for name in "xyz"] == [1, 0, 0]
 
 
-def test_a_large_corpus_of_documents_reaches_the_worker(ask_all: Callable[..., Any], tmp_path: Path):
-    texts = tuple(Chunk(str(n), f"word{n} text", path=f"{n}.txt") for n in range(20_000))
-    _, answers = ask_all("bow", {}, SystemCorpus("c", tmp_path, texts), queries("word777"))
-    assert answers[0].spans[0] == Span("777.txt")
-
-
 def test_options_reach_the_system_as_they_are(postbox: SystemCorpus, fickle: str):
     task = SystemTask(f"{fickle}:make", {"argumnets": {}}, postbox)
     with Worker(task) as worker:
@@ -295,16 +289,6 @@ def test_whatever_ends_us_leaves_nothing_running(
         parent.send_signal(number)
     assert workers
     wait_for_end(*workers, int(child.read_text()))
-
-
-def test_a_worker_ends_when_its_parent_is_gone(fickle: str, postbox: SystemCorpus, log: Path):
-    worker = Worker(SystemTask(f"{fickle}:make", {"arguments": {"log": str(log)}}, postbox))
-    worker.prepare()
-    running = worker._running
-    assert running is not None
-    running._asked.close()
-    assert running._process.wait(60) == 0
-    worker.close()
 
 
 def test_a_server_on_a_leash_ends_with_whoever_started_it(tmp_path: Path):

@@ -41,7 +41,6 @@ def test_pairs_are_chosen_counted_and_judged(assay, pairs: Path, tmp_path: Path)
     told = json.loads(
         assay("candidates", pairs, pairs, *encoders, "-k", "2", "--labels", "records.jsonl", "--format", "json").out
     )
-    assert told["before"] == 3
     assert sum(row["judged"] for row in told["depths"]["ranks"]) == 6
 
 
@@ -89,11 +88,7 @@ def test_what_cannot_be_used_is_named(refuses):
 
 
 @pytest.mark.usefixtures("pairs")
-def test_a_sample_of_queries_is_taken_and_another_one_is_refused(assay, tmp_path: Path):
-    choose = ("candidates", "pairs.json", "pairs.json", "--encoder", "hash", "--sample", "2")
-    ran = assay(*choose, "--seed", "1")
+def test_a_sample_of_queries_is_taken(assay, tmp_path: Path):
+    ran = assay("candidates", "pairs.json", "pairs.json", "--encoder", "hash", "--sample", "2", "--seed", "1")
     assert ran.out.startswith("3 queries, 2 of them drawn, 3 codes\n6 pairs written")
     assert len({row["query_id"] for row in rows(tmp_path / "candidates.jsonl")}) == 2
-    ran = assay(*choose, "--seed", "5")
-    assert ran.status == 2
-    assert "sample differ; give another --out" in ran.err

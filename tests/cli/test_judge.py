@@ -1,4 +1,4 @@
-"""`assay judge run`, `accounts` and `replay` as a user types them, with replies from a file or none at all."""
+"""`assay judge run` as a user types them, with replies from a file or none at all."""
 
 from __future__ import annotations
 
@@ -38,19 +38,13 @@ def judge(assay, tmp_path: Path):
     return run
 
 
-def test_pairs_are_labelled_and_told(judge, assay, tmp_path: Path):
+def test_pairs_are_labelled_and_told(judge):
     ran = judge()
     assert ran.status == 0, ran.err
     assert ran.out.startswith("1 match, 2 do not, 0 undecided\nby screen 2, arbiter 1\n$0.0050, ")
     ran = judge("--format", "json")
     told = json.loads(ran.out)
     assert (told["before"], told["judged"]) == (3, 0)
-    ran = assay("judge", "accounts", tmp_path / "records.jsonl", "--pairs", "3000")
-    assert "labels: 1 1, 0 2, undecided 0" in ran.out
-    assert "3,000 pairs like these: 4,000 calls, 0.1 M tokens read and 0.0 M written, $5.00" in ran.out
-    assert "the bottleneck is the model's answers" in ran.out
-    ran = assay("judge", "replay", tmp_path / "records.jsonl")
-    assert (ran.status, ran.out) == (0, "3 verdicts are the same, 0 differ, 0 had failed and have no steps\n")
 
 
 def test_what_cannot_be_judged_is_named_and_the_rest_is(judge, tmp_path: Path):
@@ -74,11 +68,10 @@ def test_undecided_pairs_are_retried_when_asked(judge, tmp_path: Path):
     assert judge("--retry").out.startswith("0 match, 1 do not, 0 undecided")
 
 
-def test_votes_and_a_second_model(judge, assay, tmp_path: Path):
+def test_votes_and_a_second_model(judge, tmp_path: Path):
     assert judge("--votes", "3").status == 0
     records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
     assert {len(record["votes"]) for record in records if record["kind"] == "verdict"} == {2}
-    assert assay("judge", "replay", tmp_path / "records.jsonl").status == 0
     ran = judge("--votes", "5")
     assert ran.status == 2
     assert "votes differ; give another --out" in ran.err
@@ -98,7 +91,7 @@ def test_evidence_judges_without_a_model(judge, tmp_path: Path):
     assert json.loads((tmp_path / "records.jsonl").read_text().splitlines()[0])["judge"] == "signals"
 
 
-def test_examples_of_a_query_are_run_where_that_is_allowed(judge, assay, tmp_path: Path):
+def test_examples_of_a_query_are_run_where_that_is_allowed(judge, tmp_path: Path):
     rows = [{**row, "query": "add two numbers, as add(2, 3) == 5"} for row in PAIRS[:2]]
     (tmp_path / "shown.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     model = ("--judge", "signals", "--allow-execution")
@@ -109,7 +102,6 @@ def test_examples_of_a_query_are_run_where_that_is_allowed(judge, assay, tmp_pat
     settings = json.loads((tmp_path / "records.jsonl.manifest.json").read_text())["settings"]
     assert settings["sandbox"] in ran.err
     assert settings["limits"]["cpu_s"] == 5
-    assert assay("judge", "replay", tmp_path / "records.jsonl").status == 0
     ran = judge(pairs="shown.jsonl", model=model[:2])
     assert (ran.status, "another run: importable, limits, sandbox differ" in ran.err) == (2, True)
 
@@ -145,7 +137,7 @@ def test_what_makes_no_sense_is_refused(refuses, tmp_path: Path, monkeypatch: py
             ("--judge signals --sample 4", "--sample 4: there are only 2 queries; leave --sample out to take all"),
         )
     ])  # fmt: skip
-    refuses((f"judge {line}", "no such file") for line in ("replay none", "run none --judge signals", "accounts none"))
+    refuses([("judge run none --judge signals", "no such file")])
 
 
 def test_a_budget_is_money_or_tokens_and_a_rate_requests_or_tokens():

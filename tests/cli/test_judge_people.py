@@ -69,10 +69,6 @@ def test_two_people_label_a_third_settles_and_what_reads_records_reads_labels(as
     ):
         ran = assay(*line.split())
         assert (ran.status, said in ran.out) == (0, True), ran.err
-    ran = assay("judge", "accounts", "labels/ann.jsonl", "--format", "json")
-    assert json.loads(ran.out)["paths"]["person"]["median_s"] == 2.0
-    ran = assay("judge", "replay", "labels/ann.jsonl")
-    assert (ran.status, "holds labels of a person" in ran.err) == (2, True)
 
 
 def test_a_session_that_is_stopped_goes_on_and_tells_of_nothing_else(home: Path):
@@ -124,11 +120,6 @@ def test_no_file_of_somebody_else_is_replaced(assay, refuses, home: Path, monkey
             "would replace pairs.jsonl, which is read here: give another --out",
         )
     ])  # fmt: skip
-    for text in (before.decode(), "not JSON\n", '{"judge": "people"}\nx', '{"mine": 1}'):
-        (home / "labels.jsonl").write_text(text)
-        there = "labels.jsonl is there and holds no labels of people"
-        refuses([(f"judge label pairs.jsonl {more}", there) for more in ("--person ann", "--summary")])
-        assert (home / "labels.jsonl").read_text() == text
     assert (home / "pairs.jsonl").read_bytes() == before
     (home / "here").mkdir()
     monkeypatch.chdir(home / "here")

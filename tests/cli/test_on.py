@@ -11,7 +11,6 @@ ROWS = {
     "tasks.jsonl": {"id": "one", "entry_point": "one", "prompt": "", "reference": "def one(): return 1"}
     | {"tests": [{"args": [], "expected": 1}]},
     "samples.jsonl": {"task_id": "one", "code": "def one(): return 1"},
-    "pairs.jsonl": {"query_id": "1", "query": "one", "code_id": "1", "code": "def one(): 1"},
 }
 
 
@@ -31,5 +30,4 @@ def test_a_place_that_makes_no_sense_is_one_line(refuses, tmp_path: Path, monkey
         ("index . --on ray", nothing),
         ("index . --gpus 1", "--gpus is for --on ray"),
         ("index . --describe ollama:x --on ray", "describe without --on"),
-        ("judge run pairs.jsonl --judge signals --on ray", "--on is for code that a judge runs, and this one runs no"),
     ])  # fmt: skip

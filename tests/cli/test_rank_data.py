@@ -118,15 +118,6 @@ def test_a_mix_takes_some_models_fewer_tasks_and_bare_prompts(made: Path, assay,
     assert assay(*command, "--train", "0").status == 2
 
 
-def test_classes_can_be_drawn(made: Path, assay, tmp_path: Path):
-    pytest.importorskip("matplotlib", reason="the bench extra is not installed")
-    assert assay("rank", "mix", made, "--out", tmp_path / "s.jsonl", "--plot", tmp_path / "c.svg").status == 0
-    assert "NameError" in (tmp_path / "c.svg").read_text()
-    ran = assay("rank", "mix", made, "--out", tmp_path / "s.jsonl", "--plot", tmp_path / "c.doc")
-    assert ran.status == 2
-    assert "wanted one that ends in .svg or .png" in ran.err
-
-
 def test_nothing_to_learn_from_or_to_measure_is_an_error(assay, refuses, folder: Path, tmp_path: Path):
     (tmp_path / "none.jsonl").write_text(json.dumps({"task_id": "t/99", "code": "x"}) + "\n")
     (tmp_path / "empty.jsonl").write_text("")

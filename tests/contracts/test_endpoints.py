@@ -274,16 +274,6 @@ def test_a_service_says_when_and_one_that_wants_an_hour_is_not_waited_for(server
     assert len(server.questions) == 1
 
 
-def test_no_redirect_is_followed_and_its_address_is_named(server: EndpointServer):
-    for status in (301, 302, 303, 307, 308):
-        for to in ("http://localhost:1/v1", "file:///etc/passwd", server.base.replace("http", "https")):
-            server.plays = [Play(status=status, headers={"location": to})]
-            assert to in error_of(SYSTEM, server.base)
-    server.say = lambda _: Play(status=302, headers={"location": "/v1/elsewhere?q=text"})
-    assert "HTTP 302, a redirect to /v1/elsewhere" in error_of(SYSTEM, server.base)
-    assert "HTTP 302" in error_of(ENCODER, server.base)
-
-
 COMMANDS = {
     "search": ["search", "where is mail sent", "{project}", "--encoder", "api:m", "-v"],
     "search, reranked": ["search", "where is mail sent", "{project}", "--set", "search.reranker=rerank:m", "-v"],

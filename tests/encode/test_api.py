@@ -61,13 +61,6 @@ def test_many_texts_go_in_batches(server: EndpointServer) -> None:
     assert {question["model"] for question in server.questions} == {"some-model"}
 
 
-def test_refusals_are_shown_at_once(server: EndpointServer) -> None:
-    server.plays = [Play(status=401, body=b'{"error": "bad key"}')]
-    with pytest.raises(InputError, match=r"HTTP 401.*bad key.*check ASSAY_API_BASE, OPENAI_API_KEY"):
-        encoder(server).encode(["a"], "query")
-    assert len(server.questions) == 1
-
-
 def test_answers_without_vectors_or_of_another_width_are_refused(server: EndpointServer) -> None:
     asked = encoder(server)
     assert asked.dimension == 3

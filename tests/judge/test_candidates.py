@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from assay.encode.vectors import HashedEncoder
-from assay.errors import InputError, StorageError
+from assay.errors import InputError
 from assay.judge.candidates import Sources, candidates, depths
 from assay.judge.pairs import Pair, read
 from assay.protocols import Role, Vectors
-from assay.runs.record import progress_of
 from assay.search.retrievers import exhaustive
 from assay.values import Chunk, Judgment, Query
 
@@ -79,41 +78,15 @@ def test_overlap_is_the_share_of_an_encoders_own_candidates_and_a_judge_reads_th
     assert candidates(few, tmp_path / "few.jsonl").pairs == 23 * 3
 
 
-def test_what_was_cut_goes_on_and_ends_the_same_and_blocks_decide_nothing(tmp_path: Path, sources: Sources):
-    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
-    expected = candidates(sources, whole)
-    lines = progress_of(whole).read_text().splitlines(keepends=True)
-    progress_of(out).write_text("".join(lines[:4]) + '{"queries": 4, "pa')
-    out.write_bytes(whole.read_bytes()[: json.loads(lines[3])["bytes"]] + b'{"query_id": "q')
-    found = candidates(sources, out)
-    assert found.before == 4 * 3
-    assert out.read_bytes() == whole.read_bytes()
-    assert (found.pairs, found.overlap) == (expected.pairs, expected.overlap)
-    again = candidates(sources, out)
-    assert (again.before, again.overlap) == (23, expected.overlap)
-    assert not list(tmp_path.glob("*.vectors"))
+def test_blocks_decide_nothing_and_nothing_is_left_beside(tmp_path: Path, sources: Sources):
+    whole = tmp_path / "whole.jsonl"
+    candidates(sources, whole)
     for block in (1, 23):
         candidates(replace(sources, block=block), tmp_path / f"{block}.jsonl")
         assert (tmp_path / f"{block}.jsonl").read_bytes() == whole.read_bytes()
-
-
-def test_other_candidates_are_not_gone_on_with(tmp_path: Path, sources: Sources):
-    out = tmp_path / "out.jsonl"
-    candidates(sources, out)
-    others = {"k": replace(sources, k=4), "codes": replace(sources, codes=sources.codes[1:])}
-    for what, other in others.items():
-        with pytest.raises(InputError, match=rf"candidates of another run: {what} differ; give another --out"):
-            candidates(other, out)
     with pytest.raises(InputError, match="no query"):
-        candidates(replace(sources, queries=[]), out)
-    out.write_text("")
-    with pytest.raises(StorageError, match="has lost lines"):
-        candidates(sources, out)
-    progress_of(out).unlink()
-    out.write_text("mine\n")
-    with pytest.raises(InputError, match="give another --out"):
-        candidates(sources, out)
-    assert out.read_text() == "mine\n"
+        candidates(replace(sources, queries=[]), whole)
+    assert {file.name for file in tmp_path.iterdir()} == {"whole.jsonl", "1.jsonl", "23.jsonl"}
 
 
 def test_depths_count_what_is_right_at_each_rank():

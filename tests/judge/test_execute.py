@@ -156,19 +156,6 @@ def test_what_may_not_be_installed_is_told_to_the_model_and_nothing_else_is_done
     assert "no known distribution brings the module tinything" in actor.prompts[-2].text
 
 
-def test_a_model_repairs_the_test_program_and_only_that(runner: SharedRunner, installs: Installs):
-    verdict, actor = judged(runner, installs, "breaks")
-    assert (verdict.grade, verdict.told["executable"], verdict.told["fixes"]) == (1, True, ["model"])
-    assert all(pair("breaks", 7).code.text in prompt.text for prompt in actor.prompts)
-
-
-def test_what_is_hopeless_ends_and_counts_for_nothing(runner: SharedRunner, installs: Installs):
-    verdict, actor = judged(runner, installs, "hopeless")
-    assert (verdict.grade, verdict.told["executable"], verdict.path) == (0, False, "arbiter")
-    assert verdict.told["fixes"] == ["irreparable"]
-    assert "No test ran." in actor.prompts[-1].text
-
-
 def test_a_distribution_that_cannot_be_had_is_told(installs: Installs):
     why = installs.have(["absentthing"])
     assert isinstance(why, str)

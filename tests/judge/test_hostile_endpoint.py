@@ -25,23 +25,14 @@ SHORT = "timeout_s=0.3"
 
 AT_FIRST = {
     "a page": (Play(body=b"<html>welcome</html>"), "not JSON: '<html>welcome</html>'; check the address"),
-    "half a stream": (Play(cut=40), "check the address"),
-    "10 MB": (Play(padding_mb=10), "more than 4,000,000 bytes; check the address"),
-    "nothing for long": (Play(delay_s=2), "no whole answer within 0.6 s; check the address"),
     "no such format": (Play(status=400, body=b"unknown response_format"), "?format=prompt"),
-    "no such model": (Play(status=404, body=b"no model m"), "check the model's name and the address"),
     "a key": (Play(status=401, body=b"bad key"), "check the key"),
 }
 """What comes instead of any answer: a line, and status 2."""
 IN_THE_MIDDLE = {
     "a key that expires": Play(status=401),
-    "a page": Play(body=b"<html>welcome</html>"),
     "half a stream": Play(cut=40),
-    "nothing for long": Play(delay_s=2),
     "loops": LOOPS,
-    "unavailable": Play(status=503, headers={"retry-after": "0"}),
-    "too many": Play(status=429, headers={"retry-after": "0"}),
-    "odd numbers": Play(body=b'{"choices": [{"message": {"content": NaN}}], "usage": {"prompt_tokens": NaN}}'),
 }
 """What comes from the third question on, for all that follow."""
 

@@ -60,15 +60,6 @@ def test_records_that_were_cut_are_read_up_to_there(tmp_path: Path):
     ]
 
 
-def test_the_qrels_of_trec(tmp_path: Path):
-    file = tmp_path / "some.qrels"
-    file.write_text("q1 0 c1 2\nq1 0 c2 0\nq2 0 c1\n")
-    found = read_labels(file, "people")
-    assert found.annotators[0].grades == {("q1", "c1"): 2, ("q1", "c2"): 0}
-    assert found.annotators[0].name == "people"
-    assert [str(problem) for problem in found.problems] == ["some.qrels:3: 3 fields, wanted 4"]
-
-
 def test_cosqa_is_its_own_code_unless_it_says_which(tmp_path: Path):
     file = tmp_path / "cosqa.json"
     rows = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,23 +37,6 @@ def ids(file: Path, sample: SampleDraw) -> set[tuple[str, str]]:
     pairs = [each for each in found.pairs if isinstance(each, Pair)]
     assert len(pairs) == found.total
     return {(pair.query.id, pair.code.id) for pair in pairs}
-
-
-def test_the_order_of_rows_decides_nothing(tmp_path: Path):
-    file, reversed_file = written(tmp_path, ROWS), written(tmp_path, ROWS[::-1])
-    for by in ("query", "pair", "label"):
-        found = ids(file, SampleDraw(size=12, seed=3, by=by))
-        assert found == ids(reversed_file, SampleDraw(size=12, seed=3, by=by)), by
-        assert found != ids(file, SampleDraw(size=12, seed=4, by=by)), by
-
-
-def test_queries_come_with_all_their_pairs_and_strata_in_proportion(tmp_path: Path):
-    file = written(tmp_path, ROWS)
-    by_query = Counter(query for query, _ in ids(file, SampleDraw(size=7)))
-    assert set(by_query.values()) == {5}
-    assert len(by_query) == 7
-    right = {(row["query_id"], row["code_id"]) for row in ROWS if row["label"]}
-    assert len(ids(file, SampleDraw(size=40, by="label")) & right) == 10
 
 
 def test_rows_that_are_no_pairs_are_told_and_not_drawn(tmp_path: Path):

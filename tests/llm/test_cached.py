@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -81,49 +77,3 @@ def test_a_file_that_is_no_cache_is_named(tmp_path):
     for name in ("folder", "rubbish"):
         with pytest.raises(StorageError, match=rf"the cache of replies .*{name} cannot be used"):
             CachedChat(Model(), tmp_path / name)
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from assay.llm.wrappers import CachedChat
-from assay.values import Prompt, Reply
-
-class Model:
-    name = "model"
-    def reply(self, prompt):
-        return Reply({"reason": prompt.text}, "m", 1, 1, 0.1)
-
-chat = CachedChat(Model(), Path(sys.argv[1]))
-for place in range(int(sys.argv[2]), 10**6, 2):
-    chat.reply(Prompt("", str(place), {}))
-    sys.stdout.write(f"{place}\\n")
-    sys.stdout.flush()
-"""
-
-
-def test_kill_9_loses_no_reply_that_was_returned(tmp_path, prompt):
-    """Two processes write one file and are killed while they do."""
-    file, told = tmp_path / "replies.db", []
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(file), str(first)], stdout=subprocess.PIPE, text=True)
-        for first in range(2)
-    ]
-
-    def listen(writer):
-        for line in writer.stdout:
-            if line.endswith("\n"):
-                told.append(line.strip())
-            if len(told) > 100:
-                os.kill(writer.pid, signal.SIGKILL)
-
-    listeners = [threading.Thread(target=listen, args=(writer,)) for writer in writers]
-    for listener in listeners:
-        listener.start()
-    for listener, writer in zip(listeners, writers, strict=True):
-        listener.join(60)
-        assert writer.wait(60) == -signal.SIGKILL
-        writer.stdout.close()
-    assert len(told) > 100
-    chat = CachedChat(Model(), file)
-    assert all(chat.reply(prompt(place, system="", schema={})).cached for place in told)

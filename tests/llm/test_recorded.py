@@ -1,4 +1,4 @@
-"""A recorded chat asks each question once, over the end of the process, and a replay asks nobody."""
+"""A recorded chat asks each question once, over the end of the process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from assay.errors import BudgetSpent, EndpointFailed, NoAnswer, StorageError
-from assay.llm.recorded import REPLY, RecordedChat, ReplayedChat
+from assay.llm.recorded import REPLY, RecordedChat
 from assay.runs.record import Journal
 from assay.values import Prompt, Reply
 
@@ -39,8 +39,8 @@ def file(tmp_path):
     return tmp_path / "records.jsonl"
 
 
-def recorded(chat, file, pair: str = "p", *, only_read: bool = False) -> RecordedChat:
-    return RecordedChat(chat, Journal(file, lambda _, one: one["kind"] == REPLY, only_read=only_read), pair)
+def recorded(chat, file, pair: str = "p") -> RecordedChat:
+    return RecordedChat(chat, Journal(file, lambda _, one: one["kind"] == REPLY), pair)
 
 
 def told(chat: RecordedChat, *numbers: int) -> list[int]:
@@ -62,16 +62,6 @@ def test_a_question_without_an_answer_is_recorded_as_that_and_asked_again(file):
             with pytest.raises(error):
                 chat.record(PROMPTS[number])
         assert [json.loads(line)["why"] for line in file.read_text().splitlines()] == ["declined", "busy"] * times
-
-
-def test_a_replay_asks_nobody_and_adds_nothing(file):
-    told(recorded(Counting(), file), 0)
-    before = file.read_bytes()
-    chat = recorded(ReplayedChat("counting"), file, only_read=True)
-    assert told(chat, 0) == [1]
-    with pytest.raises(EndpointFailed, match="no reply of counting to this prompt 'count' is recorded"):
-        chat.record(PROMPTS[1])
-    assert file.read_bytes() == before
 
 
 def test_a_recorded_value_that_was_altered_is_no_answer(file):

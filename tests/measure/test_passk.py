@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, permutations
 from math import comb, isnan, nan
@@ -22,7 +23,6 @@ from assay.measure.passk import (
     mean,
     measures,
     over_tasks,
-    unranked,
     values,
 )
 
@@ -123,7 +123,8 @@ def test_ties_are_averaged_over_all_their_orders(pool: list[Judged], k: int, goo
         assert isnan(at(pool, measure))
         return
     assert at(pool, measure) == pytest.approx(all_orders(pool, measure))
-    assert at(unranked(pool), RankMeasure(k)) == pytest.approx(at_k(samples, right, k))
+    unranked = [replace(each, score=0.0) for each in pool]
+    assert at(unranked, RankMeasure(k)) == pytest.approx(at_k(samples, right, k))
 
 
 def test_copies_of_one_program_take_places_unless_duplicates_are_removed():

@@ -19,7 +19,6 @@ from assay.runs.record import (
     is_begun,
     manifest,
     manifest_of,
-    progress_of,
     read_lines,
     sole_writer,
     start_fresh,
@@ -175,8 +174,6 @@ def test_a_fresh_run_moves_the_earlier_one_aside_with_what_lies_beside_it(tmp_pa
         start_fresh(out)
         begin(out, Decides(depth), "lines")
         append_lines(out, [{"depth": depth}])
-        append_lines(progress_of(out), [{"done": depth}])
     old = tmp_path / "run.jsonl.old"
     assert list(read_lines(old)) == [{"depth": 2}]
-    assert list(read_lines(progress_of(old))) == [{"done": 2}]
     assert (stored_settings(old) or {})["depth"] == 2

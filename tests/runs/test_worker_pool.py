@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from assay.errors import InputError, WorkersLost
 from assay.runs.local import MOST_WAITING
-from assay.runs.worker_pool import Finished, PoolRunner, Refused, SharedPoolRunner, WorkerPool
+from assay.runs.worker_pool import Finished, PoolRunner, Refused, WorkerPool
 from scripted_pool import SQUARES, ScriptedPlace, once
 
 
@@ -174,24 +173,3 @@ def test_it_says_who_works_and_what_was_lost():
     assert lost
     assert int(lost[1]) > 1
     assert said[-1] == f"2 machines, 2 workers, 1 lost; {lost[1]} items ran again"
-
-
-def test_many_threads_share_a_pool():
-    place = ScriptedPlace(dies=once(5))
-    shared = SharedPoolRunner("scripted", pool_of(place))
-    with ThreadPoolExecutor(8) as threads:
-        runs = [threads.submit(lambda n=n: list(shared.run(range(n)))) for n in range(40)]
-        assert [run.result() for run in runs] == [squares(n) for n in range(40)]
-    shared.close()
-    assert place.closed
-
-
-def test_all_threads_hear_that_nobody_is_left():
-    place = ScriptedPlace(workers=())
-    shared = SharedPoolRunner("scripted", pool_of(place, patience_s=1.0))
-    with ThreadPoolExecutor(4) as threads:
-        runs = [threads.submit(lambda: list(shared.run(range(3)))) for _ in range(4)]
-        assert all(isinstance(run.exception(60), WorkersLost) for run in runs)
-    with pytest.raises(WorkersLost):
-        shared.run([1])
-    shared.close()

@@ -1,11 +1,8 @@
-"""Commands that choose pairs, judge them, and account for what judging cost: `assay judge run` and its like."""
+"""Commands that choose pairs, judge them and export their labels: `assay judge run` and its like."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +12,9 @@ from assay.cli.adapter import command
 from assay.cli.progress import ProgressReporter, progress
 from assay.errors import InputError, counted, lasting, rate_text
 from assay.io.terminal import dumps, say, say_problems
-from assay.judge.requests import AccountsRequest, CandidatesRequest, ExportRequest, JudgeRequest, ReplayRequest
+from assay.judge.requests import CandidatesRequest, ExportRequest, JudgeRequest
 
 if TYPE_CHECKING:
-    from assay.judge.accounts import CostForecast
     from assay.judge.campaign import Tally
     from assay.operations.judge import PairChoice
 
@@ -75,145 +71,13 @@ def _tally_text(tally: Tally, problem: str) -> Iterator[str]:
         yield f"stopped: {tally.stopped}; {left:,} pairs are left, and the same command goes on with them"
 
 
-@command(ReplayRequest, example="assay judge replay records.jsonl")
-def replay(request: ReplayRequest) -> int:
-    """Judge the pairs of RECORDS again from the replies and runs in it: no model, no sandbox, no network.
-
-    Exits 0 if every verdict is the same, 1 if one differs, 2 on an error.
-    """
-    from assay.operations.judge import replay_records
-
-    if not request.records.is_file():
-        raise InputError(f"no such file: '{request.records}'; `assay judge run` writes records")
-    same = skipped = 0
-    different = []
-    for verdict in replay_records(request.records, request.prompts):
-        skipped += verdict.skipped
-        same += verdict.same
-        if not verdict.same and not verdict.skipped:
-            record, again = verdict.recorded, verdict.again
-            different.append(f"{record['query_id']}, {record['code_id']}")
-            if request.verbose:
-                changed = [name for name in record if record[name] != again.get(name)]
-                say(f"{different[-1]}: {', '.join(changed)} differ")
-    text = f"{same:,} verdicts are the same, {len(different):,} differ, {skipped:,} had failed and have no steps"
-    fields = {"same": same, "different": different, "skipped": skipped}
-    click.echo(dumps(fields) if request.form == "json" else text)
-    return 1 if different else 0
-
-
-@command(AccountsRequest, example="assay judge accounts records.jsonl --pairs 10000")
-def accounts(request: AccountsRequest) -> None:
-    """Print what the verdicts in RECORDS cost, by how they were reached, and how tests and labels came out.
-
-    Beside each figure stands the one that the authors of CoSQA+ report, if they report one.
-    """
-    from assay.judge import accounts as costs
-    from assay.judge.records import failures, verdicts
-    from assay.llm.endpoint import price_of
-    from assay.runs.record import stored_settings
-
-    added = costs.accounts(verdicts(request.records))
-    if not added.pairs:
-        raise InputError(f"no verdict in {request.records}; `assay judge run` writes some")
-    for failure in failures(request.records):
-        added.add_failed(failure)
-    figures = costs.costs_as_json(added)
-    pairs = request.pairs or int(costs.PUBLISHED["pairs"])
-    plan = costs.planned(added, pairs, workers=request.workers, cores=request.cores or os.cpu_count() or 1)
-    models = request.prices or (stored_settings(request.records) or {}).get("chats", ())
-    prices = costs.priced(plan, {spec: price_of(spec) for spec in models})
-    if request.form == "json":
-        usd = {spec: _known(listed) for spec, listed in prices.items()}
-        click.echo(dumps({**figures, "plan": {**asdict(plan), "seconds": plan.seconds, "usd": usd}}))
-    else:
-        click.echo("\n".join((*_accounts_text(figures), *_forecast(plan, request.workers), *_prices(prices))))
-
-
-def _accounts_text(figures: Mapping[str, Any]) -> Iterator[str]:
-    from assay.report.document import Number
-    from assay.report.plain_text import rows_as_lines
-
-    published = figures["published"]
-    yield f"{figures['pairs']:,} pairs of {figures['queries']:,} queries and {figures['codes']:,} codes"
-    yield f"labels: {_counts(figures['labels'])}".replace("None", "undecided")
-    if figures["undecided"]:
-        yield f"undecided: {_counts(figures['undecided'])}"
-    yield (
-        f"{figures['calls']:,} calls: {figures['asked_again_share']:.1%} asked again for an answer that fits, "
-        f"{figures['failed_calls']:,} without any"
-    )
-    yield f"unclear: {figures['unclear_share']:.1%} (CoSQA+ {published['unclear_share']:.0%})"
-    heads = ("path", "pairs", "calls", "tokens", "$ a pair", "model s", "sandbox s")
-    digits = {"calls": 2, "tokens": 0, "cost": 6, "model_s": 2, "sandbox_s": 2}
-    paths = {
-        name: {**path, "tokens": path["tokens_in"] + path["tokens_out"]} for name, path in figures["paths"].items()
-    }
-    yield from rows_as_lines(
-        heads,
-        (
-            (name, path["pairs"], *(Number(path[key], digits=places) for key, places in digits.items()))
-            for name, path in paths.items()
-        ),
-    )
-    if figures["programs"]:
-        yield f"test cases a program: {figures['cases_a_program']:.2f} (CoSQA+ {published['cases_a_program']})"
-        yield (
-            f"executable: {figures['executable_share']:.2%}, of them repaired first "
-            f"{figures['repaired_share']:.2%} of all (CoSQA+ {published['executable_share']:.2%})"
-        )
-    for title, key in (
-        ("queries by matching codes", "matches_a_query"),
-        ("codes by queries they match", "queries_a_code"),
-    ):
-        yield f"{title}: {', '.join(f'{often:,} with {count}' for count, often in figures[key].items()) or 'none'}"
-    two = f"{figures['codes_of_two_queries']:.1%} (CoSQA+ {published['codes_of_two_queries']:.1%})"
-    yield f"codes that match two queries or more, of those that match any: {two}"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
-
-
-def _forecast(plan: CostForecast, workers: int) -> Iterator[str]:
-    """Yield what more pairs would take."""
-    yield ""
-    yield (
-        f"{plan.pairs:,} pairs like these: {plan.calls:,} calls, {plan.tokens_in / 1e6:,.1f} M tokens read and "
-        f"{plan.tokens_out / 1e6:,.1f} M written, ${plan.cost:,.2f}, {lasting(plan.seconds)} with {workers} at a time"
-    )
-    if plan.tokens_cached:
-        yield f"{plan.tokens_cached / max(plan.tokens_in, 1):.0%} of the tokens read come from the endpoint's cache"
-    times = f"models {lasting(plan.model_s)}, tests {lasting(plan.sandbox_s)}, this program {lasting(plan.overhead_s)}"
-    yield f"the bottleneck is {plan.bottleneck}: {times}"
-
-
-def _prices(prices: Mapping[str, float]) -> Iterator[str]:
-    """Yield what they would cost by the lists of models."""
-    from assay.report.document import Number
-    from assay.report.plain_text import rows_as_lines
-
-    if prices:
-        yield from rows_as_lines(
-            ("model", "by list, $"), ((spec, Number(_known(usd), digits=2)) for spec, usd in prices.items())
-        )
-    for spec, listed in prices.items():
-        if isnan(listed):
-            yield f"{spec}: its price is not listed; add ?usd_in=…&usd_out=…&usd_cached=… (USD for a million tokens)"
-
-
-def _known(usd: float) -> float | None:
-    return None if isnan(usd) else usd
-
-
 @command(ExportRequest, example="assay judge export records.jsonl --to benchmark")
 def export(request: ExportRequest) -> None:
     """Write the verdicts in RECORDS as a benchmark: labels, splits 8:1:1 by query, statistics.
 
-    own: all.jsonl and one file for each split. beir: one folder with a table for each split. trec: qrels and topics
-    for each split, and the code snippets as files in corpus/, named by the targets. cosqa+: a folder of JSON lists
-    for each split. pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md
-    hold the figures. README.md is a dataset card that the Hugging Face hub reads.
+    all.jsonl and one file for each split are ground truth, which assay truth convert writes in the formats of others.
+    pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md hold the figures.
+    README.md is a dataset card that the Hugging Face hub reads.
 
     DIR is written whole or not at all; if it is there, files of the same names are replaced.
 
@@ -223,10 +87,7 @@ def export(request: ExportRequest) -> None:
 
     if not request.records.is_file():
         raise InputError(f"no such file: '{request.records}'; `assay judge run` writes some")
-    table, losses = write_benchmark(request, say)
-    for loss in losses:
-        say(f"{request.layout} does not hold {loss}")
-    click.echo(table, nl=False)
+    click.echo(write_benchmark(request, say), nl=False)
     say(f"written to {request.folder}")
 
 
@@ -257,7 +118,6 @@ def _choice_as_json(choice: PairChoice, out: Path) -> dict[str, Any]:
         **{name: getattr(choice, name) for name in ("queries", "asked", "codes", "twins")},
         **kinds,
         "pairs": counts.pairs,
-        "before": counts.before,
         "overlap": dict(counts.overlap),
         "out": str(out),
         **({"depths": choice.depths.as_dict()} if choice.depths else {}),
@@ -272,8 +132,7 @@ def _choice_text(fields: Mapping[str, Any]) -> Iterator[str]:
         why = ", ".join(f"{kind} {count:,}" for kind, count in fields["kinds"].items() if kind != "testable")
         fraction = fields["testable"] / fields["codes"]
         yield f"testable: {fields['testable']:,} ({fraction:.1%}); left out: {why or 'none'}"
-    before = f", {counted(fields['before'], 'query')} of them done before" if fields["before"] else ""
-    yield f"{counted(fields['pairs'], 'pair')} written to {fields['out']}{before}"
+    yield f"{counted(fields['pairs'], 'pair')} written to {fields['out']}"
     yield "share of an encoder's own candidates that the mean of all chose, too:"
     width = max(map(len, fields["overlap"]))
     yield from (f"  {name:<{width}}  {share:.3f}" for name, share in fields["overlap"].items())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -37,26 +35,20 @@ _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")
 
 
 @command(AgreementRequest, example="assay judge agreement anna=a.jsonl ben=b.jsonl --gold gold.jsonl")
-def agreement(request: AgreementRequest) -> int:
-    """Compare the LABELS of several annotators: records of `assay judge run`, JSON, CSV, TSV or TREC's qrels.
+def agreement(request: AgreementRequest) -> None:
+    """Compare the LABELS of several annotators: records of `assay judge run`, JSON, CSV or TSV.
 
     NAME=FILE gives an annotator a name. Prints accuracy, precision, recall, F1 and Cohen's kappa against the truth,
     kappa of every two annotators, Krippendorff's nominal alpha of all, and pairs with two labels: who gave which
     label and why; of records also calls, tokens, cost and time. Brackets hold 95% bootstrap intervals over queries;
     those of fractions are at least as wide as Wilson's. Pairs that somebody left undecided are counted.
 
-    With --gold, --fail-under takes of_all, accuracy, precision, recall, f1 or kappa, of the first annotator or as
-    NAME:kappa=0.6; --baseline compares which of all pairs are right, query by query, with an earlier results.json.
-
-    Exits 0 if all gates hold, 1 if one does not, 2 on an error, such as labels of other pairs.
+    Exits 0, or 2 on an error, such as labels of other pairs.
     """
-    from assay.bench import experiment, gates
-    from assay.bench.labelling import MEASURES, results_of
     from assay.judge.accounts import accounts, costs_as_json
-    from assay.judge.labels import compare, labels_of
+    from assay.judge.labels import compare
     from assay.judge.records import is_records, verdicts
 
-    gating, gate = request.gating, gates.gates_of(request.gating, MEASURES)
     texts: dict[Key, tuple[str, str]] = {}
     problems: list[Problem] = []
     truth = [annotator for spec in request.gold for annotator in _read(spec, texts, problems)]
@@ -73,14 +65,6 @@ def agreement(request: AgreementRequest) -> int:
         )
     else:
         click.echo("\n".join(_agreement_text(found, reasons, texts, costs, show=request.show, problems=len(problems))))
-    if not (request.results or gating.floors or gating.baseline):
-        return 0
-    labels = labels_of(annotators, truth, match=request.match, texts=texts)
-    results = results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}")
-    if request.results:
-        experiment.write(results, request.results, say, experiment.earlier_in(request.results / experiment.RESULTS))
-        say(f"written to {request.results}")
-    return 1 if gates.failures(results, gate, say) else 0
 
 
 def _named(spec: str) -> tuple[Path, str]:
@@ -163,18 +147,17 @@ def _percent(part: int, whole: int) -> Number:
 
 
 def _cost(name: str, made: CampaignCosts) -> tuple[str | int | Cell, ...]:
-    pairs, usd = max(made.pairs, 1), made.total("cost")
-    is_priced = not made.total("unpriced")
+    pairs, sums = max(made.pairs, 1), made.sums
     return (
         name,
         made.pairs,
-        Number(made.total("calls") / pairs, digits=2),
-        Number((made.total("tokens_in") + made.total("tokens_out")) / pairs, digits=0),
-        Number(usd / pairs if is_priced else None, digits=6),
-        Number(usd if is_priced else None, digits=2),
-        Number(made.total("model_s") / pairs, digits=2),
-        Number(made.total("sandbox_s") / pairs, digits=2),
-        _percent(made.executable, made.ran),
+        Number(sums["calls"] / pairs, digits=2),
+        Number((sums["tokens_in"] + sums["tokens_out"]) / pairs, digits=0),
+        Number(None if made.cost is None else made.cost / pairs, digits=6),
+        Number(made.cost, digits=2),
+        Number(sums["model_s"] / pairs, digits=2),
+        Number(sums["sandbox_s"] / pairs, digits=2),
+        _percent(sums["executable"], sums["ran"]),
     )
 
 

@@ -23,8 +23,6 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
             "run": "Label pairs; continue an interrupted run.",
             "label": "Let people label pairs on a page.",
             "agreement": "Compare labels with the truth and with one another.",
-            "accounts": "Print what records cost, and what more pairs would.",
-            "replay": "Compute verdicts again from their records.",
             "export": "Write records as a benchmark.",
         },
         "elsewhere": dict.fromkeys(("label", "agreement"), "assay.cli.judge_labels"),
@@ -49,7 +47,6 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
         "help": "Train a part on data of your own.",
         "names": {
             "encoder": "Train a static encoder, or fine-tune a transformer.",
-            "generator": "Fine-tune a language model that writes programs.",
             "judge": "Train the weights of the judge that asks no model.",
             "ranking": "Train the weights of the ranking.",
         },

@@ -15,7 +15,6 @@ from assay.errors import InputError, counted, lasting, nearest, rate_text
 from assay.io.terminal import dumps, say, say_problems
 from assay.rank.requests import DataRequest, MixRequest, SampleRequest, TrainRequest
 from assay.report.plain_text import table_lines
-from assay.report.web_page import check_picture, write_picture
 from assay.runs.record import start_fresh
 from assay.settings import changed
 from assay.values import Problem
@@ -42,8 +41,6 @@ def data(request: DataRequest) -> None:
 
     datasets.check_place(request.out)
     split((), valid=request.valid, test=request.test)
-    if request.plot:
-        check_picture(request.plot)
     with progress() as watch:
         ran = run_for_dataset(request, say, watch)
     for name, why in ran.failing.items():
@@ -57,12 +54,12 @@ def data(request: DataRequest) -> None:
     if request.strip_examples:
         rows = [replace(row, prompt=without_examples(row.prompt)) for row in rows]
     datasets.write(request.out, rows)
-    _show(rows, request.form, request.plot)
+    _show(rows, request.form)
     say(f"{counted(len(rows), 'program')} written to {request.out}")
 
 
-def _show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
-    """Print how many programs fail how, and draw it where that was asked for."""
+def _show(rows: Sequence[Example], form: str) -> None:
+    """Print how many programs fail how."""
     from assay.rank import fault_tables
 
     sides = fault_tables.sides(rows)
@@ -70,8 +67,6 @@ def _show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
         click.echo(dumps({"splits": fault_tables.tables_as_json(sides)}))
     else:
         click.echo("\n\n".join("\n".join(table_lines(table, indent="")) for table in fault_tables.tables(sides)))
-    if plot:
-        write_picture(fault_tables.drawing(sides), plot)
 
 
 @command(MixRequest, example="assay rank mix mbpp.parquet apps.jsonl --out mixed.parquet")
@@ -99,7 +94,7 @@ def mix(request: MixRequest) -> None:
         what = f"{counted(len(leaked), 'task')} would stand in two splits ({', '.join(leaked[:3])})"
         raise InputError(f"{what}: make the data sets with one --seed")
     datasets.write(request.out, rows)
-    _show(rows, request.form, request.plot)
+    _show(rows, request.form)
     say(f"{counted(len(rows), 'program')} written to {request.out}")
 
 
@@ -173,12 +168,10 @@ def _plan(request: SampleRequest, tasks: Sequence[Task]) -> SamplingPlan:
 
 def _sampling_text(took: SamplingCost, tally: SamplingTally, request: SampleRequest) -> Iterator[str]:
     """Yield what the file took so far, and how fast this run was."""
-    price = request.price
     tokens = f"{took.prompt_tokens:,} tokens in, {took.completion_tokens:,} out"
     if not took.prompt_tokens and not took.completion_tokens:
-        tokens, price = "the endpoint does not say how many tokens", None
-    cost = f", {took.cost(price):.4f} in the unit of --price" if price else ""
-    yield f"{counted(took.samples, 'sample')} in {counted(took.requests, 'request')}: {tokens}{cost}"
+        tokens = "the endpoint does not say how many tokens"
+    yield f"{counted(took.samples, 'sample')} in {counted(took.requests, 'request')}: {tokens}"
     if tally.samples:
         yield f"{counted(tally.samples, 'sample')} in {lasting(tally.seconds)}: {rate_text(tally.rate)}"
     if not request.no_logprobs and took.scored < took.samples:
@@ -195,15 +188,13 @@ def train(request: TrainRequest) -> None:
     kinds of wrong answers and of errors, E+L also tells the line.
 
     --recipe paper trains as the paper does; the default also weighs tasks alike and stops when nothing gets better. The
-    settings are in docs/ranking.md. For several processes, a GPU each: accelerate launch -m assay rank train ...
+    settings are in docs/ranking.md.
 
     Use it with --ranker neural:FOLDER. Beside the ranker, FOLDER has the figures of each step in log.jsonl.
     """
     from assay.rank.neural_data import RECIPES, NeuralSettings
     from assay.train.settings import extra_of
 
-    if request.int8 and not request.onnx:
-        raise InputError("--int8 is about model.onnx; add --onnx")
     base = request.base.removeprefix("hf:")
     settings = changed(NeuralSettings(base=base, task=request.task, **RECIPES[request.recipe]), request.changes)
     for file in request.files:
@@ -214,19 +205,10 @@ def train(request: TrainRequest) -> None:
     check_is_there(settings.base)  # before a library of seconds is loaded
     with extra_of("training a ranker"):
         from assay.train.neural import train as run
-        from assay.train.run import is_main_process
-    if request.onnx:  # what is missing is named before the training, not after it
-        from assay.rank.neural_model import check_export, export
-
-        check_export()
     found = run(
         _examples(request.files, every=request.verbose), request.out, settings, print_line, resume=request.resume
     )
-    if not is_main_process():  # another of several speaks
-        return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
-    if request.onnx:
-        click.echo(f"model.onnx: at most {export(request.out, int8=request.int8):.1e} off from torch")
     click.echo(f"written to {request.out}; use it with --ranker neural:{request.out}")
 
 

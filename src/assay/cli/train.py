@@ -1,9 +1,8 @@
-"""Commands that train a part on data of your own: an encoder, a generator, the judge `signals`, the ranking."""
+"""Commands that train a part on data of your own: an encoder, the judge `signals`, the ranking."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +12,7 @@ from assay.cli.progress import print_line
 from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
 from assay.settings import changed
-from assay.train.settings import BEFORE, TEACHER, EncoderRequest, GeneratorRequest, RankingRequest, SignalsRequest
+from assay.train.settings import BEFORE, TEACHER, EncoderRequest, RankingRequest, SignalsRequest
 
 if TYPE_CHECKING:
     from assay.train.pairs import TrainingPair
@@ -56,7 +55,7 @@ def _refuse_mixtures(request: EncoderRequest) -> None:
     if request.before and not request.words:
         raise InputError("--from names the table that --join starts from: add --join FILE, or leave out --from")
     of_table = {"--teacher": request.teacher, "--join": request.words, "--from": request.before}
-    of_base = {"--lora": request.lora, "--onnx": request.onnx, "--curve": request.curve, "--fresh": request.fresh}
+    of_base = {"--onnx": request.onnx, "--fresh": request.fresh}
     name = next((name for name, value in (of_table if request.base else of_base).items() if value), "")
     if name and request.base:
         raise InputError(f"{name} is about a table, and --base fine-tunes a transformer: leave one of them out")
@@ -66,22 +65,15 @@ def _refuse_mixtures(request: EncoderRequest) -> None:
 
 def _tune_encoder(request: EncoderRequest) -> None:
     """Fine-tune a transformer and say what it is worth."""
-    from assay.report.web_page import check_picture, write_picture
     from assay.train.card import base_of
     from assay.train.pairs import LEFT_OUT
     from assay.train.settings import TuneSettings, extra_of
 
-    if request.curve:
-        check_picture(request.curve)
-    base, settings = base_of(request.base), changed(TuneSettings(lora=request.lora or 0), request.changes)
+    base, settings = base_of(request.base), changed(TuneSettings(), request.changes)
     pairs = _training_pairs(request, sorted(LEFT_OUT))
     with extra_of("train encoder --base"):
-        from assay.train.encoder import curve_of, tune_encoder
+        from assay.train.encoder import tune_encoder
     record = tune_encoder(pairs, base, request.out, settings, print_line, onnx=request.onnx, fresh=request.fresh)
-    if record is None:  # another process of several writes it
-        return
-    if request.curve:
-        write_picture(curve_of(record), request.curve)
     figures = record["figures"]
     click.echo(f"{record['test_queries']:,} queries of the test part, {record['test_codes']:,} codes")
     click.echo(f"{'':<18}MRR    95% interval")
@@ -138,39 +130,6 @@ def _training_pairs(request: EncoderRequest, left_out: Sequence[str]) -> list[Tr
 
 
 @command(
-    GeneratorRequest,
-    example="assay train generator MBPP.jsonl --base hf:SmolLM2-135M --out runs/generator --set batch=64",
-)
-def generator(request: GeneratorRequest) -> None:
-    """Fine-tune a causal language model on programs that are right, to sample with it.
-
-    DATA are tasks with references, or rows of assay rank data, of which the correct ones count; --tasks names the tasks
-    of such rows, for their functions and starter code. The defaults are those of the paper: 2 epochs, a rate of 1e-5,
-    256 programs a step, the checkpoint with the lowest validation loss. Only the program is learned, not the task's
-    text. With --set lora=16, matrices of that rank are trained and merged. A killed run continues when the same command
-    is given again.
-
-    Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model vllm:FOLDER --complete
-    --template apps.
-    """
-    from assay.train.generator import GeneratorSettings, train_generator
-
-    settings = changed(GeneratorSettings(), request.changes)
-    places = request.data, request.base, request.out
-    record = train_generator(*places, settings, print_line, tasks=request.tasks, fresh=request.fresh)
-    if record is None:  # another process of several writes it
-        return
-    click.echo(
-        f"{record['programs']:,} programs, {record['valid']:,} to choose by: loss of a token {record['before']:.4f} "
-        f"before, {record['loss']:.4f} at step {record['step']:,}, which is kept"
-    )
-    click.echo(
-        f"written to {request.out}; serve it, as with vllm serve {request.out}, and use it with assay rank sample "
-        f"TASKS --model vllm:{request.out} --complete --template {record['template']}"
-    )
-
-
-@command(
     SignalsRequest, example="assay train judge web=web.jsonl forum=forum.jsonl --leave-out test.jsonl --out weights"
 )
 def judge(request: SignalsRequest) -> None:
@@ -216,7 +175,7 @@ def ranking(request: RankingRequest) -> None:
     with extra_of("train ranking"):
         from assay.train.ranking import train_ranking
     settings = changed(RankingSettings(encoder=request.encoder), request.changes)
-    trained, table = train_ranking(
+    trained = train_ranking(
         request.truths, request.checkouts, request.out, settings, print_line, foreign=request.foreign
     )
     for one in trained:
@@ -227,8 +186,4 @@ def ranking(request: RankingRequest) -> None:
         for which, rejected in (("another repository", one.rejected), ("no repository", one.foreign_rejected)):
             if rejected is not None:
                 click.echo(f"of questions that {which} answers, {rejected:.1%} are rejected")
-    click.echo("beside plain orders, Hit@5 / MRR")
-    for group, of in groupby(table, key=lambda one: one.group):
-        said = ", ".join(f"{one.system} {one.figures[0].value:.3f} / {one.figures[1].value:.3f}" for one in of)
-        click.echo(f"{group}: {said}")
     click.echo(f"written to {request.out}; use it with --set search.weights={request.out}")

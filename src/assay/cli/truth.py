@@ -138,9 +138,8 @@ def _check_text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, ve
 def audit(request: AuditRequest) -> int:
     """Find errors in the ground truth in FILE.
 
-    Findings are duplicate texts (equal, equal but for layout and comments, or nearly equal: both have FRACTION of
-    their runs of five words in common), queries that ask the same, judgments that contradict one another, equal
-    code with different judgments, and queries without an answer. Hints from rules of thumb do not count. The N
+    Findings are equal texts, queries that ask the same, judgments that contradict one another, equal code with
+    different judgments, and queries without an answer. Hints from rules of thumb do not count. The N
     worst examples of each are shown.
 
     With --collapse, the first of equal documents stays and gets all their judgments; the highest grade wins.
@@ -152,18 +151,15 @@ def audit(request: AuditRequest) -> int:
     from assay.truth.audit import corpus_at
     from assay.truth.truth_formats import read
 
-    if request.near and not request.collapse:
-        raise InputError("--near says what --collapse makes one: give --collapse OUT, too")
     reading = read(request.file, request.source)
     truth, root = reading.truth, None
     if request.corpus and not truth.documents:  # the checkout at the truth's commit
         root = corpus_of(truth, request.corpus, cached()).root
     found_in = corpus_at(truth, root)
-    with progress() as report:
-        found = find(truth, found_in, threshold=request.threshold, examples=request.examples, report=report)
+    found = find(truth, found_in, examples=request.examples)
     fields: dict[str, Any] = {"problems": [*map(str, reading.problems)]}
     if request.collapse:
-        fields |= _collapse(truth, found_in.texts, request.collapse, threshold=request.threshold, near=request.near)
+        fields |= _collapse(truth, found_in.texts, request.collapse)
     if request.form == "json":
         click.echo(dumps({**_audit_as_json(truth.name, found), **fields}))
     else:
@@ -171,13 +167,11 @@ def audit(request: AuditRequest) -> int:
     return 1 if any(found) else 0
 
 
-def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path, *, threshold: float, near: bool) -> dict[str, Any]:
-    from assay.truth.audit import collapsed
+def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path) -> dict[str, Any]:
+    from assay.truth.audit import collapsed, twins
     from assay.truth.truth_formats import write
-    from assay.truth.twins import twins, twins_of
 
-    groups = twins_of(texts, threshold).near if near else twins([text.text for text in texts])
-    reading = collapsed(truth, groups)
+    reading = collapsed(truth, twins([text.text for text in texts]))
     write(reading.truth, out)
     sizes = [len(truth.documents), len(reading.truth.documents)]
     return {"collapsed": sizes, "written": str(out), "contradictions": [str(problem) for problem in reading.problems]}
@@ -198,10 +192,6 @@ def _audit_text(name: str, found: Audit) -> Iterator[str]:
     yield "grades   " + "  ".join(f"{grade}: {count:,}" for grade, count in facts["grades"].items())
     spread = facts["answers"]
     yield "answers  " + ", ".join(f"{spread[key]:g} {key}" for key in ("least", "median", "mean", "most")) + " a query"
-    if len(facts["judges"]) > 1:
-        for judge, one in facts["judges"].items():
-            shared = f"{one['differing']:,} of {one['shared']:,} shared with others differ"
-            yield f"judge    {judge or '(nobody)'}: {one['judgments']:,} judgments, mean {one['mean']:g}; {shared}"
     yield from _findings_text("findings", tuple(found))
     yield from _findings_text("hints", found.hints)
 
@@ -233,8 +223,8 @@ def _rest_text(fields: dict[str, Any], *, verbose: bool) -> Iterator[str]:
 def convert(request: ConvertRequest) -> None:
     """Convert the ground truth IN to another format, OUT.
 
-    Formats are jsonl (Assay's own, which can hold everything), octocode, semble, trec, beir, cosqa, cosqaplus,
-    csn, and swebench, which is read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot
+    Formats are jsonl (Assay's own, which can hold everything), octocode, trec, beir and cosqaplus; cosqa, csn, semble
+    and swebench are read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot
     be used are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the
     commit of IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes
     the 399 pairs of 95 queries on which CoSQA+ tests models.

@@ -267,11 +267,7 @@ class HttpClient:
             pool.close()
 
     def _ask(
-        self,
-        url: str,
-        question: object,
-        read: Callable[[str], Result],
-        on_lost: OnLost = lambda _: None,
+        self, url: str, question: object, read: Callable[[str], Result], on_lost: OnLost = lambda _: None
     ) -> Result:
         content = None if question is None else _as_json(question)
         timeout_s, lost, began, passing = self._options.timeout_s, 0, time.monotonic(), _Passing("")

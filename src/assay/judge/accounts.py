@@ -1,115 +1,48 @@
-"""Add up what a campaign cost and showed, and forecast what more pairs would take."""
+"""Add up what a campaign cost and showed."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from assay.judge.pairs import COUNTED
-from assay.llm.endpoint import Price
-
-CLEAR = frozenset({"screen"})
-PUBLISHED = {
-    "pairs": 412_080,
-    "codes": 132_952,
-    "code_length": 378.052,
-    "cost_a_pair": 0.00062,
-    "seconds_clear": 10.0,
-    "seconds_unclear": 50.0,
-    "unclear_share": 0.33,
-    "cases_a_program": 4.31,
-    "executable_share": 0.8367,
-    "codes_of_two_queries": 0.367,
-}
-"""What CoSQA+ says of itself (table II, IV-C, IV-E, VI-A)."""
-
 
 _PLACES = ("model", "sandbox", "install")
-
-
-@dataclass(slots=True)
-class CostRoute:
-    """Pairs that took the same way."""
-
-    sums: Counter[str] = field(default_factory=Counter)
-    taken: list[float] = field(default_factory=list)
-    """Seconds of each pair."""
-
-    def add(self, record: Mapping[str, Any], pairs: int, calls: int) -> None:
-        """Count a record of so many pairs and calls."""
-        cost, seconds = record.get("cost", 0.0), record.get("seconds", {})
-        self.sums.update({"pairs": pairs, "calls": calls, "cost": cost or 0.0, "unpriced": pairs * (cost is None)})
-        self.sums.update({name: record.get(name, 0) for name in COUNTED})
-        self.sums.update({f"{place}_s": seconds.get(place, 0.0) for place in _PLACES})
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it for a pair, in the mean."""
-        pairs, names = int(self.sums["pairs"]), ("calls", *COUNTED, "cost", *(f"{place}_s" for place in _PLACES))
-        each = {name: round(self.sums[name] / max(pairs, 1), 6) for name in names}
-        seconds = median(self.taken) if self.taken else 0.0
-        return {"pairs": pairs, **each, "unpriced": int(self.sums["unpriced"]), "median_s": round(seconds, 3)}
 
 
 @dataclass(slots=True)
 class CampaignCosts:
     """What a campaign came to."""
 
-    labels: Counter[int | None] = field(default_factory=Counter)
-    problems: Counter[str] = field(default_factory=Counter)
-    paths: dict[str, CostRoute] = field(default_factory=lambda: defaultdict(CostRoute))
-    failed_calls: int = 0
-    """That gave no answer: refused, cut, or of no use each time."""
-    programs: int = 0
-    cases: int = 0
-    ran: int = 0
-    executable: int = 0
-    repaired: int = 0
-    """Programs that run because somebody fixed them."""
-    fixes: Counter[str] = field(default_factory=Counter)
-    matches: Counter[str] = field(default_factory=Counter)
-    """Matching codes of each query, by its id."""
-    queries: Counter[str] = field(default_factory=Counter)
-    """Queries that each code matches, by its id."""
-    codes: dict[str, int] = field(default_factory=dict)
-    """Characters of each code."""
-
-    @property
-    def pairs(self) -> int:
-        """Pairs with a verdict."""
-        return sum(self.labels.values())
-
-    def total(self, name: str) -> float:
-        """Return the sum of a figure over all paths."""
-        return float(sum(path.sums[name] for path in self.paths.values()))
+    pairs: int = 0
+    """Pairs with a verdict."""
+    paths: Counter[str] = field(default_factory=Counter)
+    """How verdicts came about."""
+    sums: Counter[str] = field(default_factory=Counter)
+    """Calls, tokens, seconds, test programs and their cases, and how many of those that ran, can, and were repaired."""
+    cost: float | None = 0.0
+    """None where no price is known of a call."""
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Count a verdict."""
-        grade = record["grade"]
-        self.labels[grade] += 1
-        self.codes[record["code_id"]] = len(record["code"])
-        self.matches[record["query_id"]] += grade == 1
-        self.queries[record["code_id"]] += grade == 1
-        if grade is None:
-            self.problems[record["problem"]] += 1
-        path = self.paths[record["path"] or "undecided"]
-        path.add(record, 1, sum(record.get("calls", {}).values()))
-        path.taken.append(sum(record.get("seconds", {}).values()))
+        cost, seconds = record.get("cost", 0.0), record.get("seconds", {})
+        self.pairs += 1
+        self.paths[record["path"] or "undecided"] += 1
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self.sums["calls"] += sum(record.get("calls", {}).values())
+        self.sums.update({name: record.get(name, 0) for name in COUNTED})
+        self.sums.update({f"{place}_s": seconds.get(place, 0.0) for place in _PLACES})
         if "cases" in record:
-            self.programs += 1
-            self.cases += record["cases"]
+            self.sums.update(programs=1, cases=record["cases"])
         if "executable" in record:
-            self.ran += 1
-            self.executable += record["executable"]
-            self.repaired += bool(record["executable"] and record["fixes"])
-            self.fixes.update(record["fixes"])
+            runs = record["executable"]
+            self.sums.update(ran=1, executable=runs, repaired=bool(runs and record["fixes"]))
 
-    def add_failed(self, record: Mapping[str, Any]) -> None:
-        """Count a call that gave no answer, and what it took all the same."""
-        self.failed_calls += 1
-        self.paths["undecided"].add(record, 0, 1)
+    def share(self, part: str, whole: str) -> float | None:
+        """Return one sum by another, where there is any."""
+        return round(self.sums[part] / self.sums[whole], 4) if self.sums[whole] else None
 
 
 def accounts(verdicts: Iterable[Mapping[str, Any]]) -> CampaignCosts:
@@ -122,88 +55,11 @@ def accounts(verdicts: Iterable[Mapping[str, Any]]) -> CampaignCosts:
 
 def costs_as_json(made: CampaignCosts) -> dict[str, Any]:
     """Return the figures, as JSON has them."""
-    matched = [count for count in made.queries.values() if count]
-    unclear = sum(path.sums["pairs"] for name, path in made.paths.items() if name not in CLEAR)
-
-    def share(part: float, whole: float, digits: int = 4) -> float:
-        return round(part / max(whole, 1), digits)
-
     return {
         "pairs": made.pairs,
-        "queries": len(made.matches),
-        "codes": len(made.codes),
-        "code_length": share(sum(made.codes.values()), len(made.codes), 1),
-        "labels": {str(label): made.labels[label] for label in (1, 0, None)},
-        "match_share": share(made.labels[1], made.pairs),
-        "undecided": dict(made.problems),
-        "unclear_share": share(unclear, made.pairs),
-        "paths": {name: path.as_json() for name, path in sorted(made.paths.items())},
-        "programs": made.programs,
-        "cases_a_program": share(made.cases, made.programs, 3),
-        "executable_share": share(made.executable, made.ran),
-        "repaired_share": share(made.repaired, made.ran),
-        "fixes": dict(made.fixes),
-        "calls": round(made.total("calls")),
-        "failed_calls": made.failed_calls,
-        "asked_again_share": share(made.total("asked_again"), made.total("calls")),
-        "cached_share": share(made.total("tokens_cached"), made.total("tokens_in")),
-        "matches_a_query": _spread(made.matches.values()),
-        "queries_a_code": _spread(matched),
-        "codes_of_two_queries": share(sum(count > 1 for count in matched), len(matched)),
-        "published": PUBLISHED,
+        "paths": dict(made.paths),
+        "cost": made.cost,
+        **{name: round(value, 3) for name, value in made.sums.items()},
+        "cases_a_program": made.share("cases", "programs"),
+        "executable_share": made.share("executable", "ran"),
     }
-
-
-def _spread(counts: Iterable[int]) -> dict[str, int]:
-    """Return how often each count occurs."""
-    return {str(count): often for count, often in sorted(Counter(counts).items())}
-
-
-OVERHEAD_S = 0.0015
-"""Time of a pair beside models and sandboxes, one after another, measured; see docs/judging.md."""
-
-
-@dataclass(frozen=True, slots=True)
-class CostForecast:
-    """What some number of pairs would take, if they are like those of the records."""
-
-    pairs: int
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    tokens_cached: int
-    cost: float
-    """As the records price it."""
-    model_s: float
-    """All waiting for models, on the clock, with so many pairs at a time."""
-    sandbox_s: float
-    """All running of tests, on the clock, with so many programs at a time."""
-    overhead_s: float
-    """What is left: prompts, records, threads."""
-    bottleneck: str
-
-    @property
-    def seconds(self) -> float:
-        """The longest of them: they go on side by side."""
-        return max(self.model_s, self.sandbox_s, self.overhead_s)
-
-
-def planned(made: CampaignCosts, pairs: int, *, workers: int, cores: int) -> CostForecast:
-    """Return what so many pairs would take with so many pairs at a time and so many programs at a time."""
-    factor = pairs / max(made.pairs, 1)
-    model_s, sandbox_s = factor * made.total("model_s") / workers, factor * made.total("sandbox_s") / cores
-    times = {"the model's answers": model_s, "running tests": sandbox_s, "this program": pairs * OVERHEAD_S}
-    return CostForecast(
-        pairs,
-        **{name: round(factor * made.total(name)) for name in ("calls", "tokens_in", "tokens_out", "tokens_cached")},
-        cost=factor * made.total("cost"),
-        model_s=model_s,
-        sandbox_s=sandbox_s,
-        overhead_s=pairs * OVERHEAD_S,
-        bottleneck=max(times, key=lambda name: times[name]),
-    )
-
-
-def priced(plan: CostForecast, prices: Mapping[str, Price]) -> dict[str, float]:
-    """Return what a plan costs with each of these models, by their specs, in USD; nan is unknown."""
-    return {spec: price.of(plan.tokens_in, plan.tokens_out) for spec, price in prices.items()}

@@ -1,7 +1,7 @@
-"""Judge many pairs into a file that only grows, and judge them again from it.
+"""Judge many pairs into a file that only grows.
 
 Each reply and each run is on disk before it is used, each verdict when it is there: killed at any point, the same
-command goes on. Verdicts hold nothing but what follows from pair and steps, so a replay gives the same ones.
+command goes on. Verdicts hold nothing but what follows from pair and steps.
 """
 
 from __future__ import annotations
@@ -14,20 +14,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from assay.errors import (
-    BudgetSpent,
-    EndpointRefused,
-    InputError,
-    Interrupted,
-    lasting,
-    rate_text,
-)
+from assay.errors import BudgetSpent, EndpointRefused, Interrupted, lasting, rate_text
 from assay.judge.pairs import Judge, Pair, Together, Verdict
-from assay.judge.records import is_step, pair_journal, past, verdicts
+from assay.judge.records import pair_journal, past
 from assay.runs.local import in_flight
-from assay.runs.record import Journal, Steps, begin, sole_writer, stored_settings, version_changes
+from assay.runs.record import Journal, Steps, begin, sole_writer, version_changes
 from assay.values import Chunk, Problem, Query
 
 
@@ -174,10 +167,7 @@ def run(  # noqa: PLR0913  # each is one thing
 
 
 def _fresh(
-    pairs: Iterable[Pair | Problem],
-    done: Container[str],
-    tally: Tally,
-    on_problem: Callable[[Problem], None] | None,
+    pairs: Iterable[Pair | Problem], done: Container[str], tally: Tally, on_problem: Callable[[Problem], None] | None
 ) -> Iterator[Pair]:
     for pair in pairs:
         if isinstance(pair, Problem):
@@ -235,17 +225,6 @@ def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:
     }
 
 
-def settings_of(out: Path) -> CampaignSettings:
-    """Return the settings that a file of records was made with."""
-    try:
-        before = stored_settings(out) or {}
-        if before.get("judge") == "person":
-            raise InputError(f"{out} holds labels of a person: there is nothing to compute again")
-        return CampaignSettings(**{**before, "chats": tuple(before["chats"])})
-    except (KeyError, TypeError) as error:
-        raise InputError(f"no manifest beside {out} ({error}): it says which judge made the records") from error
-
-
 class CampaignReporter(Protocol):
     """Who hears how a campaign goes."""
 
@@ -265,31 +244,6 @@ class JudgeFactory:
 
     judge_of: Callable[[Steps], Judge]
     settings: CampaignSettings
-
-
-class Replay(NamedTuple):
-    """A verdict as it was recorded, and as it comes about again."""
-
-    recorded: dict[str, Any]
-    again: dict[str, Any]
-
-    @property
-    def skipped(self) -> bool:
-        """Whether it failed then: there is nothing to tell again."""
-        return self.recorded["problem"] in FAILED
-
-    @property
-    def same(self) -> bool:
-        """Whether nothing differs."""
-        return not self.skipped and self.recorded == self.again
-
-
-def replay(file: Path, judge_of: Callable[[Steps], Judge]) -> Iterator[Replay]:
-    """Judge each pair of a file of records again, from its steps alone."""
-    judge = judge_of(Journal(file, is_step, only_read=True))
-    for record in verdicts(file):
-        pair = pair_of(record)
-        yield Replay(record, line(pair, judge.judge(pair), judge.name))
 
 
 def pair_of(record: dict[str, Any]) -> Pair:

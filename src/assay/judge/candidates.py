@@ -1,23 +1,19 @@
 """Choose the pairs worth judging: by the mean cosine of encoders, among code that can be tested (CoSQA+, II-B).
 
-Vectors lie in a file that is mapped, so memory is a block's; pairs are written block by block, and a second file says
-how many of them count: killed at any point, the same call goes on after the last whole block. A code can be tested if
-one of its functions has a parameter (`self` counts) and returns a value.
+Vectors lie in a file that is mapped, so memory is a block's; the file of pairs appears when all of them are written. A
+code can be tested if one of its functions has a parameter (`self` counts) and returns a value.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.lib.format import open_memmap
@@ -28,12 +24,11 @@ from assay.corpus.languages import language_of
 from assay.corpus.outline import functions
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read as read_text
-from assay.errors import InputError, StorageError
-from assay.io import rows
+from assay.errors import InputError
+from assay.io import files, rows
 from assay.judge.pairs import laid_out, tree_of
 from assay.judge.records import is_records, judgments
 from assay.protocols import Encoder, Progress, Vectors
-from assay.runs.record import append_lines, differing, progress_of, read_lines, refuse, sole_writer
 from assay.truth.formats.shared import fault_of_id, text_of
 from assay.truth.ground_truth import Truth
 from assay.truth.truth_formats import UnknownFormat, form_of, read, read_part
@@ -125,7 +120,7 @@ Nearest = Callable[[Vectors, Vectors, int], tuple[NDArray[np.int64], Vectors]]
 """Queries, codes and a number to the numbers and products of so many codes of each query, best first."""
 
 QUERIES = 512
-"""Queries of a block: what a crash costs."""
+"""Queries of a block."""
 _TEXTS = 1024
 """Texts that are encoded before their vectors go to the file."""
 
@@ -140,24 +135,8 @@ class Sources:
     """By the spec that was given."""
     k: int
     nearest: Nearest
-    sample: str = ""
-    """How the queries were drawn; empty where all were taken."""
     block: int = QUERIES
-    """Queries at a time; nothing but time, memory and what a crash costs depends on it."""
-
-    def begin(self) -> dict[str, Any]:
-        """Return the line that opens the file of progress: all that decides about candidates, hashed."""
-        head = repr((self.k, [each.name for each in self.encoders.values()]))
-        key = _hash(head, *self.queries, *self.codes)
-        texts = {"queries": _hash("", *self.queries), "codes": _hash("", *self.codes)}
-        return {"key": key, "encoders": [*self.encoders], "k": self.k, "sample": self.sample, **texts}
-
-
-def _hash(head: str, *items: Query | Chunk) -> str:
-    digest = blake2b(head.encode(), digest_size=16)
-    for item in items:
-        digest.update(repr((item.id, item.text)).encode("utf-8", "backslashreplace"))
-    return digest.hexdigest()
+    """Queries at a time; nothing but time and memory depends on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,60 +147,27 @@ class CandidateCounts:
     queries: int
     overlap: Mapping[str, float]
     """By encoder, the share of its own candidates that the mean of all chose, too (table I)."""
-    before: int
-    """Queries that an earlier call had done."""
 
 
 def candidates(sources: Sources, out: Path, watch: Progress | None = None) -> CandidateCounts:
-    """Write the `k` codes of the highest mean cosine with each query to `out`, a pair a line, and go on there."""
+    """Write the `k` codes of the highest mean cosine with each query to `out`, a pair a line."""
     for what, items in (("query", sources.queries), ("code", sources.codes), ("encoder", sources.encoders)):
         if not items:
             raise InputError(f"no {what}: candidates are chosen by encoders, for queries, among codes")
-    with _progress(out, sources) as held:
-        before = sum(block["queries"] for block in held)
-        new = _write_candidates(sources, out, watch, before) if before < len(sources.queries) else []
-        done = [*held, *new]
-    pairs = sum(block["pairs"] for block in done)
-    overlap = {name: sum(block["shared"][name] for block in done) / max(pairs, 1) for name in sources.encoders}
-    return CandidateCounts(pairs, len(sources.queries), overlap, before)
-
-
-@contextmanager
-def _progress(out: Path, sources: Sources) -> Iterator[list[dict[str, Any]]]:
-    """Give the blocks that are done, the file cut back to them; nobody else writes it meanwhile."""
-    file, now = progress_of(out), sources.begin()
-    with sole_writer(out):
-        first, *done = [*read_lines(file)] or [{}]
-        if not first:
-            if out.exists() and out.stat().st_size:
-                raise InputError(
-                    f"{out} is there, and {file.name} is not, which says how far it got: give another --out, or --fresh"
-                )
-            append_lines(file, [now])
-        elif first.get("key") != now["key"]:
-            refuse(out, "candidates", [name for name in differing(first, now) if name != "key"] or ["queries or codes"])
-        size = done[-1]["bytes"] if done else 0
-        with out.open("ab") as pairs:
-            if pairs.tell() < size:
-                raise StorageError(f"{out} has lost lines that were written: give --fresh to choose all again")
-            pairs.truncate(size)
-        yield done
-
-
-def _write_candidates(sources: Sources, out: Path, watch: Progress | None, begin: int) -> list[dict[str, Any]]:
-    """Encode, search and write the queries from `begin` on, block by block."""
-    place = out.with_name(f"{out.name}.vectors")
-    made = []
-    try:
-        codes = _encoded(sources, place, watch)
-        for start in range(begin, len(sources.queries), sources.block):
-            block = sources.queries[start : start + sources.block]
-            made.append(_written(sources, block, codes, out))
-            if watch:
-                watch("searching", start + len(block), len(sources.queries))
-    finally:
-        place.unlink(missing_ok=True)
-    return made
+    shared, total, place = Counter[str](), len(sources.queries), out.with_name(f"{out.name}.vectors")
+    with files.replacing(out) as beside, beside.open("wb") as file:
+        try:
+            codes, pairs = _encoded(sources, place, watch), 0
+            for start in range(0, total, sources.block):
+                block = sources.queries[start : start + sources.block]
+                count, own = _write_block(sources, block, codes, file)
+                pairs += count
+                shared.update(own)
+                if watch:
+                    watch("searching", start + len(block), total)
+        finally:
+            place.unlink(missing_ok=True)
+    return CandidateCounts(pairs, total, {name: shared[name] / max(pairs, 1) for name in sources.encoders})
 
 
 def _encoded(sources: Sources, place: Path, watch: Progress | None) -> Vectors:
@@ -244,8 +190,10 @@ def _columns(sources: Sources) -> dict[str, slice]:
     return {name: slice(end - width, end) for name, width, end in zip(sources.encoders, widths, accumulate(widths))}  # noqa: B905
 
 
-def _written(sources: Sources, queries: Sequence[Query], codes: Vectors, out: Path) -> dict[str, Any]:
-    """Write the pairs of some queries, then that they are whole."""
+def _write_block(
+    sources: Sources, queries: Sequence[Query], codes: Vectors, file: BinaryIO
+) -> tuple[int, dict[str, int]]:
+    """Write the pairs of some queries; return how many, and by encoder how many of its own are among them."""
     texts = [query.text for query in queries]
     asked = np.concatenate([each.encode(texts, "query") for each in sources.encoders.values()], axis=1)
     numbers, means = sources.nearest(np.divide(asked, len(sources.encoders), dtype=np.float32), codes, sources.k)
@@ -254,17 +202,11 @@ def _written(sources: Sources, queries: Sequence[Query], codes: Vectors, out: Pa
         own, _ = sources.nearest(asked[:, columns], codes[:, columns], sources.k)
         shared[name] = sum(len(np.intersect1d(one, other)) for one, other in zip(own, numbers, strict=True))
         cosines[name] = np.einsum("qd,qcd->qc", asked[:, columns], codes[:, columns][numbers])
-    with out.open("ab") as file:
-        for row, query in enumerate(queries):
-            for rank, number in enumerate(numbers[row].tolist(), 1):
-                scores = {name: round(float(each[row, rank - 1]), 5) for name, each in cosines.items()}
-                file.write(_line(query, sources.codes[number], rank, round(float(means[row, rank - 1]), 5), scores))
-        file.flush()
-        os.fsync(file.fileno())
-        size = file.tell()
-    block = {"queries": len(queries), "pairs": int(numbers.size), "bytes": size, "shared": shared}
-    append_lines(progress_of(out), [block])
-    return block
+    for row, query in enumerate(queries):
+        for rank, number in enumerate(numbers[row].tolist(), 1):
+            scores = {name: round(float(each[row, rank - 1]), 5) for name, each in cosines.items()}
+            file.write(_line(query, sources.codes[number], rank, round(float(means[row, rank - 1]), 5), scores))
+    return int(numbers.size), shared
 
 
 def _line(query: Query, code: Chunk, rank: int, score: float, scores: Mapping[str, float]) -> bytes:

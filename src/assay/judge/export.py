@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.io import files
-from assay.judge.accounts import accounts, costs_as_json
+from assay.judge.accounts import accounts
 from assay.judge.candidates import codes_of
 from assay.judge.records import verdicts
 from assay.judge.requests import ExportRequest
@@ -25,8 +25,6 @@ from assay.values import Chunk, Judgment, Problem, Query
 
 SPLITS = ("train", "valid", "test")
 SHARES = (8, 1, 1)
-FORMS = {"own": ("jsonl", ".jsonl"), "beir": ("beir", ""), "trec": ("trec", ".qrels"), "cosqa+": ("cosqaplus", "")}
-"""The ground-truth format of each layout, and how its files end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +79,29 @@ def split_of(queries: Sequence[Query], *, seed: int = 0) -> dict[str, str]:
 
 def statistics(made: Benchmark, records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the figures of table II, of each split, and of how labels spread (figures 3 and 7)."""
-    figures = costs_as_json(accounts(records))
+    costs = accounts(records)
+    answers = Counter(each.query_id for each in made.judgments if each.grade > 0)
+    asked = Counter(each.target for each in made.judgments if each.grade > 0)
     length = sum(len(code.text) for code in made.codes) / max(len(made.codes), 1)
     return {
         "pairs": len(made.judgments),
         "queries": len(made.queries),
         "codes": len(made.codes),
         "code_length": round(length, 3),
-        "cases_a_program": figures["cases_a_program"] if figures["programs"] else None,
-        "executable_share": figures["executable_share"] if figures["programs"] else None,
-        "undecided": figures["pairs"] - len(made.judgments),
+        "cases_a_program": costs.share("cases", "programs"),
+        "executable_share": costs.share("executable", "ran"),
+        "undecided": costs.pairs - len(made.judgments),
         "splits": {split: _split_figures(made, split) for split in SPLITS},
         "shared_codes": len(_right(made, "train") & _right(made, "test")),
-        "matches_a_query": figures["matches_a_query"],
-        "queries_a_code": figures["queries_a_code"],
+        "matches_a_query": _spread(answers[query.id] for query in made.queries),
+        "queries_a_code": _spread(asked.values()),
         "judges": sorted({each.judge for each in made.judgments}),
     }
+
+
+def _spread(counts: Iterable[int]) -> dict[str, int]:
+    """Return how often each count occurs."""
+    return {str(count): often for count, often in sorted(Counter(counts).items())}
 
 
 def _split_figures(made: Benchmark, split: str) -> dict[str, Any]:
@@ -145,25 +150,21 @@ def table(figures: Mapping[str, Any]) -> str:
 _CARD = (
     "Queries of code search with code snippets that were judged one by one: {pairs} pairs of {queries} queries, among "
     "{codes} code snippets. `pairs.jsonl` holds each label (1 if the code answers the query, else 0) with both texts, "
-    "who judged, why, and the split; `statistics.json` the figures. The other files have the layout `{layout}` of "
-    "`assay judge export`. Labels are those of the judges named below, not of people, unless a judge is a person; "
+    "who judged, why, and the split; `statistics.json` the figures. The other files are ground truth with its code, as "
+    "`assay bench` reads it. Labels are those of the judges named below, not of people, unless a judge is a person; "
     "code comes from where the queries were asked, under the licenses of its sources."
 )
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def dataset_card(
-    name: str, layout: str, figures: Mapping[str, Any], *, license_id: str = "", languages: Sequence[str] = ()
-) -> str:
-    """Return the card of a benchmark in a layout (as `own` or `beir`), with a license as SPDX names it."""
-    head = "\n".join(_head(name, layout, figures, license_id, languages))
-    text = _CARD.format(layout=layout, **{key: f"{figures[key]:,}" for key in ("pairs", "queries", "codes")})
+def dataset_card(name: str, figures: Mapping[str, Any], *, license_id: str = "", languages: Sequence[str] = ()) -> str:
+    """Return the card of a benchmark, with a license as SPDX names it."""
+    head = "\n".join(_head(name, figures, license_id, languages))
+    text = _CARD.format(**{key: f"{figures[key]:,}" for key in ("pairs", "queries", "codes")})
     return f"---\n{head}\n---\n\n# {name}\n\n{text}\n\n{table(figures)}"
 
 
-def _head(
-    name: str, layout: str, figures: Mapping[str, Any], license_id: str, languages: Sequence[str]
-) -> Iterator[str]:
+def _head(name: str, figures: Mapping[str, Any], license_id: str, languages: Sequence[str]) -> Iterator[str]:
     values = {
         "pretty_name": name,
         "license": license_id or "unknown",
@@ -175,16 +176,11 @@ def _head(
         "annotations_creators": ["machine-generated"],
     }
     yield from (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
-    yield "configs:"
-    for table_name in ("pairs", "corpus", "queries") if layout == "beir" else ("pairs",):
-        yield f"- config_name: {table_name}"
-        if table_name == "pairs":
-            yield "  default: true"
-        yield f"  data_files:\n  - split: {table_name}\n    path: {table_name}.jsonl"
+    yield "configs:\n- config_name: pairs\n  default: true\n  data_files:\n  - split: pairs\n    path: pairs.jsonl"
 
 
-def write_benchmark(request: ExportRequest, say: Say) -> tuple[str, list[str]]:
-    """Write records as a benchmark; return its table, and what the layout cannot hold."""
+def write_benchmark(request: ExportRequest, say: Say) -> str:
+    """Write records as a benchmark; return its table."""
     problems: list[Problem] = []
     more = codes_of(request.corpus, problems) if request.corpus else []
     if problems:
@@ -193,39 +189,24 @@ def write_benchmark(request: ExportRequest, say: Say) -> tuple[str, list[str]]:
     if not whole.judgments:
         raise InputError(f"no label in {request.records}: `assay judge run` writes some")
     figures = statistics(whole, verdicts(request.records))
-    name, layout = request.folder.resolve().name, request.layout
+    name = request.folder.resolve().name
     languages = tuple(sorted({code.language or "python" for code in whole.codes}))
-    card = dataset_card(name, layout, figures, license_id=request.license, languages=languages)
+    card = dataset_card(name, figures, license_id=request.license, languages=languages)
     with files.replacing_folder(request.folder) as beside:
-        losses = dict.fromkeys(_write(whole, beside, name, layout))
+        _write(_as_documents(whole), beside, name)
         _write_pairs(whole, beside)
         files.write_json(beside / "statistics.json", figures)
         files.write(beside / "README.md", card)
-    return table(figures), list(losses)
+    return table(figures)
 
 
-def _write(whole: Benchmark, folder: Path, name: str, layout: str) -> Iterator[str]:
-    """Write the ground truth in a layout and yield what it cannot hold."""
-    whole = _as_files(whole, folder / "corpus") if layout == "trec" else _as_documents(whole)
-    if layout == "beir":
-        yield from write(Truth(name, whole.queries, whole.judgments, whole.codes), folder, "beir", lossy=True)
-        return
+def _write(whole: Benchmark, folder: Path, name: str) -> None:
+    """Write the ground truth of all queries, and of each split."""
     for split in ("all", *SPLITS):
         part = whole if split == "all" else whole.part(split)
         if part.queries:
-            documents = () if layout == "trec" else part.codes
-            truth = Truth(f"{name}-{split}", part.queries, part.judgments, documents)
-            form, ending = FORMS[layout]
-            lost = write(truth, folder / f"{split}{ending}", form, lossy=True)
-            yield from lost if split == "all" else ()
-
-
-def _as_files(whole: Benchmark, folder: Path) -> Benchmark:
-    """Write each code to a file, and return the benchmark with the files' names where the codes' ids stood."""
-    names = {code.id: name for code, name in zip(whole.codes, _names(whole.codes), strict=True)}
-    for code in whole.codes:
-        files.write(folder / names[code.id], code.text, errors="strict", durable=False)
-    return replace(whole, judgments=tuple(replace(each, target=names[each.target]) for each in whole.judgments))
+            truth = Truth(f"{name}-{split}", part.queries, part.judgments, part.codes)
+            write(truth, folder / f"{split}.jsonl", "jsonl")
 
 
 def _as_documents(whole: Benchmark) -> Benchmark:
@@ -242,16 +223,6 @@ def _as_documents(whole: Benchmark) -> Benchmark:
         codes=tuple(replace(code, id=names[code.id], path=names[code.id]) for code in whole.codes),
         judgments=tuple(replace(each, target=names[each.target]) for each in whole.judgments),
     )
-
-
-def _names(codes: tuple[Chunk, ...]) -> Iterator[str]:
-    """Yield a name of a file for each code: its id where a file may be called so, else that with a number."""
-    taken: set[str] = set()
-    for number, code in enumerate(codes):
-        plain = re.sub(r"[^\w+-]", "_", code.id, flags=re.ASCII)[:80]
-        name = plain if plain == code.id and plain.casefold() not in taken else f"{plain}~{number}"
-        taken.add(name.casefold())
-        yield f"{name}{'.py' if code.language == 'python' else '.txt'}"
 
 
 def _write_pairs(whole: Benchmark, folder: Path) -> None:

@@ -1,13 +1,12 @@
 """Read the labels of annotators and measure how far they agree.
 
-Read are records of `assay judge run`, JSON lines or a list, CSV and TSV (BEIR's qrels too), and TREC's qrels. The truth
+Read are records of `assay judge run`, JSON lines or a list, CSV and TSV (BEIR's qrels too). The truth
 is one file, or the majority of several; a majority that ties is no label. Intervals draw queries by their words, for
 the codes of one query are labelled with one reading of it.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.io import rows
-from assay.io.rows import first_bytes, plain
+from assay.io.rows import plain
 from assay.judge import records
 from assay.judge.pairs import CODE_IDS, QUERY_IDS, first_of
 from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
@@ -31,9 +30,10 @@ _GRADES = ("grade", "label", "score", "relevance")
 _JUDGES = ("judge", "annotator")
 _OF_TRUTH = ("truth", "query", "document")
 """Lines of a ground truth beside its judgments."""
-_TREC = ("query_id", "0", "target", "grade")
-_TREC_ROW = re.compile(rb"\s*\S+\s+\S+\s+\S+\s+-?\d+\s*(\n|$)")
-_WANTED = "wanted records of `assay judge run`, JSON or JSON lines, CSV or TSV with a line of names, or TREC's qrels"
+_WANTED = (
+    "wanted records of `assay judge run`, JSON or JSON lines, or CSV or TSV with a line of names; "
+    "`assay truth convert` makes JSON lines of TREC's qrels"
+)
 
 
 @dataclass(slots=True)
@@ -117,17 +117,10 @@ def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[st
     """Yield the rows of a file, each with its place."""
     if records.is_records(file):
         yield from ((str(file), record) for record in records.verdicts(file))
-    elif rows.form_of(file) == "table" or not _TREC_ROW.match(first_bytes(file)):
+    else:
         for row, fields in rows.objects(file, problems):
             if fields.get("type") not in _OF_TRUTH:
                 yield rows.place(file, row), {name.lower(): value for name, value in fields.items()}
-    else:
-        for row, line in rows.lines(file, problems):
-            cells = line.split()
-            if len(cells) == len(_TREC):
-                yield rows.place(file, row), dict(zip(_TREC, cells, strict=True))
-            elif cells:
-                problems.append(Problem(rows.place(file, row), f"{len(cells)} fields, wanted {len(_TREC)}"))
 
 
 MAJORITY = "majority"

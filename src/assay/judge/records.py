@@ -111,11 +111,6 @@ def verdicts(file: Path) -> Iterator[dict[str, Any]]:
     yield from (record for number, pair, record in every() if last[pair] == number)
 
 
-def failures(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of calls that gave no answer."""
-    yield from (record for record in read_lines(on_disk(file)) if record.get("kind") == "failed")
-
-
 def judgments(file: Path) -> Iterator[Judgment]:
     """Yield the labels of a file of records; undecided pairs have none."""
     for record in verdicts(file):

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
 from assay.runs import options
-from assay.runs.options import ClusterOptions, GateOptions, SampleDraw
+from assay.runs.options import SampleDraw
 
 EVEN = 0.5
 """The fraction of matches that `signals` expects where nothing else is said."""
@@ -15,7 +15,6 @@ CONFIGURATIONS = ("all", "single", "ps+fa", "ps+tpg+fa", "ps+tpg+te+fa", "ps+tpg
 """Who is asked: preliminary screener, test program generator, test executor or simulation, bug fixer, final arbiter."""
 RUNNING = frozenset({"all", "ps+tpg+te+fa"})
 """Configurations that need a sandbox."""
-LAYOUTS = ("own", "beir", "trec", "cosqa+")
 _EVERY = "Name every problem; show the traceback of an error."
 
 
@@ -70,7 +69,6 @@ class JudgeOptions(Request):
     workers: int = option("--workers N", "Pairs judged at a time.", least=1, default=8)
     sandbox: str = options.sandbox()
     timeout: float | None = options.timeout("a test case")
-    where: ClusterOptions = shared(ClusterOptions)
     install: bool = flag("--install", "Install missing modules of allowed distributions.")
     allow: Path | None = options.allow()
     no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
@@ -92,36 +90,11 @@ class JudgeRequest(Request):
     verbose: bool = verbose(_EVERY)
 
 
-class ReplayRequest(Request):
-    """Compute verdicts again from their records."""
-
-    records: Path = argument()
-    prompts: Path | None = option("--prompts FOLDER", "Use the prompt files in FOLDER.  [default: those that ship]")
-    form: str = form("text", "json")
-    verbose: bool = verbose("Name what differs; show the traceback of an error.")
-
-
-class AccountsRequest(Request):
-    """Add up what records cost, and what more pairs would."""
-
-    records: Path = argument()
-    pairs: int | None = option("--pairs N", "Plan for N pairs.  [default: 412,080, those of CoSQA+]", least=1)
-    workers: int = option("--workers N", "Plan for N pairs at a time.", least=1, default=8)
-    cores: int | None = option("--cores N", "Plan for N programs at a time.  [default: the cores]", least=1)
-    prices: tuple[str, ...] = option(
-        "--price SPEC",
-        "Plan with the price of this model, PROVIDER:MODEL. Repeatable.  [default: the models that judged]",
-    )
-    form: str = form("text", "json")
-    verbose: bool = verbose("Show the traceback of an error.")
-
-
 class ExportRequest(Request):
     """Write records as a benchmark."""
 
     records: Path = argument()
     folder: Path = option("--to DIR", "The folder to write to.", kind="folder", required=True)
-    layout: str = option("--format", "The format of the benchmark.", choices=LAYOUTS, default="own")
     corpus: Path | None = option("--corpus CORPUS", "More code to search, beside the candidates.")
     seed: int = option("--seed N", "The random seed of the splits.", default=0)
     license: str = option(
@@ -144,7 +117,6 @@ class CandidatesRequest(Request):
     sample: int | None = options.sample("Take N queries at random, the same ones for the same --seed.")
     seed: int = option("--seed N", "The random seed of --sample.", default=0)
     out: Path = options.out_file("pairs", "candidates.jsonl")
-    fresh: bool = options.fresh()
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)
 
@@ -192,9 +164,5 @@ class AgreementRequest(Request):
     )
     match: int = option("--match GRADE", "The lowest grade that counts as a match.", least=1, default=1)
     show: int = option("--show N", "Print at most N disagreements.", least=0, default=10)
-    results: Path | None = option(
-        "--results FOLDER", "Write results.json, RESULTS.md and report.html there; needs --gold.", kind="folder"
-    )
-    gating: GateOptions = shared(GateOptions)
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)

@@ -1,4 +1,4 @@
-"""Record the replies of a model before they are used, and replay them.
+"""Record the replies of a model before they are used.
 
 A question that stands in the records is not asked again. A reply that could not be used was paid for, too, and is
 recorded as that.
@@ -12,7 +12,7 @@ from dataclasses import asdict
 from threading import Lock
 from typing import Any
 
-from assay.errors import BudgetSpent, ChatError, EndpointFailed, Interrupted, NoAnswer
+from assay.errors import BudgetSpent, ChatError, Interrupted, NoAnswer
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
@@ -52,20 +52,6 @@ def spend_of(record: Mapping[str, Any]) -> Spend:
 def _priced(cost: float) -> float | None:
     """Return a cost as JSON has it; an unknown one is none."""
     return None if math.isnan(cost) else cost
-
-
-class ReplayedChat:
-    """A chat that has nothing but its name: all that it ever said stands in the records."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def reply(self, prompt: Prompt) -> Reply:
-        """Raise, for a reply that is not recorded cannot be had."""
-        raise EndpointFailed(
-            f"no reply of {self.name} to this prompt '{prompt.name}' is recorded: what is asked, or who, differs from "
-            "then; a run that is no replay asks"
-        )
 
 
 class RecordedChat:

@@ -57,11 +57,7 @@ class Comparison:
 
 
 def compare(
-    values: Mapping[str, Values],
-    pairs: Sequence[tuple[str, str]] | None = None,
-    *,
-    level: float = 0.95,
-    seed: int = 0,
+    values: Mapping[str, Values], pairs: Sequence[tuple[str, str]] | None = None, *, level: float = 0.95, seed: int = 0
 ) -> tuple[Comparison, ...]:
     """Compare some pairs of systems, or all, by values in the same order of queries; Holm corrects for these alone."""
     counts = {name: len(one) for name, one in values.items()}

@@ -171,11 +171,6 @@ def at(pool: Pool, measure: RankMeasure) -> float:
     return 0.0
 
 
-def unranked(pool: Pool) -> list[Judged]:
-    """Return the same programs without an order."""
-    return [replace(each, score=0.0) for each in pool]
-
-
 def values(pools: Mapping[str, Pool], measure: RankMeasure) -> dict[str, float]:
     """Return the value of each task, in the order given; nan where it has none."""
     return {task: at(pool, measure) for task, pool in pools.items()}

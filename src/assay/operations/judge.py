@@ -1,7 +1,6 @@
 """Open the judge that options name, with its models, budget and sandboxes, and judge pairs with it.
 
-Everything is opened when it is needed and ends with its block; what is heavy is loaded no earlier. A campaign and its
-replay build the judge from the same settings.
+Everything is opened when it is needed and ends with its block; what is heavy is loaded no earlier.
 """
 
 from __future__ import annotations
@@ -12,22 +11,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.errors import InputError, nearest
-from assay.judge.campaign import (
-    CampaignReporter,
-    CampaignSettings,
-    JudgeFactory,
-    Replay,
-    Tally,
-    replay,
-    run,
-    settings_of,
-)
+from assay.judge.campaign import CampaignReporter, CampaignSettings, JudgeFactory, Tally, run
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
-from assay.judge.records import NAMES, PairSession, Past, cut, past, verdicts, versions
+from assay.judge.records import PairSession, Past, cut, past, verdicts, versions
 from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest
 from assay.llm.yes_no import PAIR, read_spec
 from assay.operations.open_chat import budget_of, open_chat, remembered
@@ -125,7 +115,7 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
     """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
     kind, weights, asks = _parts_of_kind(options.kind or ("agents" if options.chats else "signals"))
     runs = options.config in RUNNING if kind == "agents" else options.allowed
-    _check(options, kind, runs=runs)
+    _check(options, kind)
     with ExitStack() as stack:
         screener, _, of_screener = options.screener.partition(":")
         specs, settings = options.chats, CampaignSettings(kind, config="", screener=screener, prior=options.prior)
@@ -157,30 +147,11 @@ def encoder_of(spec: str) -> Encoder | None:
     return plugins.make("encoder", spec) if spec else None
 
 
-def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
-    """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
-    from assay.judge.test_programs import Installs
-    from assay.llm.recorded import ReplayedChat
-    from assay.programs.modules.imports import known
-
-    settings = settings_of(records)
-    names = NAMES if settings.judge == "agents" else (PAIR,)
-    if settings.judge != "signals" and settings.prompts != versions(prompts, names):
-        raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
-    chats = [ReplayedChat(name) for name in settings.chats]
-    installs, encoder = Installs(known(), None), encoder_of(settings.encoder)
-    return replay(records, lambda steps: build_judge(settings, chats, steps, _no_run, installs, prompts, encoder))
-
-
-def _check(options: JudgeOptions, kind: str, *, runs: bool) -> None:
+def _check(options: JudgeOptions, kind: str) -> None:
     """Refuse what is unknown, and options that have no effect beside others."""
     if options.config not in CONFIGURATIONS:
         raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, list(CONFIGURATIONS))}")
     _check_kind(options, kind)
-    if options.where.cluster and not runs:
-        raise InputError("--on is for code that a judge runs, and this one runs none: see --allow-execution, --config")
-    if options.where.cluster and options.install:
-        raise InputError("--install does not reach the machines of a cluster: install there what programs import")
     if options.allow and not options.install:
         raise InputError("--allow FILE says what --install may install: give both")
 
@@ -243,28 +214,13 @@ def _open_cages(
         name, guarantees = first.name, first.guarantees
         found = importable(first)
     say(f"sandbox {name}: {'; '.join(guarantees)}")
-    if options.where.cluster:
-        from assay.programs.runners import open_shared_runner
-
-        pool = open_shared_runner(options.where.cluster, say, name, limits)
-        stack.callback(pool.close)
-        runner_of: RunnerOf = lambda _: pool  # noqa: E731  # one pool for every folder
-    else:
-        runner = SharedRunner(
-            lambda paths: open_sandbox(name, limits, 1, paths=paths), os.cpu_count() or 1, name, guarantees
-        )
-        stack.callback(runner.close)
-        runner_of = runner.importing
+    cores = os.cpu_count() or 1
+    runner = SharedRunner(lambda paths: open_sandbox(name, limits, 1, paths=paths), cores, name, guarantees)
+    stack.callback(runner.close)
     allowed = known(options.allow)
     stamp = digest((*allowed.allowed, *allowed.of_module.items())) if options.install else ""
     settings = replace(settings, sandbox=name, limits=asdict(limits), install=stamp, importable=found)
-    return runner_of, Installs(allowed, overlay if options.install else None), settings
-
-
-def _no_run(*_: object) -> NoReturn:
-    from assay.judge.test_programs import SandboxFailed
-
-    raise SandboxFailed("a run is not recorded: the test program, or how it is run, differs")
+    return runner.importing, Installs(allowed, overlay if options.install else None), settings
 
 
 def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
@@ -424,9 +380,7 @@ def choose_pairs(
     on_problems(problems)
     specs = request.specs or (EncoderSettings().spec,)
     encoders = {spec: index_encoder(Settings(encoder=EncoderSettings(spec=spec))) for spec in specs}
-    if request.fresh:
-        start_fresh(request.out)
-    sources = candidates.Sources(queries, codes, encoders, request.k, exhaustive, str(sample))
+    sources = candidates.Sources(queries, codes, encoders, request.k, exhaustive)
     counts = candidates.candidates(sources, request.out, progress)
     ranks = None
     if request.labels:

@@ -24,7 +24,7 @@ from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.protocols import Say
 from assay.runs.record import digest
-from assay.runs.worker_pool import About, NamedWork, PoolRunner, SharedPoolRunner, WorkerPool, open_pool
+from assay.runs.worker_pool import About, NamedWork, PoolRunner, open_pool
 from assay.settings import ClusterSettings
 
 OVERHEAD_MB = 150
@@ -87,21 +87,6 @@ def _job(values: Sequence[Any]) -> Job:
     return Job(name, candidate, judge, stdin, Limits(**limits) if limits else None, tuple(modules))
 
 
-def open_program_pool(  # noqa: PLR0913  each is one thing
-    cluster: ClusterSettings, say: Say, kind: str, limits: Limits, *, workers: int = 0, allow_unsafe: bool = False
-) -> tuple[str, WorkerPool[Job, Ended], tuple[str, ...]]:
-    """Start workers that run programs in the sandbox that this machine gives, with its name and guarantees."""
-    with open_sandbox(kind, limits, 1, allow_unsafe=allow_unsafe) as own:
-        name, guarantees, expected = own.name, own.guarantees, about_cage(own)
-    work, memory_mb = cage_work(name, limits, allow_unsafe=allow_unsafe), limits.memory_mb + OVERHEAD_MB
-    return name, open_pool(cluster, work, expected, say, most=workers, memory_mb=memory_mb), guarantees
-
-
-def open_shared_runner(cluster: ClusterSettings, say: Say, kind: str, limits: Limits) -> SharedPoolRunner[Job, Ended]:
-    """Open workers of a cluster for many threads."""
-    return SharedPoolRunner(*open_program_pool(cluster, say, kind, limits))
-
-
 def open_pool_runner(  # noqa: PLR0913  each is one thing
     cluster: ClusterSettings,
     say: Say,
@@ -111,8 +96,12 @@ def open_pool_runner(  # noqa: PLR0913  each is one thing
     workers: int = 0,
     allow_unsafe: bool = False,
 ) -> PoolRunner[Job, Ended]:
-    """Open workers of a cluster for one thread."""
-    return PoolRunner(*open_program_pool(cluster, say, kind, limits, workers=workers, allow_unsafe=allow_unsafe))
+    """Start workers of a cluster that run programs in the sandbox that this machine gives."""
+    with open_sandbox(kind, limits, 1, allow_unsafe=allow_unsafe) as own:
+        name, guarantees, expected = own.name, own.guarantees, about_cage(own)
+    work, memory_mb = cage_work(name, limits, allow_unsafe=allow_unsafe), limits.memory_mb + OVERHEAD_MB
+    pool = open_pool(cluster, work, expected, say, most=workers, memory_mb=memory_mb)
+    return PoolRunner(name, pool, guarantees)
 
 
 def open_runner(say: Say, cluster: ClusterSettings | None = None) -> CagePool | PoolRunner[Job, Ended]:

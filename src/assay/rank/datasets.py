@@ -334,10 +334,7 @@ def fault_of(record: Fields) -> Fault:
     execution = record.text("execution_error_label", "").casefold()
     if CORRECT in (kind, intent, execution):
         return Fault.CORRECT
-    for label, members, other in (
-        (execution, EXECUTION, Fault.EXECUTION_OTHER),
-        (intent, INTENT, Fault.INTENT_OTHER),
-    ):
+    for label, members, other in ((execution, EXECUTION, Fault.EXECUTION_OTHER), (intent, INTENT, Fault.INTENT_OTHER)):
         if label and label not in (INTENT_ERROR, EXECUTION_ERROR):
             return {_NAMES.get(fault, str(fault).casefold()): fault for fault in members}.get(label, other)
     broad = {INTENT_ERROR: Fault.INTENT_OTHER, EXECUTION_ERROR: Fault.EXECUTION_OTHER}

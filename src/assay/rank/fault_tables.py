@@ -1,4 +1,4 @@
-"""Count how the programs of a dataset fail, as table 2 and figure 6 of Inala et al. 2022 show it.
+"""Count how the programs of a dataset fail, as table 2 of Inala et al. 2022 shows it.
 
 Programs count as often as they were sampled, as in the paper; how many texts there are is told beside it.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.faults import EXECUTION, INTENT, Fault
 from assay.rank.datasets import SPLITS, Example
-from assay.report.document import BarPanel, Bars, Cell, Column, Count, Phrase, Rows, Table, fraction
+from assay.report.document import Cell, Column, Count, Phrase, Rows, Table, fraction
 
 _COLUMNS = ("programs", "samples", "correct", "intent", "execution")
 _KINDS = {"execution errors": EXECUTION, "intent errors": INTENT}
@@ -54,10 +54,7 @@ def tables(found: Iterable[Side]) -> Iterator[Table]:
     found = tuple(found)
     heads = ("tasks", "solved", *_COLUMNS)
     rows: Rows = tuple(
-        (
-            Phrase(side.name or "all"),
-            *map(Count, (side.tasks, side.solved, side.programs, side.samples, *side.kinds())),
-        )
+        (Phrase(side.name or "all"), *map(Count, (side.tasks, side.solved, side.programs, side.samples, *side.kinds())))
         for side in found
     )
     yield Table("", (Column("split", words=True), *map(Column, heads)), rows)
@@ -72,23 +69,6 @@ def _of_class(found: Sequence[Side], fault: Fault) -> Iterator[Cell]:
         count = side.classes.get(fault, 0)
         yield Count(count)
         yield fraction(count / side.samples if side.samples else None, digits=1)
-
-
-def drawing(found: Sequence[Side]) -> Bars:
-    """Return how frequent each class is, as a fraction of all samples of a split (Inala et al. 2022, figure 6)."""
-    panels = tuple(
-        BarPanel(
-            title,
-            tuple(str(fault) for fault in Fault if fault in members),
-            tuple(
-                tuple(100 * side.classes.get(fault, 0) / (side.samples or 1) for fault in Fault if fault in members)
-                for side in found
-            ),
-        )
-        for title, members in _KINDS.items()
-    )
-    groups = tuple(side.name or "all" for side in found)
-    return Bars("How programs fail", "Each class of errors, of all samples of a split.", groups, panels, "% of samples")
 
 
 def tables_as_json(found: Iterable[Side]) -> list[dict[str, Any]]:

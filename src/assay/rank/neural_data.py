@@ -330,10 +330,6 @@ class LabeledRows:
         """How many tokens each row has."""
         return np.array([len(row.ids) for row in self.rows], np.int64)
 
-    def part(self, number: int, count: int) -> LabeledRows:
-        """Return one of so many parts of the rows."""
-        return LabeledRows(self.rows[number::count], {name: of[number::count] for name, of in self.about.items()})
-
 
 @dataclass(frozen=True, slots=True)
 class LearningData:

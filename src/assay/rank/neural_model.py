@@ -29,10 +29,10 @@ from transformers.utils import logging
 from assay.encode.hf import PRECISIONS, device_of
 from assay.encode.hub import hub_options, opening
 from assay.encode.models import ModelOptions
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError
 from assay.io import files
 from assay.rank import neural_ranker
-from assay.rank.neural_data import NeuralSettings, TokenBatch, TokenLayout, layout_of, padded
+from assay.rank.neural_data import NeuralSettings, TokenBatch, TokenLayout, layout_of
 
 Floats = NDArray[np.float32]
 _ROLES = ("cls_token", "bos_token", "sep_token", "eos_token", "pad_token", "unk_token")
@@ -204,66 +204,3 @@ def _positions(body: Any) -> int:
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             most -= module.padding_idx + 1
     return int(most)
-
-
-_OFF = {False: 1e-3, True: 0.2}
-_SAMPLES = (
-    "def f(a):\n    return a\n",
-    "",
-    "import re\n\n\ndef g(text, n):\n    for each in text:\n        n += 1\n    return n\n",
-)
-
-
-def check_export() -> None:
-    """Refuse an export whose libraries are missing."""
-    try:
-        from assay.encode import onnx, onnx_export  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtra("ONNX export", error.name or "onnx", "hf,onnx") from error
-
-
-def export(folder: Path, *, int8: bool = False) -> float:
-    """Write `model.onnx` and return how far its probabilities are off from torch's at most.
-
-    What was written is run beside torch before it counts: a file whose probabilities are off by more than 1e-3 is
-    removed. int8 weights take a quarter of the space and are not the same model; at most 0.2 passes.
-    """
-    check_export()
-    from assay.encode.onnx import OnnxSession, quantize
-
-    about = neural_ranker.read_about(folder)
-    rows = neural_ranker.open_reader(folder, about.layout).rows(
-        "Write a function that counts the letters of a text.", _SAMPLES
-    )
-    model = load(folder, about).eval()
-    new = folder / f"{neural_ranker.ONNX}.new"
-    try:
-        _write(model, tensors(padded(rows, about.layout.padding), "cpu"), new)
-        if int8:
-            quantize(new)
-        wanted, got = (
-            neural_ranker.opinions(each, rows, about.layout.padding)
-            for each in (TorchRunner(model, "cpu"), neural_ranker.OnnxRunner(OnnxSession(new)))
-        )
-        off = max(_distance(one, two) for one, two in zip(wanted, got, strict=True))
-        if not off <= _OFF[int8]:
-            raise InputError(f"the exported model is {off:.4f} off from torch, more than {_OFF[int8]}; nothing written")
-        new.replace(folder / neural_ranker.ONNX)
-    finally:
-        new.unlink(missing_ok=True)
-    return off
-
-
-def _write(model: RankerModel, example: tuple[torch.Tensor, ...], file: Path) -> None:
-    texts = {0: "texts"}
-    size = {**texts, 1: "tokens"}
-    inputs = {"ids": size, "mask": size, "segments": size}
-    outputs = {"classes": texts, **({"tokens": size} if model.blame is not None else {})}
-    from assay.encode.onnx_export import write_onnx
-
-    write_onnx(model, example, file, inputs, outputs)
-
-
-def _distance(one: neural_ranker.ProgramPrediction, two: neural_ranker.ProgramPrediction) -> float:
-    classes, places = abs(one.classes - two.classes), abs(one.places - two.places)
-    return float(max(classes.max(), places.max(initial=0)))

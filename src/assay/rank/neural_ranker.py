@@ -1,9 +1,8 @@
 """The ranker `neural:FOLDER`: a trained transformer says how likely each program is right, and how it fails.
 
 `ranker.json` in the folder says what was trained and how programs are laid out, `tokenizer.json` is the tokenizer with
-the added tokens, `config.json` and `model.safetensors` are for torch, `model.onnx` the same for onnxruntime where it
-was exported. A folder with `model.onnx` runs without torch, unless the spec names a device or a precision, which are
-those of torch: `neural:FOLDER?dtype=bf16&device=cuda:1`; `batch=64` is how many programs go through the model at once.
+the added tokens, `config.json` and `model.safetensors` are the model. `neural:FOLDER?dtype=bf16&device=cuda:1` chooses
+precision and device; `batch=64` is how many programs go through the model at once.
 The score is the probability of `correct`; the fault is the likeliest class, where that is one fault and not a kind of
 them; `why` holds the probability of each class. A line is given where the likeliest class is an execution error: the
 likeliest newline but the one that says *no error*, so that the two heads never contradict each other.
@@ -15,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +25,7 @@ from assay.protocols import Pool
 from assay.rank.neural_data import CLASSES, Reader, TokenBatch, TokenLayout, TokenRow, by_length, fault_of, padded
 from assay.values import Program, Ranked, Task
 
-if TYPE_CHECKING:
-    from assay.encode.onnx import OnnxSession
-
-ABOUT, TOKENIZER, CONFIG, WEIGHTS, ONNX = (
-    "ranker.json",
-    "tokenizer.json",
-    "config.json",
-    "model.safetensors",
-    "model.onnx",
-)
+ABOUT, TOKENIZER, CONFIG, WEIGHTS = "ranker.json", "tokenizer.json", "config.json", "model.safetensors"
 FORMAT = 2
 
 
@@ -99,17 +89,6 @@ class LogitsRunner(Protocol):
 
     def run(self, batch: TokenBatch) -> tuple[Floats, ...]:
         """Return the logits of the classes, and with lines those of the tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class OnnxRunner:
-    """An exported model: no torch."""
-
-    session: OnnxSession
-
-    def run(self, batch: TokenBatch) -> tuple[Floats, ...]:
-        """Return the logits of the classes, and with lines those of the tokens."""
-        return self.session.run({"ids": batch.ids, "mask": batch.mask, "segments": batch.segments})
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,26 +163,14 @@ def _softmax(logits: Floats) -> Shares:
 
 
 def _open(folder: Path, about: ModelCard, options: ModelOptions) -> tuple[Reader, LogitsRunner]:
-    """Return tokenizer and model: the exported one where there is one, and nothing is asked of torch."""
-    exported = (folder / ONNX).is_file() and not (options.dtype or options.device)
     try:
-        return open_reader(folder, about.layout), _onnx(folder) if exported else _torch(folder, about, options)
+        from assay.rank.neural_model import open_torch
+
+        return open_reader(folder, about.layout), open_torch(folder, about, options)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("assay"):
             raise
-        raise MissingExtra(f"neural:{folder}", error.name, "onnx" if exported else "hf") from error
-
-
-def _torch(folder: Path, about: ModelCard, options: ModelOptions) -> LogitsRunner:
-    from assay.rank.neural_model import open_torch
-
-    return open_torch(folder, about, options)
-
-
-def _onnx(folder: Path) -> LogitsRunner:
-    from assay.encode.onnx import OnnxSession
-
-    return OnnxRunner(OnnxSession(folder / ONNX))
+        raise MissingExtra(f"neural:{folder}", error.name, "hf") from error
 
 
 def open_reader(folder: Path, layout: TokenLayout) -> Reader:

@@ -193,11 +193,8 @@ def rankers_of(specs: Sequence[str], runner: ProgramRunner | None = None) -> lis
     names = [part for spec in specs for part in parts_of(spec)]
     made = {part: _one(part, runner) for part in dict.fromkeys(names)}
     parts = {part: SharedRanker(each) if names.count(part) > 1 else each for part, each in made.items()}
-    return [_combined([parts[part] for part in parts_of(spec)]) for spec in specs]
-
-
-def _combined(rankers: Sequence[Ranker]) -> Ranker:
-    return rankers[0] if len(rankers) == 1 else CombinedRanker(rankers)
+    named = ([parts[part] for part in parts_of(spec)] for spec in specs)
+    return [each[0] if len(each) == 1 else CombinedRanker(each) for each in named]
 
 
 def parts_of(spec: str) -> list[str]:

@@ -12,11 +12,6 @@ from assay.runs.options import ClusterOptions, GateOptions
 _EVERY = "Name every problem; show the traceback of an error."
 
 
-def plot_file() -> Any:
-    """Declare the option that draws how frequent each class is."""
-    return option("--plot FILE", "Draw how frequent each class is, as SVG or PNG.")
-
-
 def strip_examples() -> Any:
     """Declare the option that leaves examples out of prompts."""
     return flag("--strip-examples", "Leave the example tests out of the prompts.")
@@ -88,7 +83,6 @@ class DataRequest(Request):
     strip_examples: bool = strip_examples()
     keep_failing: bool = flag("--keep-failing", "Keep tasks whose own reference fails.")
     limit_tasks: int | None = options.limit_tasks()
-    plot: Path | None = plot_file()
     stop: str = options.stop()
     fresh: bool = flag("--fresh", "Run all programs again; outcomes beside PLACE are moved aside.")
     where: ClusterOptions = shared(ClusterOptions)
@@ -111,7 +105,6 @@ class MixRequest(Request):
     train: float = option("--train FRACTION", "The fraction of the training tasks to keep.", default=1.0)
     strip_examples: bool = strip_examples()
     seed: int = option("--seed N", "The random seed that draws the rows.", default=0)
-    plot: Path | None = plot_file()
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)
 
@@ -156,9 +149,6 @@ class SampleRequest(Request):
         "--stop RULE", "Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]"
     )
     limit_tasks: int | None = options.limit_tasks()
-    price: tuple[float, float] | None = option(
-        "--price IN OUT", "USD per million tokens, to print the cost.", count=2, least=0
-    )
     verbose: bool = verbose("Show the traceback of an error.")
 
 
@@ -174,6 +164,4 @@ class TrainRequest(Request):
     )
     changes: tuple[str, ...] = options.changes()
     resume: bool = flag("--resume", "Continue an interrupted run.")
-    onnx: bool = flag("--onnx", "Also write model.onnx, which ranks without torch.")
-    int8: bool = flag("--int8", "With --onnx: weights of 8 bits, a quarter of the size, less exact.")
     verbose: bool = verbose(_EVERY)

@@ -149,10 +149,6 @@ class SamplingCost:
     scored: int = 0
     """Samples with a log-probability."""
 
-    def cost(self, per_million: tuple[float, float]) -> float:
-        """Return what that costs, at prices of a million tokens in and out."""
-        return (self.prompt_tokens * per_million[0] + self.completion_tokens * per_million[1]) / 1e6
-
 
 @dataclass(slots=True)
 class SamplingTally:

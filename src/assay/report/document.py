@@ -273,28 +273,7 @@ class Heat:
     kind: Literal["heat"] = "heat"
 
 
-@dataclass(frozen=True, slots=True)
-class BarPanel:
-    """Bars with their names; one value of each group for each."""
-
-    title: str
-    names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """Bars that lie, a panel a kind, a colour a group."""
-
-    title: str
-    caption: str
-    groups: tuple[str, ...]
-    panels: tuple[BarPanel, ...]
-    x: str = ""
-    kind: Literal["bars"] = "bars"
-
-
-Figure = Scatter | Dots | WinsAndLosses | Curves | Heat | Bars
+Figure = Scatter | Dots | WinsAndLosses | Curves | Heat
 
 
 FORMAT = 1
@@ -350,7 +329,7 @@ class Choice:
     radio: bool = False
 
 
-Leaf = Paragraph | Bullets | Verbatim | Fold | Table | Scatter | Dots | WinsAndLosses | Curves | Heat | Bars
+Leaf = Paragraph | Bullets | Verbatim | Fold | Table | Scatter | Dots | WinsAndLosses | Curves | Heat
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,103 +1,17 @@
-"""Draw figures with matplotlib: SVG for a page or PNG for a file, the same bytes for the same figure."""
+"""Draw figures with matplotlib: SVG in the colors of a page, the same bytes for the same figure."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
-from contextvars import ContextVar
-from io import BytesIO, StringIO
+from io import StringIO
 from typing import Any
 
 from assay.report import document as doc
 
 _LONGEST = 26
-
-_Box = tuple[float, float, float, float]
-
-
-def label_points(axes: Any, points: Sequence[doc.Series], color: Callable[[int], str], line: str) -> None:
-    """Write names beside points, each at the nearest place where it covers nothing; a far one gets a line."""
-    drawing: Any = axes.figure
-    drawing.draw_without_rendering()
-    scale = drawing.dpi / 72
-    taken: list[_Box] = []
-    for x, figure in ((point.xs[0], point.figures[0]) for point in points):
-        (px, low), (_, high) = axes.transData.transform([(x, figure.low), (x, figure.high)])
-        middle = axes.transData.transform((x, figure.mean))[1]
-        taken += [(px - 6, middle - 6, px + 6, middle + 6), (px - 2, low, px + 2, high)]
-    left, bottom, right, top = axes.get_window_extent().extents
-    for point in sorted(points, key=lambda point: -point.figures[0].mean):
-        x, figure, words = point.xs[0], point.figures[0], short(point.name)
-        px, py = axes.transData.transform((x, figure.mean))
-        width, height = 6.3 * len(words) * scale, 12 * scale
-        boxes = [(dx, dy, _box(px, py, dx * scale, dy * scale, (width, height))) for dx, dy in _places()]
-        inside = [each for each in boxes if _within(each[2], (left, bottom, right, top))] or boxes
-        dx, dy, box = next((each for each in inside if not any(_meet(each[2], other) for other in taken)), inside[0])
-        taken.append(box)
-        far = abs(dy) > 14 or abs(dx) > 14
-        axes.annotate(
-            words,
-            (x, figure.mean),
-            (dx, dy),
-            textcoords="offset points",
-            ha="left" if dx > 0 else "right",
-            va="center",
-            color=color(point.place),
-            fontweight="bold",
-            fontsize=9.5,
-            arrowprops={"arrowstyle": "-", "color": line, "lw": 0.7, "shrinkB": 5} if far else None,
-        )
-
-
-def _places() -> Iterator[tuple[float, float]]:
-    """Yield offsets in points, near ones first."""
-    for far in (0, 10, 16, 26, 38, 52, 68, 86):
-        for aside in (9, 16, 40) if far > 20 else (9,):
-            for side in (1, -1):
-                for up in (1, -1) if far else (1,):
-                    yield side * aside, up * far
-
-
-def _box(x: float, y: float, dx: float, dy: float, size: tuple[float, float]) -> _Box:
-    left = x + dx if dx > 0 else x + dx - size[0]
-    return left, y + dy - size[1] / 2, left + size[0], y + dy + size[1] / 2
-
-
-def _within(box: _Box, frame: _Box) -> bool:
-    return box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
-
-
-def _meet(one: _Box, other: _Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def label_ends(axes: Any, lines: Sequence[doc.Series], color: Callable[[int], str], rule: str) -> None:
-    """Write each name at the end of its line, pushed apart where ends lie close."""
-    bottom, top = axes.get_ylim()
-    step = 13 * axes.figure.dpi / 72 / axes.get_window_extent().height * (top - bottom)
-    heights: list[float] = []
-    ordered = sorted(lines, key=lambda line: line.figures[-1].mean)
-    for line in ordered:
-        end = line.figures[-1].mean
-        heights.append(max(end, heights[-1] + step) if heights else end)
-    over = max(0.0, heights[-1] - top) if heights else 0.0
-    for at in range(len(heights) - 1, -1, -1):
-        ceiling = heights[at + 1] - step if at + 1 < len(heights) else heights[at] - over
-        heights[at] = min(heights[at], ceiling)
-    for line, height in zip(ordered, heights, strict=True):
-        axes.annotate(
-            short(line.name, 18),
-            (line.xs[-1], line.figures[-1].mean),
-            (1.04, height),
-            textcoords=axes.get_yaxis_transform(),
-            va="center",
-            color=color(line.place),
-            fontsize=9,
-            arrowprops={"arrowstyle": "-", "color": rule, "lw": 0.8, "shrinkA": 0, "shrinkB": 4},
-            annotation_clip=False,
-        )
 
 
 def short(name: str, longest: int = _LONGEST) -> str:
@@ -111,6 +25,7 @@ with chdir("/"):  # a matplotlibrc in the current folder may be a stranger's, an
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
     from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -119,35 +34,20 @@ _MARKERS = "osD^v<>ph"
 _STAND_IN = {"ink": "#101010", "muted": "#202020", "rule": "#303030", "paper": "#404040"} | {
     f"c{place}": f"#50000{place}" for place in range(doc.COLORS)
 }
-_LIGHT = {"ink": "#1c1d1f", "muted": "#5d6067", "rule": "#dddcd7", "paper": "#ffffff"} | {
-    f"c{place}": color
-    for place, color in enumerate("#0b66b0 #bd4b08 #0a7d5a #b04a86 #8f6a00 #1b78ad #6b55b8 #5a5d63".split())
-}
-_colors: ContextVar[Mapping[str, str]] = ContextVar("colors", default=_STAND_IN)
 _WIDTH = 7.2
 
 
 def svg(figure: doc.Figure) -> str:
     """Return a drawing as an element of a page: ids of its own, colours of the page, no size but its proportions."""
     held = StringIO()
-    _save(figure, held, "svg", metadata={"Date": None})
+    _save(figure, held)
     return _cleaned(held.getvalue())
 
 
-def png(figure: doc.Figure) -> bytes:
-    """Return a drawing as a picture in the colours of a light page."""
-    held, before = BytesIO(), _colors.set(_LIGHT)
-    try:
-        _save(figure, held, "png", dpi=150, facecolor="white")
-    finally:
-        _colors.reset(before)
-    return held.getvalue()
-
-
-def _save(figure: doc.Figure, to: Any, form: str, **how: Any) -> None:
+def _save(figure: doc.Figure, to: StringIO) -> None:
     with mpl.rc_context(_style()), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a glyph missing here: text is set by the browser's fonts
-        _DRAWN[type(figure)](figure).savefig(to, format=form, **how)
+        _DRAWN[type(figure)](figure).savefig(to, format="svg", metadata={"Date": None})
 
 
 _STYLE = {
@@ -199,7 +99,7 @@ def _scatter(figure: doc.Scatter) -> Drawing:
     axes.set_xlabel(figure.x)
     axes.set_ylabel(figure.y)
     axes.margins(y=0.12)
-    label_points(axes, figure.points, _series, _color("muted"))
+    _legend(drawing, figure.points)
     return drawing
 
 
@@ -255,12 +155,12 @@ def _pair(axes: Axes, pair: doc.ItemPair) -> None:
 
 
 def _curves(figure: doc.Curves) -> Drawing:
-    """Draw how figures grow, one panel a measure; names stand at the ends of their lines."""
+    """Draw how figures grow, one panel a measure."""
     drawing, grid = _grid(1, len(figure.panels), 3.9, width=_WIDTH * max(1.0, len(figure.panels) / 2))
     for axes, panel in zip(grid, figure.panels, strict=True):
         for line in panel.lines:
-            how: dict[str, Any] = {"marker": _marker(line.place), "markersize": 4.5} if figure.log else {}
-            axes.plot(line.xs, [each.mean for each in line.figures], color=_series(line.place), lw=1.6, **how)
+            how: dict[str, Any] = {"marker": _marker(line.place), "markersize": 4.5, "color": _series(line.place)}
+            axes.plot(line.xs, [each.mean for each in line.figures], lw=1.6, **how)
         axes.set_title(panel.title)
         axes.set_xlabel(figure.x)
         if figure.log:
@@ -270,9 +170,7 @@ def _curves(figure: doc.Curves) -> Drawing:
             axes.xaxis.set_minor_formatter(NullFormatter())
         else:
             axes.locator_params(axis="x", nbins=4)
-    drawing.draw_without_rendering()
-    for axes, panel in zip(grid, figure.panels, strict=True):
-        label_ends(axes, panel.lines, _series, _color("rule"))
+    _legend(drawing, (line for panel in figure.panels for line in panel.lines))
     return drawing
 
 
@@ -296,35 +194,20 @@ def _heat(figure: doc.Heat) -> Drawing:
     return drawing
 
 
-def _bars(figure: doc.Bars) -> Drawing:
-    most = max((len(panel.names) for panel in figure.panels), default=0)
-    drawing, grid = _grid(1, len(figure.panels), max(3.6, 1.0 + 0.2 * most), width=9)
-    for axes, panel in zip(grid, figure.panels, strict=True):
-        _bar_panel(axes, panel, figure)
-    if len(figure.groups) > 1:
-        grid[0].legend(frameon=False)
-    return drawing
-
-
-def _bar_panel(axes: Axes, panel: doc.BarPanel, figure: doc.Bars) -> None:
-    height = 0.8 / max(len(figure.groups), 1)
-    for place, (group, values) in enumerate(zip(figure.groups, panel.values, strict=True)):
-        at = [number + place * height for number in range(len(panel.names))]
-        axes.barh(at, values, height, color=_series(place), label=group)
-    axes.set_yticks([number + 0.4 - height / 2 for number in range(len(panel.names))], panel.names)
-    axes.invert_yaxis()
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(figure.x)
-    axes.set_title(panel.title)
-
-
 def _grid(rows: int, columns: int, height: float, *, width: float = _WIDTH) -> tuple[Drawing, list[Axes]]:
     drawing = Drawing(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.08))
     return drawing, [*drawing.subplots(rows, columns, squeeze=False).flat]
 
 
+def _legend(drawing: Drawing, series: Iterable[doc.Series]) -> None:
+    """Name each color and marker below the panels."""
+    named = {each.name: each for each in series}.values()
+    marks = [Line2D([], [], color=_series(each.place), marker=_marker(each.place), lw=1.6) for each in named]
+    drawing.legend(marks, [short(each.name) for each in named], loc="outside lower center", ncols=3, frameon=False)
+
+
 def _color(name: str) -> str:
-    return _colors.get()[name]
+    return _STAND_IN[name]
 
 
 def _series(place: int) -> str:
@@ -345,7 +228,6 @@ _DRAWN: Mapping[type, Callable[[Any], Drawing]] = {
     doc.WinsAndLosses: _wins,
     doc.Curves: _curves,
     doc.Heat: _heat,
-    doc.Bars: _bars,
 }
 
 _NOISE = re.compile(

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from assay.errors import InputError, MissingExtra, counted
+from assay.errors import MissingExtra, counted
 from assay.io import files
 from assay.report.document import Block, Cell, Column, Curves, Dots, Figure, Number, Report, WinsAndLosses
 from assay.report.plain_text import interval_text, value_text
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"} | {0x7F: 0x2421}
 """Control characters are shown, as Unicode has pictures of them."""
-_PICTURES = (".svg", ".png")
 
 
 def write_page(report: Report, path: Path) -> None:
@@ -51,16 +50,9 @@ def alone(figure: Figure) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{colors}</style>{rest}'
 
 
-def check_picture(path: Path) -> None:
-    """Refuse a name whose form cannot be drawn, before anything is measured."""
-    if path.suffix not in _PICTURES:
-        raise InputError(f"'{path}' is not the name of a drawing, wanted one that ends in {' or '.join(_PICTURES)}")
-
-
 def write_picture(figure: Figure, path: Path) -> None:
-    """Draw a figure into a file, SVG or PNG by its name."""
-    check_picture(path)
-    files.write(path, alone(figure) if path.suffix == ".svg" else _drawings().png(figure))
+    """Draw a figure into an SVG file."""
+    files.write(path, alone(figure))
 
 
 def _drawing(figure: Figure) -> str:

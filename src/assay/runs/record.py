@@ -102,7 +102,7 @@ def _memory_mb() -> int | None:
         return None
 
 
-_MANIFEST, _PROGRESS, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".lock", ".old"
+_MANIFEST, _LOCK, _OLD = ".manifest.json", ".lock", ".old"
 
 
 def append_lines(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -200,7 +200,7 @@ def among_writers(file: Path) -> AbstractContextManager[None]:
 
 def start_fresh(file: Path, option: str = "--out") -> None:
     """Move a run aside, what lies beside it too, to `FILE.old`; what was there gives way."""
-    ends = ("", _MANIFEST, _PROGRESS)
+    ends = ("", _MANIFEST)
     if not any(file.with_name(file.name + end).exists() for end in ends):
         return
     with sole_writer(file, option):
@@ -214,11 +214,6 @@ def start_fresh(file: Path, option: str = "--out") -> None:
 def manifest_of(file: Path) -> Path:
     """Return where the manifest of a run lies."""
     return file.with_name(file.name + _MANIFEST)
-
-
-def progress_of(file: Path) -> Path:
-    """Return where it stands how far a run got whose own lines cannot say."""
-    return file.with_name(file.name + _PROGRESS)
 
 
 def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, corpus: Iterable[object] = ()) -> None:
@@ -324,9 +319,9 @@ class NoSteps:
 class Journal:
     """A file to which many threads append: one write for all that wait at that moment."""
 
-    def __init__(self, file: Path, wanted: Wanted, *, only_read: bool = False) -> None:
-        """Find the steps of a file that are wanted; each has its `key`. With `only_read` nothing is added."""
-        self.file, self._only_read = file, only_read
+    def __init__(self, file: Path, wanted: Wanted) -> None:
+        """Find the steps of a file that are wanted; each has its `key`."""
+        self.file = file
         self._at = {key: place for place, key in places(file, wanted)}
         self._lock, self._writing = Lock(), Lock()
         self._waiting: list[Record] = []
@@ -338,8 +333,6 @@ class Journal:
 
     def put(self, *steps: Record) -> None:
         """Append records; they are on disk when this returns, written by this thread or by one before it."""
-        if self._only_read:
-            return
         with self._lock:
             self._waiting.extend(steps)
         with self._writing:

@@ -17,13 +17,11 @@ import platform
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
-from threading import Condition, Thread
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from assay import __version__
@@ -373,10 +371,6 @@ def _difference(about: About, expected: About) -> str:
     return "; ".join(f"{name} {about.get(name, '?')}, wanted {expected[name]}" for name in differing)
 
 
-_LOOK_S = 0.05
-"""How soon what a thread hands in is seen while others wait for their ends."""
-
-
 class PoolRunner(ClosedAtEnd, Generic[Work, End]):
     """A pool that belongs to one thread; close it when done, or use it in a `with`."""
 
@@ -399,67 +393,6 @@ class PoolRunner(ClosedAtEnd, Generic[Work, End]):
     def close(self) -> None:
         """End all workers."""
         self._pool.close()
-
-
-class SharedPoolRunner(Generic[Work, End]):
-    """A pool that takes items from many threads; one of its own works with it, and no thread waits for another's."""
-
-    def __init__(self, name: str, pool: WorkerPool[Work, End], guarantees: tuple[str, ...] = ()) -> None:
-        self.name, self.guarantees = name, guarantees
-        self._pool = pool
-        self._waiting: deque[Ticket[Work]] = deque()
-        self._promised: dict[int, Future[End]] = {}
-        self._taken = 0
-        self._failure: BaseException | None = None
-        self._is_closing = False
-        self._changed = Condition()
-        self._thread = Thread(target=self._work, name="pool", daemon=True)
-        self._thread.start()
-
-    def run(self, jobs: Iterable[Work]) -> Iterator[End]:
-        """Return what became of some items, once all have ended."""
-        promised = [self._submit(job) for job in jobs]
-        return iter([each.result() for each in promised])
-
-    def close(self) -> None:
-        """End all workers."""
-        with self._changed:
-            self._is_closing = True
-            self._changed.notify()
-        self._thread.join()
-        self._pool.close()
-
-    def _submit(self, job: Work) -> Future[End]:
-        with self._changed:
-            if self._failure:
-                raise self._failure
-            promise = Future[End]()
-            self._promised[self._taken] = promise
-            self._waiting.append(Ticket(self._taken, job))
-            self._taken += 1
-            self._changed.notify()
-        return promise
-
-    def _take(self) -> Ticket[Work] | None:
-        with self._changed:
-            return self._waiting.popleft() if self._waiting else None
-
-    def _work(self) -> None:
-        try:
-            while True:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._promised or self._is_closing)
-                    if self._is_closing:
-                        return
-                for ticket, end in self._pool.step(self._take, _LOOK_S) or ():
-                    self._promised.pop(ticket.number).set_result(end)
-        except BaseException as error:  # noqa: BLE001  whoever waits, and whoever comes, raises it
-            with self._changed:
-                self._failure = error
-                promised = list(self._promised.values())
-                self._promised.clear()
-            for promise in promised:
-                promise.set_exception(error)
 
 
 Answer: TypeAlias = tuple[float, list[Any], str]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +19,15 @@ from assay.io import files
 Record = Mapping[str, Any]
 
 
-def page(title: str, opening: str, sections: Mapping[str, str], head: Record | None = None) -> str:
-    """Return a model card in Markdown; `head` stands above it for those who read cards by program."""
-    front = "".join(f"{name}: {value}\n" for name, value in (head or {}).items())
-    parts = [f"# {title}", opening, *(f"## {name}\n\n{text}" for name, text in sections.items())]
-    return (f"---\n{front}---\n\n" if head else "") + "\n\n".join(part.strip("\n") for part in parts) + "\n"
+def filled(name: str, facts: Record) -> str:
+    """Return the card of a name with facts in it."""
+    return resources.files("assay.train").joinpath("cards", f"{name}.md").read_text("utf-8").format_map(facts)
 
 
 def rows_of(head: str, rows: Iterable[Sequence[object]]) -> str:
     """Return a table; `head` has the names of its columns between bars."""
     lines = (f"| {' | '.join(map(str, row))} |" for row in rows)
     return "\n".join((f"| {head} |", f"|{'---|' * (head.count('|') + 1)}", *lines))
-
-
-def tuned_head(record: Record, library: str, task: str) -> dict[str, str]:
-    """Return what stands above the card of a model that was fine-tuned from another one."""
-    return {
-        "license": record["license"],
-        "base_model": record["base"],
-        "library_name": library,
-        "pipeline_tag": task,
-    }
 
 
 def base_of(spec: str) -> str:
@@ -60,70 +49,6 @@ def about_base(base: str) -> dict[str, str]:
 
 # --- a static table
 
-_TABLE = """
-A table of {entries:,} words and word pieces with {dimension} numbers each (int8, one scale a row). A text is
-the sum of its words' rows. It needs numpy and nothing else, knows English and the words of programs, and runs
-offline. Written by `assay train encoder` from what it recorded (`encoder.json` beside the table, version
-`{version}`, with all settings).
-"""
-_TABLE_USE = """
-The first stage of code search: questions in English against the *view* of a chunk of code (its names,
-documentation, comments and the words of its body), or against sections of documentation. Not for raw code,
-not for other languages than English, not for deciding that two texts mean the same.
-"""
-_DISTILLED = """
-Teacher: {teacher}.
-
-1. **Distill**: each word and piece is read alone by the teacher; {dimension} principal directions of real
-   texts are kept; rare words count more.
-2. **Fit**: the sum of a text's rows is moved to where the teacher puts the text ({fit_texts:,} texts,
-   {fit_epochs} epochs).
-3. **Search**: {learned:,} pairs against the other answers of a batch of {batch:,}, epochs: {epochs}, temperature
-   {temperature}. In {hide:.0%} of the pairs the words that both sides share are hidden from the answer.
-   Staying near the teacher weighs {keep}.
-4. **Mean**: the table is the mean of the three stages' tables, each at the same scale. The last stage alone
-   finds more pairs of its own kind and loses questions that share no word with their answer; the mean gives
-   up some of the former to keep the latter. This was chosen on development questions about repositories that
-   were not trained on, with CoSQA's 500 validation questions in sight, so expect a little less than was measured there.
-"""
-_JOINED = """
-A second teacher, of words alone: {name}; {words:,} words with {width} numbers each, {known:,} of which are
-among the table's {entries:,} words and pieces.
-
-1. **Join**: a word's vector has unit length, loses what all of them share, is made {weight} times as long as the
-   table's row of the word, and stands beside it. Where this teacher does not know a word, ridge regression (penalty
-   {ridge}) makes its vector from the row. The {dimension} directions that hold most of the sums of real texts (those of
-   {read_pairs:,} pairs) are kept.
-2. **Search**: {learned:,} pairs against the other answers of a batch of {batch:,}, epochs: {epochs}, temperature
-   {temperature}, shared words hidden in {hide:.0%} of the pairs. Staying near the joined table's sums weighs {keep}.
-3. **Mean**: the table is the mean of the joined and the tuned one. The weight was chosen on development questions.
-"""
-_TABLE_DATA = """
-Seed {seed}. {learned:,} pairs from {sources:,} sources: {kinds}.
-
-Left out by name, vendored copies included, because ground truths are about them: {left_out}.
-
-Results on {tested:,} held-out queries: {held_out}.
-"""
-_TABLE_NOTES = """
-`doc` is the first sentence of a documentation and the view of its code without that documentation; `rest` is
-the sentence and the rest of the documentation; `section` is a heading and its text; `web` is a question that
-people typed into a search engine and the code they were shown (CoSQA, its training split, none of its
-evaluation queries or functions). The sources are published packages
-and repositories, most under permissive licenses; the licenses were not checked one by one. No text of them is in
-the table, which holds one vector a word.
-
-Each held-out query is put to as many code snippets as there are queries, from sources that were not trained on: MRR
-with its 95% interval over queries. Agreement is the correlation of similarities between queries with those of the
-teacher, or of the table before.
-"""
-_TABLE_LIMITS = """
-A sum of words knows no order: *copy a into b* is *copy b into a*. A question that shares no word and no near
-word with its answer is often missed; a contextual encoder (`hf:`, `onnx:`) reads word order and costs
-hundreds of times as much time. Words of other scripts have no row. What its teachers learned from the web,
-prejudice included, is in it.
-"""
-
 
 def table_card(name: str, about: Record) -> str:
     """Return the model card of a table from what its runs recorded, the first one first."""
@@ -131,13 +56,11 @@ def table_card(name: str, about: Record) -> str:
     while "before" in runs[0]:
         runs.insert(0, runs[0]["before"])
     title = f"`{name}`: the encoder that ships with Assay" if name == "static:default" else f"`{name}`"
-    steps = {f"Step {number}: table `{run['version']}`": _table_step(run) for number, run in enumerate(runs, 1)}
-    opening = _TABLE.format(**about["settings"] | {"entries": about["entries"], "version": about["version"]})
-    sections = {"Intended use": _TABLE_USE, **steps, "Data and figures": _TABLE_NOTES, "Limits": _TABLE_LIMITS}
-    return page(title, opening, sections)
+    steps = "\n\n".join(_table_step(run, number) for number, run in enumerate(runs, 1))
+    return filled("table", {**about["settings"], **about, "title": title, "steps": steps})
 
 
-def _table_step(run: Record) -> str:
+def _table_step(run: Record, number: int) -> str:
     facts = {**run["settings"], **run, "learned": sum(run["pairs"].values()), "tested": sum(run["held_out"].values())}
     if "joined" in run:
         facts |= {**run["joined"], "width": run["joined"]["dimension"], "dimension": run["settings"]["dimension"]}
@@ -148,8 +71,8 @@ def _table_step(run: Record) -> str:
         (one["system"], f"{one['mrr']:.3f}", f"{one['low']:.3f}-{one['high']:.3f}", _number(one["agreement"], 3))
         for one in run["scores"]
     )
-    text = (_JOINED if "joined" in run else _DISTILLED) + _TABLE_DATA
-    return f"{text.format_map(facts)}\n{rows_of('system | MRR | interval | agreement', scores)}"
+    facts |= {"number": number, "scores": rows_of("system | MRR | interval | agreement", scores)}
+    return filled("joined" if "joined" in run else "distilled", facts).rstrip()
 
 
 def _number(value: float | None, digits: int) -> str:
@@ -158,57 +81,17 @@ def _number(value: float | None, digits: int) -> str:
 
 # --- a fine-tuned encoder
 
-_ENCODER = """
-Use it with `--encoder hf:FOLDER`{onnx}. `assay.json` says how it is to be used, `training.json` is the record of its
-training with all settings and versions.
-"""
-_ENCODER_USE = """
-Code search: a question in English and a code become vectors, and their cosine orders codes for one question. It reads
-{max_tokens} tokens of a text.
-"""
-_ENCODER_TRAINING = """
-From `{base}` (license: {license}), on {learned:,} judged pairs of {sources}: {right:,} right pairs alone and
-{wrong_codes:,} with codes beside them that were judged wrong for their query, each against the others of its batch.
-Softmax at temperature {temperature} trained {weights}. AdamW, rate {rate}, {batch} pairs a batch, {accumulate} batches
-a step, {step:,} of {steps:,} steps were kept; seed {seed}.
-
-Queries were split by their words and their codes: {valid_queries:,} chose the model, {test_queries:,} tested it.
-"""
-_ENCODER_RESULTS = """
-{test_queries:,} queries of the test part among its {test_codes:,} codes, used for nothing else:
-
-| model | MRR | 95% interval |
-|---|---|---|
-| the base, as it is | {before:.3f} | {before_low:.3f} to {before_high:.3f} |
-| **this one** | **{after:.3f}** | {after_low:.3f} to {after_high:.3f} |
-
-The difference is {difference:+.3f} (95% interval {low:+.3f} to {high:+.3f}, paired by query).{warning}
-"""
-_ENCODER_LIMITS = """
-The test part comes from the same judges and the same source as what was learned. Measure with `assay bench` on code and
-questions of your own. What the base learned from the web, prejudice included, is in it.
-"""
-
 
 def encoder_card(record: Record) -> str:
     """Return the model card of a fine-tuned encoder from the record of its training."""
     facts = {**record["settings"], **record["figures"], **record["examples"], **record}
-    lora = record["settings"]["lora"]
-    facts["weights"] = f"LoRA matrices of rank {lora}, which were merged" if lora else "every weight"
     facts["sources"] = ", ".join(f"`{source}`" for source in record["sources"])
     facts["onnx"] = ", or without torch with `--encoder onnx:FOLDER/onnx`" if record["onnx"] else ""
     helped = record["figures"]["low"] > 0
     facts["warning"] = "" if helped else " **This does not show that the training helped.**"
     looks = ((f"{look['step']:,}", _number(look["loss"], 4), f"{look['mrr']:.3f}") for look in record["looks"])
-    sections = {
-        "Intended use": _ENCODER_USE.format_map(facts),
-        "Training": f"{_ENCODER_TRAINING.format_map(facts)}\n{rows_of('step | loss | MRR, validation part', looks)}",
-        "Results": _ENCODER_RESULTS.format_map(facts),
-        "Limits": _ENCODER_LIMITS,
-    }
-    head = tuned_head(record, "sentence-transformers", "sentence-similarity")
-    title = "An encoder of code, fine-tuned by `assay train encoder --base`"
-    return page(title, _ENCODER.format_map(facts), sections, head)
+    facts["looks"] = rows_of("step | loss | MRR, validation part", looks)
+    return filled("encoder", facts)
 
 
 if __name__ == "__main__":

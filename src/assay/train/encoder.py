@@ -28,7 +28,6 @@ from assay.errors import InputError
 from assay.io import files
 from assay.measure.compare import compare, interval
 from assay.protocols import Say
-from assay.report.document import CurvePanel, Curves, Mean, Series
 from assay.runs import record
 from assay.runs.record import manifest
 from assay.train import run
@@ -45,7 +44,6 @@ except ModuleNotFoundError:  # where they stood before version 6
     from sentence_transformers.losses import CachedMultipleNegativesRankingLoss, MultipleNegativesRankingLoss
 
 RECORD, CARD, ONNX = "training.json", "README.md", "onnx"
-_MEASURE = "eval_mrr"
 _POOLING = "1_Pooling"
 _MODES = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "last": "pooling_mode_lasttoken"}
 
@@ -71,8 +69,8 @@ def tune_encoder(  # noqa: PLR0913  what is learned from, how, where to, and who
     *,
     onnx: bool = False,
     fresh: bool = False,
-) -> dict[str, Any] | None:
-    """Fine-tune `base`, a name on the hub or a folder; return the record, None in a process that only helps."""
+) -> dict[str, Any]:
+    """Fine-tune `base`, a name on the hub or a folder; return the record."""
 
     def begin() -> None:
         decides = TuneRun(**asdict(settings), base=base, pairs=record.hash_of("\n".join(sorted(map(repr, pairs)))))
@@ -80,10 +78,8 @@ def tune_encoder(  # noqa: PLR0913  what is learned from, how, where to, and who
 
     with run.training(folder, RECORD, begin, say, fresh=fresh) as is_to_do:
         if is_to_do:
-            about = _tune(pairs, base, folder, settings, run.say_of_main(say))
-        if not run.is_main_process():
-            return None
-        if not is_to_do:
+            about = _tune(pairs, base, folder, settings, say)
+        else:
             about = json.loads((folder / RECORD).read_text("utf-8"))
         if onnx and not (about["onnx"] and (folder / ONNX).is_dir()):
             from assay.encode.onnx_export import export_onnx
@@ -120,11 +116,9 @@ def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: Tune
     looks = _train(encoder, pooled, examples, parts, folder, settings, say)
 
     # --- test and saving
-    pooled.model = run.merged(pooled.model)
     after = reciprocal_ranks(encoder, pooled, parts.test)
-    if run.is_main_process():
-        record.rewrite(run.looks_of(folder), looks)
-        save_tuned(encoder, pooled, folder)
+    record.rewrite(run.looks_of(folder), looks)
+    save_tuned(encoder, pooled, folder)
     about = _facts_of(pairs, parts, settings, {"before": before, "after": after})
     return {
         **about_base(base),
@@ -240,7 +234,6 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
     for library in ("transformers", "sentence_transformers"):
         logging.getLogger(library).setLevel(logging.ERROR)
     disable_progress_bar()
-    pooled.model = run.with_low_rank(pooled.model, settings.lora)
     device = str(next(pooled.model.parameters()).device)
     model = SentenceTransformer(modules=[TunedModule(pooled)], device=device)
     rows = {name: Dataset.from_list(each) for name, each in examples.items() if each}
@@ -250,36 +243,29 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
         model=model,
         args=_arguments(folder / run.RUN, settings, steps),
         train_dataset=DatasetDict(rows),
-        loss=_loss(model, settings, is_one_kind=len(rows) == 1),
+        loss=_loss(model, settings),
         evaluator=[lambda *_, **__: {}],
     )
 
     def look() -> float:
         return float(reciprocal_ranks(encoder, pooled, parts.valid).mean())
 
-    return run.train_to_the_best_look(
-        trainer, look, folder, say, steps, name="MRR", key="mrr", patience=settings.patience
-    )
+    return run.train_to_the_best_look(trainer, look, folder, say, steps, patience=settings.patience)
 
 
-def _loss(model: SentenceTransformer, settings: TuneSettings, *, is_one_kind: bool) -> torch.nn.Module:
-    """Return softmax over a batch; devices see each other's texts only where all have rows of one kind at a time."""
-    shape: dict[str, Any] = {"scale": 1 / settings.temperature}
-    shape["gather_across_devices"] = run.process_count() > 1 and is_one_kind
-    loss: torch.nn.Module
-    if settings.batch > settings.at_once:
-        loss = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.at_once, **shape)
-    else:
-        loss = MultipleNegativesRankingLoss(model, **shape)
-    return loss
+def _loss(model: SentenceTransformer, settings: TuneSettings) -> torch.nn.Module:
+    """Return softmax over a batch."""
+    scale = 1 / settings.temperature
+    if settings.batch <= settings.at_once:
+        return MultipleNegativesRankingLoss(model, scale=scale)
+    return CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.at_once, scale=scale)
 
 
 def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTransformerTrainingArguments:
     return SentenceTransformerTrainingArguments(
-        **run.look_arguments(folder, settings, steps, _MEASURE, higher_is_better=True),
+        **run.look_arguments(folder, settings, steps),
         per_device_train_batch_size=settings.batch,
         gradient_accumulation_steps=settings.accumulate,
-        dataloader_drop_last=run.process_count() > 1,  # devices exchange batches of one size
         restore_callback_states_from_checkpoint=True,
         batch_sampler="no_duplicates",
         multi_dataset_batch_sampler="proportional",
@@ -288,10 +274,8 @@ def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTran
 
 def _steps(rows: Mapping[str, Sequence[object]], settings: TuneSettings) -> int:
     """Return how many steps all epochs take."""
-    devices = run.process_count()
-    rounded = math.ceil if devices == 1 else math.floor
-    batches = sum(rounded(len(each) / settings.batch) for each in rows.values())
-    return settings.epochs * math.ceil(rounded(batches / devices) / settings.accumulate)
+    batches = sum(math.ceil(len(each) / settings.batch) for each in rows.values())
+    return settings.epochs * math.ceil(batches / settings.accumulate)
 
 
 # --- evaluation
@@ -311,17 +295,6 @@ def reciprocal_ranks(encoder: HfEncoder, pooled: PooledModel, pairs: Sequence[Tr
     pooled.model.train(was_training)
     ranks = [float((row >= row[places].max()).sum()) for row, places in zip(scores, right.values(), strict=True)]
     return 1.0 / np.array(ranks)
-
-
-def curve_of(about: Mapping[str, Any]) -> Curves:
-    """Return the figure of what the looks saw, from the record of a training."""
-    panels = []
-    for name, title in (("mrr", "MRR on the validation part"), ("loss", "Loss since the look before")):
-        seen = [(float(look["step"]), look[name]) for look in about["looks"] if look[name] is not None]
-        means = tuple(Mean(y, y, y) for _, y in seen)
-        panels.append(CurvePanel(title, (Series("fine-tuned", 0, tuple(step for step, _ in seen), means),)))
-    caption = f"{about['base']}, {about['learned']:,} pairs; the model of step {about['step']:,} is kept."
-    return Curves("Training", caption, tuple(panels), x="step")
 
 
 # --- saving

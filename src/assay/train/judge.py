@@ -8,7 +8,7 @@ the thresholds of a clear verdict. Where there is a single source, folds by code
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -27,6 +27,7 @@ from assay.measure.agreement import Estimate
 from assay.protocols import Encoder, Say
 from assay.runs.record import write_manifest
 from assay.settings import at_least
+from assay.train.card import filled
 from assay.values import Chunk, Problem, Query
 
 Numbers = NDArray[np.float64]
@@ -335,49 +336,15 @@ def _estimate(value: float, draws: Sequence[float]) -> Estimate:
     return Estimate(value, float(low), float(high))
 
 
-_CARD = """\
-# Weights of the judge `signals`
-
-Written by `assay train judge`, which also writes `manifest.json`: every setting, the versions of all libraries and a
-hash of the pairs. Use the folder with `--judge signals:FOLDER`{encoder}.
-
-## Model
-
-A logistic model over {features} of a query and a code (`assay.judge.signals`). Every source counts the same, and so do
-its matches and its other pairs; each has a bias of its own, and their mean is used. L2 penalty {penalty:g} on
-standardized features.
-
-The probabilities are for a set of which half matches; `--prior` says otherwise. Up to {low:.2f} a pair is a clear
-*no*, from {high:.2f} a clear *yes* (beyond 0 to 1: never): there the lower end of the 95% interval of agreeing held-out
-labels is at least {sure:g}.
-
-## Results
-
-Each source judged by weights that were learned on the others, from pairs that share neither query nor code with it;
-with a single source, on folds by code. 95% bootstrap intervals over queries. Accuracy at even odds; the Brier score and
-*called* (the fraction called a match) with the true fraction of matches as the prior.
-
-{results}
-
-## Limits
-
-Knows English and names of code. Code other than Python is read by its words. A source whose labels contradict each
-other cannot show how good a judge is.
-"""
-
-
 def card(weights: Mapping[str, Any], figures: Sequence[SourceFigures], settings: JudgeTrainSettings) -> str:
     """Return the model card of a training."""
     encoder = weights["encoder"]
-    return _CARD.format(
-        encoder=f" --encoder {encoder['spec']}" if encoder else "",
-        features=f"the cosine by `{encoder['spec']}`" if encoder else f"{len(FEATURES)} features",
-        penalty=settings.penalty,
-        low=weights["low"],
-        high=weights["high"],
-        sure=settings.sure,
-        results=results_table(figures),
-    )
+    facts = {
+        "encoder": f" --encoder {encoder['spec']}" if encoder else "",
+        "features": f"the cosine by `{encoder['spec']}`" if encoder else f"{len(FEATURES)} features",
+        "results": results_table(figures),
+    }
+    return filled("judge", {**asdict(settings), **weights, **facts})
 
 
 def results_table(figures: Sequence[SourceFigures]) -> str:

@@ -1,10 +1,9 @@
-"""Train the neural ranker, with looks, checkpoints and a record, on one device or several.
+"""Train the neural ranker, with looks, checkpoints and a record.
 
 Reads top to bottom: data, base model, loop, evaluation, the folder, the steps. The folder always holds the best ranker
 so far, by ranked pass@1 on the tasks that are held out; `log.jsonl` has a line a step and a line a look at those, from
 which the curves of the paper's figures 4 and 7 are drawn. A run that is cut off goes on at its last checkpoint, and
-ends as if it had not been. Several processes share each batch (`accelerate launch -m assay rank train …`): each reads
-the data, takes some parts of a batch, and their gradients are summed before the step.
+ends as if it had not been.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ from assay.rank.neural_data import (
 from assay.rank.neural_model import RankerModel, TorchRunner, open_base, save, tensors
 from assay.rank.neural_ranker import ABOUT, ModelCard, ProgramPrediction, opinions
 from assay.runs.record import append_lines, differing, read_lines, rewrite, sole_writer, write_manifest
-from assay.train import run
+from assay.train.run import training_device
 
 Floats = NDArray[np.float32]
 FILE, LOG = "checkpoint.pt", "log.jsonl"
@@ -59,7 +58,6 @@ def train(
     examples: Iterable[Example], folder: Path, settings: NeuralSettings, say: Say, *, resume: bool = False
 ) -> dict[str, float]:
     """Train a ranker and return what the best one reaches on the tasks that are held out."""
-    say = run.say_of_main(say)
     with _claim(folder, resume=resume):
         torch.manual_seed(settings.seed)  # tokens that the base lacks get vectors at random
 
@@ -78,17 +76,13 @@ def train(
         card = ModelCard(Path(settings.base).name, settings.task, base.reads, base.layout, {}, classes, head)
 
         def keep(found: Mapping[str, float]) -> None:
-            if run.is_main_process():
-                save(folder, model, base.tokenizer, replace(card, found=found))
+            save(folder, model, base.tokenizer, replace(card, found=found))
 
-        if run.is_main_process():
-            write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=[data.digest])
+        write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=[data.digest])
 
         # --- loop: a look now and then, the best ranker so far on the disk; a few looks without a better one end it
         best = _learn_all(model, data, base.layout, folder, settings, say, keep, resume=resume)
-        run.wait_for_all()
-        if run.is_main_process():
-            (folder / FILE).unlink(missing_ok=True)
+        (folder / FILE).unlink(missing_ok=True)
         return best
 
 
@@ -107,9 +101,7 @@ def _learn_all(  # noqa: PLR0913, PLR0917  what learns from what, where to, and 
     per_epoch = steps_per_epoch(len(data.train.rows), settings)
     total = settings.steps or settings.epochs * per_epoch
     learner = Learner(model, data.train, settings, layout, total)
-    if run.process_number():  # heads are alike in all processes, what is dropped out is not
-        torch.manual_seed(settings.seed + run.process_number())
-    key = {**asdict(settings), "data": data.digest, "processes": run.process_count()}
+    key = {**asdict(settings), "data": data.digest}
     step, best, worse = _resumed(learner, folder, key) if resume else (0, {"pass@1": -1.0}, 0)
 
     # --- steps and looks
@@ -143,11 +135,9 @@ def figures_text(found: Mapping[str, float]) -> str:
 
 
 def _evaluated(learner: Learner, held_out: LabeledRows, settings: NeuralSettings) -> dict[str, float]:
-    """Return what the model is worth now; each process reads its part of the programs."""
+    """Return what the model is worth now."""
     runner = TorchRunner(learner.model.eval(), learner.device.type, half=learner.half)
-    own = held_out.part(run.process_number(), run.process_count())
-    parts = run.gathered(opinions(runner, own.rows, learner.layout.padding, settings.micro))
-    found = [parts[place % len(parts)][place // len(parts)] for place in range(len(held_out.rows))]
+    found = opinions(runner, held_out.rows, learner.layout.padding, settings.micro)
     return worth_of(found, held_out, settings.task)
 
 
@@ -175,9 +165,6 @@ def worth_of(found: Sequence[ProgramPrediction], held_out: LabeledRows, task: st
 @contextmanager
 def _claim(folder: Path, *, resume: bool) -> Iterator[None]:
     """Make the folder of a run, and be its one writer; one that holds another run is left as it is."""
-    if not run.is_main_process():
-        yield
-        return
     folder.mkdir(parents=True, exist_ok=True)
     with sole_writer(folder / LOG):
         held = [name for name in (ABOUT, FILE) if (folder / name).exists()]
@@ -195,8 +182,6 @@ def _claim(folder: Path, *, resume: bool) -> Iterator[None]:
 
 def _log(folder: Path, line: Mapping[str, Any], began: tuple[float, float] | None = None) -> None:
     """Add a line, that of a step with its times and the most memory so far: the GPU's where it computes there."""
-    if not run.is_main_process():
-        return
     if began:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         peak = most // (2**20 if sys.platform == "darwin" else 2**10)
@@ -208,12 +193,10 @@ def _log(folder: Path, line: Mapping[str, Any], began: tuple[float, float] | Non
 
 
 def _write_checkpoint(learner: Learner, folder: Path, progress: Mapping[str, Any]) -> None:
-    """Replace the checkpoint of a folder; each process takes part."""
+    """Replace the checkpoint of a folder."""
     gpu = torch.cuda.get_rng_state() if torch.cuda.is_available() else None
-    random = run.gathered({"cpu": torch.get_rng_state(), "gpu": gpu})
-    if run.is_main_process():
-        with files.replacing(folder / FILE) as beside:
-            torch.save({**progress, **learner.states(), "random": random}, beside)
+    with files.replacing(folder / FILE) as beside:
+        torch.save({**progress, **learner.states(), "random": {"cpu": torch.get_rng_state(), "gpu": gpu}}, beside)
 
 
 def _resumed(learner: Learner, folder: Path, key: Mapping[str, Any]) -> tuple[int, dict[str, float], int]:
@@ -223,7 +206,7 @@ def _resumed(learner: Learner, folder: Path, key: Mapping[str, Any]) -> tuple[in
         raise InputError(f"no {FILE} in {folder}: there is nothing to resume; leave out --resume")
     try:
         state: dict[str, Any] = torch.load(file, weights_only=True, map_location="cpu")
-        before, random = dict(state["run"]), state["random"][run.process_number()]
+        before, random = dict(state["run"]), dict(state["random"])
     except Exception as error:  # torch raises pickle's errors, zip's and its own
         raise InputError(
             f"{file} is damaged or of an earlier version ({type(error).__name__}); remove it and train again"
@@ -235,8 +218,7 @@ def _resumed(learner: Learner, folder: Path, key: Mapping[str, Any]) -> tuple[in
     torch.set_rng_state(random["cpu"])
     if random["gpu"] is not None:
         torch.cuda.set_rng_state(random["gpu"])
-    if run.is_main_process():
-        rewrite(folder / LOG, [line for line in read_lines(folder / LOG) if line["step"] <= state["step"]])
+    rewrite(folder / LOG, [line for line in read_lines(folder / LOG) if line["step"] <= state["step"]])
     learner.load(state)
     return state["step"], state["best"], state["worse"]
 
@@ -300,7 +282,7 @@ class Learner:
         self, model: RankerModel, rows: LabeledRows, settings: NeuralSettings, layout: TokenLayout, total: int
     ) -> None:
         self.model, self.layout, self._rows, self._settings = model, layout, rows, settings
-        self.device = run.training_device()
+        self.device = training_device()
         able = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
         self.half = settings.precision == "bfloat16" or (settings.precision == "auto" and able)
         model.to(self.device)
@@ -324,31 +306,26 @@ class Learner:
         return {"model": self.model, "optimizer": self._optimizer, "schedule": self._schedule}
 
     def learn(self, chosen: Ints) -> tuple[float, int]:
-        """Take one step over a batch, a part of it at a time; return the loss, and how many tokens were read by all."""
+        """Take one step over a batch, a part of it at a time; return the loss, and how many tokens were read."""
         self.model.train()
-        taken = torch.zeros(2, dtype=torch.float64)
-        for micro in self._own_parts(chosen):
+        total, tokens = 0.0, 0
+        for micro in self._parts_of(chosen):
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
                 loss = self._loss_of(micro) / len(chosen)
             loss.backward()
-            taken += torch.tensor([loss.item(), int(self._lengths[micro].sum())], dtype=torch.float64)
-        sum_gradients(self.model)
-        taken = taken.to(self.device, torch.float32 if self.device.type == "mps" else torch.float64)
-        run.sum_in_place([taken])
+            total, tokens = total + loss.item(), tokens + int(self._lengths[micro].sum())
         if self._settings.clip:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._settings.clip)
         self._optimizer.step()
         self._schedule.step()
         self._optimizer.zero_grad()
-        return float(taken[0]), int(taken[1])
+        return total, tokens
 
-    def _own_parts(self, chosen: Ints) -> list[list[int]]:
-        """Return the parts of a batch that this process computes, like lengths together; of few each gets some."""
+    def _parts_of(self, chosen: Ints) -> list[list[int]]:
+        """Return the parts of a batch, like lengths together."""
         places = sorted(chosen.tolist(), key=lambda place: int(self._lengths[place]))
-        count = run.process_count()
-        size = min(self._settings.micro, -(-len(places) // count))
-        parts = [places[start : start + size] for start in range(0, len(places), size)]
-        return parts[run.process_number() :: count]
+        size = self._settings.micro
+        return [places[start : start + size] for start in range(0, len(places), size)]
 
     def _loss_of(self, micro: Sequence[int]) -> Tensor:
         """Return the summed loss of some examples: of the class, and of the line."""
@@ -365,16 +342,3 @@ class Learner:
             even = torch.ones_like(weight) if self._settings.line_head == "vector" else weight
             loss = loss + line_loss(lines[0], newlines, taken(self._rows.about["place"]), even)
         return loss
-
-
-def sum_gradients(model: torch.nn.Module) -> None:
-    """Give each weight the gradient of all processes; one that had no part of a batch adds nothing."""
-    if run.process_count() == 1:
-        return
-    trained = list(model.parameters())
-    used = torch.tensor([weight.grad is not None for weight in trained], dtype=torch.int32, device=trained[0].device)
-    run.sum_in_place([used])
-    for weight, times in zip(trained, used.tolist(), strict=True):
-        if times and weight.grad is None:
-            weight.grad = torch.zeros_like(weight)
-    run.sum_in_place(weight.grad for weight in trained if weight.grad is not None)

@@ -396,7 +396,7 @@ def chunks_of(source: PackageSource, left_out: Collection[str] = LEFT_OUT) -> It
     """Yield the chunks of a source, file by file in a fixed order that mixes folders; nothing of one left out."""
     if _is_named(source.name, left_out):
         return
-    for entry in sorted(walk(source.root).files, key=lambda entry: _mixed(entry.path)):
+    for entry in sorted(walk(source.root).files, key=lambda entry: crc32(entry.path.encode("utf-8", "surrogatepass"))):
         text = _text(source.root, entry, left_out)
         if text:
             yield from parse(entry.path, text).chunks
@@ -453,8 +453,3 @@ def _is_named(name: str, left_out: Collection[str]) -> bool:
     """Tell whether a folder or file is named after a repository that is left out (`_click`, `httpx2`, `click.py`)."""
     plain = name.partition(".")[0].lower().strip("_")
     return not {plain, plain.rstrip("0123456789")}.isdisjoint(left_out)
-
-
-def _mixed(path: str) -> int:
-    """Return a place in an order that is the same everywhere and follows no folder."""
-    return crc32(path.encode("utf-8", "surrogatepass"))

@@ -175,7 +175,7 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
     say: Say,
     *,
     foreign: Sequence[Path] = (),
-) -> tuple[list[ranking_figures.TrainedRanking], list[ranking_figures.SystemFigures]]:
+) -> list[ranking_figures.TrainedRanking]:
     """Train the rankings that some ground truths have queries for into a folder; return how well each does."""
     queries = judged_queries(truths, checkouts)
     encoder = encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
@@ -185,42 +185,33 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
 
 def train_all(
     examples: RankingExamples, folder: Path, settings: RankingSettings, say: Say
-) -> tuple[list[ranking_figures.TrainedRanking], list[ranking_figures.SystemFigures]]:
+) -> list[ranking_figures.TrainedRanking]:
     """Train a ranking of each name that has queries and write a folder that `search.weights` can name.
 
-    A name without queries keeps the weights that ship, so that the folder serves every search. The second value is how
-    the rankings do beside plain orders, for each mode, kind and writer.
+    A name without queries keeps the weights that ship, so that the folder serves every search.
     """
     use_one_thread()
-    trained, tested = [], []
+    trained = []
     for name in RANKING_NAMES:
         of_name = examples.of(name)
         if of_name.own:
             say(f"{name}: learning from {len(of_name.own):,} queries")
-            one, scores = train_ranking_of(of_name, name, settings)
-            trained.append(one)
-            tested += scores
-    full = [one for name in RANKING_NAMES for one in _learned_from(examples.of(name).own)]
-    table = ranking_figures.compared(tested, full, {one.name: one.ranking.probabilities for one in trained})
+            trained.append(train_ranking_of(of_name, name, settings))
     folder.mkdir(parents=True, exist_ok=True)
     texts = {one.name: as_json(one.ranking) for one in trained}
     for name in RANKING_NAMES:
         file = weights_file(name, settings.encoder)
         files.write(folder / file, texts.get(name) or (SHIPPED / file).read_text("utf-8"))
-    files.write(folder / "README.md", ranking_figures.ranking_card(trained, table, settings))
+    files.write(folder / "README.md", ranking_figures.ranking_card(trained, settings))
     asked = ((one.judged.repository, one.judged.query.text, one.judged.entries) for one in examples.own)
     write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=asked)
-    return trained, table
+    return trained
 
 
 def train_ranking_of(
     examples: RankingExamples, name: RankingName, settings: RankingSettings
-) -> tuple[ranking_figures.TrainedRanking, list[ranking_figures.ScoredExample]]:
-    """Learn from everything.
-
-    The second value is every example with the scores of the cross-validation. The figures are of the queries that ask
-    for this mode alone, if there are any.
-    """
+) -> ranking_figures.TrainedRanking:
+    """Learn from everything; the figures are of the queries that ask for this mode alone, if there are any."""
     every = cross_validated(examples.own, name, settings)
     tested = [one for one in every if not one.example.judged.names_files]
     stages = fit_stages(_learned_from(examples.own), name, settings)
@@ -228,7 +219,7 @@ def train_ranking_of(
     alone = [one.example.judged.query.mode != "all" for one in tested]
     order, lists = _order(every, calibration.scale, settings)
     curve = calibration.scale, calibration.offset, calibration.floor
-    one = ranking_figures.TrainedRanking(
+    return ranking_figures.TrainedRanking(
         name,
         len(examples.own),
         tuple(sorted({one.judged.repository for one in examples.own})),
@@ -240,7 +231,6 @@ def train_ranking_of(
         Ranking(*stages, calibration.relevance, *curve, order),
         tuple(lists),
     )
-    return one, tested
 
 
 def _learned_from(examples: Sequence[RankingExample]) -> list[RankingExample]:

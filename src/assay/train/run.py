@@ -1,105 +1,40 @@
-"""Run a training that can be killed and goes on: its processes, its folder, its looks, and the weights it keeps.
+"""Run a training that can be killed and goes on: its folder, its looks, and the weights it keeps.
 
-Encoders and generators are fine-tuned alike: a checkpoint stands at each look, the best look's weights are kept, and
-the looks stand beside the checkpoints with the settings that decide about them: a run of other settings is refused. One
-process alone is a group of one; several are started by `accelerate launch` or `torchrun`, a GPU each; without GPUs they
-share the processor and talk by gloo. The owner of accelerate.
+A checkpoint stands at each look, the best look's weights are kept, and the looks stand beside the checkpoints with the
+settings that decide about them: a run of other settings is refused.
 """
 
 from __future__ import annotations
 
-import atexit
 import json
 import math
-import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
-from accelerate import PartialState
-from accelerate.utils import gather_object
-from torch import distributed
 from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
 
 from assay.errors import InputError
 from assay.protocols import Say
 from assay.runs import record
-from assay.train.settings import FineTuneSettings
+from assay.train.settings import TuneSettings
 
-Value = TypeVar("Value")
 Look = tuple[int, float | None, float]
 """Step, mean loss since the look before where one is known, and the value that was looked at."""
 
 RUN = "training"
 """The folder in the model's one that holds what a run needs to go on, and its looks."""
 _LOOKS, _STATE, _WEIGHTS = "looks.jsonl", "trainer_state.json", "weights.pt"
-
-
-# --- the processes that train together
-
-
-def _state() -> PartialState:
-    """Return the group; the first call decides where it computes, for all."""
-    state = PartialState(cpu="LOCAL_RANK" in os.environ and not torch.cuda.is_available())
-    if state.num_processes > 1:
-        _leave_at_the_end()
-    return state
-
-
-@cache
-def _leave_at_the_end() -> None:
-    """Take this process out of the group before it ends: gloo's threads abort one that is still in it."""
-    atexit.register(distributed.destroy_process_group)
-
-
-def is_main_process() -> bool:
-    """Say whether this process is the one that writes and speaks, of those that train together."""
-    return bool(_state().is_main_process)
-
-
-def process_number() -> int:
-    """Return the place of this process among those that train together."""
-    return int(_state().process_index)
-
-
-def process_count() -> int:
-    """Return how many processes train together."""
-    return int(_state().num_processes)
+_MEASURE = "eval_mrr"
 
 
 def training_device() -> torch.device:
-    """Return where this process computes."""
-    device: torch.device = _state().device
-    return device
-
-
-def wait_for_all() -> None:
-    """Return when every process has come this far."""
-    _state().wait_for_everyone()
-
-
-def sum_in_place(tensors: Iterable[torch.Tensor]) -> None:
-    """Give each tensor the sum of what all processes have in it."""
-    if process_count() > 1:
-        for tensor in tensors:
-            distributed.all_reduce(tensor)
-
-
-def gathered(value: Value) -> list[Value]:
-    """Return the value of each process, in their order."""
-    if process_count() == 1:
-        return [value]
-    found: list[Any] = gather_object([value])
-    return found
-
-
-def say_of_main(say: Say) -> Say:
-    """Return what speaks for all processes: of several one does."""
-    return say if is_main_process() else lambda _: None
+    """Return where a training computes: on the GPU where there is one."""
+    kinds = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    return torch.device(next(kind for kind, is_there in kinds.items() if is_there))
 
 
 # --- the folder
@@ -116,18 +51,16 @@ def training(
 ) -> Iterator[bool]:
     """Be the one run that trains into a folder, and tell whether it is still to be trained: its record ends it.
 
-    `begin` writes what decides about the run, or refuses; of several processes that train together the first calls it.
+    `begin` writes what decides about the run, or refuses.
     """
-    first = is_main_process()
-    if fresh and first and (folder / RUN).exists():
+    if fresh and (folder / RUN).exists():
         old = folder.with_name(f"{folder.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         folder.replace(old)
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).is_dir()):
         raise InputError(f"'{folder}' holds something that no training put there; give another --out")
-    with record.sole_writer(looks_of(folder)) if first else nullcontext():
-        if first:
-            begin()
+    with record.sole_writer(looks_of(folder)):
+        begin()
         is_done = (folder / record_file).exists()
         if is_done:
             say(f"{folder} was trained so before; --fresh trains it again")
@@ -156,10 +89,8 @@ def remove_checkpoints(folder: Path) -> None:
 # --- the looks, by the trainer of transformers
 
 
-def look_arguments(
-    folder: Path, settings: FineTuneSettings, steps: int, measure: str, *, higher_is_better: bool
-) -> dict[str, Any]:
-    """Return the trainer's arguments for looks at a measure, checkpoints beside them, and the best one kept."""
+def look_arguments(folder: Path, settings: TuneSettings, steps: int) -> dict[str, Any]:
+    """Return the trainer's arguments for looks at MRR, checkpoints beside them, and the best one kept."""
     on_gpu = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     between = max(steps // settings.looks, 1)
     return {
@@ -174,8 +105,8 @@ def look_arguments(
         **dict.fromkeys(("eval_steps", "save_steps", "logging_steps"), between),
         "save_total_limit": 2,
         "load_best_model_at_end": True,
-        "metric_for_best_model": measure,
-        "greater_is_better": higher_is_better,
+        "metric_for_best_model": _MEASURE,
+        "greater_is_better": True,
         "seed": settings.seed,
         "data_seed": settings.seed,
         "disable_tqdm": True,
@@ -217,27 +148,23 @@ class _LookCallback(TrainerCallback):
         self._hear((state.global_step, self._loss, metrics[args.metric_for_best_model]), state.best_metric)
 
 
-def train_to_the_best_look(  # noqa: PLR0913  who looks, what it is called, who is told, when it ends
-    trainer: Any, look: Callable[[], float], folder: Path, say: Say, steps: int, *, name: str, key: str, patience: int
+def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who is told, when it ends
+    trainer: Any, look: Callable[[], float], folder: Path, say: Say, steps: int, *, patience: int
 ) -> list[dict[str, Any]]:
-    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on.
-
-    `name` is what a look finds, and `key` its field in the lines of the looks.
-    """
+    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on."""
     trainer.look = look
     trainer.remove_callback(PrinterCallback)
 
     def line_of(look: Look) -> dict[str, Any]:
-        return dict(zip(("step", "loss", key), look, strict=True))
+        return dict(zip(("step", "loss", "mrr"), look, strict=True))
 
     def hear(look: Look, best: float | None) -> None:
         step, loss, found = look
-        is_best = best is None or (found > best) == trainer.args.greater_is_better
+        is_best = best is None or found > best
         learned = "" if loss is None else f"loss {loss:.4f}, "
         beside = "best so far" if is_best else f"best {best:.4f}"
-        say(f"step {step:,} of {steps:,}: {learned}{name} {found:.4f} ({beside})")
-        if is_main_process():
-            record.append_lines(looks_of(folder), [line_of(look)])
+        say(f"step {step:,} of {steps:,}: {learned}MRR {found:.4f} ({beside})")
+        record.append_lines(looks_of(folder), [line_of(look)])
 
     start = (0, None, look())
     checkpoint = last_whole(folder / RUN, say)
@@ -247,28 +174,13 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, what it is called, who 
     if patience:
         trainer.add_callback(EarlyStoppingCallback(patience))
     trainer.train(resume_from_checkpoint=checkpoint)
-    history, measure = trainer.state.log_history, trainer.args.metric_for_best_model
+    history = trainer.state.log_history
     losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
-    looks = [(at := int(entry["step"]), losses.get(at), entry[measure]) for entry in history if measure in entry]
+    looks = [(at := int(entry["step"]), losses.get(at), entry[_MEASURE]) for entry in history if _MEASURE in entry]
     return [line_of(each) for each in (start, *looks)]
 
 
 # --- the weights
-
-
-def with_low_rank(network: Any, rank: int, kind: str | None = None) -> Any:
-    """Return a network of which only matrices of a low rank are trained (LoRA); rank 0 trains all of it."""
-    if not rank:
-        return network
-    from peft import LoraConfig, get_peft_model
-
-    shape: dict[str, Any] = {"r": rank, "lora_alpha": 2 * rank, "lora_dropout": 0.05, "target_modules": "all-linear"}
-    return get_peft_model(network, LoraConfig(**shape, task_type=kind))
-
-
-def merged(network: Any) -> Any:
-    """Return a network with the matrices of a low rank added to the weights that they stand beside."""
-    return network.merge_and_unload() if hasattr(network, "merge_and_unload") else network
 
 
 def write_weights(model: torch.nn.Module, folder: Path) -> None:

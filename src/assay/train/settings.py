@@ -38,40 +38,25 @@ class TrainSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class FineTuneSettings(TrainSettings):
-    """What the fine-tuning of a transformer has, whatever it learns."""
+class TuneSettings(TrainSettings):
+    """An encoder on judged pairs; the defaults made the figures in the documentation.
+
+    A `batch` is of right pairs that stand against each other; a larger one than `at_once` computes its
+    vectors twice instead of keeping them.
+    """
 
     epochs: int = 3
     at_once: int = 64
-    """What is in memory at once, on each device."""
+    """What is in memory at once."""
     warm: float = 0.1
     """The fraction of the steps in which the rate rises."""
     decay: float = 0.01
     bf16: str = "auto"
     """Compute in bfloat16: `yes`, `no`, or where there is a GPU that has it."""
-    lora: int = 0
-    """The rank of LoRA's matrices, which are all that is trained and are merged at the end; 0 trains every weight."""
     looks: int = 10
     """How often the validation part is looked at; the model of the best look is kept."""
     valid: float = 0.1
     """The fraction that chooses the model."""
-
-    def __post_init__(self) -> None:
-        """Refuse what nothing can be learned with."""
-        TrainSettings.__post_init__(self)
-        at_least(self, {"epochs": 1, "at_once": 1, "looks": 1, "lora": 0, "warm": 0, "decay": 0})
-        above_zero(self, "valid")
-        one_of("bf16", self.bf16, ("auto", "yes", "no"))
-
-
-@dataclass(frozen=True, slots=True)
-class TuneSettings(FineTuneSettings):
-    """An encoder on judged pairs; the defaults made the figures in the documentation.
-
-    A `batch` is of right pairs that stand against each other, on each device; a larger one than `at_once` computes its
-    vectors twice instead of keeping them.
-    """
-
     negatives: int = 2
     """Judged wrong codes beside each right one; 0 leaves judged wrong pairs out."""
     temperature: float = 0.05
@@ -84,9 +69,11 @@ class TuneSettings(FineTuneSettings):
 
     def __post_init__(self) -> None:
         """Refuse what nothing can be learned with."""
-        FineTuneSettings.__post_init__(self)
+        TrainSettings.__post_init__(self)
+        at_least(self, {"epochs": 1, "at_once": 1, "looks": 1, "warm": 0, "decay": 0})
         at_least(self, {"accumulate": 1, "negatives": 0, "patience": 0})
-        above_zero(self, "temperature", "test")
+        above_zero(self, "valid", "temperature", "test")
+        one_of("bf16", self.bf16, ("auto", "yes", "no"))
         if self.valid + self.test >= 1:
             raise InputError(f"settings 'valid' and 'test' are {self.valid} and {self.test}: nothing is left to learn")
 
@@ -202,31 +189,13 @@ class EncoderRequest(Request):
         "--leave-out FILE", "Take out pairs with a query or code that FILE judges, to measure on it. Repeatable."
     )
     base: str = option("--base SPEC", "Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table.")
-    lora: int | None = option(
-        "--lora RANK", "With --base: train LoRA matrices of this rank alone, and merge them.", least=1
-    )
     onnx: bool = flag("--onnx", "With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
-    curve: Path | None = option(
-        "--curve FILE", "With --base: draw loss and MRR over the steps (.svg or .png).", kind="file"
-    )
     fresh: bool = flag("--fresh", "With --base: start again; what is in FOLDER is moved to FOLDER.old.")
     teacher: str = option("--teacher SPEC", "The encoder to distill first.", show=TEACHER)
     words: Path | None = option(
         "--join FILE", "Join word vectors of another model (.npz) to a table; distill nothing.", kind="file"
     )
     before: str = option("--from SPEC", "The table that --join starts from.", show=BEFORE)
-    changes: tuple[str, ...] = options.changes()
-    verbose: bool = verbose("Show the traceback of an error.")
-
-
-class GeneratorRequest(Request):
-    """Fine-tune a language model that writes programs."""
-
-    data: tuple[Path, ...] = argument("DATA...", required=True)
-    base: str = option("--base SPEC", "The causal language model to start from: hf:NAME or hf:FOLDER.", required=True)
-    out: Path = option("--out FOLDER", "Where the generator goes.", required=True)
-    tasks: Path | None = options.tasks()
-    fresh: bool = flag("--fresh", "Start again; what is in FOLDER is moved to FOLDER.old.")
     changes: tuple[str, ...] = options.changes()
     verbose: bool = verbose("Show the traceback of an error.")
 

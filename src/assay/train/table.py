@@ -91,10 +91,7 @@ def distill(
     examination = staged.Examination(data.tested, vocabulary, teacher.encoder)
     say(f"the teacher read {len(entries) + len(texts) + 2 * len(data.tested)} texts")
     targets, projected = staged.project(read, words, settings.dimension)
-    known, questions = (
-        staged.Texts(bags, torch.from_numpy(targets)),
-        staged.Questions.of(data.learned, vocabulary),
-    )
+    known, questions = (staged.Texts(bags, torch.from_numpy(targets)), staged.Questions.of(data.learned, vocabulary))
 
     def stages() -> Stages:
         # --- stage 1, distill: principal directions of real texts, rare words count more

@@ -11,18 +11,19 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.corpus.chunk import parse
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
-from assay.protocols import Progress
 from assay.terms import STOP_WORDS, WORD, parts, stem
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.target_places import Places, fault_of, path_of
-from assay.truth.twins import THRESHOLD, Numbers, Twins, clusters, jaccard, numbered, twins_of
 from assay.values import Chunk, Judgment, Problem, Query
+
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,34 +161,25 @@ def facts_of(truth: Truth) -> dict[str, Any]:
         "judgments": len(truth.judgments),
         "documents": len(truth.documents),
         "grades": dict(sorted(grades.items())),
-        "right_share": round(1 - grades[0] / max(len(truth.judgments), 1), 4),
         "answers": {
             "least": min(answers),
             "median": median(answers),
             "mean": round(mean(answers), 2),
             "most": max(answers),
         },
-        "judges": _judges(_pairs(truth)),
     }
 
 
 def judgment_findings(
-    truth: Truth, names: Sequence[str], places: TextsAt, twins: Twins | None, faults: Mapping[str, str]
+    truth: Truth, names: Sequence[str], places: TextsAt, twins: Numbers | None, faults: Mapping[str, str]
 ) -> Iterator[AuditFinding]:
     """Yield what is wrong with judgments; `names` are those of texts, `faults` tell why targets are not there."""
     pairs = _pairs(truth)
     yield from _missing(truth, names, places, faults)
     yield from _contradictory(pairs)
     yield _overlapping(pairs)
-    grades = {judgment.grade for judgment in truth.judgments}
-    if len(grades) == 1:
-        count, why = len(truth.judgments), "nothing that was judged wrong can be told from what nobody judged"
-        what = f"judgments, all of grade {min(grades)}: {why}"
-        yield _finding("one grade", (), count, what, count=count, hint=True)
     if twins is not None:
-        judged = _by_place(pairs, places)
-        yield from _judged_twins(names, judged, twins.exact.tolist(), "equal texts", hint=False)
-        yield from _judged_twins(names, judged, twins.near.tolist(), "nearly equal texts", hint=True)
+        yield from _judged_twins(names, _by_place(pairs, places), twins.tolist())
 
 
 def _missing(truth: Truth, names: Sequence[str], places: TextsAt, faults: Mapping[str, str]) -> Iterator[AuditFinding]:
@@ -218,28 +210,6 @@ def _pairs(truth: Truth) -> _Pairs:
     return pairs
 
 
-def _judges(pairs: _Pairs) -> dict[str, dict[str, Any]]:
-    """Return for each judge how many judgments there are, how high, and how many of the shared ones differ."""
-    own: defaultdict[str, list[int]] = defaultdict(list)
-    shared: Counter[str] = Counter()
-    differing: Counter[str] = Counter()
-    for judgments in pairs.values():
-        grades = Counter(judgment.grade for judgment in judgments)
-        for judgment in judgments:
-            own[judgment.judge].append(judgment.grade)
-            shared[judgment.judge] += len(judgments) > 1
-            differing[judgment.judge] += len(grades) > 1
-    return {
-        judge: {
-            "judgments": len(grades),
-            "mean": round(mean(grades), 3),
-            "shared": shared[judge],
-            "differing": differing[judge],
-        }
-        for judge, grades in sorted(own.items())
-    }
-
-
 def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
     different = [found for found in pairs.values() if len({judgment.grade for judgment in found}) > 1]
     different.sort(key=lambda found: (min(each.grade for each in found) > 0, -_spread(found)))
@@ -256,9 +226,6 @@ def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
         ),
     ):
         yield _finding(name, map(_finding_text, those), several, what)
-    again = sum(len(found) - len({(each.judge, each.grade) for each in found}) for found in pairs.values())
-    what = "judgments that an earlier one of the same judge says already"
-    yield _finding("repeated judgments", (), sum(map(len, pairs.values())), what, count=again, hint=True)
 
 
 def _differs_from_itself(found: Sequence[Judgment]) -> bool:
@@ -312,7 +279,7 @@ def _by_place(pairs: _Pairs, places: TextsAt) -> dict[str, dict[int, int]]:
 
 
 def _judged_twins(
-    names: Sequence[str], judged: Mapping[str, Mapping[int, int]], groups: Sequence[int], kind: str, *, hint: bool
+    names: Sequence[str], judged: Mapping[str, Mapping[int, int]], groups: Sequence[int]
 ) -> Iterator[AuditFinding]:
     """Yield twins that were judged differently for one query, and twins of right answers that nobody judged."""
     sizes = Counter(groups)
@@ -328,13 +295,27 @@ def _judged_twins(
             missing = sizes[group] - len(held)
             if missing and any(held.values()):
                 unjudged.append((missing, text))
-    what = f"{kind} judged differently for one query"
-    yield _finding(f"twins judged differently, {kind}", different, len(judged), what, hint=hint)
+    what = "equal texts judged differently for one query"
+    yield _finding("twins judged differently", different, len(judged), what)
     unjudged.sort(key=lambda each: -each[0])
     told = [f"{text} and {count} more that nobody judged" for count, text in unjudged]
-    what = f"right answers with {kind} that nobody judged, and that count as wrong"
+    what = "right answers with equal texts that nobody judged, and that count as wrong"
     right = sum(any(grades.values()) for grades in judged.values())
-    yield _finding(f"twins unjudged, {kind}", told, max(right, len(told)), what, hint=hint)
+    yield _finding("twins unjudged", told, max(right, len(told)), what)
+
+
+def twins(texts: Sequence[Hashable]) -> Numbers:
+    """Return, for each text, the place of the first text that equals it."""
+    first: dict[Hashable, int] = {}
+    return np.fromiter((first.setdefault(text, at) for at, text in enumerate(texts)), np.int64, len(texts))
+
+
+def clusters(groups: Numbers) -> list[list[int]]:
+    """Return the members of every group of at least two, the largest group first."""
+    order = np.argsort(groups, kind="stable")
+    borders = np.flatnonzero(np.diff(groups[order])) + 1
+    found = [part.tolist() for part in np.split(order, borders) if len(part) > 1]
+    return sorted(found, key=lambda part: (-len(part), part[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,25 +328,18 @@ class AuditCorpus:
     """What finds targets there, the one way that checking and measuring find them."""
 
 
-def audit(
-    truth: Truth,
-    corpus: AuditCorpus,
-    *,
-    threshold: float = THRESHOLD,
-    examples: int = 3,
-    report: Progress | None = None,
-) -> Audit:
+def audit(truth: Truth, corpus: AuditCorpus, *, examples: int = 3) -> Audit:
     """Find what is wrong with a ground truth."""
     texts = corpus.texts
     names = [name_of(text) for text in texts]
     places = texts_at(texts, corpus.checkout)
-    twins = twins_of(texts, threshold, report) if texts else None
-    facts = {**facts_of(truth), "texts": len(texts), **_counts(twins)}
-    of_texts = _corpus(texts, twins, threshold, examples) if twins else ()
+    same = twins([text.text for text in texts]) if texts else None
+    facts = {**facts_of(truth), "texts": len(texts)}
+    of_texts = () if same is None else (_equal_texts(texts, same, hint=not truth.documents),)
     found = [
-        *(replace(each, hint=not truth.documents) for each in of_texts),
-        *query_findings(truth.queries, _grades(truth, names, places, twins)),
-        *judgment_findings(truth, names, places, twins, faults_in(truth, places, corpus.checkout)),
+        *of_texts,
+        *query_findings(truth.queries, _grades(truth, names, places, same)),
+        *judgment_findings(truth, names, places, same, faults_in(truth, places, corpus.checkout)),
     ]
     return Audit(facts, tuple(replace(each, examples=each.examples[:examples]) for each in found if each.count))
 
@@ -429,39 +403,13 @@ def _holding(span: Span, texts: Sequence[Chunk], by_path: Mapping[str, Sequence[
     return [place for place, lines in shared.items() if lines >= max(least, 1)]
 
 
-def _counts(twins: Twins | None) -> dict[str, int]:
-    if twins is None:
-        return {}
-    kinds = {"different": twins.exact, "different_plain": twins.plain, "different_near": twins.near}
-    return {name: len(np.unique(groups)) for name, groups in kinds.items()}
-
-
-def _corpus(texts: Sequence[Chunk], twins: Twins, threshold: float, examples: int) -> Iterator[AuditFinding]:
-    """Yield the three kinds of twins, each with what the one before it has not."""
-    plain = "texts that equal an earlier one but for layout and comments"
-    near = f"texts that are nearly an earlier one: {threshold:g} of the five-token shingles of both are shared"
-    yield _surplus("equal texts", "texts that equal an earlier one", np.arange(len(texts)), twins.exact, texts)
-    yield _surplus("equal but for layout", plain, twins.exact, twins.plain, texts)
-    pairs = [group[:2] for group in _different(twins.plain, twins.near, texts)[:examples]]
-    similar = [jaccard(*numbered([texts[place] for place in pair])) for pair in pairs]
-    finding = _surplus("nearly equal texts", near, twins.plain, twins.near, texts)
-    told = [f"{text} ({share:.2f} shared)" for text, share in zip(finding.examples, similar, strict=False)]
-    yield replace(finding, examples=tuple(told))
-
-
-def _surplus(name: str, what: str, finer: Numbers, groups: Numbers, texts: Sequence[Chunk]) -> AuditFinding:
-    different = _different(finer, groups, texts)
+def _equal_texts(texts: Sequence[Chunk], groups: Numbers, *, hint: bool) -> AuditFinding:
+    """Return the groups of equal texts, most repeated text first."""
+    different = sorted(clusters(groups), key=lambda group: -(len(group) - 1) * len(texts[group[0]].text))
+    told = (_listed([name_of(texts[at]) for at in each]) for each in different)
     count = sum(len(group) - 1 for group in different)
-    return AuditFinding(
-        name, count, len(texts), what, tuple(_listed([name_of(texts[at]) for at in each]) for each in different)
-    )
-
-
-def _different(finer: Numbers, groups: Numbers, texts: Sequence[Chunk]) -> list[list[int]]:
-    """Return groups of texts that differ by a finer measure, one of each kind; most repeated text first."""
-    firsts = np.flatnonzero(finer == np.arange(len(finer)))
-    found = [[int(firsts[place]) for place in group] for group in clusters(groups[firsts])]
-    return sorted(found, key=lambda group: -(len(group) - 1) * len(texts[group[0]].text))
+    what = "texts that equal an earlier one"
+    return _finding("equal texts", told, len(texts), what, count=count, hint=hint)
 
 
 def _listed(group: Sequence[str]) -> str:
@@ -470,13 +418,13 @@ def _listed(group: Sequence[str]) -> str:
 
 
 def _grades(
-    truth: Truth, names: Sequence[str], places: TextsAt, twins: Twins | None
+    truth: Truth, names: Sequence[str], places: TextsAt, twins: Numbers | None
 ) -> Mapping[str, Mapping[Hashable, int]]:
     """Return the highest grade of what was judged, by query; equal texts are one."""
     found: defaultdict[str, dict[Hashable, int]] = defaultdict(dict)
     for judgment in truth.judgments:
         known = tuple(places(judgment.target)) if twins is not None else ()
-        target = names[twins.exact[known[0]]] if twins is not None and len(known) == 1 else judgment.target
+        target = names[twins[known[0]]] if twins is not None and len(known) == 1 else judgment.target
         grades = found[judgment.query_id]
         grades[target] = max(judgment.grade, grades.get(target, 0))
     return found

@@ -374,7 +374,7 @@ def ask(pinned: PinnedCommit, files: Files, limit: int) -> MinedQueries:
         reason = why_not(commit)
         if not reason:
             touched = tracker.touched(files, commit.changes)
-            reason = _why_not(commit, touched)
+            reason = next((why for wrong, why in _reasons(commit, touched) if wrong), "")
         if reason:
             told.left_out[reason] += 1
         else:
@@ -391,11 +391,6 @@ def ask(pinned: PinnedCommit, files: Files, limit: int) -> MinedQueries:
         for unit, grade in graded.items():
             told.judgments.append(Judgment(query.id, target_of(unit), grade, "history", commit.id))
     return told
-
-
-def _why_not(commit: Commit, touched: Touched) -> str:
-    """Say why what a commit changed answers nothing, or nothing."""
-    return next((reason for wrong, reason in _reasons(commit, touched) if wrong), "")
 
 
 def _reasons(commit: Commit, touched: Touched) -> Iterator[tuple[bool, str]]:

@@ -57,14 +57,6 @@ class AuditRequest(Request):
     file: Path = argument()
     corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
     collapse: Path | None = option("--collapse OUT", "Write a copy of FILE in which duplicates are merged.")
-    near: bool = flag("--near", "With --collapse: also merge near duplicates.")
-    threshold: float = option(
-        "--threshold FRACTION",
-        "The fraction of five-word runs that near duplicates have in common.",
-        least=0.1,
-        most=1,
-        default=0.8,
-    )
     examples: int = option("--examples N", "Show at most N examples of each finding.", least=0, default=3)
     source: str = source()
     form: str = form("text", "json")

@@ -20,17 +20,17 @@ from assay.values import Problem
 FORMATS = {
     "jsonl": ("assay.truth.formats.jsonl_truth", "our own JSON lines, which hold everything"),
     "octocode": ("assay.truth.formats.octocode", "CSV of query,result1..n with path:start-end:grade"),
-    "csn": ("assay.truth.formats.csn", "CodeSearchNet's annotations"),
+    "csn": ("assay.truth.formats.csn", "CodeSearchNet's annotations (read only)"),
     "csncorpus": ("assay.truth.formats.csn_corpus", "CodeSearchNet's corpus files, which hold no queries (read only)"),
     "swebench": ("assay.truth.formats.swebench", "instances of SWE-bench or Loc-Bench (read only)"),
-    "semble": ("assay.truth.formats.semble", "semble's questions with relevant and secondary files"),
+    "semble": ("assay.truth.formats.semble", "semble's questions with relevant and secondary files (read only)"),
     "cosqaplus": ("assay.truth.formats.cosqaplus", "CoSQA+'s folder of JSON files"),
-    "cosqa": ("assay.truth.formats.cosqa", "CoSQA's JSON, as CoCLR has it"),
+    "cosqa": ("assay.truth.formats.cosqa", "CoSQA's JSON, as CoCLR has it (read only)"),
     "beir": ("assay.truth.formats.beir", "a folder as BEIR or CoIR lay it out"),
     "trec": ("assay.truth.formats.trec", "TREC qrels, with topics beside them"),
 }
 """Name to module and what it is, in the order in which they are tried."""
-_WITH_ABOUT = frozenset(("octocode", "trec", "beir", "semble"))
+_WITH_ABOUT = frozenset(("octocode", "trec", "beir"))
 """Formats that say what they speak of in a file beside."""
 _ENDINGS = {".jsonl": "jsonl", ".csv": "octocode", ".qrels": "trec"}
 
@@ -105,7 +105,7 @@ def form_to(path: Path, truth: Truth) -> str:
 
 def ending_of(form: str) -> str:
     """Return the ending of files of a format; those that are folders have none."""
-    return {"cosqa": ".json", "semble": ".json", **{name: each for each, name in _ENDINGS.items()}}.get(form, "")
+    return {name: each for each, name in _ENDINGS.items()}.get(form, "")
 
 
 def _module(name: str) -> Any:

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-for library in ("torch", "transformers", "onnx", "onnxruntime"):
-    pytest.importorskip(library, reason="the hf and onnx extras are not installed")
+for library in ("torch", "transformers"):
+    pytest.importorskip(library, reason="the hf extra is not installed")
 
 from assay.rank.datasets import write
 from assay.rank.neural_ranker import NeuralRanker
@@ -25,12 +25,11 @@ def test_a_file_of_rows_becomes_a_ranker_and_a_recipe_stands_before_single_setti
     write(rows, examples)
     with rows.open("a") as file:
         file.write('{"task_id": "t0"}\n' * 7)
-    done = assay("rank", "train", rows, "--out", out, "--base", bases["encoder"], "--task", "B", "--onnx", *SMALL)
+    done = assay("rank", "train", rows, "--out", out, "--base", bases["encoder"], "--task", "B", *SMALL)
     assert done.status == 0, done.err
     told = done.out + done.err
     for said in ("held out: pass@1", "rows.jsonl:73: ", "2 more problems (-v shows them)", f"--ranker neural:{out}"):
         assert said in told
-    assert (out / "model.onnx").is_file()
     (ranked,) = NeuralRanker(str(out)).rank(Task("t", "add"), [Program("t", "def f(a): return a")])
     assert set(ranked.why) == {"correct", "wrong"}
     base = f"hf:{bases['encoder']}"
@@ -41,7 +40,7 @@ def test_a_file_of_rows_becomes_a_ranker_and_a_recipe_stands_before_single_setti
     assert (settings["window"], settings["batch"], settings["base"]) == (80, 9, str(bases["encoder"]))
 
 
-def test_rows_of_something_else_and_options_without_effect_are_refused(assay, bases, tmp_path):
+def test_rows_of_something_else_are_refused(assay, bases, tmp_path):
     parquet = pytest.importorskip("assay.io.parquet", reason="pyarrow is not installed")
     rows = tmp_path / "rows.parquet"
     asked = ("rank", "train", rows, "--base", bases["encoder"], "--out", tmp_path / "r")
@@ -53,8 +52,6 @@ def test_rows_of_something_else_and_options_without_effect_are_refused(assay, ba
         done = assay(*asked)
         assert (done.status, said in done.err) == (2, True), done.err
         assert done.err.endswith("'assay rank data' writes such rows\n")
-    done = assay(*asked, "--int8")
-    assert (done.status, "--onnx" in done.err) == (2, True)
 
 
 UNLOADED = """

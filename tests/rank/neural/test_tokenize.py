@@ -39,7 +39,6 @@ def test_labeled_programs_are_rows_with_what_is_known_of_them(reader: Reader) ->
     assert (about["line"], about["n"], about["ran_all"]) == ([-1, 2], [1, 3], [-1, 0])
     assert about["place"] == [wanted.newlines[0], wanted.newlines[2]]
     assert (len(data.valid.rows), data.without_prompt) == (1, 1)
-    assert data.train.part(1, 2).rows == data.train.rows[1:]
     assert (
         learning_data(held([RIGHT, BROKEN]), reader).digest
         == data.digest

@@ -4,9 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +14,7 @@ transformers = pytest.importorskip("transformers", reason="the hf extra is not i
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.datasets import Example, write
+from assay.rank.datasets import Example
 from assay.rank.neural_data import NeuralSettings, Reader, padded
 from assay.rank.neural_model import RankerModel, TorchRunner, open_base, tensors
 from assay.rank.neural_ranker import NeuralRanker
@@ -163,37 +160,12 @@ def test_a_causal_model_in_half_precision_is_a_base(tmp_path, byte_level_tokeniz
     assert ranked[0].score == pytest.approx(ranked[0].why["correct"])
 
 
-def test_two_processes_come_to_the_losses_of_one(bases, examples, tmp_path):
-    sizes = {"window": 80, "micro": 5, "code_least": 20, "batch": 16, "steps": 4, "evaluate_every": 2}
-    train(examples, tmp_path / "one", NeuralSettings(base=str(bases["decoder"]), task="T", **sizes), silent)
-    write(tmp_path / "rows.jsonl", examples)
-    launch = [sys.executable, *"-m torch.distributed.run --standalone --nproc_per_node 2 -m assay rank train".split()]
-    asked = [tmp_path / "rows.jsonl", "--base", bases["decoder"], "--task", "T", "--out", tmp_path / "two"]
-    small = [word for name, value in sizes.items() for word in ("--set", f"{name}={value}")]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    ran = subprocess.run([*launch, *asked, *small], env=environment, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout.count("written to")) == (0, 1), ran.stderr
-    one, two = (list(read_lines(tmp_path / name / "log.jsonl")) for name in ("one", "two"))
-    for what in ("loss", "tokens", "pass@1"):
-        found = [[line[what] for line in log if what in line] for log in (one, two)]
-        assert found[1] == pytest.approx(found[0], rel=1e-5), what
-
-
 def test_it_stops_when_nothing_gets_better(bases: dict[str, Path], examples: list[Example], tmp_path: Path) -> None:
     said: list[str] = []
     settings = quick(bases["encoder"], rate=1e-9, epochs=50, patience=2)
     train(examples, tmp_path, settings, said.append)
     assert "no better ranked pass@1 in 2 looks" in said[-1]
     assert sum("pass@1" in record for record in read_lines(tmp_path / "log.jsonl")) == 3
-
-
-def test_data_that_show_nothing_are_refused(bases: dict[str, Path], examples: list[Example], tmp_path: Path) -> None:
-    settings = quick(bases["encoder"])
-    with pytest.raises(InputError, match="no row of split 'valid'"):
-        train([replace(each, split="train") for each in examples], tmp_path, settings, silent)
-    leaked = [replace(each, task_id="t1", split="valid") for each in examples[:1]]
-    with pytest.raises(InputError, match="1 tasks are in more than one split, 't1' first"):
-        train([*examples, *leaked], tmp_path, settings, silent)
 
 
 def test_a_base_is_read_as_far_as_it_can_and_fewer_layers_can_be_kept(bases, tmp_path, byte_level_tokenizer):

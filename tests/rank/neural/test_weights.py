@@ -8,7 +8,7 @@ pytest.importorskip("torch", reason="the hf extra is not installed")
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.neural_data import CLASSES, NeuralSettings, class_of, fault_of
-from assay.train.neural import batches, weights
+from assay.train.neural import weights
 
 TASKS = np.array([0] * 6 + [1] * 2)
 RIGHT = np.array([0, 1, 1, 1, 1, 1, 0, 1])
@@ -22,12 +22,6 @@ def test_every_task_and_class_weighs_the_same_and_a_program_as_often_as_it_was_s
     assert made.mean() == pytest.approx(1)
     made = weights(RIGHT, TASKS, np.array([3, 1, 1, 1, 1, 1, 1, 1]), NeuralSettings(balance=0, even_tasks=False))
     assert made[0] == pytest.approx(3 * made[1])
-
-
-def test_an_epoch_is_all_of_it_in_an_order_of_its_own() -> None:
-    first, again, second = (next(batches(200, NeuralSettings(), step, 9)).tolist() for step in (0, 0, 1))
-    assert sorted(first) == list(range(200))
-    assert first == again != second
 
 
 def test_classes_are_those_of_the_paper() -> None:

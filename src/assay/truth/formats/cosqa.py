@@ -6,16 +6,12 @@ numbers are the ids. Without one the corpus is the codes of the file, each once,
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from assay.errors import InputError
-from assay.io import files, rows
-from assay.truth.formats import shared
-from assay.truth.formats.shared import Gathered, Glimpse, grade_of, text_of, write_listed
-from assay.truth.ground_truth import Truth, TruthFile
+from assay.io import rows
+from assay.truth.formats.shared import Gathered, Glimpse, grade_of, text_of
+from assay.truth.ground_truth import TruthFile
 from assay.values import Chunk, Judgment, Query
 
 _MAP = "code_idx_map.txt"
@@ -47,33 +43,6 @@ def read(path: Path) -> TruthFile:
     return found.reading()
 
 
-def losses(truth: Truth) -> Iterator[str]:
-    """Yield what cannot be held."""
-    shared.check_corpus(truth, "CoSQA", texts=True)
-    twins = len(truth.documents) - len({document.text for document in truth.documents})
-    kinds = "filters judges repeats strays unanswered"
-    own = {"documents with the text of another, which become one": twins}
-    yield from shared.losses(_unspoken(truth), kinds, own, corpus=True, document_fields=())
-
-
-def write(truth: Truth, path: Path) -> None:
-    """Write pairs, and the corpus beside them."""
-    ids: dict[str, str] = {}
-    for document in truth.documents:
-        ids.setdefault(document.text, document.id)
-    texts = {document.id: document.text for document in truth.documents}
-    queries = {query.id: query.text for query in truth.queries}
-    grades: dict[tuple[str, str], int] = {}
-    for each in truth.judgments:
-        if each.target in texts:
-            grades.setdefault((each.query_id, texts[each.target]), each.grade)
-    pairs = [
-        {"idx": query, "doc": queries[query], "code": code, "label": grade} for (query, code), grade in grades.items()
-    ]
-    write_listed(path, pairs)
-    files.write(path.with_name(_MAP), json.dumps(ids, ensure_ascii=False))
-
-
 def _corpus(found: Gathered) -> dict[str, str]:
     """Take in the corpus beside a file and return the id of each code."""
     file = found.path.with_name(_MAP)
@@ -96,10 +65,3 @@ def _known(found: Gathered, row: int, query: Query) -> bool:
 
 def _document(name: str, code: str) -> Chunk:
     return Chunk(name, code, _LANGUAGE, path=name)
-
-
-def _unspoken(truth: Truth) -> Truth:
-    """Return the documents as they would be read back, but for what the format cannot say of them."""
-    languages = ("" if each.language == _LANGUAGE else each.language or "none" for each in truth.documents)
-    documents = zip(truth.documents, languages, strict=True)
-    return replace(truth, documents=tuple(replace(each, language=language) for each, language in documents))

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from assay.errors import InputError
-from assay.io import files, rows
-from assay.truth.formats import shared
-from assay.truth.formats.shared import Gathered, Glimpse, csv_row, fault_of, grade_of
-from assay.truth.ground_truth import Truth, TruthFile
+from assay.io import rows
+from assay.truth.formats.shared import Gathered, Glimpse, fault_of, grade_of
+from assay.truth.ground_truth import TruthFile
 from assay.values import Judgment, Query
 
 _COLUMNS = ("Language", "Query", "GitHubUrl", "Relevance", "Notes")
@@ -50,39 +49,10 @@ def read(path: Path) -> TruthFile:
     return found.reading(about={})
 
 
-def losses(truth: Truth) -> Iterator[str]:
-    """Yield what cannot be held."""
-    ids, judges = _as_read(truth)
-    own = {
-        "ids of queries": sum(query.id != ids[query.id] for query in truth.queries),
-        "names of judges": sum(judge != each.judge for judge, each in zip(judges, truth.judgments, strict=True)),
-        "judgments of something else than lines of a file on GitHub": sum(
-            not _TARGET.fullmatch(each.target) for each in truth.judgments
-        ),
-    }
-    yield from shared.losses(truth, "documents filters unanswered", own, tags=("language",), corpus=True)
-
-
-def write(truth: Truth, path: Path) -> None:
-    """Write annotations."""
-    queries = {query.id: query for query in truth.queries}
-    files.write(path, _rows(truth, queries), errors="strict")
-
-
 def url_of(target: str) -> str:
     """Return the address of some lines of a file on GitHub, empty where a target is something else."""
     found = _TARGET.fullmatch(target)
     return f"{_HOST}{quote(found[1])}#L{found[2]}-L{found[3]}" if found else ""
-
-
-def _rows(truth: Truth, queries: Mapping[str, Query]) -> Iterator[str]:
-    yield csv_row(_COLUMNS)
-    for each in truth.judgments:
-        if _TARGET.fullmatch(each.target):
-            query = queries[each.query_id]
-            yield csv_row(
-                (query.tags.get("language", ""), query.text, url_of(each.target), str(each.grade), each.reason)
-            )
 
 
 def _take(
@@ -117,16 +87,3 @@ def _target(url: str) -> str:
         return ""
     start, end = int(found[2]), int(found[3] or found[2])
     return f"{unquote(found[1])}:{start}-{end}" if 1 <= start <= end else ""
-
-
-def _as_read(truth: Truth) -> tuple[dict[str, str], list[str]]:
-    """Return the id of each query and the judge of each judgment as a reader would call them."""
-    texts = {query.id: (query.tags.get("language", ""), query.text) for query in truth.queries}
-    numbers: dict[tuple[str, str], str] = {}
-    judged: Counter[tuple[str, str]] = Counter()
-    judges = []
-    for each in truth.judgments:
-        name = numbers.setdefault(texts[each.query_id], str(len(numbers) + 1))
-        judged[name, each.target] += 1
-        judges.append(str(judged[name, each.target]))
-    return {name: numbers.get(text, name) for name, text in texts.items()}, judges

@@ -1,4 +1,4 @@
-"""Read and write the questions of semble's benchmark: a JSON list of `query`, `relevant`, `secondary` and `category`.
+"""Read the questions of semble's benchmark: a JSON list of `query`, `relevant`, `secondary` and `category`.
 
 A target is a path, or `path`, `start_line` and `end_line`; `relevant` is grade 2, `secondary` grade 1. `NAME.meta.json`
 says what commit they are about, else the entry of that name in `repos.json`, beside the file or one folder up. Ids are
@@ -7,17 +7,16 @@ the numbers of the questions unless a field `id` differs. `seed` and `related` b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
 from assay.io import rows
-from assay.measure.line_spans import span_of
 from assay.truth.formats import shared
 from assay.truth.formats.shared import Gathered, Glimpse, place_of, text_of
-from assay.truth.ground_truth import Truth, TruthFile
+from assay.truth.ground_truth import TruthFile
 from assay.values import Judgment, Query
 
 _GRADES = {"relevant": 2, "secondary": 1}
@@ -45,24 +44,6 @@ def read(path: Path) -> TruthFile:
     return replace(found.reading(about=shared.about_of(path, found.problems) or _repository(found)), as_published=True)
 
 
-def losses(truth: Truth) -> Iterator[str]:
-    """Yield what cannot be held."""
-    shared.check_corpus(truth, "semble's format", texts=False)
-    other = sum("::" in each.target or each.grade not in _GRADES.values() for each in truth.judgments)
-    own = {"judgments of symbols, of grade 0, or of a grade above 2, which becomes 2": other}
-    yield from shared.losses(truth, "filters judges repeats", own, tags=("kind",))
-
-
-def write(truth: Truth, path: Path) -> None:
-    """Write questions, and what they are about beside them."""
-    held: dict[str, dict[str, int]] = {query.id: {} for query in truth.queries}
-    for each in truth.judgments:
-        if each.grade and "::" not in each.target:
-            held[each.query_id].setdefault(each.target, min(each.grade, 2))
-    shared.write_listed(path, (_record(n, query, held[query.id]) for n, query in enumerate(truth.queries, 1)))
-    shared.write_about(truth, path)
-
-
 def _grades(record: Mapping[str, Any]) -> dict[str, int]:
     """Return the targets of a question with their grades; one that is named twice has the higher one."""
     grades: dict[str, int] = {}
@@ -80,18 +61,6 @@ def _target(value: Any) -> str:
     if isinstance(place, str):
         raise InputError(place)
     return str(place)
-
-
-def _record(number: int, query: Query, grades: Mapping[str, int]) -> dict[str, Any]:
-    listed = {key: [_written(target) for target in grades if grades[target] == _GRADES[key]] for key in _GRADES}
-    name = "" if query.id == str(number) else query.id
-    record = {"id": name, "query": query.text, **listed, "category": query.tags.get("kind")}
-    return {key: value for key, value in record.items() if value or key in _GRADES}
-
-
-def _written(target: str) -> str | dict[str, Any]:
-    span = span_of(target)
-    return {"path": span.path, "start_line": span.start, "end_line": span.end} if span.start else span.path
 
 
 def _repository(found: Gathered) -> dict[str, str]:
