@@ -16,8 +16,10 @@ import pytest
 
 from assay.encode.vectors import HashedEncoder
 from assay.errors import AssayError, StorageError
+from assay.search import index_build
 from assay.search.folder_index import FolderIndex
 from assay.search.index_build import run_forked
+from assay.search.index_changes import Build
 from assay.store import folder as index_folder
 from waiting import until
 
@@ -130,6 +132,55 @@ def assert_good(root, index, size=200):
     assert index.refresh().rebuilt_because == ""
     assert generations(index.snapshot()) == ({1000}, FILES)
     assert not leftovers(index)
+
+
+class EndedEncoder(HashedEncoder):
+    """Encodes one file a time, and ends its process in one way or another instead of the ninth."""
+
+    left = 8
+    end = staticmethod(os.abort)
+
+    def encode(self, texts, role):
+        if not self.left:
+            self.end()
+        self.left -= 1
+        return super().encode(texts, role)
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("end", [interrupt, kill])
+def test_an_interrupted_first_index_goes_on_from_what_was_done(root, index, monkeypatch, end):
+    monkeypatch.setattr(index_build, "KEEP_S", 0.0)
+
+    def refresh(left):
+        encoder = EndedEncoder("16")
+        encoder.left, encoder.end = left, end
+        return FolderIndex(root, index.folder.location, encoder, Build(batch_bytes=1)).refresh()
+
+    write_generation(root, 0)
+    with forked(lambda: refresh(8)) as process:
+        assert status_of(process)
+    assert index.status() is None, "nobody reads what is not finished"
+    write_generation(root, 0)  # touched, and one that was done is changed, one gone
+    (root / "file3.py").write_text("def unit_3():\n    'generation 0'\n    changed()\n")
+    (root / "file4.py").unlink()
+    names = sorted(f"file{number}.py" for number in range(FILES))
+    not_done = names[8:]
+    report = refresh(len({*not_done, "file3.py"} - {"file4.py"}))
+    assert report.rebuilt_because == ""
+    assert generations(index.snapshot()) == ({0}, FILES - 1)
+    assert len(index.folder.open().parts) == 1
+    assert not leftovers(index)
+    fresh = FolderIndex(root, root.parent / "fresh", ENCODER)
+    fresh.refresh()
+    assert sorted(index.snapshot().living(), key=str) == sorted(fresh.snapshot().living(), key=str)
 
 
 STUCK_WRITER = """
