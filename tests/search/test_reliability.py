@@ -135,10 +135,9 @@ def assert_good(root, index, size=200):
 
 
 class EndedEncoder(HashedEncoder):
-    """Encodes one file a time, and ends its process in one way or another instead of the ninth."""
+    """Encodes some files, one at a time, and then ends its process in one way or another."""
 
-    left = 8
-    end = staticmethod(os.abort)
+    left, end = 0, staticmethod(os.abort)
 
     def encode(self, texts, role):
         if not self.left:
@@ -155,30 +154,40 @@ def kill():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("end", [interrupt, kill])
-def test_an_interrupted_first_index_goes_on_from_what_was_done(root, index, monkeypatch, end):
+@pytest.mark.parametrize(
+    ("end", "related", "first", "second"), [(interrupt, 0, 8, 5), (kill, 0, 8, 5), (kill, 6, 4, 3)]
+)
+def test_an_interrupted_first_index_goes_on_from_what_was_done(  # noqa: PLR0917  a table
+    root, index, tmp_path, monkeypatch, end, related, first, second
+):
+    """The first encodes so many files and the second the rest; of a related index six files need not be encoded."""
     monkeypatch.setattr(index_build, "KEEP_S", 0.0)
+    relative = FolderIndex(tmp_path / "relative", tmp_path / "relative.index", ENCODER)
+    relative.root.mkdir()
+    write_generation(relative.root, 0)
+    for number in range(related, FILES):
+        (relative.root / f"file{number}.py").write_text("def other():\n    'generation 7'\n")
+    (relative.root / "gone.py").write_text("def gone():\n    'generation 8'\n")
+    if related:
+        relative.refresh()
 
     def refresh(left):
         encoder = EndedEncoder("16")
         encoder.left, encoder.end = left, end
-        return FolderIndex(root, index.folder.location, encoder, Build(batch_bytes=1)).refresh()
+        folder = index_folder.IndexFolder(index.folder.location, relatives=lambda: [relative.folder])
+        return FolderIndex(root, folder, encoder, Build(batch_bytes=1)).refresh()
 
     write_generation(root, 0)
-    with forked(lambda: refresh(8)) as process:
+    with forked(lambda: refresh(first)) as process:
         assert status_of(process)
     assert index.status() is None, "nobody reads what is not finished"
-    write_generation(root, 0)  # touched, and one that was done is changed, one gone
+    write_generation(root, 0)  # all are touched, one that was done is changed, and one is gone
     (root / "file3.py").write_text("def unit_3():\n    'generation 0'\n    changed()\n")
     (root / "file4.py").unlink()
-    names = sorted(f"file{number}.py" for number in range(FILES))
-    not_done = names[8:]
-    report = refresh(len({*not_done, "file3.py"} - {"file4.py"}))
-    assert report.rebuilt_because == ""
+    assert refresh(second).rebuilt_because == ""
     assert generations(index.snapshot()) == ({0}, FILES - 1)
-    assert len(index.folder.open().parts) == 1
     assert not leftovers(index)
-    fresh = FolderIndex(root, root.parent / "fresh", ENCODER)
+    fresh = FolderIndex(root, tmp_path / "fresh", ENCODER)
     fresh.refresh()
     assert sorted(index.snapshot().living(), key=str) == sorted(fresh.snapshot().living(), key=str)
 

@@ -486,6 +486,7 @@ def other_worktrees(folder: Path) -> list[Path]:
 
     A `.git` can be a stranger's and lead anywhere: the repository has to name this worktree, and each other one it.
     """
+    folder = folder.resolve()
     top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), folder)
     try:
         common = git_folder(top).resolve()
@@ -493,9 +494,10 @@ def other_worktrees(folder: Path) -> list[Path]:
         tops = [common.parent] if common.name == ".git" else []
         tops += [(each.parent / _small_text(each).strip()).resolve().parent for each in pointers]
         others = [each for each in tops if each != top and git_folder(each).resolve() == common] if top in tops else []
+        same = [each / folder.relative_to(top) for each in others]
+        return [each for each in same if each.resolve() == each]  # through no link to a folder of another repository
     except (OSError, ValueError):
         return []
-    return [each / folder.relative_to(top) for each in others]
 
 
 def _small_text(file: Path) -> str:
