@@ -8,6 +8,11 @@ with the long tail that code has. Each size runs in a process of its own, so tha
 python benchmarks/scale.py lists INDEX QUESTIONS.csv...
 
 INDEX is a folder that `assay index PATH --index INDEX` wrote; the first column of each CSV file is a question.
+
+python benchmarks/scale.py first REPOSITORY
+
+REPOSITORY is a git repository. Its first index is made on a terminal, then that of a second worktree whose commit
+changes five files; both in a cache of their own. Then a first index is killed halfway, and made again.
 """
 
 from __future__ import annotations
@@ -15,13 +20,18 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
+import pty
 import random
 import resource
+import select
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 
 from assay.encode.static import load_static
@@ -232,7 +242,77 @@ def _spread(times: list[float]) -> str:
     return f"p50 {ordered[len(ordered) // 2]:.1f} ms, p95 {ordered[int(len(ordered) * 0.95)]:.1f} ms"
 
 
-COMMANDS = {"lists": run_lists}
+def run_first() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("repository", type=Path)
+    repository = arguments.parse_args().repository.resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        cache, second = Path(folder) / "cache", Path(folder) / "second"
+        took_s = on_terminal("first index", repository, cache)
+        bytes_before = size_of(cache)
+        git(repository, "worktree", "add", "--quiet", "--detach", str(second))
+        try:
+            change(second)
+            on_terminal("second worktree", second, cache)
+        finally:
+            git(repository, "worktree", "remove", "--force", str(second))
+        print(f"bytes: {bytes_before:,} for the first, {size_of(cache) - bytes_before:,} more for the second")
+        cache = Path(folder) / "other"
+        on_terminal("killed", repository, cache, killed_after_s=took_s / 2)
+        on_terminal("the same command", repository, cache)
+
+
+def change(worktree: Path) -> None:
+    """Commit a change of five of a worktree's files."""
+    files = git(worktree, "ls-files", "*.py", "*.go", "*.java", "*.c", "*.ts").splitlines()
+    for name in files[:: max(1, len(files) // 5)][:5]:
+        with (worktree / name).open("a") as file:
+            file.write("\n")
+    git(worktree, "-c", "user.name=N", "-c", "user.email=n@example.org", "commit", "--quiet", "-am", "five files")
+
+
+def on_terminal(what: str, root: Path, cache: Path, killed_after_s: float = float("inf")) -> float:
+    """Index on a terminal; print when something was first written there, and the longest silences."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "TERM": "xterm"}
+    command = [sys.executable, "-m", "assay", "index", str(root)]
+    began = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment, text=True) as process:
+        os.close(theirs)
+        seen_s = [0.0, *writes(ours, began, killed_after_s)]
+        if seen_s[-1] >= killed_after_s:
+            process.kill()
+        printed, _ = process.communicate()
+    took_s = time.monotonic() - began
+    os.close(ours)
+    gaps = sorted((later - earlier for earlier, later in pairwise([*seen_s, took_s])), reverse=True)
+    spoken = f"first word {seen_s[1]:.2f} s, longest silences {', '.join(f'{gap:.2f}' for gap in gaps[:3])} s"
+    print(f"{what}: {took_s:.1f} s, {spoken}; {printed.strip().rpartition(': ')[2]}", flush=True)
+    return took_s
+
+
+def writes(terminal: int, began: float, until_s: float) -> Iterator[float]:
+    """Yield when something is written to a terminal, until it closes or time is up."""
+    while (now := time.monotonic() - began) < until_s:
+        try:
+            if select.select([terminal], [], [], min(1.0, until_s - now))[0] and not os.read(terminal, 1 << 16):
+                return
+        except OSError:
+            return
+        yield time.monotonic() - began
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of a folder's files, each counted once however many names it has."""
+    found = {(about.st_dev, about.st_ino): about.st_size for about in map(os.lstat, folder.rglob("*"))}
+    return sum(found.values())
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", "-C", folder, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+COMMANDS = {"lists": run_lists, "first": run_first}
 
 if __name__ == "__main__":
     named = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")

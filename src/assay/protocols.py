@@ -20,7 +20,7 @@ Role = Literal["query", "code"]
 Say = Callable[[str], None]
 """Called with a line for whoever waits."""
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a stage, how much of it is done, and how much there is."""
+"""Called with the name of a stage, how much of it is done, and how much there is: 0 as one of unknown size begins."""
 
 
 Work_contra = TypeVar("Work_contra", contravariant=True)

@@ -137,23 +137,23 @@ def test_a_narrow_terminal_breaks_lines_where_words_end(on_terminal, project: Pa
         assert "x" * 90 in "".join(line.strip() for line in lines), "what is longer than a line is cut somewhere"
 
 
-def test_a_terminal_shows_a_bar_for_what_takes_long_and_a_pipe_none(
+def test_a_terminal_shows_a_bar_for_what_takes_long_or_is_new_and_a_pipe_none(
     assay, project: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for patience_s, bar in ((0.0, True), (3600.0, False)):
+    for patience_s, shown in ((0.0, "━━ index: 4 of 4"), (3600.0, "listing files"), (3600.0, "")):
         monkeypatch.setattr(progress, "_PATIENCE_S", patience_s)
         ours, theirs = pty.openpty()
         with monkeypatch.context() as patch, os.fdopen(theirs, "w") as terminal:
             patch.setattr(sys, "stderr", terminal)
             patch.setenv("TERM", "xterm")
-            assert run(["index", str(project), "--index", f"{project}.{bar}"]) == 0
+            assert run(["index", str(project), "--index", f"{project}.{patience_s}"]) == 0
             terminal.write("the end")
             terminal.flush()
             seen = b""
             while not seen.endswith(b"the end"):
                 seen += os.read(ours, 65_536)
         os.close(ours)
-        assert ("━" in seen.decode()) == bar
+        assert (shown in seen.decode()) if shown else seen == b"the end"
     assert assay("index", project, "--index", f"{project}.piped").err == ""
 
 
@@ -178,8 +178,8 @@ def test_a_line_is_seen_within_five_seconds_and_then_one_every_ten():
         lines.look()
     assert seen == [  # and what takes less than three seconds is not reported
         (3.0, "working, 3 s"),
-        (13.0, "programs: 450 of 2,000, 50.0 a second"),
-        (23.0, "programs: 950 of 2,000, 50.0 a second"),
+        (13.0, "programs: 450 of 2,000, 50.0 a second, 31 s left"),
+        (23.0, "programs: 950 of 2,000, 50.0 a second, 21 s left"),
     ]
 
 
@@ -192,7 +192,7 @@ def test_the_rate_is_that_of_the_stage_and_of_this_run():
     clock.now += 10
     assert str(stage) == "programs: 700 of 1,000, 10 s"
     stage("programs", 720, 1_000)
-    assert str(stage) == "programs: 720 of 1,000, 2.0 a second"
+    assert str(stage) == "programs: 720 of 1,000, 2.0 a second, 2 min left"
 
 
 SILENT = """

@@ -16,8 +16,10 @@ import pytest
 
 from assay.encode.vectors import HashedEncoder
 from assay.errors import AssayError, StorageError
+from assay.search import index_build
 from assay.search.folder_index import FolderIndex
 from assay.search.index_build import run_forked
+from assay.search.index_changes import Build
 from assay.store import folder as index_folder
 from waiting import until
 
@@ -130,6 +132,64 @@ def assert_good(root, index, size=200):
     assert index.refresh().rebuilt_because == ""
     assert generations(index.snapshot()) == ({1000}, FILES)
     assert not leftovers(index)
+
+
+class EndedEncoder(HashedEncoder):
+    """Encodes some files, one at a time, and then ends its process in one way or another."""
+
+    left, end = 0, staticmethod(os.abort)
+
+    def encode(self, texts, role):
+        if not self.left:
+            self.end()
+        self.left -= 1
+        return super().encode(texts, role)
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("end", "related", "first", "second"), [(interrupt, 0, 8, 5), (kill, 0, 8, 5), (kill, 6, 4, 3)]
+)
+def test_an_interrupted_first_index_goes_on_from_what_was_done(  # noqa: PLR0917  a table
+    root, index, tmp_path, monkeypatch, end, related, first, second
+):
+    """The first encodes so many files and the second the rest; of a related index six files need not be encoded."""
+    monkeypatch.setattr(index_build, "KEEP_S", 0.0)
+    relative = FolderIndex(tmp_path / "relative", tmp_path / "relative.index", ENCODER)
+    relative.root.mkdir()
+    write_generation(relative.root, 0)
+    for number in range(related, FILES):
+        (relative.root / f"file{number}.py").write_text("def other():\n    'generation 7'\n")
+    (relative.root / "gone.py").write_text("def gone():\n    'generation 8'\n")
+    if related:
+        relative.refresh()
+
+    def refresh(left):
+        encoder = EndedEncoder("16")
+        encoder.left, encoder.end = left, end
+        folder = index_folder.IndexFolder(index.folder.location, relatives=lambda: [relative.folder])
+        return FolderIndex(root, folder, encoder, Build(batch_bytes=1)).refresh()
+
+    write_generation(root, 0)
+    with forked(lambda: refresh(first)) as process:
+        assert status_of(process)
+    assert index.status() is None, "nobody reads what is not finished"
+    write_generation(root, 0)  # all are touched, one that was done is changed, and one is gone
+    (root / "file3.py").write_text("def unit_3():\n    'generation 0'\n    changed()\n")
+    (root / "file4.py").unlink()
+    assert refresh(second).rebuilt_because == ""
+    assert generations(index.snapshot()) == ({0}, FILES - 1)
+    assert not leftovers(index)
+    fresh = FolderIndex(root, tmp_path / "fresh", ENCODER)
+    fresh.refresh()
+    assert sorted(index.snapshot().living(), key=str) == sorted(fresh.snapshot().living(), key=str)
 
 
 STUCK_WRITER = """

@@ -12,7 +12,7 @@ import click
 
 from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
-from assay.errors import InputError, UnwritableIndex, counted
+from assay.errors import InputError, UnwritableIndex, counted, printable
 from assay.io.terminal import dumps, say, say_problems
 from assay.parameters import Options, argument, flag, form, option, shared
 from assay.runs import options
@@ -42,6 +42,7 @@ class IndexOptions(Options):
         least=0,
         default=0,
     )
+    prune: bool = flag("--prune", "Remove the indexes in the cache whose folders are gone, and index nothing.")
     form: str = form("text", "json")
     chosen: SettingsOptions = shared(SettingsOptions)
 
@@ -56,6 +57,9 @@ def index(given: IndexOptions) -> int:
     With --describe, the code is sent to a language model, which describes each unit; descriptions are searched with
     the code. No unit is described twice; an interrupted run continues where it was.
 
+    An interrupted first index continues where it was; the first index of a git worktree begins with that of another
+    worktree of its repository. --prune removes the indexes of folders that are gone.
+
     With --on ray, several repositories are indexed by the machines of a cluster, one each at a time; all of them need
     the same file system.
 
@@ -64,6 +68,8 @@ def index(given: IndexOptions) -> int:
     """
     from assay.cli.workspaces import about, open_roots, summary
 
+    if given.prune:
+        return _pruned(given)
     cluster = _checked_cluster(given)
     if cluster:
         opened = _indexed_there(given, cluster)
@@ -87,6 +93,23 @@ def index(given: IndexOptions) -> int:
             click.echo(f"{one.name}: {', '.join(_text(report))}")
     is_whole = all(one.report.files for one in opened) and not any(report.stopped for report in reports)
     return 0 if is_whole else 1
+
+
+def _pruned(given: IndexOptions) -> int:
+    """Remove the indexes of folders that are gone, and name them."""
+    from assay.operations.indexes import prune_indexes
+
+    if given.roots or given.describe or given.where.cluster:
+        raise InputError("--prune goes through all indexes in the cache: leave out PATH, --describe and --on")
+    pruned = prune_indexes()
+    if given.form == "json":
+        click.echo(dumps({"pruned": [one._asdict() for one in pruned]}))
+        return 0
+    for one in pruned:
+        click.echo(f"{printable(one.root)} is gone: its index was removed, {one.freed_bytes / 1e6:.1f} MB freed")
+    if not pruned:
+        click.echo("no index of a folder that is gone")
+    return 0
 
 
 def _checked_cluster(given: IndexOptions) -> ClusterSettings | None:

@@ -1,11 +1,13 @@
 """Report what a long step has done on standard error: a bar on a terminal, elsewhere a line every ten seconds.
 
-Both appear only when the work takes a while. The lines are also written while nothing is reported (a model that loads,
-a question that waits): by a timer of the system, for a thread of its own would keep the work from forking.
+Both appear only when the work takes a while, or when a stage of unknown size begins, as a first index does. They are
+also written while nothing is reported (a model that loads, segments that are merged): by a timer of the system, for a
+thread of its own would keep the work from forking.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -18,18 +20,18 @@ import click
 
 from assay.errors import lasting, printable, rate_text
 from assay.io.flow import say_at_once
-from assay.io.terminal import say
+from assay.io.terminal import draw, say
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Drawn
-    from rich.progress import TaskID
-
     from assay.judge.campaign import Tally
     from assay.protocols import Progress
     from assay.values import Problem
 
 _PATIENCE_S = 0.4
 _REDRAW_S = 0.1
+_LOOK_S = 0.5
+"""How often a bar is drawn again while nothing is reported."""
+_WIDTH = 24
 FIRST_LINE_S = 3.0
 """So much passes before the first line: what is done sooner is not reported."""
 LINE_S = 10.0
@@ -40,10 +42,11 @@ MOST_NAMED = 10
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Give what to report to: a bar where somebody watches, lines where standard error goes elsewhere."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         bar = _Bar()
         try:
-            yield bar
+            with _timer(bar.look, _LOOK_S):
+                yield bar
         finally:
             bar.close()
         return
@@ -66,7 +69,7 @@ def print_line(line: str) -> None:
 def lines_of(line: Callable[[], str]) -> Iterator[Lines]:
     """Write a line now and then for as long as the block lasts, whether or not anybody looks."""
     lines = Lines(line, say_at_once)
-    with _timer(lines.look):
+    with _timer(lines.look, 1.0):
         yield lines
 
 
@@ -87,7 +90,7 @@ class Lines:
 
 
 class StageLine:
-    """What goes on: how much of how much is done, and how fast."""
+    """What goes on: how much of how much is done, how fast, and how long the rest will take."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._began, self._before = clock, clock(), 0
@@ -103,20 +106,28 @@ class StageLine:
         seconds = self._clock() - self._began
         if not self._stage:
             return f"working, {lasting(seconds)}"
+        if not self._total:
+            return f"{self._stage}, {lasting(seconds)}"
         rate = (self._done - self._before) / max(seconds, 1e-9)
-        at = f", {rate_text(rate)}" if rate else f", {lasting(seconds)}"
+        left = f", {lasting((self._total - self._done) / rate)} left" if rate and self._done < self._total else ""
+        at = f", {rate_text(rate)}{left}" if rate else f", {lasting(seconds)}"
         return f"{self._stage}: {self._done:,} of {self._total:,}{at}"
+
+    def bar(self) -> str:
+        """Return the same after a bar, where it is known how much there is."""
+        full = "━" * (_WIDTH * self._done // self._total) if self._total else ""
+        return f"{full:╌<{_WIDTH}} {self}" if self._total else str(self)
 
 
 @contextmanager
-def _timer(look: Callable[[], None]) -> Iterator[None]:
-    """Look every second, where the alarm is nobody else's; children inherit no timer."""
+def _timer(look: Callable[[], None], every_s: float) -> Iterator[None]:
+    """Look now and then, where the alarm is nobody else's; children inherit no timer."""
     free = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     if not free:
         yield
         return
     signal.signal(signal.SIGALRM, lambda *_: look())
-    signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, every_s, every_s)
     try:
         yield
     finally:
@@ -125,38 +136,29 @@ def _timer(look: Callable[[], None]) -> Iterator[None]:
 
 
 class _Bar:
-    """A bar that appears once the work has taken longer than a person likes to wait unsaid.
-
-    It is drawn from where it is called, for a thread of its own would keep the work from forking.
-    """
+    """A line that is drawn again and again, once the work has taken longer than a person likes to wait unsaid."""
 
     def __init__(self) -> None:
-        self._drawn = time.monotonic()
-        self._wait_s = _PATIENCE_S
-        self._shown: Drawn | None = None
-        self._stages: dict[str, TaskID] = {}
+        self._stage = StageLine()
+        self._due = time.monotonic() + _PATIENCE_S
+        self._is_shown = False
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        early = time.monotonic() - self._drawn < self._wait_s
-        if early and (self._shown is None or done < total):
-            return
-        self._drawn, self._wait_s = time.monotonic(), _REDRAW_S
-        if self._shown is None:
-            from rich import progress as rich
-            from rich.console import Console
+        """Hear of progress; a stage without a total has just begun and will take a while, so it is shown at once."""
+        self._stage(stage, done, total)
+        if not total or (self._is_shown and done >= total):
+            self._due = 0.0
+        self.look()
 
-            name = rich.TextColumn("{task.description}", markup=False)
-            columns = (name, rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeElapsedColumn())
-            console = Console(stderr=True)
-            self._shown = rich.Progress(*columns, console=console, transient=True, auto_refresh=False)
-            self._shown.start()
-        if stage not in self._stages:
-            self._stages[stage] = self._shown.add_task(stage, total=total)
-        self._shown.update(self._stages[stage], completed=done, total=total, refresh=True)
+    def look(self) -> None:
+        """Draw the line where that is due; the timer may interrupt this very method."""
+        if (now := time.monotonic()) >= self._due:
+            self._due, self._is_shown = now + _REDRAW_S, True
+            draw(self._stage.bar())
 
     def close(self) -> None:
-        if self._shown is not None:
-            self._shown.stop()
+        if self._is_shown:
+            draw("")
 
 
 class ProgressReporter:

@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from errno import EINVAL
 from hashlib import blake2b
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
@@ -210,6 +211,8 @@ class _Walker:
     def _take(self, entry: os.DirEntry[str], here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
         name = entry.name
         path = here.path + name
+        if name in VERSION_CONTROL:  # a file in a worktree
+            return
         if entry.is_symlink():
             self._skip(path, "a symbolic link")
         elif entry.is_dir(follow_symlinks=False):
@@ -224,8 +227,6 @@ class _Walker:
                 self.files.append(entry_of(as_utf8(path), stat))
 
     def _take_folder(self, path: str, name: str, here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
-        if name in VERSION_CONTROL:
-            return
         reason = self._reason(path, name + "/", here, folder_reason(name, beside))
         if not reason:
             inside.append(replace(here, path=path, is_ignored=False, by_git=False))
@@ -351,7 +352,7 @@ _BINARY = frozenset(
     """)
 )
 VERSION_CONTROL = words(".git .hg .svn")
-"""Folders that are never entered, whatever a rule says."""
+"""What is never entered or read, whatever a rule says."""
 _BARE_REPOSITORY = frozenset({"HEAD", "config", "objects", "refs"})
 _SECRET_NAMES = words("""
     .env .netrc .npmrc .pypirc .pgpass .my.cnf .htpasswd .git-credentials .dockercfg .vault-token id_rsa id_dsa
@@ -365,6 +366,7 @@ _ANYWHERE = "^(?:.+/)?"
 _FOLDER = "(?P<ps_d>/)"
 _LARGEST_POINTER = 8192
 """Bytes of a file that says where a repository lies."""
+_MOST_WORKTREES = 1000
 _EXCLUDES_FILE = re.compile(r"^\s*excludesfile\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -477,6 +479,25 @@ def git_folder(top: Path) -> Path:
         return (target / _small_text(common).strip()).resolve() if common.exists() else target.resolve()
     except (OSError, ValueError):
         return git
+
+
+def other_worktrees(folder: Path) -> list[Path]:
+    """Return the same folder in the other worktrees of its repository.
+
+    A `.git` can be a stranger's and lead anywhere: the repository has to name this worktree, and each other one it.
+    """
+    folder = folder.resolve()
+    top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), folder)
+    try:
+        common = git_folder(top).resolve()
+        pointers = list(islice((common / "worktrees").glob("*/gitdir"), _MOST_WORKTREES))
+        tops = [common.parent] if common.name == ".git" else []
+        tops += [(each.parent / _small_text(each).strip()).resolve().parent for each in pointers]
+        others = [each for each in tops if each != top and git_folder(each).resolve() == common] if top in tops else []
+        same = [each / folder.relative_to(top) for each in others]
+        return [each for each in same if each.resolve() == each]  # through no link to a folder of another repository
+    except (OSError, ValueError):
+        return []
 
 
 def _small_text(file: Path) -> str:

@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from math import isnan
 from typing import Any
 
@@ -22,8 +23,26 @@ WIDEST = 160
 _PROBLEMS = 5
 
 
+_drawn = ""
+"""The line of progress that stands on the terminal."""
+
+
+def draw(line: str) -> None:
+    """Show a line on the terminal of standard error in place of the last one; an empty one removes it.
+
+    Signal handlers may call this: it passes the buffers of standard error, which may be in use.
+    """
+    global _drawn
+    out, _drawn = sys.stderr.fileno(), line
+    with suppress(OSError):
+        shown = printable(line)[: max(os.get_terminal_size(out).columns - 1, 0) or None]
+        os.write(out, f"\r{shown}\x1b[K".encode(sys.stderr.encoding or "utf-8", "replace"))
+
+
 def say(message: str) -> None:
-    """Write one line to standard error."""
+    """Write one line to standard error, in place of a line of progress."""
+    if _drawn:
+        draw("")
     click.echo(f"assay: {printable(message)}", err=True)
 
 

@@ -7,15 +7,18 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import platformdirs
 
 from assay import plugins
 from assay.corpus.addresses import is_url
 from assay.corpus.remotes import clone
+from assay.corpus.walk import other_worktrees
 from assay.encode.view import Reads
 from assay.errors import InputError, UnwritableIndex
 from assay.protocols import Encoder
@@ -96,10 +99,36 @@ def index_of(root: Path, settings: Settings) -> AnyIndex:
 
 def _folder_of(root: Path, settings: Settings) -> IndexFolder:
     if not is_bucket(settings.index.location):
-        return IndexFolder(location_of(root, settings))
+        if settings.index.location:
+            return IndexFolder(location_of(root, settings))
+        return IndexFolder(default_location(root), root=str(root), relatives=partial(_relatives, root))
     from assay.operations.published import bucket_folder  # and git: only for what several machines share
 
     return bucket_folder(root, bucket_place(settings.index.location), settings.index.cache_gb)
+
+
+def _relatives(root: Path) -> list[IndexFolder]:
+    """Return the indexes in the user's cache of the same folder in other worktrees of its repository."""
+    return [IndexFolder(default_location(each)) for each in other_worktrees(root)]
+
+
+class PrunedIndex(NamedTuple):
+    """An index that was removed, for the folder that it was of is gone."""
+
+    root: str
+    freed_bytes: int
+
+
+def prune_indexes() -> list[PrunedIndex]:
+    """Remove the indexes in the user's cache whose folders are gone, but those that are being written."""
+    pruned = []
+    for place in sorted(platformdirs.user_cache_path("assay").glob("*/")):
+        folder = IndexFolder(place)
+        root = folder.indexed_root()
+        if root and not os.path.lexists(root) and not folder.is_kept():
+            with suppress(BlockingIOError):
+                pruned.append(PrunedIndex(root, folder.remove()))
+    return pruned
 
 
 def descriptions_file() -> Path:

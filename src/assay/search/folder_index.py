@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -145,6 +146,8 @@ class FolderIndex:
             wanted = f"assay index PATH --index {self.location} rebuilds it for all who read it"
             raise StorageError(f"{self.location} cannot be brought up to date: {why}; {wanted}")
         changed, busy = Differences(), False
+        if progress and last is None:
+            progress("listing files", 0, 0)
         listed = self._list(last)
         behind = last is None or not unchanged(listed.walk, last.catalog, last.manifest.checked_ns)
         if last is not None and behind and not self._keeping and self.folder.is_kept():
@@ -262,7 +265,7 @@ class FolderIndex:
         if _name(current) != _name(last):  # another writer was first
             listed = self._list(current)
         try:
-            return self._update(current, listed, progress), why, listed
+            return self._update(current or self.folder.begun(self.identity), listed, progress), why, listed
         except DamagedIndex as damage:  # seen only now, as parts of it were to be joined
             return self._update(None, listed, progress), str(damage), listed
 
@@ -297,13 +300,19 @@ class FolderIndex:
 
         found, before = listed.walk, _records(last) if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
-        update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress, self._describe)
+        keep = None
+        if not (self.folder.shared or (last and last.manifest.version)):
+            checked_ns = last.manifest.checked_ns if last else listed.at_ns
+            keep = partial(self.folder.keep_unfinished, last, (self.identity, found.rules, checked_ns))
+        update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress, self._describe, keep)
         dead = update.run(found, before, trusted_ns, again=again)
         records = update.records
         if self.folder.shared and last and not (dead or update.fresh or again) and _is_same(before, records):
             seen = Catalog.of(records.values())  # only when and where differs, which is this machine's own
             keep_seen(self._seen_file(last), seen, listed.at_ns, found.rules)
             return Differences()
+        if progress and keep:
+            progress("writing the index", len(records), 0)
         made = self.identity, found.rules, listed.at_ns, records.values()
         self.folder.save(last, *made, dead=dead, fresh=update.fresh)
         return differences(before, records)

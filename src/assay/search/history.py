@@ -174,7 +174,7 @@ class HistoryIndex:
 
     def __init__(self, root: Path, location: Path, encoder: Encoder, how: Build = Build()) -> None:  # noqa: B008  frozen
         self.root, self.encoder = root, encoder
-        self.folder = IndexFolder(location)
+        self.folder = IndexFolder(location, root=str(root))
         self._how = how
         made = identity(encoder, how)
         self._identity = replace(made, settings=f"{made.settings}, {_FORM}")

@@ -24,6 +24,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -157,6 +158,8 @@ def _digest(path: str, text: str) -> bytes:
     return hashlib.blake2b(f"{suffix}\0{text}".encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
+KEEP_S = 5.0
+"""How much work of a first index an interruption may cost."""
 SMALLEST_COPY_BYTES = 400
 """Below, equal files are chance: empty `__init__.py`, one-line re-exports."""
 
@@ -171,11 +174,18 @@ class Update:
     new_path: Callable[[], Path]
     progress: Progress | None = None
     describe: Describe = list
+    keep: Callable[[Sequence[FileRecord], Collection[str], Sequence[Path]], None] | None = None
+    """Called now and then with how an update would end if no other file differed: records, dead paths, segments."""
     records: dict[str, FileRecord] = field(default_factory=dict)
     indexed: set[str] = field(default_factory=set)
     """Paths whose text, as it is now, is in a segment."""
     fresh: list[Path] = field(default_factory=list)
     """The segments written by this update."""
+    before: Mapping[str, FileRecord] = field(default_factory=dict)
+    done: int = 0
+    """Files that were read and need nothing more."""
+    due_s: float = field(default_factory=lambda: time.monotonic() + KEEP_S)
+    """When what is done is to be kept next."""
 
     def run(
         self, found: Walk, before: Mapping[str, FileRecord], trusted_ns: int, *, again: Collection[str] = ()
@@ -184,6 +194,7 @@ class Update:
 
         The files of `again` are indexed again, though they did not change.
         """
+        self.before = before
         keep = {path: record for path, record in before.items() if path not in again} if again else before
         todo = sift(found, keep, trusted_ns)
         self._keep(todo.same)
@@ -205,6 +216,8 @@ class Update:
         for file in todo.read:
             text, record = read_file(self.root, file)
             self.records[file.path] = record
+            self.done += 1
+            self._report(todo.read)
             if text is None:
                 continue
             known = todo.known.get(file.path)
@@ -212,6 +225,7 @@ class Update:
                 self.records[file.path] = replace(record, chunks=known.chunks, note=known.note)
                 self.indexed.add(file.path)
             elif not _may_repeat(record) or file.path <= first.get(record.digest, file.path):
+                self.done -= 1  # until it is built
                 yield file.path, text
             _claim(first, record)
 
@@ -235,16 +249,29 @@ class Update:
     def _build(self, texts: Iterable[Text], files: Sequence[FileEntry]) -> None:
         """Write texts as segments and note what came of each file."""
         total = sum(file.size + FILE_BYTES for file in files)
-        done = 0
         for built in build_all(texts, self.encoder, self.build, self.new_path, total, describe=self.describe):
             for path, chunks in built.chunks.items():
                 self.records[path] = replace(self.records[path], chunks=chunks, note=built.notes.get(path, ""))
             self.indexed.update(built.chunks)
             if any(built.chunks.values()):
                 self.fresh.append(built.target)
-            done += len(built.chunks)
-            if self.progress:
-                self.progress("index", done, max(done, len(files)))
+            self.done += len(built.chunks)
+            self._report(files)
+            self._keep_so_far()
+
+    def _report(self, files: Sequence[FileEntry]) -> None:
+        if self.progress and files:
+            self.progress("index", min(self.done, len(files)), len(files))
+
+    def _keep_so_far(self) -> None:
+        """Hand over what is done, where an interruption must not cost it; nothing that is on its way is named."""
+        if self.keep is None or time.monotonic() < self.due_s:
+            return
+        done = {path: record for path, record in self.records.items() if path in self.indexed or not record.indexed}
+        old = self.before.keys() & done.keys()
+        dead = {path for path in old if self.before[path].indexed and self.before[path].digest != done[path].digest}
+        self.keep([*{**self.before, **done}.values()], dead, self.fresh)
+        self.due_s = time.monotonic() + KEEP_S
 
 
 def _firsts(records: Iterable[FileRecord]) -> dict[bytes, str]:

@@ -32,7 +32,7 @@ class Build:
     reads: Reads = "auto"
     open_ignored: bool = field(default=_INDEX.open_ignored, compare=False)
     """Whether `.assayignore` may bring in what git ignores; the rules of the walk remember it."""
-    batch_bytes: int = field(default=8_000_000, compare=False)
+    batch_bytes: int = field(default=2_000_000, compare=False)
     """Text that each process holds at once; nothing that is stored depends on it."""
 
     @property

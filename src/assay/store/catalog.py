@@ -138,10 +138,12 @@ FORMAT = 4
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
 MANIFEST = "manifest.json"
+UNFINISHED = "unfinished.json"
+"""The manifest of what is done of a first index, numbered 0: no reader opens it, the next writer goes on from it."""
 PART_NAME = re.compile(r"[0-9a-f]{32}\.(?:segment|catalog)")
 """The name of a file of an index: no other is read, written or removed."""
 
-_SHARED = ("origin", "sizes")  # written only where several machines share an index
+_OPTIONAL = ("origin", "sizes", "root", "unfinished")  # written only where they say something
 
 
 class NewerIndex(DamagedIndex):
@@ -174,6 +176,10 @@ class Manifest:
     """Which repository it is, where several machines share an index."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Bytes of each file, where several machines share an index: what a copy has to have."""
+    root: str = ""
+    """The folder that was indexed, where the index lies in the user's cache; `assay index --prune` looks for it."""
+    unfinished: int = 0
+    """Of what is kept of an update that has not ended: how many of the last segments it wrote."""
 
     @property
     def files(self) -> frozenset[str]:
@@ -184,7 +190,7 @@ class Manifest:
     def data(self) -> bytes:
         """Return what is written of this version."""
         data = {"format": FORMAT, **asdict(self)}
-        data = {name: value for name, value in data.items() if value or name not in _SHARED}
+        data = {name: value for name, value in data.items() if value or name not in _OPTIONAL}
         return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
 
     @classmethod

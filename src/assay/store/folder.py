@@ -4,6 +4,9 @@ Readers never wait and never see half a change: they map what a manifest names, 
 removal of its file. There is one writer at a time. Whatever a manifest does not name was left by a
 writer that died, and the next writer removes it.
 
+A first index keeps what it has done in a manifest of its own, which no reader opens. The same is how an index begins
+with the files of another one: hard links to them, for they are never changed.
+
 Where several machines share an index, it lies in a bucket, and the folder holds copies of what is there. Their writers
 know nothing of one another: a manifest replaces exactly the one that its writer read, or nothing.
 """
@@ -11,10 +14,11 @@ know nothing of one another: a manifest replaces exactly the one that its writer
 from __future__ import annotations
 
 import errno
+import os
 import re
 import time
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -24,11 +28,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import DamagedIndex, StorageError, UnwritableIndex
-from assay.io.files import alone, claim_folder, is_held
+from assay.io.files import alone, claim_folder, is_held, write
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 from assay.store.catalog import (
     MANIFEST,
     PART_NAME,
+    UNFINISHED,
     Blobs,
     Catalog,
     FileRecord,
@@ -48,11 +53,12 @@ if TYPE_CHECKING:
 LOCK, KEPT = "lock", "kept"
 _MARK, _IGNORE_ALL = ".gitignore", "*\n"
 _READS = 50  # a manifest may be replaced while its files are opened, but not each time
+_TRIES = 5
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
 
 
-_TEMPORARY = re.compile(r"\.(?:manifest|[0-9a-f]{32})\.[0-9a-f]{12}\.new\.(?:json|segment|catalog)")
+_TEMPORARY = re.compile(r"\.(?:manifest|unfinished|[0-9a-f]{32})\.[0-9a-f]{12}\.new\.(?:json|segment|catalog)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +87,20 @@ class Version:
 class IndexFolder:
     """Where an index lives."""
 
-    def __init__(self, location: Path, shared: SharedPlace | None = None) -> None:
-        """Take the folder; of an index that is shared, it holds the copies."""
+    def __init__(
+        self,
+        location: Path,
+        shared: SharedPlace | None = None,
+        *,
+        root: str = "",
+        relatives: Callable[[], Iterable[IndexFolder]] = tuple,
+    ) -> None:
+        """Take the folder; of an index that is shared, it holds the copies.
+
+        `root` is noted in each version; a first one may begin with the files of one of the `relatives`.
+        """
         self.location = location
+        self.root, self._relatives = root, relatives
         self.shared = shared
         self.blobs: Blobs = shared.blobs if shared else LocalBlobs(location)
         self._seen: tuple[float, TaggedBytes | None] = (-float("inf"), None)
@@ -211,16 +228,117 @@ class IndexFolder:
         """
         from assay.store.merge import joined  # only where something changed
 
-        parts = [part.without(dead) for part in last.parts] if last else []
-        parts += [self.part(path.name) for path in fresh]
-        parts = joined(parts, len(fresh), self.new_path)
-        before = last.manifest if last else None
+        unfinished = last.manifest.unfinished if last else 0
+        parts = joined(self._parts(last, dead, fresh), unfinished + len(fresh), self.new_path)
+        before = last.manifest if last and last.manifest.version else None
         version, names = before.version + 1 if before else 1, tuple(part.name for part in parts)
-        manifest = Manifest(version, identity, rules, checked_ns, names, f"{uuid.uuid4().hex}.catalog")
+        manifest = Manifest(version, identity, rules, checked_ns, names, _new_catalog(), root=self.root)
         self.commit(manifest, Catalog.of(records), parts, last=before)
+        (self.location / UNFINISHED).unlink(missing_ok=True)
+
+    def keep_unfinished(
+        self,
+        last: Version | None,
+        made: tuple[Identity, str, int],
+        records: Collection[FileRecord],
+        dead: Collection[str],
+        fresh: Sequence[Path],
+    ) -> None:
+        """Keep what is done of a first version, for the next writer if this one ends.
+
+        `made` is what it is made under, with which rules and when; the rest is as of `save`.
+        """
+        parts = self._parts(last, dead, fresh)
+        names, written = tuple(part.name for part in parts), len(fresh) + (last.manifest.unfinished if last else 0)
+        manifest = Manifest(0, *made, names, _new_catalog(), root=self.root, unfinished=written)
+        self._write_catalog(manifest, Catalog.of(records), parts)
+        before = self._unfinished()
+        write(self.location / UNFINISHED, manifest.data, durable=False)
+        if before:
+            (self.location / before.catalog).unlink(missing_ok=True)
+
+    def begun(self, identity: Identity) -> Version | None:
+        """Return what a first version can begin with: what an interrupted writer has done, else a relative's files.
+
+        None where there is neither. What comes of a relative is trusted for no file that was not read.
+        """
+        begun = self._begun(identity)
+        if begun is None and any(self._links(other, identity) for other in self._relatives()):
+            begun = self._begun(identity)
+        return begun
+
+    def _begun(self, identity: Identity) -> Version | None:
+        with suppress(DamagedIndex, FileNotFoundError):
+            manifest = self._unfinished()
+            return self._map(manifest) if manifest and manifest.identity == identity else None
+        return None
+
+    def _links(self, other: IndexFolder, identity: Identity) -> bool:
+        """Link to the files of another index, unless one is damaged; say if that was done."""
+        for _ in range(_TRIES):
+            try:
+                return self._begin_with(other, identity)
+            except FileNotFoundError:  # it is of a version that was just replaced
+                continue
+            except (StorageError, OSError):
+                break
+        return False
+
+    def _begin_with(self, other: IndexFolder, identity: Identity) -> bool:
+        manifest = other.manifest()
+        if manifest is None or manifest.identity != identity:
+            return False
+        for name in manifest.files:
+            with suppress(FileExistsError):
+                os.link(other.location / name, self.location / name)
+            check_arrays(self.location / name)
+        begun = replace(manifest, version=0, checked_ns=0, root=self.root)
+        write(self.location / UNFINISHED, begun.data, durable=False)
+        return True
+
+    def indexed_root(self) -> str:
+        """Return the folder that was indexed here; empty where that was not written down."""
+        with suppress(StorageError):
+            manifest = self.manifest() or self._unfinished()
+            return manifest.root if manifest else ""
+        return ""
+
+    def remove(self) -> int:
+        """Remove this index for good; return how many bytes that frees, which no other index has, too.
+
+        Where another process writes it, raise BlockingIOError.
+        """
+        freed = 0
+        with alone(self.location / LOCK, patience_s=0.0):
+            for file in filter(lambda file: _is_ours(file.name), self.location.iterdir()):
+                about = file.lstat()
+                freed += about.st_size if about.st_nlink == 1 else 0
+                file.unlink()
+        with suppress(OSError):  # a file in it is not of an index
+            self.location.rmdir()
+        return freed
+
+    def _unfinished(self) -> Manifest | None:
+        with suppress(DamagedIndex):
+            blob = None if self.shared else self.blobs.get(UNFINISHED)
+            return Manifest.parse(blob.data) if blob else None
+        return None
+
+    def _parts(self, last: Version | None, dead: Collection[str], fresh: Sequence[Path]) -> list[Part]:
+        return [
+            *(part.without(dead) for part in (last.parts if last else ())),
+            *(self.part(path.name) for path in fresh),
+        ]
 
     def commit(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part], *, last: Manifest | None) -> None:
         """Make the next version current; its segments are written already."""
+        self._write_catalog(manifest, catalog, parts)
+        for name in sorted(manifest.files - (last.files if last else frozenset())):
+            self.blobs.put(name, self.location / name)
+        written = self._base = self.blobs.put_if(MANIFEST, self._signed(manifest, last).data, self._base)
+        self._seen = (time.monotonic(), written)
+
+    def _write_catalog(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part]) -> None:
         place = {path: number for number, path in enumerate(catalog.paths)}
         arrays = dict(catalog.arrays)
         for number, part in enumerate(parts):
@@ -228,10 +346,6 @@ class IndexFolder:
             arrays[f"dead.{number}"] = part.dead
             arrays[f"places.{number}"] = np.array([place.get(path, 0) for path in paths], dtype=np.uint32)
         write_arrays(self.location / manifest.catalog, arrays)
-        for name in sorted(manifest.files - (last.files if last else frozenset())):
-            self.blobs.put(name, self.location / name)
-        written = self._base = self.blobs.put_if(MANIFEST, self._signed(manifest, last).data, self._base)
-        self._seen = (time.monotonic(), written)
 
     def _signed(self, manifest: Manifest, last: Manifest | None) -> Manifest:
         """Return a version with what those need who share it: whose it is, and how large its files are."""
@@ -323,6 +437,7 @@ class IndexFolder:
             keep = set(manifest.files) if manifest else set()
             with suppress(DamagedIndex):
                 keep |= Manifest.parse(before.data).files if before else set()
+            keep |= unfinished.files if (unfinished := self._unfinished()) else set()
             old_s = self.shared.unnamed_s if self.shared else -float("inf")
             gone = [each.name for each in self.blobs.list() if _is_part(each.name) and each.age_s >= old_s]
             if left := [name for name in gone if name not in keep]:
@@ -347,10 +462,14 @@ class IndexFolder:
             raise refusal(f"{what}; give another place with --index") from error
 
 
+def _new_catalog() -> str:
+    return f"{uuid.uuid4().hex}.catalog"
+
+
 def _is_part(name: str) -> bool:
     """Say whether a name is one of those that only an index gives to files of its versions."""
     return bool(PART_NAME.fullmatch(name) or _TEMPORARY.fullmatch(name))
 
 
 def _is_ours(name: str) -> bool:
-    return name in {LOCK, KEPT, MANIFEST, _MARK} or _is_part(name)
+    return name in {LOCK, KEPT, MANIFEST, UNFINISHED, _MARK} or _is_part(name)
