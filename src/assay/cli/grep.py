@@ -111,13 +111,13 @@ def _rows(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions, 
         if given.files or given.counts:
             row = name if given.files else (name + b":") * is_named + str(file.count).encode()
             yield from [row] * bool(file.count or (given.counts and not given.files and not file.problem))
-        elif not file.is_binary:
+        elif file.count and not file.is_binary:
             for number, row in _lines(file, finder, given, name if is_named else b""):
                 if last not in {None, (file.name, number), (file.name, number - 1)} and any(given.sides):
                     yield b"--"
                 last = file.name, number
                 yield row
-        elif file.count and not given.unsaid:
+        elif file.is_binary and not given.unsaid:
             say(f"{file.name}: binary file matches")
 
 

@@ -18,8 +18,8 @@ BEGIN = "<!-- assay: written by `assay install`, removed by `assay install --und
 END = "<!-- /assay -->"
 LINES = (
     '- MCP tool `search` (server assay): where or how something is done, asked in words; start with `detail: "names"`.',
-    "- `related`: what calls the unit at a line of a file, what it calls and what is like it; ask before changing it.",
-    "- `log`: when and why something was changed: commits by meaning, author, date and path.",
+    "- `read`: a whole unit, by its line or name, instead of the file around it.",
+    "- `assay grep`, in a shell: takes the options of grep; the files that matter most come first.",
 )
 """What an agent reads: which tool is for what."""
 
