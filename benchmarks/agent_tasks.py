@@ -1,6 +1,6 @@
 """Calls and tokens until a coding agent has seen the right lines: with `assay mcp`, and with grep, reading and git.
 
-    python benchmarks/agent_tasks.py CHECKOUTS [--task ID]
+    python benchmarks/agent_tasks.py CHECKOUTS [--task ID] [--policy]
 
 `agent_tasks.json` has thirty tasks in the words of a developer with the places that answer them, written by people who
 read the code, and the calls of two agents that did not know these places: one had only grep, reading and git, the other
@@ -10,6 +10,14 @@ clones under CHECKOUTS at the commits that the file names. A place is seen when 
 one of its lines; a commit when an output has the first seven letters of its id. A task is answered with its last call,
 when the agent told all places. Tokens are those of the outputs, counted as `assay search --budget` does. The list of
 tools, which a model reads once a session, is counted apart.
+
+With `--policy` no agent is replayed: one fixed policy works with `grep -rn`, with `assay grep -rn`, and with the tools
+of `assay mcp --tools lean` and `all`. It knows the question alone. A round asks once, then opens the first three places
+of the answer that it has not opened, each in one call; there are five rounds at most, and it stops when all places were
+seen. With grep a round asks for one word of the question in any letter case, the longest first, and opens 40 lines from
+ten above a place. With MCP it asks the question, then for the next page, and opens units with `read`; with all tools
+the first round also asks `log` the question, and each round `related` about its first place. Every output is cut at
+30,000 characters. Indexes are built before.
 """
 
 from __future__ import annotations
@@ -19,22 +27,26 @@ import json
 import re
 import statistics
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
+from anyio.from_thread import start_blocking_portal
 from mcp import Client
 
 from assay.serve.mcp import server_of
 from assay.serve.session import Session
 from assay.settings import Settings
-from assay.terms import tokens
+from assay.terms import STOP_WORDS, tokens
 
 HERE = Path(__file__).parent
 LONGEST_OUTPUT = 30_000
 """Characters; agents' own tools cut there, too."""
+_ROUNDS, _OPENED = 5, 3
 _TELLING = 12  # characters of a line that is told from others
 
 
@@ -94,20 +106,94 @@ def with_assay(root: Path, calls: Sequence[dict[str, Any]]) -> list[str]:
     """Return what each call of a tool answers."""
 
     async def ask() -> list[str]:
-        async with Client(server_of(Session({root: Settings()}))) as client:
+        async with Client(server_of(Session({root: Settings()}), tools="all")) as client:
             answers = [await client.call_tool(call["tool"], call["arguments"]) for call in calls]
             return [answer.content[0].text for answer in answers]
 
     return anyio.run(ask)
 
 
-def listed(root: Path) -> int:
+def policy_grep(root: Path, question: str, command: str) -> Iterator[str]:
+    """Yield what the policy is shown in a shell, whose command to search is `grep` or takes the place of it."""
+    words = dict.fromkeys(word for word in re.findall(r"\w{4,}", question.lower()) if word not in STOP_WORDS)
+    opened = set[str]()
+    for word in sorted(words, key=lambda word: -len(word))[:_ROUNDS]:
+        (found,) = with_grep(root, [f"{command} -rni --exclude-dir=.git {word} . 2>&1"])
+        yield found
+        for path, line in _unopened(re.findall(r"^(?:\./)?([^\s:]+):(\d+):", found, re.MULTILINE), opened):
+            first = max(int(line) - 10, 1)
+            yield with_grep(root, [f"sed -n '{first},{first + 39}p' '{path}'"])[0]
+
+
+def policy_mcp(root: Path, question: str, tools: str) -> Iterator[str]:
+    """Yield what the policy is shown by a server with some tools, within one session."""
+    with start_blocking_portal() as portal:
+        server = server_of(Session({root: Settings()}), tools=tools, shown=set())
+        with portal.wrap_async_context_manager(Client(server)) as client:
+
+            def call(tool: str, **arguments: Any) -> str:
+                answer = portal.call(partial(client.call_tool, tool, arguments))
+                return str(answer.content[0].text)[:LONGEST_OUTPUT]
+
+            opened, cursor = set[str](), ""
+            for number in range(_ROUNDS):
+                found = call("search", query=question, **({"cursor": cursor} if cursor else {}))
+                yield found
+                if tools == "all" and not number:
+                    yield call("log", query=question)
+                places = _unopened(re.findall(r"^([^\s:]+):(\d+)-\d+ ", found, re.MULTILINE), opened)
+                for path, line in places:
+                    yield call("read", path=path, line=int(line))
+                if tools == "all" and places:
+                    yield call("related", path=places[0][0], line=int(places[0][1]))
+                cursor = found.rpartition("more with cursor ")[2] if "more with cursor " in found else ""
+                if not cursor:
+                    return
+
+
+def _unopened(places: Sequence[tuple[str, str]], opened: set[str]) -> list[tuple[str, str]]:
+    """Return the first places of files or units that were not opened; of a file that grep lists, the first line."""
+    new: dict[str, tuple[str, str]] = {}
+    for path, line in places:
+        new.setdefault(path, (path, line))
+    chosen = [place for place in new.values() if ":".join(place) not in opened][:_OPENED]
+    opened.update(map(":".join, chosen))
+    return chosen
+
+
+def compare_policies(tasks: Sequence[dict[str, Any]], checkouts: Path) -> None:
+    """Print a row a task, then the sums of each way."""
+    ways: dict[str, Callable[[Path, str], Iterator[str]]] = {
+        "grep": lambda root, question: policy_grep(root, question, "grep"),
+        "assay grep": lambda root, question: policy_grep(root, question, f"{sys.executable} -m assay grep"),
+        "mcp lean": lambda root, question: policy_mcp(root, question, "lean"),
+        "mcp all": lambda root, question: policy_mcp(root, question, "all"),
+    }
+    efforts: dict[str, list[tuple[Effort, bool]]] = {name: [] for name in ways}
+    for task in tasks:
+        root = (checkouts / task["repository"]).resolve()
+        places = [Place(**target) for target in task["targets"]]
+        for name, way in ways.items():
+            found = effort(places, root, list(way(root, task["question"])))
+            efforts[name].append((found, found.seen == len(places)))
+        cells = (f"{each[-1][0].seen:>6}/{each[-1][0].calls:<3}{each[-1][0].tokens:>7}" for each in efforts.values())
+        print(f"{task['id']:<18}{len(places):>3}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
+    for name, each in efforts.items():
+        seen = sum(effort.seen for effort, _ in each)
+        calls, spent = (sum(getattr(effort, what) for effort, _ in each) for what in ("calls", "tokens"))
+        print(
+            f"{name}: all seen in {sum(done for _, done in each)} of {len(each)}, {seen} places; "
+            f"{calls} calls, {spent:,} tokens"
+        )
+
+
+def listed(root: Path, tools: str) -> int:
     """Return the tokens of the list of tools."""
 
     async def ask() -> int:
-        async with Client(server_of(Session({root: Settings()}))) as client:
-            tools = (await client.list_tools()).tools
-            return tokens(json.dumps([[tool.name, tool.description, tool.input_schema] for tool in tools]))
+        async with Client(server_of(Session({root: Settings()}), tools=tools)) as client:
+            tools_listed = (await client.list_tools()).tools
+            return tokens(json.dumps([[tool.name, tool.description, tool.input_schema] for tool in tools_listed]))
 
     return anyio.run(ask)
 
@@ -117,8 +203,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("--task", action="append", default=[])
+    parser.add_argument("--policy", action="store_true")
     given = parser.parse_args()
     data = json.loads((HERE / "agent_tasks.json").read_text("utf-8"))
+    if given.policy:
+        tasks = [task for task in data["tasks"] if task["id"] in (given.task or [task["id"]])]
+        for name in {task["repository"]: None for task in tasks}:
+            check((given.checkouts / name).resolve(), data["repositories"][name]["commit"])
+        compare_policies(tasks, given.checkouts)
+        return
     efforts: dict[str, list[tuple[Effort, Effort]]] = {}
     ways: dict[str, Callable[[Path, Any], list[str]]] = {"grep": with_grep, "assay": with_assay}
     print(f"{'task':<16}{'places':>7}" + "".join(f"{name:>7} seen{'':>9}all calls{'':>4}" for name in ways))
@@ -138,7 +231,7 @@ def main() -> None:
             fewer = sum(ours < theirs for theirs, ours in zip(grep, assay, strict=True))
             medians = f"median {statistics.median(grep):g} / {statistics.median(assay):g}"
             print(f"{name}: {what}: {medians}, sum {sum(grep)} / {sum(assay)}, fewer in {fewer} of {len(pairs)}")
-    print(f"the list of tools: {listed(root)} tokens")
+    print(f"the list of tools: {listed(root, 'all')} tokens, lean {listed(root, 'lean')}")
 
 
 def check(root: Path, commit: str) -> None:

@@ -124,7 +124,7 @@ def test_every_parameter_refuses_a_bad_value_on_every_surface_in_the_same_words(
     assert not differing
 
     async def ask() -> None:
-        async with Client(server_of(session, rank=True)) as client:
+        async with Client(server_of(session, tools="all,rank")) as client:
             listed = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
             for operation, each, value in CASES:
                 if each.name in listed.get(operation.name, ()):

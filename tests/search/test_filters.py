@@ -156,10 +156,10 @@ def test_expressions_match_within_lines_wherever_those_end():
     assert lines_matching(LOADED[0], Query("q", "", exact=("load",), patterns=("def",))) == [3, 4]
 
 
-def test_the_program_comes_before_its_documentation_and_tests():
+def test_the_program_comes_before_its_tests_and_documentation():
     paths = ["CHANGES.md", "docs/use.md", "src/a.py", "tests/test_a.py", "src/b.py"]
     ordered = sorted((TextMatch(path, line, 1) for path in paths for line in (9, 3)), key=reading_order)
-    first = ["src/a.py", "src/b.py", "docs/use.md", "tests/test_a.py", "CHANGES.md"]
+    first = ["src/a.py", "src/b.py", "tests/test_a.py", "docs/use.md", "CHANGES.md"]
     assert [(place.path, place.line) for place in ordered] == [(path, line) for path in first for line in (3, 9)]
 
 

@@ -29,7 +29,7 @@ from assay.store.folder import IndexFolder
 
 TOOLS = {"search", "read", "related", "outline", "pattern", "log", "status", "rank"}
 ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
-STRUCTURED = {"structured": True, "rank": True}
+STRUCTURED = {"structured": True, "tools": "all,rank"}
 SECRET = "SECRET_OF_ANOTHER_FOLDER"
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
@@ -107,7 +107,7 @@ async def _everything(client: Client) -> None:
 
 
 def test_every_tool_answers_over_stdio(root: Path, cache: Path):
-    arguments = ["-m", "assay", "mcp", "--structured", "--rank", str(root)]
+    arguments = ["-m", "assay", "mcp", "--structured", "--tools", "all,rank", str(root)]
     environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     asking(StdioServerParameters(command=sys.executable, args=arguments, env=environment), _everything, mode="auto")
 
@@ -138,7 +138,7 @@ def test_over_http_many_agents_are_answered_and_pages_and_odd_requests_refused(r
                 group.start_soon(one, results, number)
         return results
 
-    with serving(root, cache, "--structured", "--rank") as http:
+    with serving(root, cache, "--structured", "--tools", "all,rank") as http:
         asking(http, _everything, mode="legacy")
         results = anyio.run(all_of_them)
         assert [bool(result["hits"]) for result in results] == [True] * 16
@@ -196,7 +196,7 @@ def test_every_served_folder_is_asked_without_a_path(project: Path):
         assert found.startswith(f"{project}/mail/send.py:9-9")
 
     asking(server_of(session, **STRUCTURED), ask)
-    asking(server_of(session), read)
+    asking(server_of(session, tools="all"), read)
 
 
 ESCAPES = ["..", "/", "/etc/passwd", "link", "link/secret.py", "mail/link.py", "mail/../../outside/secret.py"]
@@ -312,7 +312,35 @@ def test_an_answer_is_text_alone_of_the_detail_that_was_asked_for(project: Path)
         for tool, arguments in (("read", {"path": "long.py"}), ("search", {"query": "names file:long.py"})):
             assert len(await _text(client, tool, **arguments, budget=500)) < 2000, tool
 
-    asking(server_of(Session({project: Settings()})), ask)
+    asking(server_of(Session({project: Settings()}), tools="all"), ask)
+
+
+def test_a_lean_server_does_not_repeat_what_its_session_was_shown(project: Path):
+    file = project / "mail" / "long.py"
+    file.write_text("def pack_parcel(\n    parcel,\n    *,\n    label=None,\n):\n    return parcel, label\n")
+
+    async def ask(client: Client) -> None:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {"search", "read"}
+        assert "related" not in client.instructions
+        first = await _text(client, "search", query="pack_parcel")
+        assert first.split("\n\n")[0].splitlines()[1:] == [
+            "    1 def pack_parcel(",
+            "    2     parcel,",
+            "    3     *,",
+            "    4     label=None,",
+            "    5 ):",
+        ]
+        again = await _text(client, "search", query="pack_parcel")
+        assert again.splitlines()[0].startswith("mail/long.py:1-6 shown above: function pack_parcel")
+        assert "label=None" not in again
+        assert "label=None" in await _text(client, "read", path="mail/long.py", line=1)
+        file.write_text(file.read_text().replace("label=None", "label=''"))
+        assert "label=''" in await _text(client, "search", query="pack_parcel")
+
+    session = Session({project: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=60.0))
+    asking(server_of(session, shown=set()), ask)
+    with pytest.raises(assay.InputError, match="unknown tool 'serch'; did you mean 'search'"):
+        server_of(session, tools="read,serch")
 
 
 def test_every_unit_that_holds_a_quoted_text_is_shown_with_its_lines(tmp_path: Path):

@@ -27,6 +27,7 @@ COMMANDS = {
     "related": "Find code related to a place.",
     "outline": "List what files declare.",
     "pattern": "Find code by its structure.",
+    "grep": "Find every line that matches, as grep does, the best files first.",
     "log": "Find commits by meaning, author, date and path.",
     "status": "Show what an index holds, what it leaves out, and what changed.",
     "watch": "Keep indexes up to date while files change.",

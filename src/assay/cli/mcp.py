@@ -34,7 +34,7 @@ class McpOptions(Options):
         most=65535,
     )
     structured: bool = flag("--structured", "Answer with typed content beside the text, and list its schemas.")
-    rank: bool = flag("--rank", "Also list the tool rank, which orders candidate programs.")
+    tools: str = option("--tools NAMES", "Tools to list, with commas: lean (search, read), all, names.", default="lean")
     cloning: CloneOptions = shared(CloneOptions)
     http: ServerOptions = shared(ServerOptions)
     chosen: SettingsOptions = shared(SettingsOptions)
@@ -50,7 +50,8 @@ def mcp(given: McpOptions) -> int:
     repositories by https URL from public addresses. Indexes are built and updated when they are needed. With --repos,
     the repositories of a list are searched too, and kept up to date as assay serve does.
 
-    Tools: search, read, related, outline, pattern, log, status, and rank on request. Needs the extra mcp.
+    Tools: search and read; with --tools all also related, outline, pattern, log and status; rank by name. On standard
+    input and output, a search does not repeat lines that the session was shown. Needs the extra mcp.
     """
     from assay.cli.http_server import open_http
     from assay.errors import InputError, MissingExtra
@@ -66,7 +67,7 @@ def mcp(given: McpOptions) -> int:
             raise InputError(f"{unused[0]} is of a server over HTTP: give --http PORT too")
         roots = read()
         with mirroring():
-            server_of(_session(given, roots), structured=given.structured, rank=given.rank).run("stdio")
+            server_of(_session(given, roots), structured=given.structured, tools=given.tools, shown=set()).run("stdio")
         return 0
     server = open_http(given.http, given.port, "--http")
     names = given.repositories.names_of(given.roots)
@@ -87,5 +88,5 @@ def _build(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool, wit
     from assay.serve.turns import AnswerThreads
 
     session = _session(given, roots, kept=kept)
-    server = server_of(session, structured=given.structured, rank=given.rank)
+    server = server_of(session, structured=given.structured, tools=given.tools)
     return Application(http_app(server), session, AnswerThreads(most=2))

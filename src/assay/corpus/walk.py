@@ -561,3 +561,8 @@ def file_reason(name: str) -> str:
     if name == OWN_TRUTH:
         return "a ground truth"
     return "minified" if lowered.endswith(_GENERATED_NAMES) else ""
+
+
+def is_openable(reason: str) -> bool:
+    """Say whether what an index leaves out may be opened: left out by its kind alone, not because somebody hides it."""
+    return reason in {"binary", "a lock file", "minified"}

@@ -100,7 +100,7 @@ def read(root: Path, entry: FileEntry, *, generated: bool = False) -> str | Skip
     text = decoded(data)
     if text is None:
         return Skipped(entry.path, "binary")
-    reason = "" if generated else _unwritten(text, entry.path)
+    reason = "" if generated else unwritten_reason(text, entry.path)
     return Skipped(entry.path, reason) if reason else text
 
 
@@ -115,7 +115,7 @@ def decoded(data: bytes) -> str | None:
         return data.decode("latin-1" if _NOT_CP1252.intersection(data) else "cp1252") if not encoding else None
 
 
-def _unwritten(text: str, path: str) -> str:
+def unwritten_reason(text: str, path: str) -> str:
     """Say why nobody wrote this file by hand, or nothing."""
     head = "\n".join(text[:_HEAD_BYTES].split("\n", _HEAD_LINES)[:_HEAD_LINES])
     if _GENERATED.search(head):

@@ -15,7 +15,7 @@ from assay.corpus.languages import language_of
 from assay.corpus.line_history import head_lines
 from assay.corpus.outline import outline
 from assay.corpus.remotes import HostLinks, host_links
-from assay.corpus.walk import LARGEST_BYTES, folder_level
+from assay.corpus.walk import LARGEST_BYTES, folder_level, is_openable
 from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
 from assay.operations.places import NotServed, Place, Roots
@@ -163,7 +163,7 @@ def whole_file(roots: Roots, path: str) -> tuple[Path, Place, str]:
     reasons = {each.path: each.reason for each in level.skipped} if level else {}
     shown = {each.path for each in level.files} if level else set()
     reason = reasons.get(place.inside, "")
-    if place.inside not in shown and not _is_openable(reason):
+    if place.inside not in shown and not is_openable(reason):
         raise NotServed(f"'{path}' is not opened here: {reason or 'it lies in a folder that is left out'}")
     return root / place.inside, place, reason
 
@@ -232,7 +232,7 @@ def folder_list(request: Tree, roots: Roots) -> FolderList:
     if level is None:
         raise NotServed(f"'{path}' is left out of what is served: an index would not hold it")
     files = [(each.path, each.size, "") for each in level.files]
-    files += [(each.path, _size(place, each.path), each.reason) for each in level.skipped if _is_openable(each.reason)]
+    files += [(each.path, _size(place, each.path), each.reason) for each in level.skipped if is_openable(each.reason)]
     entries: Sequence[tuple[str, ListedFile | None]] = [
         *((_name(folder), None) for folder in level.folders),
         *((_name(path), ListedFile(_name(path), size, reason)) for path, size, reason in sorted(files)),
@@ -272,11 +272,6 @@ def _window(lines: Sequence[str], first: int) -> tuple[list[str], dict[int, int]
             break
         shown.append(line)
     return shown, {number: missing for number, missing in cut.items() if missing and number < first + len(shown)}
-
-
-def _is_openable(reason: str) -> bool:
-    """Say whether what an index leaves out may be opened: left out by its kind alone, not because somebody hides it."""
-    return reason in {"binary", "a lock file", "minified"}
 
 
 def _size(place: Place, path: str) -> int:

@@ -99,6 +99,11 @@ class FoundUnit:
     more: list[str] = field(default_factory=list)
     """The same in words: +3 in Task: retry:40, stop:52, run:61."""
 
+    @property
+    def rows(self) -> str:
+        """Its lines with their numbers."""
+        return with_line_numbers(self.text, self.lines or count(max(self.start_line, 1)))
+
 
 @answer_type
 class FoundAnswer:
@@ -178,7 +183,7 @@ def unit_text(unit: FoundUnit) -> str:
     more = "".join(f"\n  {printable(row)}" for row in unit.more)
     if not unit.text:
         return (f"{head} at {', '.join(map(str, unit.lines))}" if unit.lines else head) + more
-    return f"{head}\n{with_line_numbers(unit.text, unit.lines or count(max(unit.start_line, 1)))}{more}"
+    return f"{head}\n{unit.rows}{more}"
 
 
 def with_line_numbers(text: str, numbers: Iterable[int]) -> str:

@@ -22,6 +22,7 @@ from assay.search.filters import PROSE
 from assay.terms import STOP_WORDS, WORD, terms, terms_of
 from assay.values import TYPE_KINDS, Chunk, Hit
 
+_SIGNATURE = 12  # lines of one that are shown, at most
 Line = tuple[int, str]
 """A line of a file: its number and its text."""
 
@@ -43,6 +44,8 @@ def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int) -> list[Line]:
     """Return about `count` lines, ascending: the best window, and where the unit is declared; none empty at an edge."""
     every = lines(chunk)
     name = declared(chunk)
+    if (signature := _signature(chunk, wanted)) and wanted <= set(terms(f"{chunk.parent} {chunk.symbol}")):
+        return _trimmed(every[signature[0] : signature[0] + max(count, len(signature))])
     start = window(every, wanted, count)
     if name is None or name >= start or count == 1:
         return _trimmed(every[start : start + count])
@@ -60,7 +63,7 @@ def telling(chunk: Chunk, wanted: AbstractSet[str], matching: Sequence[int], cou
     """
     every = lines(chunk)
     name = declared(chunk)
-    shown = [] if name is None else [name]
+    shown = _signature(chunk, wanted) or ([] if name is None else [name])
     if not matching:
         return [every[at] for at in lines_with_terms([text for _, text in every], wanted, count, shown)]
     numbers = [*dict.fromkeys((*(every[at][0] for at in shown), *matching))][:count]
@@ -74,7 +77,7 @@ def lines_with_terms(
 
     Where no line has any, they are the first ones.
     """
-    chosen = [*shown, *islice(_most_telling(texts, wanted, shown), count - len(shown))]
+    chosen = [*shown, *islice(_most_telling(texts, wanted, shown), max(count - len(shown), 0))]
     return sorted(chosen) or [*range(min(count, len(texts)))]
 
 
@@ -97,6 +100,19 @@ def declared(chunk: Chunk) -> int | None:
         if named and (not signature or signature in text or text.rstrip(" {:") in signature):
             return at
     return None
+
+
+def _signature(chunk: Chunk, wanted: AbstractSet[str]) -> list[int]:
+    """Return which lines of a chunk hold the signature of its unit, if its name is asked for, else none."""
+    first = declared(chunk) if chunk.symbol and set(terms(chunk.symbol)) <= wanted else None
+    if first is None:
+        return []
+    every, signature = lines(chunk), "".join(chunk.signature.split())
+    last, text = first, "".join(every[first][1].split())
+    while text in signature and not signature.endswith(text) and last - first < _SIGNATURE and last + 1 < len(every):
+        last += 1
+        text += "".join(every[last][1].split())
+    return [*range(first, last + 1)]
 
 
 def declared_line(chunk: Chunk) -> int:

@@ -144,7 +144,7 @@ def query_words(typed: str) -> QueryWords:
         _WORDS.sub(lambda each: each[0] if each["exact"] or each.span() not in taken else " ", typed).split()
     )
     return QueryWords(
-        rest if _LETTER.search(rest) else _names((*patterns, *values["sym"])),
+        rest if _LETTER.search(rest) else names_in((*patterns, *values["sym"])),
         values["repo"],
         values["file"],
         values["lang"],
@@ -173,7 +173,7 @@ def _values(found: Iterable[re.Match[str]], key: str) -> Iterable[str]:
             yield from (f"{'!' if each['sign'] else ''}{one}" for one in several if one)
 
 
-def _names(values: Iterable[str]) -> str:
+def names_in(values: Iterable[str]) -> str:
     """Return the names in expressions and globs, which is what they ask for by meaning."""
     return " ".join(name for value in values for name in _NAME.findall(re.sub(r"\\[a-zA-Z]", " ", value)))
 

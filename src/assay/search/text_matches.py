@@ -1,19 +1,20 @@
 """Find quoted texts and regular expressions: the chunks that hold them, and every place where they stand.
 
 Expressions are those of RE2, whose time is linear in the text whatever they are: no stranger's expression holds a
-server up. Letter case counts where a quoted text has a capital, as people expect from search tools; an expression is
-taken as it is written, line by line. Places are those of indexed chunks, so filters mean what they mean for the ranked
-list.
+server up. Those that `grep` takes are translated. Letter case counts where a quoted text has a capital, as people
+expect from search tools; an expression is taken as it is written, line by line. Places are those of indexed chunks, so
+filters mean what they mean for the ranked list.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import re2
@@ -59,6 +60,85 @@ def pattern(expression: str) -> Any:
     return _compile(f"(?m){expression}", lines=True)
 
 
+Syntax = Literal["basic", "extended", "fixed", "perl"]
+"""How `grep` reads a pattern: as -G, -E, -F or -P say; the last is as RE2 has it."""
+_SETS_AND_LETTERS = re.compile(
+    r"(?P<set>\[\^?\]?(?:\[[:.=].*?[:.=]\]|[^\]])*\])|\\(?P<escaped>.)|(?P<plain>.)", re.DOTALL
+)
+_LITERAL_IN_SET = re.compile(r"(?<=^\[)\]|(?<=^\[\^)\]|\\|(?!^)\[(?!:)")
+_NOT_WORD = r"[^_\pL\pN]"
+_ESCAPES = {
+    "<": r"\b",
+    ">": r"\b",
+    "w": r"[_\pL\pN]",
+    "W": _NOT_WORD,
+    **{one: f"\\{one}" for one in "sSbBdDt123456789"},
+}
+"""What an escaped letter means; `\\d` and `\\t`, which POSIX leaves undefined, are what people mean by them."""
+_DECLARES = (
+    r"^\s*(?:[\w@()]+\s+)*(?:class|def|fn|func|fun|function|interface|struct|enum|union|trait|type|typedef|protocol|object"
+    r"|record|module|macro_rules!|const|let|var|val|#\s*define)\s+(?:\([^)]*\)\s*)?(?:[\w:.]*[:.])?"
+)
+
+
+def line_finder(
+    patterns: Sequence[str], syntax: Syntax, *, ignore_case: bool = False, word: bool = False, line: bool = False
+) -> Any:
+    """Return what finds any of some patterns as grep does, in its first group.
+
+    With `word`, it begins and ends where words do; with `line`, it is a whole line.
+    """
+    before, after = (f"(?:^|{_NOT_WORD})", f"(?:{_NOT_WORD}|$)") if word else ("^", "$") if line else ("", "")
+    return _line_finder(patterns, syntax, f"{before}(%s){after}", ignore_case=ignore_case)
+
+
+def declaration_finder(patterns: Sequence[str], syntax: Syntax, *, ignore_case: bool = False) -> Any:
+    """Return what finds lines that seem to declare what matches a pattern."""
+    around = rf"{_DECLARES}(?:%s)(?:\b|\W|$)|^(?:%s)\s*(?::[^=]+)?=(?:[^=]|$)"
+    return _line_finder(patterns, syntax, around, ignore_case=ignore_case)
+
+
+def _line_finder(patterns: Sequence[str], syntax: Syntax, around: str, *, ignore_case: bool) -> Any:
+    either = "|".join(f"(?:{as_re2(one, syntax)})" for each in patterns for one in each.split("\n"))
+    _check_letters(either)
+    whole = f"(?{'im' if ignore_case else 'm'}){around.replace('%s', either)}"
+    return _compile(whole, lines=True, typed="\n".join(patterns), longest=syntax != "perl")
+
+
+def as_re2(expression: str, syntax: Syntax) -> str:
+    """Return a pattern of grep as RE2 has it: in a basic one `|` and `(` are operators after a backslash only."""
+    if syntax in {"fixed", "perl"}:
+        return str(re2.escape(expression)) if syntax == "fixed" else expression
+    written, starts = "", True
+    for token in _SETS_AND_LETTERS.finditer(expression):
+        after = expression[token.end() :][:2]
+        letter = token["escaped"] or token["plain"] or ""
+        operates = letter in {*"+?(){}|"} and bool(token["escaped"]) == (syntax == "basic")
+        one = f"\\{letter}" if letter in {*r".+*?()|[]{}^$\\"} else letter
+        if token["set"]:
+            one = _LITERAL_IN_SET.sub(r"\\\g<0>", token["set"])
+        elif operates or token["plain"] == "*":
+            is_perl = syntax == "extended" and letter == "?" and written.endswith("(")
+            if not starts or letter not in {*"*+?"} or is_perl:
+                one = "{0" if letter == "{" and after[:1] == "," else letter
+            elif syntax == "extended":
+                one = ""
+        elif token["escaped"]:
+            one = _ESCAPES.get(letter, one)
+        elif letter in {*".[\\"} or (
+            letter in {*"^$"} and (syntax == "extended" or _is_anchor(letter, after, starts=starts))
+        ):
+            one = letter
+        starts = (operates and letter in {*"(|"}) or one == "^" or (starts and not one)
+        written += one
+    return written
+
+
+def _is_anchor(letter: str, after: str, *, starts: bool) -> bool:
+    """Say whether `^` or `$` of a basic pattern is at an edge of what it stands in."""
+    return starts if letter == "^" else after in {"", "\\)", "\\|"}
+
+
 def _check_letters(text: str) -> None:
     try:
         text.encode()
@@ -67,19 +147,20 @@ def _check_letters(text: str) -> None:
 
 
 @lru_cache(maxsize=64)
-def _compile(expression: str, *, lines: bool) -> Any:
+def _compile(expression: str, *, lines: bool, typed: str = "", longest: bool = False) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.never_nl = lines
-    options.max_mem = _MEMORY
-    typed = expression.removeprefix("(?m)")
+    options.longest_match = longest
+    options.max_mem = _MEMORY * (32 if typed else 1)  # who types it waits alone
+    typed, slash = (f"'{typed}'", "") if typed else (f"/{expression.removeprefix('(?m)')}/", ", and / is written \\/")
     try:
         return re2.compile(expression, options)
     except re2.error as error:
-        what = str(error.args[0], "utf-8", "replace")
+        what = str(error.args[0], "utf-8", "replace").partition(": (?m")[0]
         raise InputError(
-            f"/{typed}/ is not a regular expression that can be searched: {what}; look-around "
-            "and back-references are not supported, and / is written \\/"
+            f"{typed} is not a regular expression that can be searched: {what}; look-around "
+            f"and back-references are not supported{slash}"
         ) from error
 
 
@@ -137,10 +218,16 @@ def lines_matching(chunk: Chunk, query: Query) -> list[int]:
     return sorted({place.line for place in _places(chunk, finders(query))})
 
 
-def reading_order(place: TextMatch) -> tuple[bool, bool, TextMatch]:
-    """Return what orders places for a reader: code of the program first, then its documentation, then the rest."""
-    language = BY_EXTENSION.get(place.path.rpartition(".")[2].lower(), "")
-    return any(traits_of(place.path)), language in PROSE, place
+def reading_order(place: TextMatch) -> tuple[int, TextMatch]:
+    """Return what orders places for a reader: code of the program first, then tests, documentation and the rest."""
+    return reading_class(place.path), place
+
+
+def reading_class(path: str) -> int:
+    """Return 0 for code of the program, 1 for its tests and examples, 2 for documentation, 3 for what else there is."""
+    is_test, is_example, is_aside = traits_of(path)
+    is_prose = BY_EXTENSION.get(path.rpartition(".")[2].lower(), "") in PROSE
+    return 3 if is_aside else 2 if is_prose else int(is_test or is_example)
 
 
 def _places(chunk: Chunk, wanted: Sequence[Any]) -> Iterator[TextMatch]:

@@ -10,7 +10,7 @@ long first answer for a lost one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict
+from dataclasses import MISSING, asdict, replace
 from functools import partial
 from inspect import Signature
 from typing import Annotated, Any
@@ -23,9 +23,11 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import RootModel
 
 from assay import __version__
-from assay.errors import AssayError, printable
+from assay.errors import AssayError, InputError, nearest, printable
 from assay.operations.catalogue import OPERATIONS, Operation
+from assay.operations.read import UnitText
 from assay.operations.render import as_text
+from assay.operations.sizing import FoundAnswer, FoundUnit
 from assay.parameters import Declared, described, parameters_of, read_request, schema_of
 from assay.serve.session import Session
 
@@ -37,12 +39,23 @@ _AT_ONCE = 16
 """Questions that are worked on: more would be no faster, and each thread keeps memory of its own."""
 
 
-INSTRUCTIONS = (
-    "Finds code by meaning, offline. Use search for where or how something is done, read for a whole unit, related for "
-    "what touches a line, log for when and why something was changed, pattern for every place of a structure, outline "
-    "before reading files. Lines are 1-based and inclusive, paths relative to root. Indexes are made and refreshed by "
-    "themselves."
+_USES = {
+    "search": "search for where or how something is done",
+    "read": "read for a whole unit",
+    "related": "related for what touches a line",
+    "log": "log for when and why something was changed",
+    "pattern": "pattern for every place of a structure",
+    "outline": "outline before reading files",
+}
+_INSTRUCTIONS = (
+    "Finds code by meaning, offline. Use {}. Lines are 1-based and inclusive, paths relative to root. Indexes are made "
+    "and refreshed by themselves."
 )
+LEAN = "lean"
+_LISTS = {LEAN: ("search", "read"), "all": tuple(each.name for each in OPERATIONS if each.tool is not None)}
+_ON_REQUEST = "rank"
+Shown = set[tuple[str, str, str]]
+"""The lines that a session was shown: root, path, and the line with its number."""
 _LEFT_OUT = {"search": frozenset(("repo", "lang", "file", "kind", "group", "explain")), "log": frozenset(("file",))}
 """Parameters that query words say, or that only JSON shows."""
 _FAR = 10**6
@@ -58,26 +71,40 @@ class _Exact(Tool):  # type: ignore[misc]  # it is Any
         return self.fn_metadata.convert_result(found) if convert_result else found
 
 
-def server_of(session: Session, *, structured: bool = False, rank: bool = False) -> MCPServer[Any]:
+def server_of(
+    session: Session, *, structured: bool = False, tools: str = LEAN, shown: Shown | None = None
+) -> MCPServer[Any]:
     """Return the server of a session, as yet on no transport.
 
-    If `structured`, answers have typed content beside their text, and tools a schema of it; `rank` lists the tool that
-    orders candidate programs.
+    If `structured`, answers have typed content beside their text, and tools a schema of it. `tools` are names of tools,
+    with commas, or of a list of them. What a text answer showed goes into `shown`, and later searches leave it out.
     """
     threads = CapacityLimiter(_AT_ONCE)
-    listed = [each for each in OPERATIONS if each.tool is not None or (rank and each.name == "rank")]
-    tools = [_tool(each, session, threads, structured=structured) for each in listed]
-    return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
+    listed = _tools_named(tools)
+    uses = ", ".join(_USES[each.name] for each in listed if each.name in _USES)
+    made = [_tool(each, session, threads, None if structured else shown, structured=structured) for each in listed]
+    text = _INSTRUCTIONS.format(uses or "its tools")
+    return MCPServer("assay", version=__version__, instructions=text, log_level="ERROR", tools=made)
 
 
-def _tool(operation: Operation, session: Session, threads: CapacityLimiter, *, structured: bool) -> Tool:
+def _tools_named(text: str) -> list[Operation]:
+    names = {one for name in text.split(",") for one in _LISTS.get(name.strip(), (name.strip(),))}
+    if unknown := sorted(names.difference(_LISTS["all"], [_ON_REQUEST])):
+        known = [*_LISTS, *_LISTS["all"], _ON_REQUEST]
+        raise InputError(f"--tools: unknown tool '{unknown[0]}'; {nearest(unknown[0], known)}")
+    return [each for each in OPERATIONS if each.name in names]
+
+
+def _tool(
+    operation: Operation, session: Session, threads: CapacityLimiter, shown: Shown | None, *, structured: bool
+) -> Tool:
     """Return the tool of an operation."""
     left_out = _LEFT_OUT.get(operation.name, frozenset(("explain",)))
     known = {each.name: each for each in parameters_of(operation.request) if each.name not in left_out}
     usual = {**(operation.tool or {}), **({"group": True} if operation.name == "search" and not structured else {})}
 
     async def answer(arguments: dict[str, Any], context: Context[Any, Any]) -> CallToolResult:
-        work = partial(_guarded, operation, known, usual, arguments, session, structured=structured)
+        work = partial(_guarded, operation, known, usual, arguments, session, shown=shown, structured=structured)
         async with create_task_group() as beside:
             beside.start_soon(_report, session, context)
             found: CallToolResult = await to_thread.run_sync(work, limiter=threads)
@@ -139,6 +166,7 @@ def _guarded(  # noqa: PLR0913  what a call is made of
     arguments: Mapping[str, Any],
     session: Session,
     *,
+    shown: Shown | None,
     structured: bool,
 ) -> CallToolResult:
     """Return an answer, or an error as an answer: one for people in its words, a lost file by its name."""
@@ -146,6 +174,8 @@ def _guarded(  # noqa: PLR0913  what a call is made of
     try:
         request = read_request(operation.request, arguments, list(known.values()), usual)
         answer = run(request, session)
+        if shown is not None:
+            answer = _without_shown(answer, shown)
         text = [TextContent(type="text", text=as_text(answer))]
         return CallToolResult(content=text, structured_content=asdict(answer) if structured else None)
     except AssayError as error:
@@ -153,3 +183,21 @@ def _guarded(  # noqa: PLR0913  what a call is made of
     except OSError as error:
         what = f"cannot be read: {error.strerror or type(error).__name__}"
     return CallToolResult(content=[TextContent(type="text", text=printable(what))], is_error=True)
+
+
+def _without_shown(answer: Any, shown: Shown) -> Any:
+    """Return an answer whose hits are without lines if all of these were shown before, and add the others to them."""
+    if isinstance(answer, UnitText):
+        shown.update(_rows(FoundUnit(answer.path, answer.start_line, 0, 0, "", "", "", answer.text, root=answer.root)))
+    if not isinstance(answer, FoundAnswer):
+        return answer
+    hits = []
+    for hit in answer.hits:
+        is_known = bool(hit.text) and shown.issuperset(_rows(hit))
+        hits.append(replace(hit, text="", lines=[], more=[], kind=f"shown above: {hit.kind}") if is_known else hit)
+        shown.update(_rows(hit))
+    return replace(answer, hits=hits)
+
+
+def _rows(unit: FoundUnit) -> Shown:
+    return {(unit.root, unit.path, row) for row in unit.rows.split("\n")} if unit.text else set()

@@ -1,0 +1,96 @@
+"""`assay grep` beside the grep of the system, on files as people have them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from assay.operations import grep
+
+FILES = {
+    "a/core.py": 'import os\n\n\nclass Foo:\n    """A foo(1)|bar."""\n\n    def get(self):\n        return self.x\n\n\n'
+    "def run(foo):\n    return foo.get() or a.b or a-b  # [w]x\n",
+    "a/use.py": "from core import Foo\nFoo().get()\nif x{1}: y$x ^z\naab aaab\\t1.5 run\nset reset set_ sets\r\n",
+    "b/notes.md": "# Foo\n\nIt has getFoo, café and *args.\n" + "foo\n" * 9,
+    "b/test_core.py": "import core\n\n\ndef test_get():\n    assert core.Foo().get() is None\n",
+    "b/latin.txt": "no end foo",
+}
+COMMANDS = r"""
+foo ; -n foo ; -niw foo ; -F a.b ; -nF -e a.b -e '|' ; -nE 'get|set' ; 'get\|set' ; 'foo(' ; '\(foo\|get\)'
+-E '\bget\(' ; -nP '^\w+ \w' ; -x foo ; -nx -e foo ; -n '^import' ; 'get()$' ; 'a^b' ; 'y$x ^z' ; '*args'
+-E '\*args' ; '[]]' ; '[\w]x' ; -P '\d\.\d' ; '[[:upper:]]oo' ; 'a\{3\}b' ; -E 'a{3}b' ; -E 'a{,2}b' ; '\<set\>'
+-E 'x{1}' ; 'x{1}' ; -E 'x\{' ; -o '[a-z]*et' ; -ohE 'g|ge|get' ; -ow 'set' ; -on 'fo*' ; -v e ; -vc e ; -c Foo
+-l Foo ; -c zzz ; -nC1 get ; -A2 -n class ; -B 1 return ; -nC1 -m2 foo ; -niC1 foo ; -m 1 foo ; -n -e os -e None
+-n 'café\|é' ; -n '' ; -nE '^$' ; . ; --include=*.py get ; -nE 'a|' ; --exclude=*.py foo ; -wE 'se|set' ; -hn foo
+-Hn foo ; -e -b ; '\.py' ; --color=never -n 'get()' ; zzz ; -q foo
+"""
+CASES = [case for row in COMMANDS.strip().splitlines() for case in row.split(" ; ")]
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, newline="")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("tree")
+def test_the_output_is_that_of_grep(assay):
+    if "GNU grep" not in subprocess.run(["grep", "--version"], capture_output=True, text=True, check=False).stdout:
+        pytest.skip("no GNU grep here")
+    differing = []
+    for case in CASES:
+        words = shlex.split(case)
+        named = [] if "h" in words[0] else ["-H"]
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+        command = ["grep", *named, *words, *sorted(FILES)]
+        theirs = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        wanted = [line for line in theirs.stdout.splitlines() if not ("c" in words[0] and line.endswith(":0"))]
+        ours = assay("grep", "-r", "--plain-order", *words)
+        if (ours.status, ours.out.splitlines()) != (theirs.returncode, wanted):
+            differing.append((case, ours.status, ours.out, ours.err, wanted))
+    assert not differing
+
+
+def test_what_declares_comes_first_and_an_index_orders_the_rest(assay, tree: Path):
+    ran = assay("grep", "-rlw", "Foo")
+    assert ran.out.split() == ["a/core.py", "a/use.py", "b/test_core.py", "b/notes.md"]
+    assert "4 matches" not in ran.err
+    assert "5 matches in 4 files" in ran.err
+    assert "ordered without the index: there is none" in ran.err
+    assert assay("index", ".").status == 0
+    (tree / "a" / "aaa.py").write_text("x = 1  # since then, run once\n")
+    ran = assay("grep", "-l", "run", ".")
+    assert (ran.out.split(), "without the index" in ran.err) == (["./a/core.py", "./a/use.py", "./a/aaa.py"], False)
+
+
+def test_nothing_is_missed_and_one_line_says_what_is_wrong(assay, tree: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(grep, "BLOCK", 64)
+    (tree / "large.min.js").write_text("x\n" * 700_000 + "needle\nlast" + "y" * 50)
+    (tree / "data.bin").write_bytes(b"\0needle\n")
+    (tree / "utf16.txt").write_bytes("a needle\n".encode("utf-16"))
+    (tree / ".gitignore").write_text("*.log\n")
+    (tree / "left.log").write_text("needle\n")
+    ran = assay("grep", "-nA1", "needle")
+    assert ran.out.splitlines() == [
+        "utf16.txt:1:a needle",
+        "--",
+        "large.min.js:700001:needle",
+        f"large.min.js-700002-last{'y' * 50}",
+    ]
+    assert ran.err.splitlines()[:2] == ["assay: data.bin: binary file matches", "assay: 3 matches in 3 files"]
+    assert assay("grep", "needle", "left.log", "data.bin", "-a").out == "data.bin:\0needle\nleft.log:needle\n"
+    ran = assay("grep", "needle", "left.log", "nowhere", "a")
+    assert (ran.status, ran.out) == (2, "left.log:needle\n")
+    assert "nowhere: No such file or directory" in ran.err
+    assert assay("grep", "-c", "needle", "left.log", "a/use.py").out == "left.log:1\na/use.py:0\n"
+    for case in (r"'\(a\)\1'", "-P 'a(?=b)'", "'[a'", "-E 'a)'"):
+        ran = assay("grep", *shlex.split(case))
+        assert (ran.status, "look-around and back-references are not supported" in ran.err) == (2, True)
+    assert "no PATTERN" in assay("grep").err
