@@ -55,7 +55,7 @@ def test_it_answers_as_a_folder_does(assay, project: Path, tmp_path: Path, index
     for place in (indexed.place, str(tmp_path / "folder")):
         at = ("--index", place)
         search = assay("search", "send mail", project, *at, "--format", "json", "--mode", "all")
-        every = assay("search", "mail", project, *at, "--all-matches")
+        every = assay("search", '"mail"', project, *at)
         related = assay("related", f"{project}/mail/send.py:6", project, *at)
         status = json.loads(assay("status", project, *at, "--format", "json").out)
         facts = {key: status[key] for key in ("files", "chunks", "encoder", "whole", "damage", "left_out", "notes")}

@@ -35,7 +35,7 @@ def opened(tmp_path_factory):
 
 
 def answers(workspace):
-    found = answer([workspace], QUESTIONS, 10, literal=True)
+    found = answer([workspace], QUESTIONS, 10)
     return found, related_answer(workspace, "arrays.py", 44, 10)
 
 

@@ -129,22 +129,22 @@ def kept(*chunks: Chunk) -> Snapshot:
     return Snapshot.of(chunks, np.zeros((len(chunks), 4), dtype=np.float32))
 
 
-def places(text: str = "", chunks=LOADED, **filters) -> list[tuple[str, int, int]]:
-    found = text_matches(kept(*chunks), Query("q", text, **filters))
+def places(*exact: str, chunks=LOADED, **filters) -> list[tuple[str, int, int]]:
+    found = text_matches(kept(*chunks), Query("q", "", **{"exact": exact, **filters}))
     return [(place.path, place.line, place.column) for place in found]
 
 
 def test_every_place_is_found_letter_by_letter_and_filters_mean_what_they_mean_for_the_ranked_list():
     assert places("load") == [("a.py", 3, 5), ("a.py", 4, 12), ("a.py", 4, 23), ("b.md", 1, 1), ("b.md", 1, 15)]
     assert places("Load") == [("a.py", 4, 12)]
-    assert places('"load it"') == [("b.md", 1, 1)]
+    assert places("load it") == [("b.md", 1, 1)]
     assert places("a.*b") == [("c.txt", 7, 1)]
     assert places(":\n    return") == [("a.py", 3, 15)]
     assert places("nowhere") == []
     assert {path for path, *_ in places("load", mode="docs")} == {"b.md"}
     assert {path for path, *_ in places("load", paths=("!*.md",))} == {"a.py"}
     shared = (LOADED[0], Chunk("4", "def load(path):", "python", "a.py", 3, 3))
-    assert len(places("load", shared)) == 3, "what two chunks share counts once"
+    assert len(places("load", chunks=shared)) == 3, "what two chunks share counts once"
 
 
 def test_expressions_match_within_lines_wherever_those_end():

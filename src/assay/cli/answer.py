@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from textwrap import wrap
@@ -112,21 +112,17 @@ class AnswerOutput:
         return dumps({**file, "relevant": self.answer.relevant, "places": places}) + "\n"
 
     def _places(self) -> str:
-        places = (self._matches().get("matches") or {}).get("places", ())
-        rest = "".join(f"{printable(place['path'])}:{place['line']}:{place['column']}:match\n" for place in places)
-        return "".join(map(self._place, self._fitting(rest, self._place))) + rest
+        return "".join(map(self._place, self._fitting("", self._place)))
 
     def _place(self, hit: Hit) -> str:
         return quickfix(hit, self._lines(hit))
 
     def _text(self) -> str:
-        matches = self._matches()
-        rest = _matches_text(matches["matches"]) if matches and self.given.all_matches else ""
         if self.given.by == "file":
             shown = partial(file_text, wanted=terms_to_mark(self._asked))
-            return "".join(shown(file, color=wants_color()) for file in self._files(rest, shown)) + rest
+            return "".join(shown(file, color=wants_color()) for file in self._files("", shown))
         color = wants_color()
-        return "".join(self._hit_text(hit, color=color) for hit in self._fitting(rest, self._hit_text)) + rest
+        return "".join(self._hit_text(hit, color=color) for hit in self._fitting("", self._hit_text))
 
     def _hit_text(self, hit: Hit, *, color: bool = False) -> str:
         explain, clip, wanted = self.given.explained, not self._whole, terms_to_mark(self._asked)
@@ -170,17 +166,11 @@ class AnswerOutput:
         return files[:fitting]
 
     def _matches(self) -> dict[str, Any]:
-        """Return the matches as JSON has them; places that would take over half of the budget are left out."""
+        """Return how many matches there are, as JSON has it."""
         if self.answer.matches is None:
             return {}
-        places, budget = self.answer.matches, self.given.budget
-        counts = {"count": len(places), "files": len({place.path for place in places})}
-        if not self.given.all_matches:
-            return {"matches": counts}
-        matches = {**counts, "places": list(map(asdict, places))}
-        if budget is not None and tokens(dumps(matches)) > budget // 2:
-            return {"matches": counts}
-        return {"matches": matches}
+        places = self.answer.matches
+        return {"matches": {"count": len(places), "files": len({place.path for place in places})}}
 
 
 def explain(answer: Answer, opened: Sequence[Workspace], *, hidden: bool = False, counts: bool = False) -> None:
@@ -196,9 +186,7 @@ def explain(answer: Answer, opened: Sequence[Workspace], *, hidden: bool = False
     if counts and answer.matches is not None:
         files = len({place.path for place in answer.matches})
         more = "or more " if len(answer.matches) == MOST_MATCHES else ""
-        say(
-            f"{counted(len(answer.matches), 'match')} {more}in {counted(files, 'file')}; --all-matches lists the places"
-        )
+        say(f"{counted(len(answer.matches), 'match')} {more}in {counted(files, 'file')}; assay grep lists them")
     for problem in answer.problems[:_MOST_PROBLEMS]:
         say(f"not all roots were searched: {problem}")
     if len(answer.problems) > _MOST_PROBLEMS:
@@ -214,17 +202,6 @@ def as_dict(hit: Hit) -> dict[str, Any]:
     """Return a hit as JSON has it (docs/formats.md); lines are 1-based and inclusive."""
     unit = record(hit, explain=True)
     return as_row(unit, "more", "why") | {"why": unit.why}
-
-
-def _matches_text(matches: Mapping[str, Any]) -> str:
-    """Return matches for people: how many, then the lines of each file."""
-    rows: dict[str, list[str]] = {}
-    for found in matches.get("places", ()):
-        rows.setdefault(found["path"], []).append(str(found["line"]))
-    head = f"{counted(matches['count'], 'match')} in {counted(matches['files'], 'file')}\n"
-    return head + "".join(
-        f"  {printable(path)}: {', '.join(dict.fromkeys(numbers))}\n" for path, numbers in rows.items()
-    )
 
 
 _NAMES = 3

@@ -34,7 +34,6 @@ class SearchOptions(Options):
     full: bool = flag("--full", "Print whole hits, not only their most relevant lines.")
     expanded: bool = flag("--expand-groups", "Print every hit, rather than one for several members of a type.")
     explained: bool = flag("--explain", "Print how each score is computed.")
-    all_matches: bool = flag("--all-matches", "Also print the number and places of all matches of QUERY itself.")
     nearest: bool = flag("--nearest", "With --format jsonl, print the nearest hits even if none is relevant.")
     no_refresh: bool = options.no_refresh()
     chosen: SettingsOptions = shared(SettingsOptions)
@@ -69,11 +68,11 @@ def search(given: SearchOptions) -> int:
     )
     opened = found.workspaces
     named = given.form in {"text", "vimgrep"} or are_several
-    ask = partial(answer_of, opened, queries, literal=given.all_matches, named=named)
+    ask = partial(answer_of, opened, queries, named=named)
     answer = listed(given, ask, opened[0].settings.search.limit)
     answer = replace(answer, problems=found.problems + answer.problems)
     output = AnswerOutput(answer, tuple(query.text for query in queries), opened, given)
     click.echo(output.written(), nl=False, color=True)
     hidden = given.form == "jsonl" and not given.nearest
-    explain(answer, opened, hidden=hidden, counts=not given.all_matches and given.form in {"text", "vimgrep"})
+    explain(answer, opened, hidden=hidden, counts=given.form in {"text", "vimgrep"})
     return 0 if answer.relevant else 1

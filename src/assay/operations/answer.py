@@ -89,7 +89,7 @@ class Answer(Sequence[Hit]):
     notes: tuple[str, ...] = ()
     """What the answer does without, and why: a reranker, or the words of a language that is not read."""
     matches: tuple[TextMatch, ...] | None = None
-    """Every place that holds what a query quotes or one of its expressions, or, if asked for, a query itself."""
+    """Every place that holds what a query quotes or one of its expressions."""
     problems: tuple[Problem, ...] = ()
     """Roots that could not be asked, each with the reason; the hits are those of the others."""
     truncated: bool = False
@@ -116,12 +116,10 @@ class Answer(Sequence[Hit]):
         return self.hits[index]
 
 
-def answer(
-    workspaces: Sequence[Workspace], queries: Sequence[Query], k: int, *, literal: bool = False, named: bool = False
-) -> Answer:
+def answer(workspaces: Sequence[Workspace], queries: Sequence[Query], k: int, *, named: bool = False) -> Answer:
     """Ask all workspaces every query, in one pass where their settings are the same.
 
-    With `literal`, count every place that holds a query letter by letter. With `named`, and with several workspaces,
+    With `named`, and with several workspaces,
     each path has the name of its root before it, so that it can be opened from where that name was given.
     """
     named = named or len(workspaces) > 1
@@ -129,10 +127,7 @@ def answer(
     found = joint_answer(searches, queries, k, rooted=named)
     if named:
         found = replace(found, hits=tuple(_with_chunks(hit, _with_root_before_path) for hit in found.hits))
-    if not literal or found.matches is not None:
-        return found
-    every = matches_of(searches, queries, rooted=named)
-    return replace(found, relevant=found.relevant or bool(every), matches=every)
+    return found
 
 
 def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: int, *, rooted: bool = False) -> Answer:

@@ -186,11 +186,11 @@ def holding(
 
 
 def text_matches(snapshot: Snapshot, query: Query, most: int = MOST_MATCHES) -> list[TextMatch]:
-    """Return every place of what a query quotes, of its expressions, or without any of its whole text, in order.
+    """Return every place of what a query quotes and of its expressions, in order.
 
     Of more than `most`, those of the first chunks are returned. Paths begin with the root if there are several.
     """
-    wanted = finders(query) or [exact(_without_quotes(query.text.strip()))]
+    wanted = finders(query)
     allowed = filter_mask(snapshot, query)
     numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
     until, found = time.monotonic() + DEADLINE_S, set[TextMatch]()
@@ -206,11 +206,6 @@ def _check_time(until: float, deadline_s: float) -> None:
     if time.monotonic() > until:
         wanted = "keep fewer files, as with file:src or lang:py"
         raise InputError(f"not all texts could be read in {deadline_s:g} s: {wanted}")
-
-
-def _without_quotes(text: str) -> str:
-    """Return a text without the quotes around all of it."""
-    return text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
 
 
 def lines_matching(chunk: Chunk, query: Query) -> list[int]:
