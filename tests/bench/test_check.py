@@ -98,7 +98,7 @@ def test_the_files_as_they_are_serve_where_no_commit_is_named(checkout, tmp_path
     assert list(map(str, found.problems)) == ["set.csv:3: new.py:1-2: the file ends at line 1 in the folder"]
     (tmp_path / "plain").mkdir()
     for folder, pin, said in (
-        (tmp_path / "plain", "c0ffee", "is no git repository, and the ground truth speaks of commit c0ffee"),
+        (tmp_path / "plain", "c0ffee", "is not a git repository, and the ground truth names commit c0ffee"),
         (root, "c0ffee", "has no commit c0ffee"),
         (tmp_path / "nowhere", "", "is not a folder"),
     ):

@@ -159,7 +159,7 @@ def test_expected_values_come_from_the_reference(execute, files):
     assert ran.status == 0, ran.err
     told = json.loads(ran.out)["classes"]
     assert (told["correct"], told["IntSmallError"]) == (1, 1)
-    assert "Demo/1: 1 inputs are no tests: the reference fails: IndexError" in ran.err
+    assert "Demo/1: 1 inputs cannot be used as tests: the reference fails: IndexError" in ran.err
 
 
 def test_every_test_is_run_for_exec_at_k_unless_the_first_failure_ends_them(assay, files, tmp_path: Path):

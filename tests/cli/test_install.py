@@ -64,7 +64,7 @@ def test_nothing_is_written_where_nobody_can_be_asked(assay: Assay, project: Pat
     ran = assay("install", "--agent", "cursor")
     assert ran.status == 1
     assert '+    "assay": {' in ran.out
-    assert "nothing was written, for nobody can be asked here: add --yes" in ran.err
+    assert "nothing was written: there is no terminal to ask on; add --yes" in ran.err
     assert not (project / ".cursor").exists()
 
 

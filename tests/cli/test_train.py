@@ -63,11 +63,11 @@ def test_what_cannot_be_trained_is_said(refuses, judged: Path, monkeypatch: pyte
             ("encoder --join words.npz --set entries=3", "unknown setting 'entries' in --set"),
             (
                 "ranking mail.csv shop.csv --checkouts nowhere",
-                "'mail.csv' speaks of the repository 'mail', and there is no folder 'nowhere/mail'",
+                "'mail.csv' names the repository 'mail', and there is no folder 'nowhere/mail'",
             ),
             (
                 "ranking none.csv --checkouts nowhere",
-                "'none.csv' speaks of the repository 'none', and there is no folder 'nowhere/none'",
+                "'none.csv' names the repository 'none', and there is no folder 'nowhere/none'",
             ),
             ("judge labels.jsonl", "'labels.jsonl' is not a source: give NAME=FILE, each name once"),
         )

@@ -185,12 +185,13 @@ def test_what_the_reference_returns_is_expected_and_one_that_does_not_run_is_tol
     assert reading.tasks[0].tests == (Call((1,), 2), Call(([1],), (float("inf"),), 1e-6))
     assert reading.tasks[0].timeout_s == 240.0
     assert [str(each) for each in reading.problems] == [
-        "t: 1 inputs are no tests: the contract does not hold: AssertionError",
-        "t: 1 inputs are no tests: the reference takes longer than 60 s for all inputs",
+        "t: 1 inputs cannot be used as tests: the contract does not hold: AssertionError",
+        "t: 1 inputs cannot be used as tests: the reference takes longer than 60 s for all inputs",
     ]
     reading = with_expected_outputs(with_inputs((1,)), Answers("", ended="broken", detail="no cage"))
     assert reading.tasks[0].tests == ()
-    assert str(reading.problems[0]) == "t: 1 inputs are no tests: running the reference ended by broken (no cage)"
+    what = "1 inputs cannot be used as tests: running the reference ended by broken (no cage)"
+    assert str(reading.problems[0]) == f"t: {what}"
 
 
 def test_what_a_reference_answered_is_kept(tmp_path: Path):

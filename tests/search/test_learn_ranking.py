@@ -92,7 +92,7 @@ def test_long_chunks_do_not_pay():
 
 def test_truths_that_nothing_can_be_learned_from_are_refused(judged, examples, tmp_path: Path):
     truths, checkouts = judged
-    with pytest.raises(InputError, match=r"speaks of the repository 'mail', and there is no folder"):
+    with pytest.raises(InputError, match=r"names the repository 'mail', and there is no folder"):
         judged_queries(truths, tmp_path / "elsewhere")
     moved = shutil.copytree(checkouts, tmp_path / "checkouts")
     (moved / "zoo" / "animals.py").write_text("one = 1\n")

@@ -83,7 +83,7 @@ class HttpServer:
         elif self.token:
             say(f"its token is {self.token}")
         if not self.rules.public:
-            say("there is no TLS: whoever can listen in on the network can read the token and the answers")
+            say("there is no TLS: anybody who can listen on the network can read the token and the answers")
 
     def open_page(self) -> None:
         """Open the page in a browser."""

@@ -294,7 +294,7 @@ def _refused(error: Exception, agent: Agent, asked: InstallOptions) -> None:
 def _agreed(files: int, *, undo: bool) -> bool:
     """Ask whether to go on; nobody to ask is no."""
     if not sys.stdin.isatty():
-        say("nothing was written, for nobody can be asked here: add --yes")
+        say("nothing was written: there is no terminal to ask on; add --yes")
         return False
     what = "this" if files == 1 else f"these {files} changes"
     if click.confirm(f"Take {what} back?" if undo else f"Write {what}?", err=True):

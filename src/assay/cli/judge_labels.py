@@ -222,8 +222,8 @@ def _label(request: LabelRequest) -> bool:
         tests = ballots.shown_tests(request.tests, {pair.digest for pair in pairs})
         pairs = _only(pairs, tests, "without tests", f"no pair of {request.pairs} has tests in {request.tests}")
     if request.disputed:
-        why = f"nobody is at odds in {request.out}: there is nothing to settle yet"
-        pairs = _only(pairs, ballots.read_study(request.out).disputed(request.person), "that nobody disputes", why)
+        why = f"no labels differ in {request.out}: there is nothing to settle yet"
+        pairs = _only(pairs, ballots.read_study(request.out).disputed(request.person), "whose labels agree", why)
     if request.fresh:
         start_fresh(file)
     state = ("shown" if request.show_tests else "hidden") if tests else ""

@@ -100,6 +100,6 @@ def _is_named(name: str | None) -> bool:
 def _reason(error: Exception) -> str:
     """Return the innermost cause that the parser names, without its trace, in the letters that were typed."""
     if isinstance(error, UnicodeEncodeError):
-        return "it holds characters that are no text"
+        return "it holds characters that cannot be encoded as text"
     causes = re.findall(r"^ +\d+: (.+)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
     return re.sub("[µ\U0010ffff]", "$", causes[-1] if causes else str(error).splitlines()[0])

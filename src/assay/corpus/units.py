@@ -100,7 +100,7 @@ def units(
     try:
         root = SgRoot(text, GRAMMARS[language].id).root()
     except UnicodeEncodeError as error:
-        raise ParserFailed("it holds characters that are no text") from error
+        raise ParserFailed("it holds characters that cannot be encoded as text") from error
     return units_in(root, text, lines, language, longest, small=small), root
 
 

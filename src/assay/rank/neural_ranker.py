@@ -181,4 +181,4 @@ def open_reader(folder: Path, layout: TokenLayout) -> Reader:
     try:
         return Reader(Tokenizer.from_file(str(file)), layout)
     except Exception as error:  # the library raises nothing narrower
-        raise InputError(f"{file} is no tokenizer: {error}; copy the whole folder again, or train again") from error
+        raise InputError(f"{file} is not a tokenizer: {error}; copy the whole folder again, or train again") from error

@@ -141,7 +141,7 @@ def _source(record: Fields, task: Task, stop: str) -> str:
     given = next((name for name in _WHOLE if name in record), "")
     if "completion" in record.values and given in {"", "source"}:
         if not task.prompt:
-            raise FieldError("a completion without its prompt is no program: give --tasks")
+            raise FieldError("a completion without its prompt is not a program: give --tasks")
         return task.prompt + samples.cut(record.text("completion"), samples.STOPS[stop or samples.DEFAULT_STOP])
     if not given:
         raise FieldError(f"no program: it needs a field {', '.join(_WHOLE)} or completion")

@@ -165,7 +165,7 @@ class Changes:
             time.sleep(_BLIND_S)  # a folder went while it was to be watched
         except NoWatch as error:
             self._is_polling = True
-            wanted = "to be told of changes, raise fs.inotify.max_user_watches and max_user_instances and start again"
+            wanted = "to receive changes, raise fs.inotify.max_user_watches and max_user_instances and start again"
             self._say(f"the system watches no more folders ({error}): looking at all files instead; {wanted}")
         for each in roots:
             each.pace = self._polling if self._is_polling else each.pace

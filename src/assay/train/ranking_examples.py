@@ -144,7 +144,7 @@ def _judged_in(file: Path, checkouts: Path) -> Iterator[JudgedQuery]:
     name = next((stem.removesuffix(suffix) for suffix in SUFFIXES if stem.endswith(suffix)), stem)
     root = checkouts / name
     if not root.is_dir():
-        raise InputError(f"'{file}' speaks of the repository '{name}', and there is no folder '{root}'")
+        raise InputError(f"'{file}' names the repository '{name}', and there is no folder '{root}'")
     reading = truth_formats.read(file)
     pinned = reading.truth.commit
     reading = replace(reading, truth=replace(reading.truth, commit=""))  # the folder is taken as it is

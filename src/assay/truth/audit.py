@@ -188,7 +188,7 @@ def _missing(truth: Truth, names: Sequence[str], places: TextsAt, faults: Mappin
     judged = {judgment.query_id for judgment in truth.judgments}
     right = {judgment.query_id for judgment in truth.judgments if judgment.grade > 0}
     bare = [query for query in queries if query not in judged]
-    yield _finding("queries without judgment", bare, len(queries), "queries that nobody judged an answer of")
+    yield _finding("queries without judgment", bare, len(queries), "queries without a judged answer")
     wrong = [query for query in queries if query in judged - right]
     yield _finding("unanswered queries", wrong, len(queries), "queries whose every judged answer is wrong")
     lost = Counter(each.query_id for each in truth.judgments if each.query_id not in set(queries))
@@ -221,7 +221,7 @@ def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
         ("right and wrong", "of these, right for one and wrong for another", right),
         (
             "self-contradictory judgments",
-            "of these, where one judge differs from itself, or nobody says who judged",
+            "of these, where one judge differs from itself, or the judge is unknown",
             themselves,
         ),
     ):
@@ -298,8 +298,8 @@ def _judged_twins(
     what = "equal texts judged differently for one query"
     yield _finding("twins judged differently", different, len(judged), what)
     unjudged.sort(key=lambda each: -each[0])
-    told = [f"{text} and {count} more that nobody judged" for count, text in unjudged]
-    what = "right answers with equal texts that nobody judged, and that count as wrong"
+    told = [f"{text} and {count} more that are not judged" for count, text in unjudged]
+    what = "right answers with equal texts that are not judged and count as wrong"
     right = sum(any(grades.values()) for grades in judged.values())
     yield _finding("twins unjudged", told, max(right, len(told)), what)
 

@@ -68,7 +68,7 @@ def qrels_of(truth: Truth, where: Callable[[int], str] | None = None) -> Qrels:
     for at, judgment in enumerate(truth.judgments):
         place = where(at) if where else f"query {judgment.query_id}"
         if judgment.query_id not in grades:
-            problems.append(Problem(place, f"'{judgment.target}' is judged for a query that nobody asks"))
+            problems.append(Problem(place, f"'{judgment.target}' is judged for a query that is not in the file"))
             continue
         found = grades[judgment.query_id]
         try:

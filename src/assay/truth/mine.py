@@ -68,7 +68,7 @@ def _pinned(root: Path, options: MineOptions, progress: Progress | None) -> Pinn
     wanted = "history" in (options.sources or SOURCES)
     newest = head(root) if is_repository(root) else ""
     if not newest:
-        what = f"'{root}' is no git repository, or has no commit yet"
+        what = f"'{root}' is not a git repository, or has no commit yet"
         if options.at or options.sources == ("history",):
             raise InputError(f"{what}: --from docs and --from tests work without one")
         return PinnedCommit("", notes=(f"{what}: nothing is mined from its history",) if wanted else ())

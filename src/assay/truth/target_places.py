@@ -28,7 +28,7 @@ class Places:
         if not root.is_dir():
             raise InputError(f"'{root}' is not a folder; give the checkout with --corpus FOLDER")
         if commit and not is_repository(root):
-            raise InputError(f"'{root}' is no git repository, and the ground truth speaks of commit {commit[:12]}")
+            raise InputError(f"'{root}' is not a git repository, and the ground truth names commit {commit[:12]}")
         self.root = root
         self.commit = commit_of(root, commit) if commit else ""
         self.when = f"at {self.commit[:12]}" if commit else "in the folder"

@@ -55,7 +55,7 @@ def test_twins_judged_differently_and_twins_nobody_judged():
     texts = documents(a=LONG, b=LONG, c=LONG, e="def add(x, y): return x + y")
     ground = truth(("area", "a", 2), ("area", "b", 0), ("sum", "e", 1), texts=texts)
     assert found(ground, "twins judged differently") == (1, 2, ("area: a=2 b=0",))
-    assert found(ground, "twins unjudged") == (1, 2, ("area: a=2 b=0 and 1 more that nobody judged",))
+    assert found(ground, "twins unjudged") == (1, 2, ("area: a=2 b=0 and 1 more that are not judged",))
     ground = truth(("area", "a", 0), ("area", "c", 1), texts=documents(a=LONG, b=LONG, c="def other(): pass"))
     assert found(ground, "twins unjudged")[0] == 0  # twins of wrong answers are no matter
 

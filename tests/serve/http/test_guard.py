@@ -364,7 +364,7 @@ def test_a_file_of_tokens_that_is_no_good_is_refused(tmp_path: Path):
     for text, mode, wanted in (
         (ann, 0o644, "may be read by everybody: chmod 600"),
         (ann, 0o620, "may be changed by others: chmod 600"),
-        ("", 0o600, "names nobody: assay token NAME"),
+        ("", 0o600, "has no tokens: assay token NAME"),
         ("ann secret", 0o600, "tokens:1 is not 'NAME sha256:HASH'"),
         ("# a\nann sha256:12", 0o600, "tokens:2 is not"),
         ("\x1b[2J sha256:" + "0" * 64, 0o600, "tokens:1 is not"),

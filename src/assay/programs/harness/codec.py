@@ -110,7 +110,7 @@ def unpack(packed: Any, find: Find | None = None) -> Any:
     try:
         return _with_depth(lambda: Unpacker(find).value(packed))
     except Exception as error:  # a forged message may do anything here
-        raise Gone(f"a message that is no value: {type(error).__name__}: {error}") from error
+        raise Gone(f"an invalid message: {type(error).__name__}: {error}") from error
 
 
 def unpack_numbered(packed: Any, find: Find | None = None) -> tuple[Any, list[Any]]:

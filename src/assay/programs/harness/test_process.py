@@ -374,7 +374,7 @@ def _read_finding(finding: Any) -> TestFinding:
         fault, line, doubtful = Fault(finding["fault"]), int(finding["line"]), bool(finding["doubtful"])
         return TestFinding(fault, f"shared: {detail}", got, expected, line, missing, doubtful)
     except Exception as error:  # a forged finding may do anything here
-        raise Gone("the tests beside the program told what is no finding") from error
+        raise Gone("the test process sent an invalid result") from error
 
 
 _TIMES: Final = 20

@@ -75,7 +75,9 @@ def known(more: Path | None = None) -> Known:
             continue
         match = _LINE.fullmatch(text)
         if match is None:
-            raise InputError(f"{more}:{number}: '{text[:60]}' is no name; wanted DISTRIBUTION or MODULE = DISTRIBUTION")
+            raise InputError(
+                f"{more}:{number}: '{text[:60]}' is not a name; write DISTRIBUTION or MODULE = DISTRIBUTION"
+            )
         module, name = match.groups()
         allowed.add(plain(name))
         if module:

@@ -172,7 +172,7 @@ def literal_of(value: Any) -> str:  # noqa: PLR0911  # a kind of value each
         return left + "".join(f"{part}, " for part in _parts(value)) + right
     if kind is set:
         return "set()"
-    raise TypeError(f"the reference returns {'nan' if kind is float else kind.__name__}, which is no plain data")
+    raise TypeError(f"the reference returns {'nan' if kind is float else kind.__name__}, which cannot be compared")
 
 
 _BRACKETS: dict[type[Any], tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}")}

@@ -127,7 +127,7 @@ def read_tokens(file: Path) -> Tokens:
     """Return the tokens of a file that only its owner, and perhaps a group, may read."""
     hashes, _ = _entries(file)
     if not hashes:
-        raise InputError(f"the tokens file '{file}' names nobody: assay token NAME --tokens '{file}' adds a person")
+        raise InputError(f"the tokens file '{file}' has no tokens: assay token NAME --tokens '{file}' adds a person")
     return Tokens(hashes)
 
 

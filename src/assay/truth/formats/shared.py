@@ -29,7 +29,7 @@ _SLASHES = re.compile(r"[/\\]")
 def fault_of(path: str) -> str:
     """Say what is wrong with the path of a target, or nothing."""
     if not path or _CONTROL.search(path):
-        return f"{path!r} is no path"
+        return f"{path!r} is not a path"
     if path.startswith(("/", "\\", "~")) or _DRIVE.match(path):
         return f"'{path}' is absolute, wanted a path relative to the repository"
     if len(path) > _LONGEST_NAME and not _nameable(path):

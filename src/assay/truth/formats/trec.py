@@ -112,9 +112,9 @@ def _ranked(path: Path, problems: list[Problem]) -> dict[str, list[Span]]:
         try:
             order = (-float(score), int(rank), len(spans))
         except ValueError:
-            place = f"rank '{rank}' or score '{score}' is no number"
+            place = f"rank '{rank}' or score '{score}' is not a number"
         else:
-            place = "the score is no number" if isnan(order[0]) else place
+            place = "the score is not a number" if isnan(order[0]) else place
         if isinstance(place, str):
             problems.append(Problem(rows.place(path, row), place))
         else:
