@@ -114,6 +114,8 @@ def test_a_bad_transcript_is_a_message(assay, transcripts: Path, tmp_path: Path)
     bad.mkdir()
     (bad / "cut.jsonl").write_text(whole[:-40])
     (bad / "odd.jsonl").write_bytes(b"\x00\xff\x1b[31m\n" * 9)
+    long = claude(tmp_path, "l", ("Grep", {"pattern": "x"}, "a" * 300_000), ("Bash", {"command": "-A " * 900}, "y"))
+    (bad / "long.jsonl").write_text(long)  # which a path that is looked for at every letter would take minutes to read
     (bad / "rows.jsonl").write_text('{"query": "a"}\n')
     other = claude(tmp_path / "elsewhere", "e", "look", ("\x1b[2JGrep", {"pattern": "x"}, "y"))
     (bad / "elsewhere.jsonl").write_text(other + '{"type": ["odd"], "sessionId": 7}\n{"type": "user", "message": 3}\n')
@@ -122,7 +124,7 @@ def test_a_bad_transcript_is_a_message(assay, transcripts: Path, tmp_path: Path)
     assert "\x1b" not in ran.out + ran.err
     assert "cut.jsonl:17: not JSON" in ran.err
     assert ran.err.count("not a transcript of Claude Code or Codex") == 2
-    assert "1 session not replayed: their folder is not a git repository of this machine" in ran.out
+    assert "2 sessions not replayed: their folder is not a git repository of this machine" in ran.out
     assert assay("bench", "agent", bad / "elsewhere.jsonl").status == 1
     assert assay("bench", "agent", bad / "rows.jsonl").status == 2
 

@@ -69,7 +69,7 @@ class AgentSession:
 
 _NOT_TYPED = ("<", "[Request interrupted", "Caveat: The messages below", "# AGENTS.md instructions")
 """How a text begins that stands where prompts do and that the agent's program wrote."""
-_PATH = re.compile(r"[\w@.+~-]*(?:/[\w@.+~-]+)+|[\w@.+~-]+\.[A-Za-z]\w{0,9}\b")
+_PATH = re.compile(r"(?<![\w@.+~/-])(?:[\w@.+~-]*(?:/[\w@.+~-]+)+|[\w@.+~-]+\.[A-Za-z]\w{0,9}\b)")
 
 
 class Transcripts:
