@@ -30,7 +30,7 @@ from assay.measure.compare import Values, compare, interval, sample_size
 from assay.measure.line_spans import Span
 from assay.measure.measures import parse
 from assay.report import document as doc
-from assay.report.plain_text import cell_text, rows_as_lines
+from assay.report.plain_text import cell_text, rows_as_lines, value_text
 from assay.truth import truth_formats
 from assay.truth.ground_truth import Truth
 from assay.values import Judgment, Query
@@ -155,14 +155,14 @@ def plan_replay(
             left_out[str(error)] += 1
             continue
         paths = known[state] = known[state] if state in known else frozenset(tree(*state))
-        ready = {
-            f"{session.id}:{at}": replace(each, expected=expected, found=tuple(filter(paths.__contains__, each.found)))
-            for at, each in enumerate(questions_of(session))
+        ready = [
+            replace(each, expected=expected, found=tuple(filter(paths.__contains__, each.found)))
+            for each in questions_of(session)
             if (expected := tuple(path for path in each.expected if path in paths and ":" not in path))
-        }
+        ]
         left_out["no question before an edit of a file that was there when they began"] += not ready
         if ready:
-            planned.setdefault(state, {}).update(ready)
+            planned.setdefault(state, {}).update({f"{session.id}:{at}": each for at, each in enumerate(ready)})
     return planned, +left_out
 
 
@@ -242,7 +242,8 @@ def _columns(asked: Asked, rows: Mapping[str, Mapping[str, float]]) -> dict[str,
     for (session, _), needed in searches.items():
         found["calls"][session].append(len(needed))
         found["tokens"][session].append(sum(row[TOKENS] for row in needed))
-    return {name: np.array([np.mean(each) for each in of.values()]) for name, of in found.items()}
+    order = sorted(found, key=lambda name: (not name.startswith("found"), name.islower(), name))
+    return {name: np.array([np.mean(each) for each in found[name].values()]) for name in order}
 
 
 def _mean(values: Values) -> doc.Mean:
@@ -266,7 +267,7 @@ def lines_of(figures: Mapping[str, Any]) -> Iterator[str]:
         for each in replayed["differences"]:
             found = cell_text(doc.figure(doc.Mean(each.difference, each.low, each.high), signed=True))
             needed = f"{replayed['difference']:g} shows in {counted(replayed['sessions_needed'][each.b], 'session')}"
-            yield f"  {each.a} - {each.b}: found {found}, p {each.holm:.3f} (Holm); {needed} (80% power)"
+            yield f"  {each.a} - {each.b}: found {found}, p {value_text(doc.probability(each.holm))} (Holm); {needed} (80% power)"
         yield from (f"  {name} is not compared: it did not answer every set" for name in replayed["incomplete"])
 
 
