@@ -267,7 +267,8 @@ def lines_of(figures: Mapping[str, Any]) -> Iterator[str]:
         for each in replayed["differences"]:
             found = cell_text(doc.figure(doc.Mean(each.difference, each.low, each.high), signed=True))
             needed = f"{replayed['difference']:g} shows in {counted(replayed['sessions_needed'][each.b], 'session')}"
-            yield f"  {each.a} - {each.b}: found {found}, p {value_text(doc.probability(each.holm))} (Holm); {needed} (80% power)"
+            p = value_text(doc.probability(each.holm))
+            yield f"  {each.a} - {each.b}: found {found}, p {p} (Holm); {needed} (80% power)"
         yield from (f"  {name} is not compared: it did not answer every set" for name in replayed["incomplete"])
 
 
