@@ -138,7 +138,10 @@ def test_lines_are_what_a_reader_reads():
     assert parse("lines@1").of(found).tolist() == [10, 1]
     assert parse("lines@5").of(found)[0] == 41
     assert np.isnan(parse("lines@5").of(found)[1])
-    assert [str(parse(name)) for name in NAMES_GIVEN if parse(name).less_is_better] == ["lines@7"]
+    assert [str(parse(name)) for name in NAMES_GIVEN if parse(name).less_is_better] == ["lines@7", "tokens@7"]
+    read = match(run, {"p": [], "q": []}, "line", cost=lambda span: 2 * span.end)
+    assert parse("tokens@5").of(read)[0] == 140
+    assert np.isnan(parse("tokens@5").of(read)[1])
 
 
 NAMES_GIVEN = [name.replace("@k", "@7").replace("@N", "@500") for name in NAMES]
@@ -173,7 +176,7 @@ def test_an_unknown_name_is_said_with_the_nearest():
         ("Recall", "did you mean 'Recall@k'"),
         ("bpref@5", "did you mean 'bpref'"),
         ("success@500", "did you mean 'success@500tokens'"),
-        ("Hit@5tokens", "did you mean 'Hit@5'"),
+        ("Hit@5tokens", "did you mean 'tokens@5'"),
         ("Hit@0", "did you mean 'Hit@k'"),
         ("MRR@0", "did you mean 'MRR@k'"),
         ("success@0tokens", "success@Ntokens"),

@@ -148,7 +148,7 @@ class GateChange:
     @property
     def worse(self) -> bool:
         """Say whether it lost more than chance explains."""
-        lost = self.now > self.before if self.measure.startswith("lines@") else self.now < self.before
+        lost = self.now > self.before if self.measure.startswith(("lines@", "tokens@")) else self.now < self.before
         return lost and self.p < _CHANCE
 
     def __str__(self) -> str:

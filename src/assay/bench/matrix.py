@@ -68,6 +68,9 @@ class SystemSpec:
     """Results that score below this are left out before they are measured."""
 
 
+USUAL = (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25"))
+
+
 @dataclass(frozen=True, slots=True)
 class BenchPlan:
     """All of an experiment that is known before it runs."""
@@ -153,6 +156,11 @@ _SECONDS = ("timeout_s", "index_timeout_s")
 _OWN = ("headers", "body")
 """What a system fills in itself, when it asks: secrets are no part of results."""
 _SYSTEM_KEYS = ("spec", "base", "needs", "chosen_on", "threshold")
+
+
+def load_systems(file: Path | None) -> tuple[SystemSpec, ...]:
+    """Return the systems and variants of a matrix file, which may name no set; without a file the usual ones."""
+    return (tuple(_systems(read_matrix(file, "retrieval"), file)) if file else ()) or USUAL
 
 
 def _set(name: str, fields: Fields, file: Path) -> SetSpec:
@@ -249,7 +257,7 @@ def plan_of(request: BenchRequest, gated: Sequence[str]) -> BenchPlan:
     """Return the plan; measures that a gate looks at are measured, too."""
     what = Path(request.what)
     if what.suffix != ".toml":
-        plan = BenchPlan((_set_of(what, request),), (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25")))
+        plan = BenchPlan((_set_of(what, request),), USUAL)
     elif request.corpus or request.form_of:
         raise InputError(
             "--corpus and --from go with a file of ground truth; a matrix names corpus and format of each set"

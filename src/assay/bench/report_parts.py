@@ -104,7 +104,7 @@ def score(study: results.Experiment, view: results.SetView, system: str, unit: s
 
 def digits_of(measure: str) -> int:
     """Return how many digits of a measure say something: none of a count of lines."""
-    return 0 if measure.startswith("lines@") else 3
+    return 0 if measure.startswith(("lines@", "tokens@")) else 3
 
 
 def cost(study: results.Experiment, view: results.SetView, title: str) -> doc.Table:

@@ -62,3 +62,21 @@ class BenchRequest(Request):
     gating: GateOptions = shared(GateOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Show each question; show the traceback of an error.")
+
+
+class AgentRequest(Request):
+    """Replay the questions of coding agents."""
+
+    transcripts: tuple[Path, ...] = argument("TRANSCRIPTS...")
+    repository: Path | None = option(
+        "--repo FOLDER", "The repository of all sessions.  [default: the folder of each]", kind="existing"
+    )
+    matrix: Path | None = option("--systems FILE", "Ask the systems of this matrix file.  [default: assay and bm25]")
+    difference: float = option(
+        "--difference D", "Also print how many sessions show a difference of D in `found`.", least=0.001, default=0.05
+    )
+    no_replay: bool = flag("--no-replay", "Only print what the transcripts say; ask no system.")
+    out: Path = option("--out FOLDER", "Where answers and results go.", kind="folder", default="assay-bench-agent")
+    fresh: bool = flag("--fresh", "Ask everything again; earlier answers are moved to FOLDER/runs.old.")
+    form: str = form("text", "json")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")

@@ -322,7 +322,7 @@ def deciding(measures: Sequence[str]) -> str:
 
 def is_quality(measure: str) -> bool:
     """Say whether more is better: not so for what a reader has to read, nor for how much was judged."""
-    return not measure.startswith(("lines@", "judged@"))
+    return not measure.startswith(("lines@", "tokens@", "judged@"))
 
 
 def all_of(role: str, sets: Mapping[str, MeasuredSet]) -> str:

@@ -1,4 +1,4 @@
-"""`assay bench`: measure systems on ground truth, with a status for CI."""
+"""`assay bench`: measure systems on ground truth, with a status for CI, or on what coding agents searched."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.bench.requests import BenchRequest, UnseenOptions
+from assay.bench.requests import AgentRequest, BenchRequest, UnseenOptions
 from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError
-from assay.io.terminal import say
+from assay.io.fields import as_json
+from assay.io.terminal import dumps, say, say_problems
+from assay.report.plain_text import shown_line
 
 if TYPE_CHECKING:
     from assay.bench.query_sets import Pairs, Unseen, UnseenLabels
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
 
-@command(BenchRequest, example="assay bench matrix.toml --fail-under Hit@5=0.70")
-def bench(request: BenchRequest) -> int:
+@command(BenchRequest, example="assay bench run matrix.toml --fail-under Hit@5=0.70")
+def run(request: BenchRequest) -> int:
     """Measure how well code search answers, with intervals, tests, latency and memory.
 
     WHAT is a repository, whose own history then is the ground truth (the default: the current folder), a file of
@@ -125,3 +127,37 @@ def _unseen_of(request: UnseenOptions) -> Unseen | None:
         return UnseenLabels(judgments, tally.stopped)
 
     return Unseen(request.spec, labels, request.depth)
+
+
+@command(AgentRequest, example="assay bench agent ~/.claude/projects/-home-me-app --repo .")
+def agent(request: AgentRequest) -> int:
+    """Say whether another search would have helped a coding agent, by its own transcripts.
+
+    TRANSCRIPTS are files of Claude Code or Codex, or folders of them: ~/.claude/projects, ~/.codex/sessions. For each
+    session it counts the searches, calls and tokens before a file was edited. Then it asks every system what the agent
+    searched, and what it was asked to do, and counts how often a file that was edited afterwards is among the answers.
+    Each repository is searched as it was committed when the session began. Nothing is sent anywhere, except to systems
+    that you name.
+
+    Exits 0, or 1 if no question can be asked.
+    """
+    from assay.bench import agent_bench, experiment
+    from assay.bench.matrix import load_systems
+    from assay.bench.transcripts import read_transcripts
+
+    systems = load_systems(request.matrix)
+    with progress() as watch:
+        read = read_transcripts(request.transcripts, watch)
+        say_problems(read.problems, every=request.verbose)
+        if not (sessions := read.sessions()):
+            raise InputError("no session of Claude Code or Codex in what was given")
+        planned, left_out = agent_bench.plan_replay(sessions, request.repository)
+        figures = {"transcripts": agent_bench.session_figures(sessions), "left_out": left_out, "skipped": read.skipped}
+        if planned and not request.no_replay:
+            setting = experiment.Setting(request.out, say, watch, f"assay {shlex.join(sys.argv[1:])}")
+            results = agent_bench.replay(planned, systems, setting, fresh=request.fresh)
+            asked = {key: each for every in planned.values() for key, each in every.items()}
+            figures["replay"] = agent_bench.replay_figures(asked, results, request.difference)
+    is_json = request.form == "json"
+    click.echo(dumps(as_json(figures)) if is_json else "\n".join(map(shown_line, agent_bench.lines_of(figures))))
+    return 0 if planned else 1

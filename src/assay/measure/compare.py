@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from math import atan, cos, erfc, inf, nan, pi, sin, sqrt
+from math import atan, ceil, cos, erfc, inf, nan, pi, sin, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -164,6 +164,16 @@ def t_test(a: Values, b: Values) -> float:
         return 1.0
     error = float(differences.std(ddof=1)) / sqrt(len(differences))
     return outside(abs(float(differences.mean())) / error if error else inf, degrees)
+
+
+def sample_size(differences: Values, size: float, *, level: float = 0.95, power: float = 0.8) -> int:
+    """Return how many pairs show a mean difference of a size with a probability of `power`, if they vary like these.
+
+    By the normal approximation of the paired t-test; at least two.
+    """
+    normal = NormalDist()
+    reach = (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) / size
+    return max(2, ceil(float(differences.var(ddof=min(1, len(differences) - 1))) * reach * reach))
 
 
 def outside(t: float, degrees: int) -> float:

@@ -38,7 +38,7 @@ class Measure:
     @property
     def less_is_better(self) -> bool:
         """Say whether a smaller value is the better one."""
-        return self.name == "lines"
+        return self.name in {"lines", "tokens"}
 
     def of(self, matched: Matched) -> Values:
         """Return the value of each query."""
@@ -135,10 +135,13 @@ def judged(matched: Matched, depth: Depth) -> Values:
     return _share(matched.judged[:, :depth].sum(axis=1), filled)
 
 
+_UNPRICED = "the tokens of the results were not counted: match(…, cost=…)"
+
+
 def success(matched: Matched, tokens: Depth) -> Values:
     """Return the recall of the results that fit whole, from the top, into so many tokens, as an agent pays."""
     if matched.tokens is None:
-        raise InputError("success needs the tokens of each result, which were not counted: match(…, cost=…)")
+        raise InputError(_UNPRICED)
     fits = np.cumsum(matched.tokens, axis=1) <= (tokens or 0)
     return _share((matched.found * fits).sum(axis=1), matched.right)
 
@@ -149,6 +152,14 @@ def lines(matched: Matched, depth: Depth) -> Values:
     It is nan when one of them is a whole file, whose length nobody said.
     """
     read: Values = matched.lines[:, :depth].sum(axis=1)
+    return read
+
+
+def token_count(matched: Matched, depth: Depth) -> Values:
+    """Return how many tokens the first k results make a reader read; nan when one of them is a whole file."""
+    if matched.tokens is None:
+        raise InputError(_UNPRICED)
+    read: Values = (matched.tokens + 0 * matched.lines)[:, :depth].sum(axis=1)
     return read
 
 
@@ -188,6 +199,7 @@ NAMES = (
     "judged@k",
     "success@Ntokens",
     "lines@k",
+    "tokens@k",
 )
 """Every measure, k and N for a number."""
 _COMPUTED: dict[str, Callable[[Matched, Depth], Values]] = {
@@ -205,6 +217,7 @@ _COMPUTED: dict[str, Callable[[Matched, Depth], Values]] = {
     "judged": judged,
     "success": success,
     "lines": lines,
+    "tokens": token_count,
 }
 _ALSO = {"ap": "MAP", "p": "Precision", "r": "Recall", "rr": "MRR", "rprec": "R-precision", "rprecision": "R-precision"}
 _NAMED = {name.lower(): name for name in _COMPUTED} | _ALSO
