@@ -280,7 +280,7 @@ def on_terminal(what: str, root: Path, cache: Path, killed_after_s: float = floa
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment, text=True) as process:
         os.close(theirs)
         seen_s = [0.0, *writes(ours, began, killed_after_s)]
-        if seen_s[-1] >= killed_after_s:
+        if process.poll() is None and killed_after_s < float("inf"):
             process.kill()
         printed, _ = process.communicate()
     took_s = time.monotonic() - began
@@ -294,10 +294,11 @@ def on_terminal(what: str, root: Path, cache: Path, killed_after_s: float = floa
 def writes(terminal: int, began: float, until_s: float) -> Iterator[float]:
     """Yield when something is written to a terminal, until it closes or time is up."""
     while (now := time.monotonic() - began) < until_s:
+        if not select.select([terminal], [], [], min(1.0, until_s - now))[0]:
+            continue
         try:
-            if select.select([terminal], [], [], min(1.0, until_s - now))[0] and not os.read(terminal, 1 << 16):
-                return
-        except OSError:
+            os.read(terminal, 1 << 16)
+        except OSError:  # nobody has it open any more
             return
         yield time.monotonic() - began
 
