@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -93,7 +94,11 @@ def test_references_run_and_a_task_without_one_is_told(execute, files):
     ran = execute(files(tasks, [])[0], "--reference", "--k", "1")
     assert ran.status == 0
     assert "1 program of 1 task\n  correct" in ran.out
+    assert re.search(r"\n  task  passed.*\n  add   1/1\n", ran.out)
     assert "echo: it has no reference to run" in ran.err
+    wrong = [{**tasks[0], "reference": "def add(a, b): return a - b"}]
+    ran = execute(files(wrong, [])[0], "--reference", "--k", "1", "--fresh")
+    assert "no program passes of 1 task: add; often the test is wrong: " in ran.err
 
 
 def test_what_is_broken_is_told_and_the_rest_runs(execute, files):

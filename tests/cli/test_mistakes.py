@@ -36,10 +36,9 @@ def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.Monke
         ("search x -k 0", "assay: --limit: expected 1 to 1,000, not 0"),
         ("search x --format xml", "assay: --format: unknown value 'xml'; known: text, json"),
         ("search mail nowhere", "assay: no such folder: 'nowhere' (a question of several words goes in quotes)"),
-        (
-            "search mail README.md",
-            "assay: 'README.md' is a file: give its folder, with --file 'README.md' to keep to that file",
-        ),
+        ("search mail README.md web", "assay: files and folders cannot be searched together: README.md, web"),
+        ("search mail README.md --file x", "assay: a PATH is a file: leave --file and --roots out"),
+        ("search mail -fil:x", "assay: No such option '-f'"),
         ("search mail ''", "assay: a PATH is empty: name a folder, or . for the current one"),
         ("search '' .", NO_WORD),
         ("search ' \n?! ' .", NO_WORD),
@@ -130,7 +129,7 @@ def _raise(error: BaseException) -> None:
 
 
 def test_a_reader_that_leaves_early_and_an_output_that_is_closed_are_success(project: Path):
-    assay = f"{quote(sys.executable)} -m assay search 'send mail' ."
+    assay = f"{quote(sys.executable)} -m assay search 'send mail' . -k 5"
     script = f"({assay} --full; echo $? >&2) | head -c 1 >/dev/null; {assay} >&-; echo $? >&2"
     done = subprocess.run(["bash", "-c", script], cwd=project, capture_output=True, text=True, check=True)
     assert done.stderr.split() == ["0", "0"]

@@ -84,7 +84,7 @@ def test_a_corrected_spelling_is_said(assay, project: Path):
     assert "assay: spelling corrected: 'where is mail delivered'\n" in ran.err
     answer = json.loads(assay("search", "where is mail delivred", project, "--format", "json").out)
     assert (answer["query"], answer["corrected"]) == ("where is mail delivred", "where is mail delivered")
-    assert not assay("search", "where is mail delivered", project).err
+    assert not assay("search", "where is mail delivered", project, "-k", "5").err
 
 
 def away() -> str:
@@ -151,7 +151,7 @@ def test_lines_are_chosen_by_the_words_that_were_searched_for(assay, project: Pa
 
 def test_where_no_cache_can_be_written_the_index_is_in_memory(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
-    ran = assay("search", "send_mail", project)
+    ran = assay("search", "send_mail", project, "-k", "5")
     assert (ran.status, ran.err.count("\n")) == (0, 1), ran.err
     assert ran.out.startswith(f"{project}/mail/send.py:6  function send_mail\n")
     assert "give another place with --index; until then each index is built in memory" in ran.err
@@ -226,7 +226,7 @@ BOX = "class Box:\n" + "".join(
 
 def test_members_of_a_type_are_one_entry_of_text_and_hits_of_their_own_elsewhere(assay, project: Path):
     (project / "box.py").write_text(BOX + "\n    filler = 1\n" * 40)
-    question = ("search", "drop the parcel", project)
+    question = ("search", "drop the parcel", project, "-k", "10")
     rows = assay(*question).out.splitlines()
     assert sum("box.py:" in row for row in rows) == 1
     (more,) = [row.strip() for row in rows if row.strip().startswith("+")]
@@ -275,6 +275,29 @@ def test_a_query_may_come_from_standard_input(assay, project: Path, monkeypatch:
     monkeypatch.chdir(project)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"send_mail")))
     assert assay("search", "-").out.startswith("mail/send.py:6  function send_mail\n")
+    end = b'Traceback (most recent call last):\n  File "x.py", line 1\nMailError: send_mail: server is busy\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"compiled web/router.js\n" * 1000 + end)))
+    ran = assay("search", "-")
+    assert ran.out.startswith("mail/send.py:6  function send_mail\n")
+    assert f"only its last {len(end)} are searched, from 'Traceback (most recent call last):' on" in ran.err
+
+
+def test_text_leaves_out_what_is_far_less_likely_and_says_how_to_see_it(assay, project: Path):
+    few, every = (assay("search", "send_mail", project, "--names", *more) for more in ((), ("-k", "10")))
+    rows = every.out.splitlines()
+    assert rows[0] == f"{project}/mail/send.py:6  function send_mail  def send_mail(server, message, attempts=3)"
+    assert 3 == few.out.count("\n") < len(rows)
+    assert few.err == f"assay: {len(rows) - 3} less likely places not shown; --limit 10 shows all\n"
+    assert not every.err
+    assert "leave --format and --by out" in assay("search", "x", project, "--names", "--format", "json").err
+
+
+def test_a_file_is_searched_alone_in_the_index_around_it(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    assay("index", project)
+    monkeypatch.chdir(project / "mail")
+    rows = [json.loads(row) for row in assay("search", "mail", "send.py", "--format", "jsonl").out.splitlines()]
+    assert {row["path"] for row in rows} == {"mail/send.py"}
+    assert assay("search", "send_mail", "send.py").out.startswith("../mail/send.py:6  function send_mail\n")
 
 
 def test_a_git_url_is_searched_like_a_folder(assay, project: Path, tmp_path: Path):
@@ -311,6 +334,11 @@ def test_query_words_keep_what_they_say(assay, project: Path):
     assert {hit["language"] for hit in found["hits"]} == {"python"}
     assert found["matches"]["count"] >= found["matches"]["files"] > 0
     assert "assay grep lists them" in assay("search", '"send_mail"', project).err
+
+
+def test_a_query_word_with_a_minus_may_stand_alone(assay, project: Path):
+    ran = assay("search", "send mail", "-file:mail", project, "-lang:js,md", "--format", "jsonl")
+    assert ran == assay("search", "send mail -file:mail -lang:js,md", project, "--format", "jsonl")
 
 
 def test_a_quoted_text_that_is_nowhere_is_said(assay, project: Path):

@@ -14,7 +14,8 @@ def test_an_outline_lists_signatures_with_their_lines(assay, project: Path, monk
     assert "mail/send.py\n  6: def send_mail(server, message, attempts=3)" in ran.out
     assert assay("outline", "mail/send.py").out.startswith("mail/send.py\n")
     rows = [json.loads(row) for row in assay("outline", ".", "--format", "jsonl", "--file", "*.js").out.splitlines()]
-    assert [row["path"] for row in rows] == ["web/router.js"]
+    assert {row["path"] for row in rows} == {"web/router.js"}
+    assert list(rows[0]) == ["path", "line", "end_line", "depth", "kind", "name", "signature"]
     assert assay("outline", "--file", "*.none").status == 1
 
 
@@ -23,7 +24,9 @@ def test_what_is_related_to_a_name_is_listed(assay, project: Path):
     assert (ran.status, ran.out.splitlines()[0]) == (0, f"send_mail  {project}/mail/send.py:6-12")
     missed = assay("related", "sent_mail", project)
     assert (missed.status, missed.err) == (2, "assay: nothing here declares 'sent_mail'; near to it: send_mail\n")
-    assert "is not a place: give FILE:LINE" in assay("related", project / "mail/send.py", project).err
+    file = project / "mail/send.py"
+    assert assay("related", "send_mail", file).out == ran.out
+    assert "is neither a place nor a name: give FILE:LINE or NAME" in assay("related", file, project).err
 
 
 def test_a_pattern_lists_its_matches(assay, project: Path, monkeypatch: pytest.MonkeyPatch):

@@ -131,3 +131,9 @@ def test_a_misspelt_word_is_corrected_and_anything_else_stays(snapshot_of):
 def test_of_two_as_near_the_commoner_is_meant(snapshot_of, commoner, other):
     chunks = [Chunk("1", other), Chunk("2", commoner), Chunk("3", commoner)]
     assert Speller(snapshot_of(chunks), frozenset).corrected("zorbax") == commoner
+
+
+def test_many_edits_for_the_length_of_a_word_and_a_split_need_common_words(snapshot_of):
+    chunks = [Chunk(str(number), "retry the request") for number in range(999)] + [Chunk("rare", "wink; spl unk")]
+    speller = Speller(snapshot_of(chunks), dictionary)
+    assert speller.corrected("winq rwtry splunk retryrequest") == "winq retry splunk retry request"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from assay.search.display import (
     others_text,
     places,
     terms_to_mark,
+    worth_showing,
 )
 from assay.search.display import lines as lines_of
 from assay.search.text_matches import MOST_MATCHES
@@ -51,17 +52,29 @@ _MOST_PROBLEMS = 5
 """Roots that standard error names one by one."""
 
 
-def listed(given: SearchOptions, ask: Callable[[int], Answer], limit: int) -> Answer:
-    """Return an answer with what is listed: hits, groups of them or files; `ask` returns one of so many hits."""
+def listed(given: SearchOptions, ask: Callable[[int], Answer], limit: int) -> tuple[Answer, int]:
+    """Return an answer with what is listed, and how many unlikely entries are left out; `ask` finds so many hits.
+
+    An entry is a hit, a group of them or a file. Without a limit, text leaves out what is not worth showing.
+    """
+    answer, entries = _entries(given, ask, limit)
+    shown = entries
+    if given.form == "text" and given.limit is None and answer.matches is None and entries:
+        shown = entries[: worth_showing([entry[0].score for entry in entries])]
+    return replace(answer, hits=tuple(chain.from_iterable(shown))), len(entries) - len(shown)
+
+
+def _entries(given: SearchOptions, ask: Callable[[int], Answer], limit: int) -> tuple[Answer, list[list[Hit]]]:
     if given.by != "file" and (given.form != "text" or given.expanded):
-        return ask(limit)
+        answer = ask(limit)
+        return answer, [[hit] for hit in answer]
     for depth in hits_to_group(limit):
         answer = ask(depth)
         groups = grouped(answer.hits)
         entries = by_file(groups) if given.by == "file" else [[hit] for hit in groups]
         if len(entries) >= limit or len(answer) < depth:
             break
-    return replace(answer, hits=tuple(hit for entry in entries[:limit] for hit in entry))
+    return answer, entries[:limit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +134,8 @@ class AnswerOutput:
         if self.given.by == "file":
             shown = partial(file_text, wanted=terms_to_mark(self._asked))
             return "".join(shown(file, color=wants_color()) for file in self._files("", shown))
+        if self.given.names:
+            return "".join(map(self._name_line, self._fitting("", self._name_line)))
         color = wants_color()
         return "".join(self._hit_text(hit, color=color) for hit in self._fitting("", self._hit_text))
 
@@ -129,6 +144,10 @@ class AnswerOutput:
         more = [f"also {place(one, wanted)}" for one in hit.others] if self.given.expanded else [*others_text(hit)]
         shown = hit_text(hit, self._lines(hit), wanted, more, explain=explain, clip=clip, color=color)
         return f"{shown}\n"
+
+    def _name_line(self, hit: Hit) -> str:
+        signature = printable_line(" ".join(hit.chunk.signature.split()), clip=True)
+        return f"{place(hit.chunk, terms_to_mark(self._asked))}  {signature}".rstrip() + "\n"
 
     @property
     def _asked(self) -> tuple[str, ...]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import asdict
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli.adapter import command
-from assay.errors import counted
+from assay.errors import counted, printable
 from assay.programs.requests import ExecRequest
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _FEW = 5
 """Reasons of one kind that are named."""
+_WORST = 10
+"""Tasks whose results are printed, those first of which the fewest programs pass."""
 
 
 @command(ExecRequest, example="assay exec HumanEval.jsonl samples.jsonl --out outcomes.jsonl")
@@ -51,6 +54,16 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
     figures = figures_of(ran.rows, wanted)
     click.echo(dumps({**figures, "out": str(request.out)}) if request.form == "json" else "\n".join(text(figures)))
     say(f"written to {request.out}")
+    if never := [
+        each["task_id"] for each in figures["by_task"] if not each["passed"] and each["mostly"] != "undecided"
+    ]:
+        reference = f"assay exec {quote(str(request.tasks))} --reference --k 1 --out reference.jsonl"
+        how = (
+            f"{request.out} has `expected` and `got`"
+            if request.reference
+            else f"{reference} runs the task's own solution"
+        )
+        say(f"no program passes of {counted(len(never), 'task')}: {_first(never)}; often the test is wrong: {how}")
     return 0 if sum(figures["classes"].values()) else 1
 
 
@@ -82,6 +95,7 @@ def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) 
     return {
         "tasks": len({row.outcome.task_id for row in rows}),
         "programs": sum(row.n for row in rows),
+        "by_task": _by_task(rows),
         "classes": {str(fault): classes[str(fault)] for fault in Fault},
         "undecided": dict(undecided.most_common()),
         "lacking": dict(lacking.most_common()),
@@ -93,14 +107,35 @@ def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) 
     }
 
 
+def _by_task(rows: Sequence[OutcomeRow]) -> list[dict[str, Any]]:
+    """Return how many programs of each task passed, the fewest first, and how most of the others failed."""
+    from assay.faults import Fault
+
+    counts = defaultdict[str, Counter[str]](Counter)
+    for row in rows:
+        counts[row.outcome.task_id][str(row.outcome.fault or "undecided")] += row.n
+    found = []
+    for task, faults in counts.items():
+        of, passed = faults.total(), faults.pop(str(Fault.CORRECT), 0)
+        mostly = max(faults, key=faults.__getitem__, default="")
+        found.append({"task_id": task, "passed": passed, "of": of, "mostly": mostly})
+    return sorted(found, key=lambda row: row["passed"] / row["of"])
+
+
 def text(figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield lines for a terminal: the classes that occur, then the measures, then what is to be known of them."""
+    """Yield lines for a terminal: the classes that occur, the worst tasks, the measures, and notes on them."""
+    from assay.report.plain_text import rows_as_lines
+
     yield f"{counted(figures['programs'], 'program')} of {counted(figures['tasks'], 'task')}"
     rows = {**figures["classes"], "undecided": sum(figures["undecided"].values())}
     width = max((len(name) for name, count in rows.items() if count), default=0)
     for name, count in rows.items():
         if count:
             yield f"  {name.ljust(width)}  {count:>9,}  {count / figures['programs']:>6.1%}"
+    tasks = [(each["task_id"], f"{each['passed']:,}/{each['of']:,}", each["mostly"]) for each in figures["by_task"]]
+    yield from rows_as_lines(("task", "passed", "failed mostly by"), tasks[:_WORST], "  ")
+    if len(tasks) > _WORST:
+        yield f"  {len(tasks) - _WORST:,} more, the next {tasks[_WORST][1]}; --format json has all"
     for name in ("pass", "exec"):
         for each in figures[f"{name}@k"]:
             if each["value"] is not None:
@@ -115,11 +150,14 @@ def _notes(figures: Mapping[str, Any]) -> Iterator[str]:
     yield from _reasons(figures)
     for each in figures["pass@k"]:
         if few := each["few"]:
-            named = ", ".join(few[:_FEW]) + (", …" if len(few) > _FEW else "")
-            yield f"{counted(len(few), 'task')} with fewer than {each['k']} samples, not in @{each['k']}: {named}"
+            yield f"{counted(len(few), 'task')} with fewer than {each['k']} samples, not in @{each['k']}: {_first(few)}"
     if figures["shared"]:
         shared = counted(figures["shared"], "program")
         yield f"{shared} ran in one interpreter with the tests (shared), where a program can lie"
+
+
+def _first(names: Sequence[str]) -> str:
+    return printable(", ".join(names[:_FEW])) + (", …" if len(names) > _FEW else "")
 
 
 def _reasons(figures: Mapping[str, Any]) -> Iterator[str]:

@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ import click
 from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError, MissingExtra, counted, printable
-from assay.io.terminal import dumps, nulled, say, say_problems
+from assay.io.terminal import dumps, nulled, say, say_problems, wants_color
 from assay.rank.requests import CompareRequest, EvalRequest, OrderRequest
 from assay.report.document import Figure, Number, Report, as_json_text
 from assay.report.plain_text import as_markdown, as_text, cell_text, rows_as_lines
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 _FEW = 5
 """Programs of a task that are printed, where there are several tasks."""
+_SURE = 0.5
+"""Probability from which a predicted fault is printed; what a ranker saw or ran has none."""
 _PARTS = 4
 """Parts of a score that are printed."""
 
@@ -42,8 +43,8 @@ def order(request: OrderRequest) -> None:
     there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus,
     consensus:?unfinished (for programs that are still being written), neural:FOLDER, and those that run programs and
     need --allow-execution: examples and agreement. With A+B the second decides between programs that the first holds
-    equal. Scores compare programs of one task only. Where a ranker names no fault, it is not predicted (null in JSON):
-    consensus names only faults that it can see.
+    equal. Scores compare programs of one task only; that of neural alone is the probability of being right. A fault
+    is a prediction: text leaves out those of a probability below 0.5; consensus names only faults that it can see.
 
     Text shows five programs a task where there are several tasks; FILE, JSON and JSON lines have all of them.
 
@@ -65,7 +66,9 @@ def order(request: OrderRequest) -> None:
     rows = [row for task, ranked in found for row in _rows(task, ranked[: request.most])]
     if request.form == "text":
         shown = request.most or (_FEW if len(found) > 1 else None)
-        click.echo("\n".join(line for task, ranked in found for line in _order_text(task, ranked, shown)))
+        is_neural = request.spec.startswith("neural:") and len(parts_of(request.spec)) == 1
+        score = "probability" if is_neural else "score"
+        click.echo("\n".join(line for task, ranked in found for line in _order_text(task, ranked, shown, score)))
     elif request.form == "jsonl":
         click.echo("\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
     else:
@@ -92,27 +95,33 @@ def _rows(task: Task, ranked: Sequence[Ranked]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _order_text(task: Task, ranked: Sequence[Ranked], most: int | None) -> Iterator[str]:
+def _order_text(task: Task, ranked: Sequence[Ranked], most: int | None, score: str) -> Iterator[str]:
     samples = sum(each.program.n for each in ranked)
     of = f", sampled {samples:,} times" if samples != len(ranked) else ""
     yield f"{printable(task.id)}: {counted(len(ranked), 'program')}{of}"
     rows = [_cells(place, each) for place, each in enumerate(ranked[:most], 1)]
-    yield from islice(rows_as_lines([""] * 6, rows, "    "), 1, None)  # the heads would say nothing new
+    head, *lines = rows_as_lines(("rank", score, "id", "times", "predicted", "why"), rows, "  ")
+    start, stop = head.find("  predicted"), head.rindex("  why")
+    is_dim = start > 0 and wants_color()
+    yield head
+    for line in lines:
+        yield f"{line[:start]}{click.style(line[start:stop], dim=True)}{line[stop:]}" if is_dim else line
     if most is not None and len(ranked) > most:
         yield f"       {len(ranked) - most:,} more"
 
 
 def _cells(place: int, each: Ranked) -> tuple[int | str | Number, ...]:
     """Return the row of a program; a column that is empty in every row is left out."""
-    line = f" line {each.line}" if each.line > 0 else ""
+    fault, line = each.fault or "", f" line {each.line}" if each.line > 0 else ""
+    sure = next((value for name, value in each.why.items() if name.rpartition(".")[2] == fault), 1.0)
     parts = sorted(each.why.items(), key=lambda part: -abs(part[1]))[:_PARTS]
     return (
         place,
         Number(each.score),
         each.program.id,
         f"x{each.program.n}" if each.program.n > 1 else "",
-        f"{each.fault or 'not predicted'}{line}",
-        ", ".join(f"{name} {value:.2f}" for name, value in parts),
+        f"{fault}{line}" if sure >= _SURE else "",
+        ", ".join(f"{name} {round(value, 2) + 0.0:.2f}" for name, value in parts),
     )
 
 

@@ -43,22 +43,21 @@ def related(given: RelatedOptions) -> int:
     """List the callers, callees and tests of the unit at FILE:LINE or of a NAME, and similar code.
 
     The unit is the whole function, method or type around the line, or the one that declares the name, in the folder
-    PATH, by default the current folder. Of several declarations of a name the best is taken; the output says of how
-    many. Calls are read from the code and resolved by file, import and receiver; a name that several definitions have
-    says so. A line of prose has similar text only.
+    or file PATH, by default the current folder. Of several declarations of a name the best is taken; the output says
+    of how many. Calls are read from the code and resolved by file, import and receiver; a name that several
+    definitions have says so. A line of prose has similar text only.
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.workspaces import PATIENCE_S, open_roots, parsed_place, path_below
+    from assay.cli.workspaces import PATIENCE_S, open_roots, parsed_place, path_below, root_and_file
     from assay.operations.answer import related_answer
     from assay.search.declared_names import typed_names
 
     is_name = typed_names(given.place).asked and not re.search(r":\d", given.place) and not Path(given.place).is_file()
     file, line = (Path(), 0) if is_name else parsed_place(given.place)
-    opened = open_roots(
-        [given.root], given.chosen, limit=given.limit, refresh=not given.no_refresh, patience_s=PATIENCE_S
-    )
-    name, path = (given.place, "") if is_name else ("", path_below(opened[0].index.root, file, given.root))
+    root, inside = root_and_file(given.root)
+    opened = open_roots([root], given.chosen, limit=given.limit, refresh=not given.no_refresh, patience_s=PATIENCE_S)
+    name, path = (given.place, inside) if is_name else ("", path_below(opened[0].index.root, file, root))
     named = given.form in {"text", "vimgrep"}
     answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, name, named=named)
     click.echo(_output(answer, name or f"{path}:{line}", opened, given), nl=False)

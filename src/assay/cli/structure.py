@@ -85,18 +85,16 @@ def outline(given: OutlineOptions) -> int:
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
     from assay.cli.workspaces import listed_files
-    from assay.operations.read import outline_of
+    from assay.operations.read import entries_of, line_of
 
     found = False
     for path, file in listed_files(given.paths, given.file):
-        one = outline_of(file)
-        if one is None:
+        if not (entries := entries_of(file)):
             continue
         if given.form == "jsonl":
-            row = {"path": path, **{key: each for key, each in asdict(one).items() if key not in {"path", "root"}}}
-            click.echo(dumps(row))
+            click.echo("\n".join(dumps({"path": path, **asdict(entry)}) for entry in entries))
         else:
-            lines = (f"  {printable_line(line, clip=True)}" for line in one.signatures)
+            lines = (f"  {printable_line(line_of(entry), clip=True)}" for entry in entries)
             click.echo("\n".join((*([""] if found else []), printable(path), *lines)))
         found = True
     return 0 if found else 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from assay.operations.indexes import AnyIndex, root_of
 from assay.operations.workspace import OpenedRoots, RootOpening, Workspace, open_many
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
-from assay.store.place import holds_many, is_bucket
+from assay.store.place import default_location, holds_many, is_bucket
 
 if TYPE_CHECKING:
     from assay.operations.read import ServedFile
@@ -175,7 +177,9 @@ def parsed_place(place: str) -> tuple[Path, int]:
     """Take `FILE:LINE` apart; a column or a range after the line, as compilers print them, is passed over."""
     found = re.fullmatch(r"(.+?):(\d+)(?:[:-]\d+)*:?", place)
     if not found or not int(found[2]):
-        raise InputError(f"'{place}' is not a place: give FILE:LINE, such as src/main.py:12")
+        raise InputError(
+            f"'{place}' is neither a place nor a name: give FILE:LINE or NAME, as in src/main.py:12, Task.retry"
+        )
     return Path(found[1]), int(found[2])
 
 
@@ -189,6 +193,28 @@ def path_below(root: Path, file: Path, typed: str) -> str:
     if not absolute.is_relative_to(root):
         raise InputError(f"'{file}' is not below '{typed}': name its folder after FILE:LINE")
     return absolute.relative_to(root).as_posix()
+
+
+def root_and_file(typed: str) -> tuple[str, str]:
+    """Return the root that a PATH means, and of a file its path below that root.
+
+    The root of a file is the nearest folder above it that has an index or is a repository, else its own folder.
+    """
+    if not Path(typed).is_file():
+        return typed, ""
+    file = Path(typed).resolve()
+    above = (folder for folder in file.parents if (folder / ".git").exists() or default_location(folder).exists())
+    root = next(above, file.parent)
+    return str(root) if Path(typed).is_absolute() else os.path.relpath(root), file.relative_to(root).as_posix()
+
+
+def roots_and_globs(paths: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the roots that PATHs mean, and where they are files of one root the globs that keep to these."""
+    places = list(map(root_and_file, paths))
+    roots, files = list(dict.fromkeys(root for root, _ in places)), [file for _, file in places if file]
+    if files and (len(roots) > 1 or len(files) < len(places)):
+        raise InputError(f"files and folders cannot be searched together: {some_of(paths)}; name files of one folder")
+    return roots, tuple(f"./{escape(file)}" for file in files)
 
 
 def listed_files(paths: Sequence[str], globs: Sequence[str]) -> Iterator[tuple[str, ServedFile]]:

@@ -59,8 +59,7 @@ def root_of(path: str, *, refresh: bool = True, hint: bool = False) -> Path:
             quotes = " (a question of several words goes in quotes)" if hint else ""
             raise InputError(f"no such folder: '{path}'{quotes}")
         if not root.is_dir():
-            keep = f", with --file '{root.name}' to keep to that file" if hint else ""
-            raise InputError(f"'{path}' is a file: give its folder{keep}")
+            raise InputError(f"'{path}' is a file: give its folder")
         next(os.scandir(root), None)
     except PermissionError as error:
         raise InputError(f"no permission to read the folder '{path}'") from error

@@ -16,8 +16,8 @@ from assay.operations.files import FileLinks, ReadFile, check_file_line, links_t
 from assay.operations.places import Roots
 from assay.operations.read import span_of
 from assay.operations.requests import MOST_CHANGES, Blame, LineHistory, Log, LogKeep
-from assay.operations.search import worth_showing
 from assay.operations.sizing import OVERHEAD, answer_type, cost, fitting, most_fitting
+from assay.search.display import worth_showing
 from assay.search.history import CommitFilter
 from assay.terms import tokens
 

@@ -220,8 +220,17 @@ def outline_of(file: ServedFile) -> FileOutline | None:
     path, text = file.entry.path, file.text
     if text is None or not (found := outline(path, text)):
         return None
-    signatures = [f"{one.line}: {'  ' * one.depth}{one.signature}" for one in found]
-    return FileOutline(path, language_of(path, text), signatures, file.root)
+    return FileOutline(path, language_of(path, text), list(map(line_of, found)), file.root)
+
+
+def entries_of(file: ServedFile) -> list[OutlineEntry]:
+    """Return what a file declares, in order."""
+    return outline(file.entry.path, file.text) if file.text is not None else []
+
+
+def line_of(entry: OutlineEntry) -> str:
+    """Return a declaration as a line of an outline: its number, then its signature, indented."""
+    return f"{entry.line}: {'  ' * entry.depth}{entry.signature}"
 
 
 def _shortened(found: FileOutline, left: int) -> FileOutline:

@@ -21,7 +21,7 @@ from assay.operations.requests import Facets, Question, Search
 from assay.operations.sizing import TELLING, FoundAnswer, Size, answer_type, cost, offset_of, sized, text_cost
 from assay.operations.sizing import cursor as cursor_of
 from assay.operations.workspace import JointSearch, joint_searches, repository_name
-from assay.search.display import grouped
+from assay.search.display import grouped, worth_showing
 from assay.search.display import terms_to_mark as terms_asked
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
@@ -32,9 +32,6 @@ DEEPEST = 200
 _FIRST = 30
 """Hits that one search finds; its ranking reads the texts of so many."""
 _LISTED = 20
-_LIKELY = 0.25
-"""Of the first hit's probability; what is less likely is left for the next page of a text."""
-_LEAST_SHOWN = 3
 _LINES_FOR_MODELS = (4, 2)
 """Telling lines of each hit for a model, which reads the unit next if these say that it is right."""
 _turn = Lock()
@@ -133,11 +130,6 @@ def _size(answer: Answer, queries: Sequence[Query], request: Search, *, is_text:
 
 def _named(problems: Sequence[Problem]) -> list[str]:
     return list(map(str, problems[:_LISTED]))
-
-
-def worth_showing(scores: Sequence[float]) -> int:
-    """Return of how many hits a model should read: those after a clear answer are for who asks for the next page."""
-    return max(sum(score >= _LIKELY * scores[0] for score in scores), _LEAST_SHOWN)
 
 
 def _answer(scope: _Scope, depth: int, *, is_grouped: bool) -> Answer:

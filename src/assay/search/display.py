@@ -170,6 +170,16 @@ def _part(hit: Hit, every: Sequence[Line], wanted: AbstractSet[str], count: int)
     return replace(hit, chunk=chunk)
 
 
+_LIKELY = 0.25
+"""Of the first hit's probability; what is less likely is shown only to readers who ask for more."""
+_LEAST_SHOWN = 3
+
+
+def worth_showing(scores: Sequence[float]) -> int:
+    """Return how many hits are worth showing to a person or a model, by their scores, best first."""
+    return max(sum(score >= _LIKELY * scores[0] for score in scores), _LEAST_SHOWN)
+
+
 _LEAST = 3  # hits of one type that are a group
 _MOST_NAMES = 6
 _WIDER, _MOST_HITS = 3, 200

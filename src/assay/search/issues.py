@@ -239,6 +239,24 @@ def issue_of(text: str) -> IssueText | None:
     return IssueText(_title(text), "\n".join(lines)[:_ASKED], places_of(text)) if lines else None
 
 
+_ERROR = re.compile(
+    r"^(?:Traceback \(most recent call last\)|panic: |thread '[^'\n]{0,200}' panicked|Exception in thread "
+    r"|(?:Caused by: |Uncaught )?[\w.$]{0,200}(?:Error|Exception)\b.*\n\s+at )",
+    re.MULTILINE,
+)
+"""The first line of an error as Python, Go, Rust, Java and JavaScript print it."""
+
+
+def end_of_log(text: str) -> str:
+    """Return the end of a text that is too long to search: its last error, else as many whole lines as are searched."""
+    end = text[-_LONGEST:]
+    errors = [found.start() for found in _ERROR.finditer(end)]
+    if errors:
+        return end[errors[-1] :]
+    end = end[-_ASKED:]
+    return end[end.find("\n") + 1 :]
+
+
 def _title(text: str) -> str:
     """Return the first line, without labels, if it is one that somebody put above the rest."""
     first = text.partition("\n")[0].strip()

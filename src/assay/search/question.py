@@ -4,8 +4,10 @@ The words are those of code hosts: a key with its value, a text in quotes, an ex
 blanks. A text of several lines, or a long one, is an issue or a pasted message and has none.
 
 A word is corrected only when the corpus does not hold it and no dictionary knows it, to the nearest word by
-transpositions and single edits (optimal string alignment) that the corpus does hold. People type in code search
-as in web search; a valid word that the corpus lacks is left alone, for its meaning still counts.
+transpositions and single edits (optimal string alignment) that the corpus does hold. Where the edits are many for
+the length of the word, or a word is taken for two, that word has to be common: names of other programs and nonsense
+are near to some rare word of any large corpus. A valid word that the corpus lacks is left alone, for its meaning still
+counts.
 """
 
 from __future__ import annotations
@@ -181,6 +183,10 @@ def names_in(values: Iterable[str]) -> str:
 _WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters
 _TRIED = 24  # the nearest words that are looked up
 _KEPT = 4096  # words: who types asks the same ones again with every letter
+_MANY_EDITS = 0.2
+"""Edits by letters typed from which a correction has to be common; one of five letters, two of ten."""
+_COMMON, _COMMON_HALF = 0.002, 0.001
+"""Fraction of the chunks that hold a common word, and either half of one that is split."""
 
 
 @dataclass(frozen=True)
@@ -234,13 +240,16 @@ class Speller:
         edits = 1 if len(word) < 8 else 2
         found = process.extract(word, self._choices, scorer=OSA.distance, score_cutoff=edits, limit=_TRIED)
         held = [
-            (distance, choice[0] != word[0], -self._count_chunks_with(choice), choice == stem(choice), choice)
+            (distance, choice[0] != word[0], -count, choice == stem(choice), choice)
             for choice, distance, _ in found
+            if (count := self._count_chunks_with(choice))
+            > self.snapshot.size * (_COMMON if distance >= _MANY_EDITS * len(word) else 0)
         ]
-        return next((choice for _, _, count, _, choice in sorted(held) if count), None)
+        return min(held)[-1] if held else None
 
     def _split(self, word: str) -> str | None:
-        """Return two words run together, both held, as two."""
+        """Return two words run together, both common, as two."""
         halves = ((word[:i], word[i:]) for i in range(3, len(word) - 2))
-        both = (pair for pair in halves if self._known.issuperset(pair) and all(map(self._is_held, pair)))
+        least, count = self.snapshot.size * _COMMON_HALF, self._count_chunks_with
+        both = (pair for pair in halves if self._known.issuperset(pair) and min(map(count, pair)) > least)
         return next(map(" ".join, both), None)
