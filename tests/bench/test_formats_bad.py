@@ -116,7 +116,7 @@ BAD_RECORDS = [
     (judgment("b.py::"), "'b.py::' names no symbol after '::'"),
     (judgment("/b.py"), "'/b.py' is absolute"),
     (judgment("../b.py::f"), "'../b.py' leads out of the repository"),
-    (judgment("b\0.py"), "'b\\x00.py' is no path"),
+    (judgment("b\0.py"), "'b\\x00.py' is not a path"),
     (record("truth", format=2), "format 2, this reads 1"),
     (record("truth", hidden="a.py"), "hidden is not a list"),
 ]

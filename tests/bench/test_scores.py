@@ -47,7 +47,7 @@ def test_what_is_right_is_the_highest_grade_and_what_cannot_be_used_is_told():
     right = qrels_of(Truth("t", queries({}), (Judgment("0", "mail/address.py::Address", 1),)))
     assert "names a symbol" in str(right.problems[0])
     right = qrels_of(Truth("t", queries({}), (Judgment("9", "a.py:1-2", 1),)))
-    assert "for a query that nobody asks" in str(right.problems[0])
+    assert "for a query that is not in the file" in str(right.problems[0])
     assert right.entries == {"0": []}
 
 

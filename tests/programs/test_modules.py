@@ -66,7 +66,7 @@ def test_a_file_adds_names_and_modules_and_a_line_that_is_no_name_is_told_with_i
     assert all(map(names.allows, ("our-tools", "the-thing", "torch", "numpy")))
     for line in ("-r other.txt", "thing @ file:///thing", "--index-url x", "a==1", "a b", "= b"):
         file.write_text(f"fine\n{line}\n")
-        with pytest.raises(InputError, match=r"allow.txt:2: .* is no name; wanted DISTRIBUTION"):
+        with pytest.raises(InputError, match=r"allow.txt:2: .* is not a name; write DISTRIBUTION"):
             known(file)
     with pytest.raises(InputError, match="no such file or folder"):
         known(tmp_path / "none.txt")

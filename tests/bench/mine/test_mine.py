@@ -236,7 +236,7 @@ def test_what_there_is_no_history_of(repository: Path, tmp_path: Path):
     (plain / "mail" / "send.py").write_text(SEND)
     found = mine(plain, MineOptions())
     assert (len(found.truth.queries), found.truth.commit) == (1, "")
-    assert "no git repository" in said(found)
+    assert "not a git repository" in said(found)
     with pytest.raises(InputError, match="--from docs"):
         mine(plain, MineOptions(sources=("history",)))
     with pytest.raises(InputError, match="not a folder"):
