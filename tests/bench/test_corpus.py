@@ -99,7 +99,7 @@ def test_a_corpus_that_is_missing_or_cannot_be_written_is_told(project: Path, tm
             Truth("t", (), (), commit="0123456789", hidden=("mail.py:1-1",)),
             project,
             tmp_path,
-            "no git repository, and .t. speaks of commit 012",
+            "not a git repository, and .t. names commit 012",
         ),
         (HIDDEN, project, tmp_path / "file" / "cache", "the corpus cannot be written"),
     ):

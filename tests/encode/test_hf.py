@@ -213,8 +213,8 @@ def test_what_is_no_classifier_is_refused(tiny_bert: Path, tmp_path: Path) -> No
 def test_an_exported_model_says_what_the_model_says(tiny_bert: Path, tmp_path: Path) -> None:
     for library in ("onnx", "onnxruntime", "tokenizers"):
         pytest.importorskip(library, reason="the onnx extra is not installed")
+    from assay.encode.hf import export_onnx
     from assay.encode.onnx import OnnxEncoder
-    from assay.encode.onnx_export import export_onnx
 
     encoder = HfEncoder(str(tiny_bert))
     encoder.recipe = Recipe("mean", "query: ", "passage: ")

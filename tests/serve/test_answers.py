@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.operations import candidates, read
+from assay.operations import rank, read
 from assay.operations import search as searching
 from assay.operations.related import related
 from assay.operations.render import as_text
@@ -215,6 +215,8 @@ def test_status_says_what_is_held_left_out_and_stale(session: Session, project: 
 
 def test_programs_are_ordered():
     right, wrong = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    retrn a\n"
-    order = candidates.rank(Candidates(programs=(wrong, right), prompt="Add two numbers.", entry_point="add")).programs
+    order = rank.rank_candidates(
+        Candidates(programs=(wrong, right), prompt="Add two numbers.", entry_point="add")
+    ).programs
     assert [each.index for each in order] == [1, 0]
     assert order[0].score > order[1].score

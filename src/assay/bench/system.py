@@ -66,7 +66,7 @@ def corpus_of(truth: Truth, folder: Path | None, cache: Path, *, without: tuple[
         raise InputError(f"ground truth '{truth.name}': {where}; give the checkout with --corpus FOLDER")
     commit = commit_of(folder, truth.commit) if truth.commit and is_repository(folder) else ""
     if truth.commit and truth.hidden and not commit:  # lines of that commit are to be blanked
-        raise InputError(f"'{folder}' is no git repository, and '{truth.name}' speaks of commit {truth.commit[:12]}")
+        raise InputError(f"'{folder}' is not a git repository, and '{truth.name}' names commit {truth.commit[:12]}")
     left_out = tuple(sorted(_below(folder, without)))
     if not commit and not truth.hidden and not left_out:
         return SystemCorpus(truth.name, folder.resolve(), digest=_digest(folder))

@@ -60,6 +60,7 @@ def _choose_color(context: click.Context, _: click.Parameter, value: str) -> Non
     elsewhere={
         "candidates": "assay.cli.judge",
         "hook": "assay.cli.install",
+        "token": "assay.cli.serve",
         **dict.fromkeys(("outline", "pattern"), "assay.cli.structure"),
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

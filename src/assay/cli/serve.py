@@ -1,4 +1,4 @@
-"""Serve a page and an API to search folders: `assay serve`."""
+"""Serve a page and an API to search folders, and make tokens for those who use it: `assay serve`, `assay token`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
@@ -135,3 +137,30 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return "somebody"
+
+
+class TokenOptions(Options):
+    """Options of `assay token`."""
+
+    name: str = argument("NAME")
+    tokens: Path | None = option(
+        "--tokens FILE", "Add the hash to FILE, which assay serve --tokens reads.", kind="file"
+    )
+
+
+@command(TokenOptions, example="assay token ann --tokens tokens.txt")
+def token(given: TokenOptions) -> None:
+    """Make a token with which the person NAME can use a server.
+
+    Prints the token, which is stored nowhere. FILE gets a line with the name and the SHA-256 of the token; without
+    --tokens that line is printed on standard error. To take the token back, remove the line, and reload the server.
+    """
+    from assay.serve.http.access import add_token, line_of, new_token
+
+    if given.tokens:
+        click.echo(add_token(given.tokens, given.name))
+        return
+    made = new_token()
+    line = line_of(given.name, made)
+    click.echo(made)
+    click.echo(line, err=True)

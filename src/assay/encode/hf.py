@@ -8,9 +8,11 @@ not have, it is the second less the first.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -219,3 +221,51 @@ class CrossEncoder:
         with torch.inference_mode():
             outputs = self._model(**inputs).logits.float().cpu().numpy()
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs[:, 1] - outputs[:, 0]
+
+
+_OPSET = 17
+
+
+class _Tokens(torch.nn.Module):
+    """A model that takes tokens and mask, and gives one vector a token."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        vectors: torch.Tensor = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return vectors
+
+
+def export_onnx(encoder: HfEncoder, folder: Path, *, whole_numbers: bool = False) -> None:
+    """Write `model.onnx`, `tokenizer.json` and the recipe, which `onnx:` reads without torch.
+
+    Only mean pooling without modes can be exported. With `whole_numbers` the weights have 8 bits: a quarter of the size.
+    """
+    if find_spec("onnx") is None:  # torch writes through it
+        raise MissingExtra("ONNX export", "onnx", "onnx")
+    recipe, runner = encoder.recipe, encoder.runner
+    if recipe.pooling != "mean" or recipe.opening or not isinstance(runner, PooledModel):
+        raise InputError(f"{encoder.name} is pooled by {recipe.pooling}; onnx: folders hold models pooled by mean")
+    folder.mkdir(parents=True, exist_ok=True)
+    sample = runner.tokenizer(["one text", "another, longer text"], padding=True, return_tensors="pt")
+    any_size = {0: "texts", 1: "tokens"}
+    inputs = {"input_ids": any_size, "attention_mask": any_size}
+    torch.onnx.export(
+        _Tokens(runner.model.cpu()).eval(),
+        tuple(sample[name] for name in inputs),
+        str(folder / "model.onnx"),
+        input_names=list(inputs),
+        output_names=["vectors"],
+        dynamic_axes={**inputs, "vectors": any_size},
+        opset_version=_OPSET,
+        dynamo=False,
+    )
+    if whole_numbers:
+        from assay.encode.onnx import quantize
+
+        quantize(folder / "model.onnx")
+    runner.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+    use = {"model": encoder.name, "query": recipe.query, "code": recipe.code, "max_tokens": recipe.max_tokens}
+    (folder / "assay.json").write_text(json.dumps(use, indent=1) + "\n", "utf-8")

@@ -1,6 +1,6 @@
 """Encode texts by a folder with `model.onnx` and `tokenizer.json`: no torch, mean over tokens.
 
-`assay.encode.onnx_export` writes such folders from `hf:` encoders; other exports work when their inputs are
+`assay.encode.hf` writes such folders from `hf:` encoders; other exports work when their inputs are
 `input_ids`, `attention_mask` and perhaps `token_type_ids`, and their first output is one vector a token. The owner of
 onnxruntime.
 """
@@ -59,9 +59,7 @@ class OnnxEncoder:
         path = Path(folder).expanduser()
         for file in (MODEL, TOKENIZER):
             if not (path / file).is_file():
-                raise InputError(
-                    f"no {file} in {path}; export one with assay.encode.onnx_export, or name another folder"
-                )
+                raise InputError(f"no {file} in {path}; export one with assay.encode.hf, or name another folder")
         use = json.loads((path / USE).read_text("utf-8")) if (path / USE).is_file() else {}
         self._prefix = {"query": str(use.get("query", "")), "code": str(use.get("code", ""))}
         self._tokenizer: Any = Tokenizer.from_file(str(path / TOKENIZER))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
 
-from assay.operations import candidates, files, log, read, related, requests, search, status
+from assay.operations import files, log, rank, read, related, requests, search, status
 from assay.operations.places import Roots
 from assay.operations.sizing import FoundAnswer
 from assay.parameters import Request
@@ -44,7 +44,7 @@ OPERATIONS = (
     Operation("pattern", requests.PatternSearch, read.PatternAnswer, read.patterns, tool={}),
     Operation("log", requests.Log, log.LogAnswer, log.log, _as_text(log.log), {"limit": 4}),
     Operation("status", requests.StatusOf, status.Status, status.status, tool={}),
-    Operation("rank", requests.Candidates, candidates.Order, lambda request, _: candidates.rank(request)),
+    Operation("rank", requests.Candidates, rank.Order, lambda request, _: rank.rank_candidates(request)),
     Operation("facets", requests.Facets, search.FacetCounts, search.facets),
     Operation("definitions", requests.Definitions, related.PlacesFound, related.definitions),
     Operation("references", requests.References, related.PlacesFound, related.references),

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import InputError, counted
+from assay.operations.requests import Candidates
+from assay.operations.sizing import answer_type
 from assay.programs.requests import RunnerOptions
 from assay.programs.samples import Samples, references
 from assay.programs.samples import read as read_samples
 from assay.protocols import Progress, Ranker, Say
-from assay.rank.rankers import best_first, executes, rankers_of
+from assay.rank.rankers import best_first, executes, ranker_of, rankers_of
 from assay.rank.rankers import read as read_pools
 from assay.rank.requests import DataRequest, RankerOptions
 from assay.runs.record import sole_writer, start_fresh
@@ -228,3 +230,37 @@ def _load_samples(request: DataRequest) -> tuple[TaskFile, Samples]:
 
 def _beside(out: Path, what: str) -> Path:
     return out.with_name(f"{out.name}.{what}.jsonl")
+
+
+@answer_type
+class PlacedCandidate:
+    """A candidate program in its place."""
+
+    index: int
+    """Which of the programs that were given, from 0."""
+    score: float
+    """Comparable among these programs only."""
+    fault: str
+    """How it most likely fails, or correct; empty without an opinion."""
+    line: int
+    """Where it most likely breaks; -1 where no line is to blame."""
+
+
+@answer_type
+class Order:
+    """Candidate programs, the most likely right one first; none was run."""
+
+    ranker: str
+    programs: list[PlacedCandidate]
+
+
+def rank_candidates(request: Candidates) -> Order:
+    """Return candidate programs for one task, best first, by reading them alone."""
+    chosen = ranker_of()
+    task = Task("task", request.prompt, request.entry_point)
+    candidates = [Program(task.id, source, str(number)) for number, source in enumerate(request.programs)]
+    placed = [
+        PlacedCandidate(int(each.program.id), round(float(each.score), 4), str(each.fault or ""), each.line)
+        for each in best_first(chosen.rank(task, candidates))
+    ]
+    return Order(chosen.name, placed)

@@ -7,9 +7,9 @@ from itertools import count
 from typing import Any
 
 from assay.errors import counted
-from assay.operations.candidates import Order
 from assay.operations.commits import commits_text
 from assay.operations.log import LogAnswer
+from assay.operations.rank import Order
 from assay.operations.read import OutlineAnswer, PatternAnswer, PatternPlace, UnitText
 from assay.operations.related import RelatedFound, related_code_of
 from assay.operations.sizing import FoundAnswer, rooted_path, unit_text, with_line_numbers

@@ -82,7 +82,7 @@ def tune_encoder(  # noqa: PLR0913  what is learned from, how, where to, and who
         else:
             about = json.loads((folder / RECORD).read_text("utf-8"))
         if onnx and not (about["onnx"] and (folder / ONNX).is_dir()):
-            from assay.encode.onnx_export import export_onnx
+            from assay.encode.hf import export_onnx
 
             export_onnx(HfEncoder(str(folder)), folder / ONNX, whole_numbers=True)
             say(f"exported to {folder / ONNX}")
