@@ -60,5 +60,5 @@ class BenchRequest(Request):
     judging: UnseenOptions = shared(UnseenOptions)
     fresh: bool = flag("--fresh", "Ask everything again; earlier answers are moved to FOLDER/runs.old.")
     gating: GateOptions = shared(GateOptions)
-    form: str = form("text", "json")
+    form: str = form("text", "json", "github")
     verbose: bool = verbose("Show each question; show the traceback of an error.")

@@ -51,12 +51,15 @@ def bench(request: BenchRequest) -> int:
     plan = plan_of(request, [each.measure for each in gate.floors]).only(request.only)
     with progress() as watch:
         setting = experiment.Setting(
-            request.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen_of(request.judging)
+            request.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen_of(request.judging), gate
         )
         held = experiment.run(plan, setting, fresh=request.fresh)
     is_json = request.form == "json"
     click.echo(as_json_text(held) if is_json else _results_text(held, questions=request.verbose), nl=is_json)
     failed = gates.failures(held, gate, say)
+    if request.form == "github":
+        for line in gates.github_annotations(held, failed, {each.name: each.corpus for each in plan.sets}):
+            click.echo(line)
     say(f"written to {request.out}: {', '.join(name for name in WRITTEN if (request.out / name).exists())}")
     return 1 if failed else 0
 

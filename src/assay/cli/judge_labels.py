@@ -76,7 +76,7 @@ def agreement(request: AgreementRequest) -> int:
     if not (request.results or gating.floors or gating.baseline):
         return 0
     labels = labels_of(annotators, truth, match=request.match, texts=texts)
-    results = results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}")
+    results = gate.compared(results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}"))
     if request.results:
         experiment.write(results, request.results, say, experiment.earlier_in(request.results / experiment.RESULTS))
         say(f"written to {request.results}")
