@@ -196,9 +196,10 @@ def parse(line: str) -> None:
     command, context = top, click.Context(top, info_name="assay", **top.context_settings)
     while isinstance(command, click.Group) and words and "--help" not in words:
         known = words[0] in command.list_commands(context)
-        if not known and command.name != "rank":
+        if not known and command.name not in {"rank", "bench"}:
             raise ValueError(f"no command '{words[0]}'")
-        name, words = (words[0], words[1:]) if known else ("order", words)  # rank SAMPLES is rank order SAMPLES
+        usual = {"rank": "order", "bench": "run"}.get(command.name, "")  # rank SAMPLES is rank order SAMPLES
+        name, words = (words[0], words[1:]) if known else (usual, words)
         command = command.get_command(context, name)
         context = click.Context(command, parent=context, info_name=name)
     command.make_parser(context).parse_args(words)

@@ -106,9 +106,7 @@ def unmeasured(results: Results) -> Iterator[str]:
     for name in results.unusable:
         yield f"{name} was not measured, so its gates do not hold"
     for name, of in results.sets.items():
-        yield from (f"a right place of {name} is gone: {line}" for line in of.gone[:MOST])
-        if len(of.gone) > MOST:
-            yield f"{len(of.gone) - MOST:,} more right places of {name} are gone; assay truth check lists them"
+        yield from (f"a right place of {name} is gone: {line}" for line in of.gone)
     for system, told in results.systems.items():
         for name in told.failed:
             yield f"{system} answered nothing of {name}, so its gates do not hold"
@@ -266,16 +264,9 @@ class _Answered:
 
 def _move(old: _Answered, new: _Answered) -> QuestionMove:
     nothing = f"error: {new.error}" if new.error else "no result" if new.query.expected else ""
-    return QuestionMove(
-        new.query.id,
-        new.query.text,
-        old.value,
-        new.value,
-        rank_of(old.answers, old.right),
-        rank_of(new.answers, new.right),
-        new.answers[0] if new.answers else nothing,
-        next(iter(new.right), ""),
-    )
+    ranks = (rank_of(old.answers, old.right), rank_of(new.answers, new.right))
+    places = (next(iter(new.answers), nothing), next(iter(new.right), ""))
+    return QuestionMove(new.query.id, new.query.text, old.value, new.value, *ranks, *places)
 
 
 def _names(cells: Sequence[MeasuredCell]) -> str:

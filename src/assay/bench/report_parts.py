@@ -9,6 +9,7 @@ from itertools import accumulate, chain
 from math import isclose
 
 from assay.bench import results
+from assay.bench.gates import MOST, summary_of
 from assay.errors import counted
 from assay.report import document as doc
 
@@ -211,32 +212,18 @@ def with_labels(counts: results.UnseenCounts) -> str:
     )
 
 
-_MOVES = 10
-"""Questions that fell, or rose, in a table."""
-
-
 def against(found: results.Results) -> Iterator[doc.Section]:
     """Yield what changed since the baseline: which results those are, each system's figure, and which questions."""
     if since := found.against:
         commits = "".join(f", {name} at {commit[:12]}" for name, commit in since.commits.items())
-        when = since.when[:16].replace("T", " ")
-        about = (doc.Phrase("Baseline: "), doc.Phrase(since.file, code=True), doc.Phrase(f", measured {when}"))
-        version = doc.Phrase(f" by Assay {since.version}{commits}.")
-        columns = (*doc.left("Set", "System", "Measure"), "Before", "Now", "Fell", "Rose", "Questions", "p (Holm)")
-        rows = [_changed(each) for each in since.changes]
-        moves = [table for each in since.changes for table in _moves(each)]
-        table = doc.table("Since the baseline; a difference that chance does not explain is marked", columns, rows)
-        yield doc.Section("baseline", "Against the baseline", (doc.Paragraph((*about, version)), table, *moves))
+        about = f", measured {since.when[:16].replace('T', ' ')} by Assay {since.version}{commits}."
+        named = doc.Paragraph((doc.Phrase("Baseline: "), doc.Phrase(since.file, code=True), doc.Phrase(about)))
+        blocks = (block for each in since.changes for block in _moves(each))
+        yield doc.Section("baseline", "Against the baseline", (named, *blocks))
 
 
-def _changed(each: results.GateChange) -> tuple[doc.Cell | str | int, ...]:
-    mark: doc.Mark = "bad" if each.worse else "best" if each.p < results.CHANCE else ""
-    now = doc.Number(each.now, digits=digits_of(each.measure), mark=mark)
-    before, counts = doc.Number(each.before, digits=now.digits), (len(each.fell), len(each.rose), each.queries)
-    return each.set, each.system, each.measure, before, now, *counts, doc.probability(each.p)
-
-
-def _moves(each: results.GateChange) -> Iterator[doc.Table]:
+def _moves(each: results.GateChange) -> Iterator[doc.Leaf]:
+    yield doc.words(summary_of(each))
     columns = (*doc.left("Question", "Rank"), each.measure, *doc.left("First now", "Expected"))
     for what, moves in (("fell", each.fell), ("rose", each.rose)):
         rows = [
@@ -246,12 +233,11 @@ def _moves(each: results.GateChange) -> Iterator[doc.Table]:
                 f"{move.before:.3f} → {move.now:.3f}",
                 *(_target(place, "") for place in (move.answer, move.right)),
             )
-            for move in moves[:_MOVES]
+            for move in moves[:MOST]
         ]
+        more = f"{len(moves) - MOST:,} more are in results.json." if len(moves) > MOST else ""
         if rows:
-            more = f"{len(moves) - _MOVES:,} more are in results.json." if len(moves) > _MOVES else ""
-            title = f"{each.set}, {each.system}: {len(moves):,} {what}, the greatest change first"
-            yield doc.table(title, columns, rows, more)
+            yield doc.table(f"{len(moves):,} {what}, the greatest change first", columns, rows, more)
 
 
 def _cut(words: str, longest: int = _LONGEST) -> str:

@@ -1,4 +1,4 @@
-"""`assay bench`: measure systems on ground truth, with a status for CI."""
+"""`assay bench`: measure systems on ground truth, with a status for CI; and how soon they see a change."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.bench.requests import BenchRequest, UnseenOptions
+from assay.bench.requests import BenchRequest, FreshnessRequest, UnseenOptions
 from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError
-from assay.io.terminal import say
+from assay.io.fields import as_json
+from assay.io.terminal import dumps, say
+from assay.report.plain_text import as_text
 
 if TYPE_CHECKING:
     from assay.bench.query_sets import Pairs, Unseen, UnseenLabels
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
 
-@command(BenchRequest, example="assay bench matrix.toml --fail-under Hit@5=0.70")
-def bench(request: BenchRequest) -> int:
+@command(BenchRequest, example="assay bench run matrix.toml --fail-under Hit@5=0.70")
+def run(request: BenchRequest) -> int:
     """Measure how well code search answers, with intervals, tests, latency and memory.
 
     WHAT is a repository, whose own history then is the ground truth (the default: the current folder), a file of
@@ -67,7 +69,7 @@ def bench(request: BenchRequest) -> int:
 def _results_text(results: Results, *, questions: bool = False) -> str:
     """Return all of it, plain; with each question, and where its answer stood, if that is wanted."""
     from assay.bench.bench_report import summary_of
-    from assay.report.plain_text import as_text, shown_line
+    from assay.report.plain_text import shown_line
 
     lines = [as_text(summary_of(results))]
     for name, of in results.sets.items() if questions else ():
@@ -128,3 +130,29 @@ def _unseen_of(request: UnseenOptions) -> Unseen | None:
         return UnseenLabels(judgments, tally.stopped)
 
     return Unseen(request.spec, labels, request.depth)
+
+
+@command(FreshnessRequest, example="assay bench freshness --system 'assay=mcp:assay mcp {corpus}'")
+def freshness(request: FreshnessRequest) -> int:
+    """Measure for how long a search server gives old answers after files change.
+
+    Each system is started on a small repository in a temporary folder. After each change (a new file, an edit, a
+    revert, a rename, a deletion, a switch to another branch and back, a second worktree) it is asked for a generated
+    word until the first answer is right.
+
+    Systems are those of assay bench: mcp:COMMAND, cmd:TEMPLATE, or http:URL whose option serve is the command that
+    starts the server.
+
+    Exits 0 if every change was seen, 1 if one was not, 2 if nothing could be measured.
+    """
+    from assay.bench import freshness as measured
+    from assay.bench.matrix import systems_of
+
+    if not (request.matrix or request.systems.specs):
+        raise InputError("no system to measure; name one with --system, or a matrix file with --systems")
+    systems = systems_of(request.systems, request.matrix)
+    with progress() as watch:
+        figures = measured.measure(systems, request.limit_s, watch)
+    report = measured.report_of(figures, request.limit_s)
+    click.echo(dumps(as_json(figures)) if request.form == "json" else as_text(report), nl=request.form == "json")
+    return 1 if any(each.seconds is None for each in figures) else 0

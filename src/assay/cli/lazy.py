@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 
 GROUPS: Mapping[str, Mapping[str, Any]] = {
+    "assay.cli.bench": {
+        "help": "Measure code search, with statistics.\n\n'assay bench WHAT' is short for 'assay bench run WHAT'.",
+        "names": {
+            "run": "Measure systems on ground truth.",
+            "freshness": "Measure how soon search sees a change.",
+        },
+        "default": "run",
+        "takes": "[WHAT]",
+    },
     "assay.cli.judge": {
         "help": "Label pairs of a query and a code: by test-driven agents, by evidence without a model, or by people.",
         "names": {
@@ -44,6 +53,7 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
         },
         "elsewhere": dict.fromkeys(("data", "mix", "sample", "train"), "assay.cli.rank_data"),
         "default": "order",
+        "takes": "SAMPLES",
     },
     "assay.cli.train": {
         "help": "Train a part on data of your own.",
@@ -76,12 +86,14 @@ class Lazy(click.Group):
         module: str = "",
         elsewhere: Mapping[str, str] = MappingProxyType({}),
         default: str = "",
+        takes: str = "",
         **settings: Any,
     ) -> None:
         super().__init__(*args, **settings)
         self._names, self._module, self._elsewhere, self._default = names, module, elsewhere, default
+        self._is_bare = takes.startswith("[")
         if default:
-            self.subcommand_metavar = "SAMPLES | COMMAND [ARGS]..."
+            self.subcommand_metavar = f"{takes} | COMMAND [ARGS]..."
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a newcomer meets them."""
@@ -101,6 +113,7 @@ class Lazy(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default command, if there is one, in front of options and of paths."""
+        args = args or ([self._default] if self._is_bare else [])
         first = args[0] if args else "--help"
         is_path = Path(first).suffix or "/" in first or first.startswith("-") or Path(first).exists()
         if self._default and is_path and first not in {*self._names, "-h", "--help"}:
