@@ -66,6 +66,8 @@ def test_the_action_measures_passes_or_fails_and_says_where_the_report_is(enviro
     inputs = {"baseline": "baseline.json", "out": "second", "fail_under": "Precision@5=0.9"}
     done = act(environment, project, truth="questions.jsonl", **inputs)
     assert (done.returncode, "Precision@5" in done.stdout) == (1, True)
+    assert "::error title=Search quality::questions: assay has Precision@5" in done.stdout
+    assert "::" not in Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
     assert (project / "second" / "report.html").exists()
     (project / "mail" / "send.py").unlink()
     assert act(environment, project, truth="questions.jsonl").returncode == 1, "a place of the truth is gone"

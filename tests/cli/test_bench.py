@@ -127,15 +127,39 @@ def printing(*places: str) -> str:
 
 
 def test_a_significant_loss_fails_and_options_of_a_system_are_set_by_its_name(bench):
-    rows = [f"deliver a message {n},mail/send.py:6-12:1" for n in range(20)]
+    rows = [f"deliver 5% of message {n},mail/send.py:6-12:1" for n in range(20)]
     Path("many.csv").write_text("query,result1\n" + "\n".join(rows) + "\n")
     many = ("many.csv", "--corpus", "postbox", "--system")
     assert bench(*many, printing("mail/send.py:6", "mail/send.py:9"), "--set", "tool.merge=10").status == 0
     assert held()["cells"][0]["answers"][0] == ["mail/send.py:6-9"]
     Path("out/results.json").rename("before.json")
-    ran = bench(*many, printing("README.md:1-2"), "--baseline", "before.json", "--fail-if-worse")
-    assert ran.status == 1
-    assert "significantly worse than the baseline: many: tool nDCG@10 1.000 -> 0.000 over 20 queries" in ran.err
+    gated = ("--baseline", "before.json", "--fail-if-worse", "--format", "github")
+    ran = bench(*many, printing("README.md:1-2"), *gated)
+    loss = "significantly worse than the baseline: many: tool nDCG@10 1.000 -> 0.000 over 20 queries"
+    moved = "1: deliver 5% of message 0: rank 1 -> none, nDCG@10 1.000 -> 0.000"
+    places = "; first now: README.md:1-2; expected: mail/send.py:6-12"
+    assert (ran.status, loss in ran.err) == (1, True)
+    assert f"20 queries fell, the greatest change first:\nassay: - {moved}{places}\n" in ran.err
+    assert "- and 10 more, in results.json" in ran.err
+    assert f"::error title=Search quality::{loss}" in ran.out
+    at = "::warning file=postbox/mail/send.py,line=6,title=Search quality::"
+    assert at + (moved + places).replace("%", "%25") in ran.out
+    assert ran.out.count(at) == 10
+    text = Path("out/RESULTS.md").read_text()
+    assert "Baseline: `before.json`, measured 20" in text
+    assert "| 1 → none | 1.000 → 0.000 | README.md:1-2 | mail/send.py:6-12 |" in text
+
+
+def test_a_place_that_is_gone_fails_a_gate_and_without_any_place_nothing_is_measured(bench, queries: Path):
+    queries.write_text(CSV.replace("mail/send.py:6-12:2", "mail/gone.py:6-12:2"))
+    line = "a right place of queries is gone: queries.csv:2: mail/gone.py:6-12: no such file"
+    for gate, status in ((), 0), (("--fail-under", "Hit@5=0.1"), 1):
+        ran = bench(*MEASURE, *gate)
+        assert (ran.status, line in ran.err) == (status, bool(status)), ran.err
+    Path("postbox").rename("elsewhere")
+    Path("postbox").mkdir()
+    ran = bench(*MEASURE)
+    assert (ran.status, "none of its right places exists in the corpus" in ran.err) == (2, True)
 
 
 def test_a_matrix_with_variants_and_roles(bench):

@@ -280,7 +280,7 @@ def report_of(results: Results) -> doc.Report:
     found = (
         (parts.figures(study), _all_figures(study), *_labelled(study), parts.misses(study)) if study.measured else ()
     )
-    sections = (verdict(study), *found, troubles(study), repeating(study))
+    sections = (verdict(study), *parts.against(results), *found, troubles(study), repeating(study))
     footer = "Written by Assay. Every figure of this page is in results.json."
     return doc.Report(
         title(study), "Assay bench", _facts(study), sections, footer, tuple(study.systems), tuple(study.sets)
@@ -292,7 +292,7 @@ def overview_of(results: Results) -> doc.Report:
     study = Experiment(results)
     measures = study.measures[:_WIDEST]
     notes = doc.Bullets("Note", tuple(map(doc.words, caveats(results))), warning=True)
-    sections = [doc.Section("notes", "Notes", (notes,), untitled=True)]
+    sections = [doc.Section("notes", "Notes", (notes,), untitled=True), *parts.against(results)]
     if study.measured:
         if len(study.overviews) > 1:
             together = parts.quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")

@@ -11,7 +11,7 @@ import os
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
@@ -21,6 +21,7 @@ from assay.bench import results, scores
 from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, is_run, key_of
 from assay.bench.ask_worker import Contender, ask_in_turn
 from assay.bench.bench_report import overview_of, report_of
+from assay.bench.gates import Gates
 from assay.bench.matrix import BenchPlan, SystemSpec
 from assay.bench.query_sets import JudgedSet, Prepared, Unseen, judge_unseen, prepare
 from assay.bench.results import MeasuredCell, MeasuredSet, Results, comparisons
@@ -52,6 +53,7 @@ class Setting:
     """What was typed, for whoever wants to repeat it."""
     unseen: Unseen | None = None
     """Who judges what systems found and nobody judged."""
+    gates: Gates = field(default_factory=Gates)
 
 
 def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
@@ -80,7 +82,7 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
                     cells.append(scores.cell_of(ready, name, answers, preparation, plan, judged, before))
     if not cells:
         why = "; ".join(f"{name}: {why}" for name, whys in failed.items() for why in whys.values())
-        raise InputError(f"nothing could be measured: {why or 'no set could be used, as told above'}")
+        raise InputError(f"nothing could be measured: {why or 'no set could be used; the lines above say why'}")
     measured = Results(
         format=results.FORMAT,
         manifest=scores.manifest_of(plan, setting.command),
@@ -91,7 +93,7 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
         comparisons=(),
         asked=tuple((each.set, each.system) for each in cells if each.system in asked),
     )
-    measured = concluded(measured, all_pairs=plan.all_pairs)
+    measured = setting.gates.compared(concluded(measured, all_pairs=plan.all_pairs))
     write(measured, setting.out, setting.say, earlier)
     return measured
 

@@ -8,12 +8,25 @@ an earlier run left in the results is not looked at.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from assay.bench.results import MeasuredCell, Results, Target, deciding, load
+from assay.bench.results import (
+    CHANCE,
+    BaselineChanges,
+    GateChange,
+    MeasuredCell,
+    MeasuredQuery,
+    QuestionMove,
+    Results,
+    deciding,
+    load,
+    place_of,
+    rank_of,
+)
 from assay.errors import InputError, counted, nearest
 from assay.measure.compare import holm, randomisation
 from assay.measure.line_spans import UNITS
@@ -23,7 +36,8 @@ from assay.report.document import probability
 from assay.report.plain_text import value_text
 from assay.runs.options import GateOptions
 
-_CHANCE = 0.05
+MOST = 10
+"""Questions of a kind that are listed, and annotations of a kind that GitHub shows."""
 _Asked = tuple[str, str, int]
 """Unit, text, and how many queries before it have that text."""
 
@@ -91,6 +105,8 @@ def unmeasured(results: Results) -> Iterator[str]:
     """Yield what a gate cannot vouch for: a set that could not be used, a system that answered nothing of one."""
     for name in results.unusable:
         yield f"{name} was not measured, so its gates do not hold"
+    for name, of in results.sets.items():
+        yield from (f"a right place of {name} is gone: {line}" for line in of.gone)
     for system, told in results.systems.items():
         for name in told.failed:
             yield f"{system} answered nothing of {name}, so its gates do not hold"
@@ -104,6 +120,17 @@ class Gates:
     baseline: Results | None = None
     fail_if_worse: bool = False
     """Whether a significant loss against the baseline is a failure."""
+    file: str = ""
+    """Where the baseline was read."""
+
+    def compared(self, results: Results) -> Results:
+        """Return results with what changed since the baseline, if there is one."""
+        if self.baseline is None:
+            return results
+        before = self.baseline
+        commits = {name: of.commit for name, of in before.sets.items() if of.commit and name in results.sets}
+        version, found = before.manifest.versions.get("assay", ""), tuple(changes(results, before))
+        return replace(results, against=BaselineChanges(self.file, before.manifest.when, version, commits, found))
 
 
 def gates_of(options: GateOptions, names: Sequence[str] = ()) -> Gates:
@@ -111,16 +138,18 @@ def gates_of(options: GateOptions, names: Sequence[str] = ()) -> Gates:
     floors = tuple(floor(each, names) for each in options.floors)
     if options.fail_if_worse and options.baseline is None:
         raise InputError("--fail-if-worse needs --baseline FILE: the results.json of an earlier run")
-    return Gates(floors, load(options.baseline) if options.baseline else None, options.fail_if_worse)
+    baseline = load(options.baseline) if options.baseline else None
+    return Gates(floors, baseline, options.fail_if_worse, str(options.baseline or ""))
 
 
 def failures(results: Results, gates: Gates, say: Say) -> list[str]:
     """Return one line for each gate that does not hold; these lines and what changed since the baseline are said."""
     failed = list(fallen(results, gates.floors))
-    for change in changes(results, gates.baseline) if gates.baseline else ():
-        say(str(change))
+    for change in results.against.changes if results.against else ():
+        for line in lines_of(change):
+            say(line)
         if change.worse and gates.fail_if_worse:
-            failed.append(f"significantly worse than the baseline: {change}")
+            failed.append(f"significantly worse than the baseline: {summary_of(change)}")
     if gates.floors or gates.fail_if_worse:
         failed += unmeasured(results)
     for line in failed:
@@ -128,34 +157,53 @@ def failures(results: Results, gates: Gates, say: Say) -> list[str]:
     return failed
 
 
-@dataclass(frozen=True, slots=True)
-class GateChange:
-    """One system on one set, beside what it was."""
+def summary_of(change: GateChange) -> str:
+    """Return one line about a change."""
+    values = f"{change.set}: {change.system} {change.measure} {change.before:.3f} -> {change.now:.3f}"
+    judged = f", {change.rejudged} of them judged otherwise than before" if change.rejudged else ""
+    p = value_text(probability(change.p))
+    return f"{values} over {counted(change.queries, change.item)} (p {p}{judged})"
 
-    set: str
-    system: str
-    measure: str
-    before: float
-    now: float
-    queries: int
-    p: float
-    """Of the randomisation test, adjusted by Holm over all changes looked at."""
-    item: str = "query"
-    """What the values are of."""
-    rejudged: int = 0
-    """Queries whose right answers are others than they were."""
 
-    @property
-    def worse(self) -> bool:
-        """Say whether it lost more than chance explains."""
-        lost = self.now > self.before if self.measure.startswith(("lines@", "tokens@")) else self.now < self.before
-        return lost and self.p < _CHANCE
+def lines_of(change: GateChange) -> Iterator[str]:
+    """Yield what changed, then the questions that fell and those that rose, the greatest moves first."""
+    yield summary_of(change)
+    for what, moves in (("fell", change.fell), ("rose", change.rose)):
+        if moves:
+            yield f"{counted(len(moves), change.item)} {what}, the greatest change first:"
+            yield from (f"- {move_text(move, change.measure)}" for move in moves[:MOST])
+        if len(moves) > MOST:
+            yield f"- and {len(moves) - MOST:,} more, in results.json"
 
-    def __str__(self) -> str:
-        """Return one line for people."""
-        told = f"{self.set}: {self.system} {self.measure} {self.before:.3f} -> {self.now:.3f}"
-        judged = f", {self.rejudged} of them judged otherwise than before" if self.rejudged else ""
-        return f"{told} over {counted(self.queries, self.item)} (p {value_text(probability(self.p))}{judged})"
+
+def move_text(move: QuestionMove, measure: str) -> str:
+    """Return one line about a question: its ranks, its values, what stands first now and what should."""
+    text = " ".join(move.text.split())
+    value = f"{measure} {move.before:.3f} -> {move.now:.3f}"
+    if not move.answer:
+        return f"{move.id}: {text}: {value}"
+    ranks = f"rank {move.old_rank or 'none'} -> {move.new_rank or 'none'}"
+    return f"{move.id}: {text}: {ranks}, {value}; first now: {move.answer}; expected: {move.right}"
+
+
+def github_annotations(results: Results, failed: Sequence[str], corpora: Mapping[str, Path | None]) -> Iterator[str]:
+    """Yield workflow commands of GitHub: an error for each failure, a warning where each expected place lies.
+
+    GitHub shows ten of each kind. `corpora` are the folders that the places of a set lie in.
+    """
+    for line in failed[:MOST]:
+        yield f"::error title=Search quality::{_escaped(line)}"
+    moves = [(change, move) for change in (results.against.changes if results.against else ()) for move in change.fell]
+    moves.sort(key=lambda each: -abs(each[1].now - each[1].before))
+    for change, move in moves[:MOST]:
+        span, folder = place_of(move.right), corpora.get(change.set) or Path()
+        path = _escaped((folder / span.path).as_posix()).replace(":", "%3A").replace(",", "%2C")
+        at = f"file={path},line={max(span.start, 1)}," if move.right else ""
+        yield f"::warning {at}title=Search quality::{_escaped(move_text(move, change.measure))}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def changes(results: Results, baseline: Results) -> list[GateChange]:
@@ -171,24 +219,54 @@ def changes(results: Results, baseline: Results) -> list[GateChange]:
     for cell in _cells_of_last_run(results):
         old = earlier.get((cell.set, cell.system))
         now, was = _by_text(results, cell, measure), _by_text(baseline, old, measure) if old else {}
-        both = [asked for asked in now if asked in was]
-        if both:
-            rejudged = sum(was[asked][1] != now[asked][1] for asked in both)
-            columns = [np.array([values[asked][0] for asked in both]) for values in (was, now)]
-            pairs.append((cell, columns[0], columns[1], rejudged))
+        if both := [(was[asked], now[asked]) for asked in now if asked in was]:
+            pairs.append((cell, both))
     if not pairs:
         raise InputError(
             f"nothing can be compared by {measure}: the baseline has {_names(baseline.cells)}, "
             f"this run {_names(_cells_of_last_run(results))}"
         )
+    columns = [tuple(np.array([each[side].value for each in both]) for side in (1, 0)) for _, both in pairs]
+    chances = holm([randomisation(now, was, seed=seed) for now, was in columns])
     item = "task" if about.kind == "ranking" else "query"
-    chances = holm([randomisation(now, was, seed=seed) for _, was, now, _ in pairs])
-    return [
-        GateChange(
-            cell.set, cell.system, measure, float(was.mean()), float(now.mean()), len(now), float(p), item, rejudged
-        )
-        for (cell, was, now, rejudged), p in zip(pairs, chances, strict=True)
-    ]
+    return [_change(cell, both, measure, item, float(p)) for (cell, both), p in zip(pairs, chances, strict=True)]
+
+
+def _change(
+    cell: MeasuredCell, both: Sequence[tuple[_Answered, _Answered]], measure: str, item: str, p: float
+) -> GateChange:
+    """Return what became of one cell, with its questions by whether they fell or rose."""
+    before, now = (sum(each[side].value for each in both) / len(both) for side in (0, 1))
+    sign = -1 if measure.startswith(("lines@", "tokens@")) else 1
+    gains = [sign * (new.value - old.value) for old, new in both]
+    order = sorted(range(len(both)), key=lambda at: -abs(gains[at]))
+    fell, rose = (tuple(_move(*both[at]) for at in order if side * gains[at] > 0) for side in (-1, 1))
+    rejudged = sum(old.query.expected != new.query.expected for old, new in both)
+    worse = sign * (now - before) < 0 and p < CHANCE
+    counts = (len(both), p, worse, item, rejudged)
+    return GateChange(cell.set, cell.system, measure, before, now, *counts, fell, rose)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """A query with what a system answered."""
+
+    query: MeasuredQuery
+    value: float
+    answers: tuple[str, ...]
+    error: str
+
+    @property
+    def right(self) -> list[str]:
+        """Return the right places."""
+        return [target.place for target in self.query.expected if target.grade > 0]
+
+
+def _move(old: _Answered, new: _Answered) -> QuestionMove:
+    nothing = f"error: {new.error}" if new.error else "no result" if new.query.expected else ""
+    ranks = (rank_of(old.answers, old.right), rank_of(new.answers, new.right))
+    places = (next(iter(new.answers), nothing), next(iter(new.right), ""))
+    return QuestionMove(new.query.id, new.query.text, old.value, new.value, *ranks, *places)
 
 
 def _names(cells: Sequence[MeasuredCell]) -> str:
@@ -201,15 +279,15 @@ def _cells_of_last_run(results: Results) -> list[MeasuredCell]:
     return [cell for cell in results.cells if asked is None or (cell.set, cell.system) in asked]
 
 
-def _by_text(results: Results, cell: MeasuredCell, measure: str) -> dict[_Asked, tuple[float, tuple[Target, ...]]]:
-    """Return value and judgments of a cell's queries by unit and text; equal texts are told apart by their order."""
+def _by_text(results: Results, cell: MeasuredCell, measure: str) -> dict[_Asked, _Answered]:
+    """Return what a cell answered by unit and text; equal texts are told apart by their order."""
     unit = cell.unit
-    told = cell.values[unit].get(measure)
-    if told is None:
+    values = cell.values[unit].get(measure)
+    if values is None:
         return {}
     seen: Counter[str] = Counter()
-    values: dict[_Asked, tuple[float, tuple[Target, ...]]] = {}
-    for query, value in zip(results.sets[cell.set].queries, told, strict=True):
-        values[unit, query.text, seen[query.text]] = (value, query.expected)
+    found: dict[_Asked, _Answered] = {}
+    for query, value, answers in zip(results.sets[cell.set].queries, values, cell.answers, strict=True):
+        found[unit, query.text, seen[query.text]] = _Answered(query, value, answers, cell.errors.get(query.id, ""))
         seen[query.text] += 1
-    return values
+    return found

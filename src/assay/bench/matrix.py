@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import plugins
-from assay.bench.requests import BenchRequest
+from assay.bench.requests import BenchRequest, SystemOptions
 from assay.errors import InputError, nearest
 from assay.io.fields import Fields, read_value
 from assay.measure.measures import Measure, parse
@@ -264,16 +264,23 @@ def plan_of(request: BenchRequest, gated: Sequence[str]) -> BenchPlan:
         )
     else:
         plan = load(what)
-    systems = tuple(map(_system_of, request.systems)) or plan.systems
-    for each in systems:
-        plugins.find("system", each.spec.partition(":")[0])
-    systems = tuple(_with_changes(systems, request.changes))
+    systems = systems_of(request.systems, plan.systems)
     if request.threshold is not None:
         systems = tuple(replace(each, threshold=request.threshold) for each in systems)
     k, all_pairs = request.k or plan.k, request.all_pairs or plan.all_pairs
     names = request.measures or map(str, measures_of((), k) if request.k else plan.measures)
     plan = replace(plan, systems=systems, k=k, timeout_s=request.timeout_s or plan.timeout_s, all_pairs=all_pairs)
     return replace(plan, measures=measures_of((*names, *gated), k))
+
+
+def systems_of(options: SystemOptions, usual: Sequence[SystemSpec] | Path | None) -> tuple[SystemSpec, ...]:
+    """Return the systems that options name, else the usual ones, or those of a matrix file, with their changes."""
+    if isinstance(usual, Path):
+        usual = tuple(_systems(read_matrix(usual, "retrieval"), usual))
+    systems = tuple(map(_system_of, options.specs)) or usual or USUAL
+    for each in systems:
+        plugins.find("system", each.spec.partition(":")[0])
+    return tuple(_with_changes(systems, options.changes))
 
 
 def _set_of(path: Path, request: BenchRequest) -> SetSpec:

@@ -40,6 +40,8 @@ class Prepared:
     expected: Qrels
     problems: tuple[Problem, ...]
     """What the ground truth holds that is no use."""
+    gone: tuple[Problem, ...] = ()
+    """Those of them whose places the corpus does not have."""
     ids: Mapping[str, str] = field(default_factory=dict)
     """Of documents, the id by the path of the file."""
 
@@ -61,8 +63,11 @@ def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -
     if reading.as_published:
         right = placed_in(right, corpus.root)
     ids = {document.path: document.id for document in corpus.documents}
-    told = (*lines.problems, *right.problems, *(() if reading.as_published else _missing_places(lines, corpus)))
-    return Prepared(spec, truth, corpus, right, told, ids)
+    missing = () if reading.as_published else tuple(_missing_places(lines, corpus))
+    gone = (*lines.problems[len(reading.problems) :], *missing)
+    if gone and len(missing) == sum(each.grade > 0 for each in lines.truth.judgments):
+        raise InputError(f"none of its right places exists in the corpus; the first: {gone[0]}")
+    return Prepared(spec, truth, corpus, right, (*lines.problems, *right.problems, *missing), gone, ids)
 
 
 def _check_state(truth: Truth, spec: SetSpec) -> None:

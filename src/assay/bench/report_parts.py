@@ -9,6 +9,7 @@ from itertools import accumulate, chain
 from math import isclose
 
 from assay.bench import results
+from assay.bench.gates import MOST, summary_of
 from assay.errors import counted
 from assay.report import document as doc
 
@@ -209,6 +210,34 @@ def with_labels(counts: results.UnseenCounts) -> str:
         f"With labels of {counts.judge} on what nobody judged of the first {counts.depth} of any system "
         f"({counts.asked:,} pairs: {counts.right:,} right, {counts.wrong:,} wrong{undecided}{stopped})"
     )
+
+
+def against(found: results.Results) -> Iterator[doc.Section]:
+    """Yield what changed since the baseline: which results those are, each system's figure, and which questions."""
+    if since := found.against:
+        commits = "".join(f", {name} at {commit[:12]}" for name, commit in since.commits.items())
+        about = f", measured {since.when[:16].replace('T', ' ')} by Assay {since.version}{commits}."
+        named = doc.Paragraph((doc.Phrase("Baseline: "), doc.Phrase(since.file, code=True), doc.Phrase(about)))
+        blocks = (block for each in since.changes for block in _moves(each))
+        yield doc.Section("baseline", "Against the baseline", (named, *blocks))
+
+
+def _moves(each: results.GateChange) -> Iterator[doc.Leaf]:
+    yield doc.words(summary_of(each))
+    columns = (*doc.left("Question", "Rank"), each.measure, *doc.left("First now", "Expected"))
+    for what, moves in (("fell", each.fell), ("rose", each.rose)):
+        rows = [
+            (
+                f"{move.id}: {_cut(' '.join(move.text.split()), 80)}",
+                f"{move.old_rank or 'none'} → {move.new_rank or 'none'}" if move.answer else "",
+                f"{move.before:.3f} → {move.now:.3f}",
+                *(_target(place, "") for place in (move.answer, move.right)),
+            )
+            for move in moves[:MOST]
+        ]
+        more = f"{len(moves) - MOST:,} more are in results.json." if len(moves) > MOST else ""
+        if rows:
+            yield doc.table(f"{len(moves):,} {what}, the greatest change first", columns, rows, more)
 
 
 def _cut(words: str, longest: int = _LONGEST) -> str:

@@ -30,13 +30,19 @@ class UnseenOptions(Request):
     install: bool = flag("--judge-install", "Let the judge install modules that tests lack, from a list.")
 
 
+class SystemOptions(Request):
+    """Which systems are measured."""
+
+    specs: tuple[str, ...] = option("--system [NAME=]SPEC", "A system to measure. Repeatable.")
+    changes: tuple[str, ...] = option("--set NAME.KEY=VALUE", "Set an option of a system. Repeatable.")
+
+
 class BenchRequest(Request):
     """Measure code search, with statistics."""
 
     what: str = argument(default=".")
     corpus: Path | None = option("--corpus FOLDER", "The checkout that WHAT is about.")
-    systems: tuple[str, ...] = option("--system [NAME=]SPEC", "A system to measure. Repeatable.")
-    changes: tuple[str, ...] = option("--set NAME.KEY=VALUE", "Set an option of a system. Repeatable.")
+    systems: SystemOptions = shared(SystemOptions)
     measures: tuple[str, ...] = option(
         "--measure NAME", "A measure, such as MRR or Hit@5; the first one decides. Repeatable."
     )
@@ -60,7 +66,7 @@ class BenchRequest(Request):
     judging: UnseenOptions = shared(UnseenOptions)
     fresh: bool = flag("--fresh", "Ask everything again; earlier answers are moved to FOLDER/runs.old.")
     gating: GateOptions = shared(GateOptions)
-    form: str = form("text", "json")
+    form: str = form("text", "json", "github")
     verbose: bool = verbose("Show each question; show the traceback of an error.")
 
 
@@ -80,3 +86,12 @@ class AgentRequest(Request):
     fresh: bool = flag("--fresh", "Ask everything again; earlier answers are moved to FOLDER/runs.old.")
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
+
+
+class FreshnessRequest(Request):
+    """Measure how soon search sees a change."""
+
+    matrix: Path | None = option("--systems FILE", "A matrix file (.toml) whose systems are measured.", kind="file")
+    systems: SystemOptions = shared(SystemOptions)
+    limit_s: float = option("--limit S", "Seconds to wait for a right answer after a change.", least=0.1, default=60)
+    form: str = form("text", "json")

@@ -47,8 +47,7 @@ class Target(NamedTuple):
     grade: int
 
 
-Figures = Mapping[str, Mapping[str, Mean]]
-"""By unit and measure."""
+Figures = Mapping[str, Mapping[str, Mean]]  # by unit and measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +99,8 @@ class MeasuredSet:
     queries: tuple[MeasuredQuery, ...]
     problems: tuple[str, ...]
     """Rows of the ground truth that could not be used."""
+    gone: tuple[str, ...] = ()
+    """Those of them whose places the corpus does not have."""
     qrels: str = ""
     asked: str = ""
     corpus: str = ""
@@ -216,6 +217,53 @@ class SetComparison(Comparison):
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionMove:
+    """A question whose value changed; ranks are of the first right answer, 0 for none among the first ten."""
+
+    id: str
+    text: str
+    before: float
+    now: float
+    old_rank: int
+    new_rank: int
+    answer: str
+    """What stands first now, or why nothing does."""
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateChange:
+    """One system on one set, beside what it was."""
+
+    set: str
+    system: str
+    measure: str
+    before: float
+    now: float
+    queries: int
+    p: float
+    """Of the randomisation test, adjusted by Holm over all changes looked at."""
+    worse: bool
+    """Whether it lost more than chance explains."""
+    item: str = "query"
+    rejudged: int = 0
+    """Queries whose right answers changed."""
+    fell: tuple[QuestionMove, ...] = ()
+    rose: tuple[QuestionMove, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineChanges:
+    """What changed since earlier results."""
+
+    file: str
+    when: str
+    version: str
+    commits: Mapping[str, str]
+    changes: tuple[GateChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """All that was found; docs/measuring.md explains it."""
 
@@ -228,6 +276,7 @@ class Results:
     comparisons: tuple[SetComparison, ...]
     asked: tuple[tuple[str, ...], ...] | None = None
     """Set and system of the cells of the last run; None is all."""
+    against: BaselineChanges | None = None
 
 
 def load(file: Path) -> Results:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,9 @@ from assay.bench.answer_runs import Preparation, SystemAnswer, timings
 from assay.bench.matrix import BenchPlan, SystemSpec
 from assay.bench.query_sets import JudgedSet, Prepared
 from assay.bench.system import SystemCorpus, lines_of
+from assay.corpus.git import answer
 from assay.corpus.outline import functions
+from assay.errors import InputError
 from assay.measure.compare import interval
 from assay.measure.line_spans import Span, Unit
 from assay.measure.matched import Matched, match
@@ -188,15 +192,24 @@ def set_of(ready: Prepared, unseen: results.UnseenCounts | None) -> results.Meas
     return results.MeasuredSet(
         role=ready.spec.role,
         truth=ready.spec.truth.name if ready.spec.truth else f"mined from {ready.truth.name}",
-        commit=ready.corpus.commit,
+        commit=ready.corpus.commit or _head(ready.spec.corpus),
         queries=queries,
         problems=tuple(map(str, ready.problems)),
+        gone=tuple(map(str, ready.gone)),
         qrels=digest((query.text, [list(each) for each in query.expected]) for query in queries),
         asked=digest((q.id, q.mode, q.languages, q.paths, q.kinds) for q in asked),
         corpus=ready.corpus.digest,
         unseen=unseen,
         published=ready.spec.published,
     )
+
+
+def _head(folder: Path | None) -> str:
+    """Return the commit that a folder has checked out; empty where tracked files differ from it."""
+    with suppress(InputError):
+        if folder and not answer(folder, "status", "--porcelain", "--untracked-files=no"):
+            return answer(folder, "rev-parse", "--verify", "--quiet", "HEAD")
+    return ""
 
 
 def manifest_of(plan: BenchPlan, command: str) -> results.RunManifest:

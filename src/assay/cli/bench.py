@@ -1,4 +1,4 @@
-"""`assay bench`: measure systems on ground truth, with a status for CI, or on what coding agents searched."""
+"""`assay bench`: measure systems on ground truth, on what agents searched, and how soon they see a change."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.bench.requests import AgentRequest, BenchRequest, UnseenOptions
+from assay.bench.requests import AgentRequest, BenchRequest, FreshnessRequest, UnseenOptions
 from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError
 from assay.io.fields import as_json
 from assay.io.terminal import dumps, say, say_problems
-from assay.report.plain_text import shown_line
+from assay.report.plain_text import as_text, shown_line
 
 if TYPE_CHECKING:
     from assay.bench.query_sets import Pairs, Unseen, UnseenLabels
@@ -53,12 +53,15 @@ def run(request: BenchRequest) -> int:
     plan = plan_of(request, [each.measure for each in gate.floors]).only(request.only)
     with progress() as watch:
         setting = experiment.Setting(
-            request.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen_of(request.judging)
+            request.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen_of(request.judging), gate
         )
         held = experiment.run(plan, setting, fresh=request.fresh)
     is_json = request.form == "json"
     click.echo(as_json_text(held) if is_json else _results_text(held, questions=request.verbose), nl=is_json)
     failed = gates.failures(held, gate, say)
+    if request.form == "github":
+        for line in gates.github_annotations(held, failed, {each.name: each.corpus for each in plan.sets}):
+            click.echo(line)
     say(f"written to {request.out}: {', '.join(name for name in WRITTEN if (request.out / name).exists())}")
     return 1 if failed else 0
 
@@ -66,7 +69,7 @@ def run(request: BenchRequest) -> int:
 def _results_text(results: Results, *, questions: bool = False) -> str:
     """Return all of it, plain; with each question, and where its answer stood, if that is wanted."""
     from assay.bench.bench_report import summary_of
-    from assay.report.plain_text import as_text, shown_line
+    from assay.report.plain_text import shown_line
 
     lines = [as_text(summary_of(results))]
     for name, of in results.sets.items() if questions else ():
@@ -161,3 +164,29 @@ def agent(request: AgentRequest) -> int:
     is_json = request.form == "json"
     click.echo(dumps(as_json(figures)) if is_json else "\n".join(map(shown_line, agent_bench.lines_of(figures))))
     return 0 if planned else 1
+
+
+@command(FreshnessRequest, example="assay bench freshness --system 'assay=mcp:assay mcp {corpus}'")
+def freshness(request: FreshnessRequest) -> int:
+    """Measure for how long a search server gives old answers after files change.
+
+    Each system is started on a small repository in a temporary folder. After each change (a new file, an edit, a
+    revert, a rename, a deletion, a switch to another branch and back, a second worktree) it is asked for a generated
+    word until the first answer is right.
+
+    Systems are those of assay bench: mcp:COMMAND, cmd:TEMPLATE, or http:URL whose option serve is the command that
+    starts the server.
+
+    Exits 0 if every change was seen, 1 if one was not, 2 if nothing could be measured.
+    """
+    from assay.bench import freshness as measured
+    from assay.bench.matrix import systems_of
+
+    if not (request.matrix or request.systems.specs):
+        raise InputError("no system to measure; name one with --system, or a matrix file with --systems")
+    systems = systems_of(request.systems, request.matrix)
+    with progress() as watch:
+        figures = measured.measure(systems, request.limit_s, watch)
+    report = measured.report_of(figures, request.limit_s)
+    click.echo(dumps(as_json(figures)) if request.form == "json" else as_text(report), nl=request.form == "json")
+    return 1 if any(each.seconds is None for each in figures) else 0

@@ -22,6 +22,7 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
         "names": {
             "run": "Measure systems on ground truth.",
             "agent": "Replay what coding agents searched.",
+            "freshness": "Measure how soon search sees a change.",
         },
         "default": "run",
         "takes": "[WHAT]",

@@ -276,7 +276,7 @@ def compare(request: CompareRequest) -> int:
         ranked = ranked_columns(plan, made, request.out, importable(), verbose=request.verbose)
     rows, report = as_rows(ranked), report_of(plan, ranked)
     earlier = experiment.earlier_in(request.out / experiment.RESULTS)
-    held = results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=request.all_pairs)
+    held = gate.compared(results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=request.all_pairs))
     results.save(held, request.out / experiment.RESULTS)
     experiment.write_report(held, request.out, say, earlier)
     drawn = _write_report(report, request.out)

@@ -241,7 +241,7 @@ class _Tokens(torch.nn.Module):
 def export_onnx(encoder: HfEncoder, folder: Path, *, whole_numbers: bool = False) -> None:
     """Write `model.onnx`, `tokenizer.json` and the recipe, which `onnx:` reads without torch.
 
-    Only mean pooling without modes can be exported. With `whole_numbers` the weights have 8 bits: a quarter of the size.
+    Only mean pooling without modes can be exported. With `whole_numbers` weights have 8 bits: a quarter of the size.
     """
     if find_spec("onnx") is None:  # torch writes through it
         raise MissingExtra("ONNX export", "onnx", "onnx")
