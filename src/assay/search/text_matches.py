@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -135,6 +135,15 @@ def _without_quotes(text: str) -> str:
 def lines_matching(chunk: Chunk, query: Query) -> list[int]:
     """Return the lines of a chunk that hold what a query quotes or one of its expressions, ascending."""
     return sorted({place.line for place in _places(chunk, finders(query))})
+
+
+def cut_at_matches(line: str, query: Query) -> list[str]:
+    """Return a line cut where matches begin and end, so that every second piece is a match."""
+    line, cuts = line.encode("utf-8", "replace").decode(), [0]
+    for start, end in sorted(found.span() for one in finders(query) for found in one.finditer(line)):
+        if end > start >= cuts[-1]:
+            cuts += (start, end)
+    return [line[start:end] for start, end in pairwise([*cuts, len(line)])]
 
 
 def reading_order(place: TextMatch) -> tuple[bool, bool, TextMatch]:
