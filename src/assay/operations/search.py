@@ -209,7 +209,7 @@ def facets(request: Facets, roots: Roots) -> FacetCounts:
         counts = tuple(Counter(getattr(chunk, name) for chunk in chunks) for name in ("root", "language", "kind"))
         counted = len(chunks)
     repositories, *most = [{value: n for value, n in each.most_common(_MOST_VALUES) if value and n} for each in counts]
-    return FacetCounts(counted, is_complete or counted < DEEPEST, {} if scope.root else repositories, *most)
+    return FacetCounts(counted, is_complete, {} if scope.root else repositories, *most)
 
 
 def _all_counts(scope: _Scope) -> tuple[Counter[str], ...]:

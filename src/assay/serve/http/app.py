@@ -28,7 +28,7 @@ from assay.errors import AssayError
 from assay.operations.catalogue import OPERATIONS, Operation
 from assay.operations.files import FileText, whole_file
 from assay.serve.http import json_response as answers
-from assay.serve.http.json_response import Writer
+from assay.serve.http.json_response import JsonWriter
 from assay.serve.http.params import (
     FileOf,
     Highlighting,
@@ -84,7 +84,7 @@ class Roots:
     """What `kind` and the query word `kind:` may name."""
 
 
-def _styled_hits(written: Writer, answer: Any) -> bytes:
+def _styled_hits(written: JsonWriter, answer: Any) -> bytes:
     """Return an answer as JSON, with the lines of each hit for highlighting, which are written already."""
     styled = (styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace") for hit in answer.hits)
     pairs = zip(map(written, answer.hits), styled, strict=True)
@@ -93,7 +93,7 @@ def _styled_hits(written: Writer, answer: Any) -> bytes:
     return bare.replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
 
 
-def _styled_file(written: Writer, answer: FileText) -> bytes:
+def _styled_file(written: JsonWriter, answer: FileText) -> bytes:
     """Return lines of a file as JSON, for highlighting alone."""
     starts = {one.line - answer.start_line for one in answer.outline if not one.depth}
     lines = styled_parts_json(lines_of(answer.text), answer.language, starts)
@@ -103,7 +103,7 @@ def _styled_file(written: Writer, answer: FileText) -> bytes:
     return written(replace(answer, text=""))[:-1] + more
 
 
-_STYLED: Mapping[str, Callable[[Writer, Any], bytes]] = {
+_STYLED: Mapping[str, Callable[[JsonWriter, Any], bytes]] = {
     "search": _styled_hits,
     "related": _styled_hits,
     "file": _styled_file,
@@ -116,7 +116,7 @@ class AskingRoutes:
 
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
         self._session, self._labeller, self._workers = session, labeller, workers
-        self._written = Writer(session.without_paths)
+        self._written = JsonWriter(session.without_paths)
 
     async def roots(self, request: Request) -> Response:
         """Say which folders are served."""

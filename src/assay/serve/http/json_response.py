@@ -41,7 +41,7 @@ _ABOUT_PLACES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class JsonWriter:
     """Writes records as JSON; what they say of places goes through `public`."""
 
     public: Callable[[str], str]
@@ -64,7 +64,7 @@ class Writer:
         return [self._shown(each) for each in value] if isinstance(value, list) else value
 
 
-as_json = Writer(str)
+as_json = JsonWriter(str)
 
 
 def response_of(body: bytes) -> Response:

@@ -62,7 +62,7 @@ class LabelRoutes:
 
     def __init__(self, labeller: Labeller, workers: AnswerThreads) -> None:
         self._labeller, self._workers = labeller, workers
-        self._written = answers.Writer(labeller.session.without_paths)
+        self._written = answers.JsonWriter(labeller.session.without_paths)
 
     async def read(self, request: Request) -> Response:
         """Say what was judged of a root."""
@@ -106,7 +106,7 @@ class ReportRoutes:
 
     async def list(self, request: Request) -> Response:
         """List the reports, newest first."""
-        return await answers.answer(self._workers, self._reports.listed, answers.Writer(request.app.state.public))
+        return await answers.answer(self._workers, self._reports.listed, answers.JsonWriter(request.app.state.public))
 
     async def read(self, name: Name) -> Response:
         """Answer with a report: what came out, every table, and where its plots are."""
@@ -166,7 +166,7 @@ class MirrorRoutes:
 
     async def repositories(self, request: Request) -> Response:
         """Say how each repository of the list stands, those with problems first."""
-        return await answers.answer(self._workers, self._status, answers.Writer(request.app.state.public))
+        return await answers.answer(self._workers, self._status, answers.JsonWriter(request.app.state.public))
 
     async def webhook(self, request: Request) -> Response:
         """Fetch the repositories that a push on a code host is about, if the delivery is signed."""

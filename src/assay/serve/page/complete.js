@@ -120,6 +120,7 @@ async function pathsFor(typed) {
 function draw() {
   const box = of("query");
   of("completions").hidden = !options.length;
+  of("completions").classList.toggle("names", !inWord);
   of("completions").replaceChildren(
     ...options.map((option, n) =>
       el(

@@ -65,7 +65,7 @@ function fileView(place, rooted, does) {
     return made;
   };
   const name = `${rooted ? `${place.root}/` : ""}${place.path}`;
-  const head = el("h3", {}, link(1, { class: "open" }, el("bdi", {}, plain(name))));
+  const head = el("h2", {}, link(1, { class: "open" }, el("bdi", {}, plain(name))));
   const article = el("article", { class: "hit in-file", tabindex: "-1", "aria-label": name }, el("div", { class: "head" }, head, count), list);
   let all = false;
   const draw = () => {

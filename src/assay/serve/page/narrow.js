@@ -2,7 +2,6 @@
 
 import { ask } from "./api.js";
 import { button, el, number, of, plain } from "./dom.js";
-import { clearing } from "./filters.js";
 import { literals, queryWords, without } from "./query.js";
 import { isQuestion, searched } from "./search.js";
 import { modeOf } from "./state.js";
@@ -42,11 +41,7 @@ export async function explain(state, rootOf, go) {
       ` ${complete ? number(counted) : `${number(counted)} or more`} answers without it`,
     ),
   );
-  const why = guilty.length ? "One filter leaves nothing:" : "No filter alone is the reason: together they leave nothing.";
-  of("verdict").hidden = false;
-  of("verdict").replaceChildren(
-    el("p", {}, filters.length > 1 && guilty.length > 1 ? "Each of these filters leaves nothing:" : why),
-    el("ul", { class: "guilty" }, list),
-    ...(guilty.length ? [] : [clearing()]),
-  );
+  const why = ["No filter alone is the reason: together they leave nothing.", "One filter leaves nothing:"][guilty.length];
+  of("verdict").querySelector(".guilty")?.remove();
+  of("verdict").append(el("div", { class: "guilty" }, el("p", {}, why ?? "Each of these filters leaves nothing:"), el("ul", {}, list)));
 }
