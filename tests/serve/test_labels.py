@@ -229,7 +229,7 @@ def test_another_file_may_be_named_and_ground_truth_is_not_found(session: Sessio
     labeller = Labeller(session, "me", project / name)
     say(labeller, 1, "unmistakable zebra")
     assert (project / name).exists()
-    assert labeller.read("").file == str(project / name)
+    assert labeller.read("").file == (project / name).name
     (project / "assay-bench").mkdir()
     (project / "assay-bench" / "notes.py").write_text("unmistakable_zebra = 1\n")
     keep = SearchFilter(mode="all")

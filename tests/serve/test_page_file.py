@@ -73,7 +73,7 @@ def test_an_address_of_a_file_opens_it_to_be_read_by_line_outline_and_tree(visit
     seen.press("j")
     seen.until("location.search.includes('line=5')")
     seen.until("document.querySelector('#live').textContent.includes('mail.py, 10 lines')")
-    seen.press("t")
+    seen.press("l")
     current = seen.page.locator(".tree a[aria-current]")
     current.wait_for()
     assert current.text_content() == "mail.py"
@@ -84,7 +84,7 @@ def test_an_address_of_a_file_opens_it_to_be_read_by_line_outline_and_tree(visit
     assert seen.given()["file"] == ["web/router.js"]
     seen.page.go_back()
     seen.opened("mail.py")
-    seen.press("t")
+    seen.press("l")
     seen.page.locator(".tree a", has_text="folders.py").click()
     seen.opened("folders.py")
     seen.page.get_by_role("tab", name="Outline").click()
@@ -248,7 +248,7 @@ def test_answers_that_want_to_be_more_than_text_stay_text(visit):
     assert hit.locator(".line").first.text_content() == "xy"
     assert seen.page.locator(MARKUP).count() == 0
     assert seen.page.locator("a.path").count() == 0
-    assert seen.page.locator("a.edit").get_attribute("href").startswith("vscode://file/javascript%3Aalert")
+    assert seen.page.locator("a.edit").count() == 0, "nor in an editor"
     assert "Files changed" in seen.page.locator("#verdict").text_content()
 
 

@@ -153,15 +153,18 @@ def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
     with pytest.raises(InputError, match="several folders are served, say which"):
         session.place()
     same = Session({tmp_path / "two": Settings(), tmp_path / "elsewhere" / "two": Settings()})
-    with pytest.raises(NotServed, match="'two' is the name of several folders: give the whole path"):
+    with pytest.raises(NotServed, match="'two' is in several folders: begin it with one of"):
         same.place("two")
+    assert same.place("elsewhere/two/a.py").reader.root == tmp_path / "elsewhere" / "two"
+    by_name = Session({tmp_path / "two": Settings(), tmp_path / "one": Settings()}, by_name=True)
+    assert (by_name.place("two/one").reader.root.name, by_name.place("one").inside) == ("two", "")
 
 
 def test_globs_are_relative_to_the_place_so_many_and_so_long(session: Session, project: Path):
     (project / "odd[1]").mkdir()
     assert session.place("").globs(["*.py"]) == ("*.py",)
     assert session.place("mail").globs() == ("/mail",)
-    assert session.place("mail").globs(["*.py", "!send.py"]) == ("/mail/**/*.py", "!/mail/**/send.py")
+    assert session.place("mail").globs(["*.py", "!send.py"]) == ("/mail/**/*.py", "!/mail/*send.py*")
     assert session.place("mail").globs(["./a/*.py", "/b.py"]) == ("/mail/a/*.py", "/mail/b.py")
     assert session.place("odd[1]").globs() == ("/odd[[]1]",)
     assert len(session.place("").globs(["x" * 500] * 100)) == 100

@@ -90,7 +90,9 @@ def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool
 
     listed = given.repositories.roots(given.chosen, settings)
     elsewhere, waits = given.chosen.settings(None), Waits(first_s=FIRST_S)
-    session = Session(listed or settings, elsewhere=elsewhere, clones=given.cloning.rules, waits=waits, kept=kept)
+    session = Session(
+        listed or settings, elsewhere=elsewhere, clones=given.cloning.rules, waits=waits, kept=kept, by_name=True
+    )
     own = [ReportSource(root.name, root / FOLDER, root) for root in settings]
     reports = Reports([*own, *(ReportSource(_called(each), each, each) for each in given.benches)])
     labeller, threads = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()

@@ -46,6 +46,8 @@ OPERATIONS = (
     Operation("status", requests.StatusOf, status.Status, status.status, tool={}),
     Operation("rank", requests.Candidates, rank.Order, lambda request, _: rank.rank_candidates(request)),
     Operation("facets", requests.Facets, search.FacetCounts, search.facets),
+    Operation("matches", requests.Matches, search.MatchList, search.matches),
+    Operation("names", requests.Names, files.NamesFound, files.names),
     Operation("definitions", requests.Definitions, related.PlacesFound, related.definitions),
     Operation("references", requests.References, related.PlacesFound, related.references),
     Operation("file", requests.FileLines, files.FileText, files.file_text),

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.languages import language_of
@@ -19,9 +23,10 @@ from assay.corpus.walk import LARGEST_BYTES, folder_level, is_openable
 from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
 from assay.operations.places import NotServed, Place, Roots
-from assay.operations.requests import FileLines, Find, Tree
+from assay.operations.requests import FileLines, Find, Names, Tree
 from assay.operations.sizing import answer_type, offset_of
 from assay.operations.sizing import cursor as cursor_of
+from assay.store.snapshot import Snapshot
 
 LARGEST_SHOWN = 10_000_000
 """Bytes of a file that are shown and searched; the rest is for whoever takes the raw file."""
@@ -29,6 +34,7 @@ _LONGEST_LINE = 4000
 _MOST_CHARACTERS = 1_000_000
 _MOST_OUTLINE = 3000
 _MOST_FOUND = 1000
+_known_names: WeakKeyDictionary[Snapshot, tuple[set[str], set[str]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,8 @@ class StyledFile(FileText):
 
     styled: list[list[tuple[str, str]]] = field(default_factory=list)
     """Each line as pairs of a class, as Pygments shortens them, and a text."""
+    rendered: list[Any] = field(default_factory=list)
+    """Markdown that is whole: texts, and elements as [tag, attributes, what is in it]; without HTML of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +129,15 @@ class FolderList:
     files: list[ListedFile]
     cursor: str = ""
     """For the next page; empty at the end."""
+
+
+@answer_type
+class NamesFound:
+    """Files and declared names, the shortest first."""
+
+    files: list[str]
+    """As root/path."""
+    names: list[str]
 
 
 @answer_type
@@ -243,6 +260,33 @@ def folder_list(request: Tree, roots: Roots) -> FolderList:
     after = cursor_of(start + limit, question, version) if start + limit < len(entries) else ""
     folders = [name for name, file in page if file is None]
     return FolderList(place.reader.name, place.inside, folders, [file for _, file in page if file], after)
+
+
+def names(request: Names, roots: Roots) -> NamesFound:
+    """Return the files whose paths hold all parts of a text, and the declared names that begin with it."""
+    if not request.path and roots.are_several:
+        snapshots = roots.everything.view().snapshots()
+    else:
+        reader = roots.place(request.path).reader
+        snapshots = {reader.name: reader.view().workspace.snapshot}
+    text, found, named = request.query.strip().lower(), list[str](), set[str]()
+    for root, snapshot in snapshots.items():
+        paths, declared = _named(snapshot)
+        found += (f"{root}/{path}" for path in paths if all(part in path.lower() for part in text.split()))
+        named.update(name for name in declared if name.lower().startswith(text))
+    return NamesFound(*(sorted(each, key=lambda one: (len(one), one))[: request.limit] for each in (found, named)))
+
+
+def _named(snapshot: Snapshot) -> tuple[set[str], set[str]]:
+    """Return the paths and the declared names of the living chunks of a snapshot, which are read once."""
+    if snapshot not in _known_names:
+        paths, names = set[str](), set[str]()
+        for segment, live in snapshot.parts:
+            rows = np.flatnonzero(np.ones(len(segment), dtype=bool) if live is None else live)
+            paths.update(segment.paths.some(np.unique(segment.file[rows]).tolist()))
+            names.update(name for several in segment.symbols.some(rows.tolist()) for name in several.split(", "))
+        _known_names[snapshot] = paths, {name for name in names if name and " " not in name}
+    return _known_names[snapshot]
 
 
 def links_to(links: HostLinks | None, path: str) -> FileLinks:

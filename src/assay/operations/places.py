@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay.errors import InputError
 from assay.operations.requests import LONGEST_GLOB, MOST_GLOBS
+from assay.search.filters import as_glob
 from assay.settings import Settings
 from assay.values import Problem
 
@@ -140,5 +141,6 @@ def _literal(path: str) -> str:
 
 def _below(glob: str) -> str:
     """Return a glob as it is below a folder: one without a slash is of any file there."""
+    glob = as_glob(glob)
     anywhere = "/" not in glob.rstrip("/")
     return f"**/{glob}" if anywhere else str(PurePosixPath(glob.lstrip("/").removeprefix("./")))

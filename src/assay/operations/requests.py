@@ -137,7 +137,24 @@ class Question(Request):
 
 
 class Facets(Question):
-    """Count what a search finds by repository, language and kind, over the best 200 hits."""
+    """Count what a search finds by repository, language and kind: all of it where filters decide, else the best 200."""
+
+
+class Matches(Question):
+    """List every line that holds what a query quotes or matches its expressions, file by file."""
+
+    limit: int = limit_option(200, "Lines of a page, at most.")
+    cursor: str = cursor_option()
+
+
+class Names(Request):
+    """Find files by parts of their paths, and declared names by how they begin."""
+
+    query: str = argument(
+        "[TEXT]", "Parts of a path, blanks between, or the beginning of a name.", default="", longest=200
+    )
+    path: str = path_option()
+    limit: int = limit_option(20, "Files, and names, at most.")
 
 
 class Search(Question):

@@ -7,22 +7,38 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, replace
 from threading import Lock
 from typing import NamedTuple
 
+import numpy as np
+
 from assay.errors import InputError
-from assay.operations.answer import Answer, joint_answer, repositories_in
+from assay.operations.answer import Answer, joint_answer, matches_of, repositories_in
 from assay.operations.indexes import is_quick
 from assay.operations.places import Roots, check_globs
-from assay.operations.requests import Facets, Question, Search
-from assay.operations.sizing import TELLING, FoundAnswer, Size, answer_type, cost, offset_of, sized, text_cost
+from assay.operations.requests import Facets, Matches, Question, Search
+from assay.operations.sizing import (
+    TELLING,
+    FoundAnswer,
+    Size,
+    answer_type,
+    cost,
+    offset_of,
+    sized,
+    text_cost,
+    text_of_lines,
+)
 from assay.operations.sizing import cursor as cursor_of
-from assay.operations.workspace import JointSearch, joint_searches, repository_name
+from assay.operations.status import holdings
+from assay.operations.workspace import JointSearch, joint_searches
 from assay.search.display import grouped, worth_showing
 from assay.search.display import terms_to_mark as terms_asked
+from assay.search.filters import filter_mask
+from assay.search.question import query_words
+from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 from assay.values import Problem, Query
@@ -151,14 +167,18 @@ def _answer(scope: _Scope, depth: int, *, is_grouped: bool) -> Answer:
 
 
 _MOST_VALUES = 250
+_WIDEST = 500
+"""Characters of a matching line that are shown."""
 
 
 @answer_type
 class FacetCounts:
-    """How many of the best hits there are of each repository, language and kind, most first."""
+    """How many hits there are of each repository, language and kind, most first."""
 
     counted: int
     """Hits that were counted."""
+    complete: bool
+    """Whether these are all: what filters, quoted texts and expressions keep; by meaning the best are counted."""
     repositories: dict[str, int]
     """By name; empty where one folder was searched."""
     languages: dict[str, int]
@@ -166,14 +186,81 @@ class FacetCounts:
 
 
 def facets(request: Facets, roots: Roots) -> FacetCounts:
-    """Count the best hits of some questions, in one place or in every root that is kept."""
+    """Count what some questions find, in one place or in every root that is kept: all that filters alone keep."""
     scope = _scope(roots, request)
-    with turn(scope.searches, scope.queries):
-        chunks = [hit.chunk for hit in joint_answer(scope.searches, scope.queries, DEEPEST, rooted=not scope.root)]
-    repositories = {} if scope.root else _counts(repository_name(chunk.root) for chunk in chunks)
-    languages, kinds = _counts(chunk.language for chunk in chunks), _counts(chunk.kind for chunk in chunks)
-    return FacetCounts(len(chunks), repositories, languages, kinds)
+    by_filter = [
+        query.reads_text or not query_words(text).by_meaning
+        for query, text in zip(scope.queries, request.texts, strict=True)
+    ]
+    counts = _all_counts(scope) if all(by_filter) else (Counter[str](),) * 3
+    if is_complete := any(counts):
+        counted = counts[0].total()
+    else:
+        with turn(scope.searches, scope.queries):
+            chunks = [hit.chunk for hit in joint_answer(scope.searches, scope.queries, DEEPEST, rooted=not scope.root)]
+        counts = tuple(Counter(getattr(chunk, name) for chunk in chunks) for name in ("root", "language", "kind"))
+        counted = len(chunks)
+    repositories, *most = [{value: n for value, n in each.most_common(_MOST_VALUES) if value and n} for each in counts]
+    return FacetCounts(counted, is_complete, {} if scope.root else repositories, *most)
 
 
-def _counts(values: Iterable[str]) -> dict[str, int]:
-    return {value: count for value, count in Counter(values).most_common(_MOST_VALUES) if value}
+def _all_counts(scope: _Scope) -> tuple[Counter[str], ...]:
+    """Count every chunk that the filters keep by repository, language and kind."""
+    counts = Counter[str](), Counter[str](), Counter[str]()
+    for search in scope.searches:
+        for member in search.members:
+            with search.corpus_search.guard.reading():
+                masks = [filter_mask(member.snapshot, query) for query in scope.queries]
+            kept = np.logical_or.reduce(
+                [np.ones(member.snapshot.size, bool) if mask is None else mask for mask in masks]
+            )
+            for count, more in zip(
+                counts, ({member.name: int(kept.sum())}, *holdings(member.snapshot, kept)), strict=True
+            ):
+                count.update(more)
+    return counts
+
+
+@answer_type
+class MatchingLine:
+    """A line that matches."""
+
+    path: str
+    line: int
+    pieces: list[str]
+    """The line cut where matches begin and end: every second piece is a match."""
+    root: str = ""
+    """Of an answer from several roots, the one that holds this."""
+
+
+@answer_type
+class MatchList:
+    """Lines that match, in order of files: code, then documentation, then tests and the rest."""
+
+    root: str
+    """Empty if several were searched: then each line has its own."""
+    lines: list[MatchingLine]
+    cursor: str = ""
+    """For the next page; empty at the end."""
+
+
+def matches(request: Matches, roots: Roots) -> MatchList:
+    """List the lines that hold what some questions quote or match their expressions."""
+    scope = _scope(roots, request)
+    queries = [query for query in scope.queries if query.reads_text]
+    question = ("matches", *request.texts, request.path, astuple(request.keep), request.limit)
+    start = offset_of(request.cursor, question, scope.version)
+    found = matches_of(scope.searches, queries, rooted=not scope.root)
+    lines = [*dict.fromkeys((place.path, place.line) for place in found)]
+    shown = [_matching_line(scope, queries, *place) for place in lines[start : start + request.limit]]
+    after = cursor_of(start + len(shown), question, scope.version) if start + len(shown) < len(lines) else ""
+    return MatchList(scope.root, shown, after)
+
+
+def _matching_line(scope: _Scope, queries: Sequence[Query], path: str, line: int) -> MatchingLine:
+    from assay.search.text_matches import cut_at_matches  # not for most searches
+
+    root = "" if scope.root else max((one for one in scope.snapshots if path.startswith(f"{one}/")), key=len)
+    snapshot, inside = scope.snapshots[root], path.removeprefix(f"{root}/")
+    text = text_of_lines(snapshot, numbers_in(snapshot, inside).tolist(), line, line).rstrip("\r\n")[:_WIDEST]
+    return MatchingLine(inside, line, max((cut_at_matches(text, query) for query in queries), key=len), root)

@@ -318,7 +318,7 @@ def whole(chunk: Chunk, snapshot: Snapshot) -> Chunk:
     size, first, last = min(around, default=(0, 0, 0))
     if size <= chunk.end_line - chunk.start_line or size >= LONGEST_UNIT:
         return chunk
-    text = _text(snapshot, file.numbers, first, last)
+    text = text_of_lines(snapshot, file.numbers, first, last)
     return replace(chunk, id=f"{chunk.path}:{first}-{last}", start_line=first, end_line=last, text=text)
 
 
@@ -340,7 +340,7 @@ class _File:
     def functions(self, snapshot: Snapshot) -> list[tuple[int, int, str]]:
         """Return first line, last line and name of the functions, read off the chunks once."""
         if self.found is None:
-            self.found = functions(self.path, _text(snapshot, self.numbers, 1))
+            self.found = functions(self.path, text_of_lines(snapshot, self.numbers, 1))
         return self.found
 
 
@@ -358,7 +358,7 @@ def _file(snapshot: Snapshot, path: str) -> _File:
     return found
 
 
-def _text(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | None = None) -> str:
+def text_of_lines(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | None = None) -> str:
     """Return lines of a file as its chunks have them; one that no chunk has is empty."""
     spans = snapshot.rows("lines", np.array(numbers)).tolist()
     last = last or max(end for _, end in spans)

@@ -15,6 +15,7 @@ from assay.operations.places import Roots
 from assay.operations.requests import StatusOf
 from assay.operations.sizing import answer_type
 from assay.search.index_changes import Differences
+from assay.store.segment import Mask
 from assay.store.snapshot import Snapshot
 from assay.values import KINDS
 
@@ -70,7 +71,7 @@ def status(request: StatusOf, roots: Roots) -> Status:
     try:
         standing = index.standing()
         if standing and (every := index.snapshot()) is not None:
-            languages, kinds = _holdings(every)
+            languages, kinds = holdings(every)
     except DamagedIndex as found:
         damage = str(found)
     report, differing = (standing.report, standing.stale) if standing else (None, Differences())
@@ -100,11 +101,16 @@ def status(request: StatusOf, roots: Roots) -> Status:
     )
 
 
-def _holdings(snapshot: Snapshot) -> tuple[dict[str, int], dict[str, int]]:
-    """Return how many living chunks there are of each language and each kind, most first, but for those without one."""
+def holdings(snapshot: Snapshot, kept: Mask | None = None) -> tuple[dict[str, int], dict[str, int]]:
+    """Return how many living chunks there are of each language and each kind, most first, but for those without one.
+
+    Of the chunks that a mask keeps, if there is one.
+    """
     counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    for part, live in snapshot.parts:
+    for base, (part, live) in zip(snapshot.bases, snapshot.parts, strict=False):
         rows = slice(None) if live is None else live
+        if kept is not None:
+            rows = kept[base : base + len(part)]
         columns: tuple[Any, Any] = ((part.languages, part.file[rows]), (KINDS, part.kind[rows]))
         for counted, (names, numbers) in zip(counts, columns, strict=True):
             for name, count in zip(names, np.bincount(numbers, minlength=len(names)).tolist(), strict=True):

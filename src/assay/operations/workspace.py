@@ -387,10 +387,17 @@ def kept_repositories(roots: Sequence[str], globs: Sequence[str]) -> list[str]:
     """Return the roots whose name or whole path matches a glob, or all; one that starts with `!` leaves out."""
 
     def is_called(root: str, names: Sequence[str]) -> bool:
-        return any(fnmatchcase(repository_name(root), one) or fnmatchcase(root, one) for one in names)
+        return any(
+            fnmatchcase(repository_name(root), one) or fnmatchcase(root, one) or _ends(root, one) for one in names
+        )
 
     wanted, unwanted = kept_and_left_out(globs)
     return [root for root in roots if (not wanted or is_called(root, wanted)) and not is_called(root, unwanted)]
+
+
+def _ends(root: str, glob: str) -> bool:
+    """Say whether as many folders at the end of a path as a glob names match it."""
+    return "/" in glob and fnmatchcase("/".join(Path(root).parts[-1 - glob.count("/") :]), glob)
 
 
 def repository_name(root: str) -> str:

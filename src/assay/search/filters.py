@@ -27,6 +27,7 @@ PROSE = frozenset(("markdown", "restructuredtext", "asciidoc", "text"))
 _REST = r".*)\Z"
 """How a translated glob ends that ends in a star; what is before it is matched where it comes first."""
 _SEVERAL = re.compile(r"(?:\*\*/)+")
+_GLOB = re.compile(r"[*?[]")
 _MOST_KNOWN = 64
 """Filters of a snapshot that are remembered: a server is asked with any number."""
 _FOLDERS = "(?:.*/)?"
@@ -122,10 +123,15 @@ def keeping(paths: Sequence[str]) -> Callable[[str], bool]:
     return lambda path: (wanted is None or bool(wanted.match(path))) and not (unwanted and unwanted.match(path))
 
 
+def as_glob(value: str) -> str:
+    """Return the glob of a filter's value: without a glob's characters it is a part of a path, unless it is rooted."""
+    return value if _GLOB.search(value) or value.startswith(("/", "./")) else f"/*{value}*"
+
+
 def globs(globs: Sequence[str]) -> re.Pattern[str] | None:
     """Join globs; one without a slash is matched against the file's name, a folder's against all below it."""
     patterns = []
-    for glob in globs:
+    for glob in map(as_glob, globs):
         anywhere = "" if "/" in glob.rstrip("/") else _FOLDERS
         from_root = glob.removeprefix("./").lstrip("/")
         patterns += [anywhere + _pattern(from_root), anywhere + _pattern(from_root.rstrip("/") + "/*")]

@@ -85,7 +85,8 @@ def _joined(plain: list[str]) -> list[str]:
 
 KEYS = {
     "repo": "a repository, by name or path",
-    "file": "files, by glob",
+    "file": "files, by a part of the path or a glob",
+    "path": "the same as file",
     "lang": "a language, by name or file extension",
     "kind": "a kind of unit: function, method, class, section, …",
     "sym": "a name, or a qualified one: retry, Task.retry, get_*",
@@ -148,7 +149,7 @@ def query_words(typed: str) -> QueryWords:
     return QueryWords(
         rest if _LETTER.search(rest) else names_in((*patterns, *values["sym"])),
         values["repo"],
-        values["file"],
+        (*values["file"], *values["path"]),
         values["lang"],
         values["kind"],
         values["sym"],
@@ -171,7 +172,7 @@ def _values(found: Iterable[re.Match[str]], key: str) -> Iterable[str]:
     for each in found:
         if each["key"] == key:
             value = each["value"].strip('"')
-            several = [value] if key == "file" else value.split(",")
+            several = [value] if key in {"file", "path"} else value.split(",")
             yield from (f"{'!' if each['sign'] else ''}{one}" for one in several if one)
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -223,6 +223,15 @@ def reading_class(path: str) -> int:
     is_test, is_example, is_aside = traits_of(path)
     is_prose = BY_EXTENSION.get(path.rpartition(".")[2].lower(), "") in PROSE
     return 3 if is_aside else 2 if is_prose else int(is_test or is_example)
+
+
+def cut_at_matches(line: str, query: Query) -> list[str]:
+    """Return a line cut where matches begin and end, so that every second piece is a match."""
+    line, cuts = line.encode("utf-8", "replace").decode(), [0]
+    for start, end in sorted(found.span() for one in finders(query) for found in one.finditer(line)):
+        if end > start >= cuts[-1]:
+            cuts += (start, end)
+    return [line[start:end] for start, end in pairwise([*cuts, len(line)])]
 
 
 def _places(chunk: Chunk, wanted: Sequence[Any]) -> Iterator[TextMatch]:

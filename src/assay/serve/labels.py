@@ -151,6 +151,7 @@ class RootLabels:
     """The ground truth of a root."""
 
     file: str
+    """Its name."""
     queries: list[LabeledQuestion]
 
 
@@ -171,12 +172,17 @@ class Labeller:
         said: dict[str, list[Judgment]] = {query.id: [] for query in truth.queries}
         for each in truth.judgments:
             said[each.query_id].append(each)
-        return RootLabels(as_utf8(str(file)), [_labelled(query, said[query.id], targets) for query in truth.queries])
+        return RootLabels(as_utf8(file.name), [_labelled(query, said[query.id], targets) for query in truth.queries])
 
-    def say(self, path: str, text: str, target: str, grade: int | None) -> LabeledQuestion:
-        """Take a judgment in, over an earlier one of the same judge, or take that back; return its question."""
+    def say(self, path: str, text: str, target: str, grade: int | None, symbol: str = "") -> LabeledQuestion:
+        """Take a judgment in, over an earlier one of the same judge, or take that back; return its question.
+
+        It is of the unit called `symbol`, where the target's file declares that, or else of the target's own.
+        """
         root = self._root(path)
         file, targets = self._file(root), self._targets(root)
+        named = f"{target.partition('::')[0].rpartition(':')[0] or target}::{symbol}"
+        target = named if symbol and targets.lines(named) else target
         lasting = target if grade is None else _lasting(targets, target)
         same = partial(_same, targets, target)
         folder = file.resolve().parent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
@@ -10,6 +11,8 @@ from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any
 
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
 from pygments.lexers import find_lexer_class_by_name
 from pygments.token import Token, string_to_tokentype
 from pygments.util import ClassNotFound
@@ -109,6 +112,42 @@ def _pieces(text: str, language: str) -> Iterator[tuple[Any, str]]:
 def styled_json(text: str, language: str) -> str:
     """Return the same as JSON, which is remembered: it is a tenth of what the pieces take, and need not be written."""
     return json.dumps(styled(text, language), ensure_ascii=False, separators=(",", ":"))
+
+
+_LONGEST_RENDERED = 300_000
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[^>]*>?", re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+
+
+def markdown_json(text: str) -> str:
+    """Return Markdown as JSON: texts, and elements as [tag, attributes, children]; a long text as an empty list.
+
+    HTML in it is left out but for its text, as is an address that could run something; an image is a link to it.
+    """
+    if len(text) > _LONGEST_RENDERED:
+        return "[]"
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    tree = SyntaxTreeNode(parser.parse(_FRONT_MATTER.sub("", text)))
+    return json.dumps(_elements(tree), ensure_ascii=False, separators=(",", ":"))
+
+
+def _elements(node: SyntaxTreeNode) -> list[Any]:
+    return [each for child in node.children for each in _element(child)]
+
+
+def _element(node: SyntaxTreeNode) -> list[Any]:
+    if node.type in {"text", "softbreak"}:
+        return [node.content or "\n"]
+    if node.type.startswith("html_"):
+        return [_TAG.sub("", node.content)]
+    if node.type == "inline" or node.hidden:
+        return _elements(node)
+    if node.type == "image":
+        return [["a", {"href": node.attrs["src"]}, [node.content or node.attrs["src"]]]]
+    if node.type in {"fence", "code_block"}:
+        return [["pre", {}, [["code", {}, [node.content]]]]]
+    kept = {name: value for name, value in node.attrs.items() if name in {"href", "start"}}
+    return [[node.tag, kept, _elements(node) if node.children else [node.content] * bool(node.content)]]
 
 
 @cache

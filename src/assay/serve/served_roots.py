@@ -10,9 +10,11 @@ import hmac
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -20,6 +22,7 @@ from typing import Any, Protocol
 
 from assay.corpus.addresses import is_url
 from assay.corpus.remotes import meant_by
+from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, StorageError, printable
 from assay.io.files import write
 from assay.protocols import Say
@@ -153,6 +156,17 @@ class ServedRoots:
     """Those whose files are fetched from elsewhere, and replaced at any time."""
     is_list: bool = False
     """Whether there is a list, so that several are meant however many there are."""
+
+
+@lru_cache(maxsize=64)
+def short_names(roots: tuple[Path, ...]) -> Mapping[Path, str]:
+    """Return what people call each root: the end of its path, as much of it as no other root ends in."""
+    ends = [[as_utf8("/".join(root.parts[-size:])) for size in range(1, len(root.parts))] for root in roots]
+    counts = Counter(end for own in ends for end in own)
+    return {
+        root: next((end for end in own if counts[end] == 1), as_utf8(root.name) or "root")
+        for root, own in zip(roots, ends, strict=True)
+    }
 
 
 class RootSource(Protocol):

@@ -7,6 +7,7 @@ or served folder around it, so that one repository has one index however it is a
 from __future__ import annotations
 
 import math
+import re
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future
@@ -14,13 +15,16 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
+from platformdirs import user_cache_path
+
 from assay.corpus.addresses import CloneRules, is_url
 from assay.corpus.walk import VERSION_CONTROL
+from assay.corpus.walked_files import as_utf8
 from assay.errors import InputError
 from assay.operations.indexes import clone_of
 from assay.operations.places import NotServed, Place
 from assay.serve.reader import RootReader, RootsReader, StillIndexing, Waits
-from assay.serve.served_roots import FixedRoots, RootSource
+from assay.serve.served_roots import FixedRoots, RootSource, short_names
 from assay.serve.writer import Pace, Upkeep
 from assay.settings import Settings
 
@@ -42,11 +46,13 @@ class Session:
         waits: Waits = Waits(),  # noqa: B008  frozen
         most: int = 16,
         kept: bool = False,
+        by_name: bool = False,
     ) -> None:
         """Serve folders, and repositories by URL as far as they are to be cloned; keep the `most` asked last open.
 
         Clones and checkouts inside a folder are searched with the settings for `elsewhere`, not with those of a root.
-        Where the indexes of the folders are `kept` by another process, they are only read here.
+        Where the indexes of the folders are `kept` by another process, they are only read here. With `by_name`, a path
+        begins with the name of its folder wherever it can be read so.
         """
         self.source: RootSource = FixedRoots(roots) if isinstance(roots, Mapping) else roots
         self._rules, self._waits, self._most = clones, waits, most
@@ -55,7 +61,7 @@ class Session:
         self._engines: OrderedDict[Path, RootReader] = OrderedDict()
         self._clones: dict[str, Upkeep[Path]] = {}
         self._lock = Lock()
-        self._kept = kept
+        self._kept, self._by_name_first = kept, by_name
         self.everything = RootsReader(self.source, waits, kept=kept)
 
     @property
@@ -68,6 +74,25 @@ class Session:
         """Say whether more than one folder is served, or a list of them."""
         served = self.source.current()
         return served.is_list or len(served.settings) > 1
+
+    @property
+    def names(self) -> Mapping[Path, str]:
+        """Return what each served folder is called, also those that cannot be searched yet, and each clone."""
+        served = self.source.current()
+        clones = {clone.last: url for url, clone in self._clones.items() if clone.last}
+        return {**short_names((*served.settings, *served.missing, *served.coming)), **clones}
+
+    def without_paths(self, text: str) -> str:
+        """Return a text for strangers: folders are called by their names, and what else this machine has by `~`."""
+        if "/" not in text and "\\" not in text:
+            return text
+        names = {as_utf8(str(path)): name for path, name in self.names.items()}
+        if text in names:
+            return names[text]
+        names |= {str(path): "~" for path in (user_cache_path("assay"), Path.home()) if len(path.parts) > 1}
+        for path in sorted(names, key=len, reverse=True):
+            text = re.sub(rf"(?<![\w/.-]){re.escape(path)}(?![\w.-])", names[path].replace("\\", r"\\"), text)
+        return text
 
     def place(self, asked: str = "") -> Place:
         """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
@@ -97,7 +122,7 @@ class Session:
             whole = Path(asked).resolve() if Path(asked).is_absolute() else None
             pairs = [(root, whole or (root / asked).resolve()) for root in self.roots]
             own = [path for root, path in pairs if path.is_relative_to(root)]
-            found = self._innermost(own) or self._by_name(asked)
+            found = (self._by_name_first and self._by_name(asked)) or self._innermost(own) or self._by_name(asked)
             found = found or self._innermost({path for _, path in pairs})  # by a link into another root
         except (OSError, ValueError, RuntimeError):  # too long, no text, links in a circle, not readable
             raise NotServed(f"cannot read the path '{asked}'") from None
@@ -117,12 +142,14 @@ class Session:
 
     def _by_name(self, asked: str) -> tuple[Path, Path] | None:
         """Return what a path means that begins with the name of a served folder; None where that is nothing."""
-        name, _, rest = asked.partition("/")
-        roots = [root for root in self.roots if name and root.name == name]
-        if len(roots) > 1:
-            raise NotServed(f"'{name}' is the name of several folders: give the whole path, of {self._root_names()}")
-        paths = [(root, (root / rest.lstrip("/")).resolve()) for root in roots]
-        return next(((root, path) for root, path in paths if path.is_relative_to(root) and path.exists()), None)
+        called = {name: root for root, name in self.names.items() if f"{asked}/".startswith(f"{name}/")}
+        if not called and sum(root.name == asked.partition("/")[0] for root in self.roots) > 1:
+            raise NotServed(f"'{asked}' is in several folders: begin it with one of {self._root_names()}")
+        for name, root in sorted(called.items(), reverse=True):
+            path = (root / asked.removeprefix(name).lstrip("/")).resolve()
+            if root in self.roots and path.is_relative_to(root) and path.exists():
+                return root, path
+        return None
 
     def _root_names(self) -> str:
         more = f" and {len(self.roots) - _NAMED:,} more" if len(self.roots) > _NAMED else ""

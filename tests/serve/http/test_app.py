@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,9 @@ from waiting import until
 
 PORT = 7777
 RULES = AccessRules(PORT, frozenset(("127.0.0.1", "localhost")))
-GET = "log roots search read definitions references related outline pattern status facets file find tree blame"
+GET = "log roots search read definitions references related outline pattern status facets file find tree blame matches"
 ROUTES = {
-    **{f"/api/{name}": ["get"] for name in f"{GET} history raw bench".split()},
+    **{f"/api/{name}": ["get"] for name in f"{GET} names history raw bench".split()},
     "/api/bench/{name}": ["get"],
     "/api/bench/{name}/plots/{number}.svg": ["get"],
     "/api/rank": ["post"],
@@ -43,6 +44,11 @@ JSON = {"Content-Type": "application/json"}
 def client_of(session: Session, **options: Any) -> TestClient:
     app = app_of(session, Labeller(session, "me"), Reports(()), AnswerThreads(most=2))
     return TestClient(Guard(app, RULES), base_url=f"http://127.0.0.1:{PORT}", **options)
+
+
+def known_parameters(client: TestClient, name: str) -> set[str]:
+    told = client.get("/openapi.json").json()["paths"].get(f"/api/{name}", {})
+    return {each["name"] for each in told.get("get", {}).get("parameters", ())}
 
 
 @pytest.fixture
@@ -59,7 +65,7 @@ def test_search_answers_as_a_session_does_and_keeps_what_it_is_to_keep(client: T
     asked = {"query": "try again when the server is busy", "limit": 3, "explain": "true", "path": "mail"}
     answer = client.get("/api/search", params=asked).json()
     request = Search(asked["query"], path="mail", limit=3, explain=True)
-    assert answer == asdict(searching.search(request, session))
+    assert answer == asdict(searching.search(request, session)) | {"root": "postbox"}
     assert (answer["hits"][0]["symbol"], bool(answer["hits"][0]["why"])) == ("send_mail", True)
 
     def found(**keep: Any) -> set[str]:
@@ -83,9 +89,59 @@ def test_without_a_path_every_served_folder_is_searched(project: Path):
     client = client_of(Session(folders, waits=Waits(fresh_s=60.0)))
     asked = {"query": "where is mail sent", "more": "handler of a request"}
     answer = client.get("/api/search", params=asked).json()
-    assert {hit["root"] for hit in answer["hits"]} == {f"{project}/mail", f"{project}/web"}
+    assert {hit["root"] for hit in answer["hits"]} == {"mail", "web"}
     kept = client.get("/api/search", params={**asked, "repo": "we*"}).json()
-    assert {(hit["root"], hit["path"]) for hit in kept["hits"]} == {(f"{project}/web", "router.js")}
+    assert {(hit["root"], hit["path"]) for hit in kept["hits"]} == {("web", "router.js")}
+    counts = client.get("/api/facets", params={"query": "lang:py"}).json()
+    assert (counts["complete"], counts["repositories"]) == (True, {"mail": counts["counted"]})
+    assert client.get("/api/facets", params={"query": "lang:py where is mail sent"}).json()["repositories"].keys() == {
+        "mail"
+    }
+    named = client.get("/api/names", params={"query": "SEND", "limit": 3}).json()
+    assert (named["files"], "send_mail" in named["names"]) == (["mail/send.py"], True)
+    refused = client.get("/api/search", params={**asked, "repo": "wab"})
+    assert (refused.status_code, "did you mean 'web'" in refused.json()["error"]) == (400, True)
+
+
+def test_nothing_says_where_folders_lie_on_the_machine_of_the_server(project: Path):
+    other = project.parent / "two" / "postbox"
+    shutil.copytree(project, other)
+    (other / ".git").mkdir()
+    (project / "assay-truth.jsonl").write_text("no ground truth\n")
+    client = client_of(Session({project: Settings(), other: Settings()}, waits=Waits(fresh_s=60.0), by_name=True))
+    mine, yours = sorted((root["name"] for root in client.get("/api/roots").json()["roots"]), key=len, reverse=True)
+    asked = {"query": "mail", "pattern": "def $F", "lang": "py", "line": 6, "name": "send_mail", "text": "def"}
+    said = []
+    for name in f"{GET} names history raw bench labels none".split():
+        for path in ("", mine, f"{yours}/mail/send.py", f"{mine}/none", "/etc"):
+            for query in ("mail", '"def"', "repo:none x"):
+                given = {**asked, "path": path, "query": query}
+                known = known_parameters(client, name)
+                said.append(client.get(f"/api/{name}", params={key: given[key] for key in known & given.keys()}).text)
+    client.post("/api/labels", json={"query": "x", "target": "mail/send.py", "grade": 1, "path": mine})
+    assert len(said) > 200
+    assert [text for text in said if str(project.parent) in text or str(Path.home()) + "/" in text] == []
+
+
+def test_every_matching_line_is_listed_cut_at_its_matches(client: TestClient):
+    asked = {"query": '/deliver\\w*/ "message" -file:README', "limit": 2}
+    first = client.get("/api/matches", params=asked).json()
+    rest = client.get("/api/matches", params={**asked, "limit": 2, "cursor": first["cursor"]}).json()
+    lines = first["lines"] + rest["lines"]
+    assert {line["path"] for line in lines} == {"mail/send.py"}
+    assert [line["line"] for line in lines] == sorted({line["line"] for line in lines})
+    assert all({"message", "deliver"} & {piece.lower() for piece in line["pieces"][1::2]} for line in lines)
+    assert client.get("/api/matches", params={"query": "message"}).json()["lines"] == []
+
+
+def test_markdown_comes_as_elements_without_html_of_its_own(client: TestClient, project: Path):
+    (project / "README.md").write_text(
+        "# Post\n\n<div onclick=x>in a block</div>\n\nby <b onclick=x>hand</b> [go](javascript:alert(1)) ![pic](https://x.org/a.png)\n"
+    )
+    told = client.get("/api/file", params={"path": "README.md", "styled": "true"}).json()["rendered"]
+    image = ["a", {"href": "https://x.org/a.png"}, ["pic"]]
+    words = ["p", {}, ["by ", "", "hand", "", " [go](javascript:alert(1)) ", image]]
+    assert told == [["h1", {}, ["Post"]], "in a block\n", words]
 
 
 def test_styled_lines_are_the_text(client: TestClient):
@@ -112,8 +168,8 @@ def test_definitions_and_references_of_a_name(client: TestClient, project: Path)
     assert client.get("/api/references", params={"path": "README.md", "line": 1}).status_code == 404
 
 
-def test_every_other_question_is_answered(client: TestClient, project: Path):
-    assert client.get("/api/roots").json()["roots"] == [{"path": str(project), "name": "postbox"}]
+def test_every_other_question_is_answered(client: TestClient):
+    assert client.get("/api/roots").json()["roots"] == [{"name": "postbox", "folder": ""}]
     (outlined,) = client.get("/api/outline", params={"file": "*.js"}).json()["files"]
     assert outlined["path"] == "web/router.js"
     asked = {"pattern": "$S.deliver($M)", "lang": "python"}
@@ -134,7 +190,9 @@ def test_a_label_becomes_ground_truth(client: TestClient, project: Path):
     said = client.post("/api/labels", json=label).json()
     kept = {"target": "mail/send.py::send_mail", "lines": "mail/send.py:6-12"}
     assert said["judgments"] == [{**kept, "grade": 1, "judge": "me"}]
-    assert client.get("/api/labels").json() == {"file": str(project / "assay-truth.jsonl"), "queries": [said]}
+    assert client.get("/api/labels").json() == {"file": "assay-truth.jsonl", "queries": [said]}
+    part = {**label, "target": "mail/send.py:9-10", "symbol": "send_mail", "grade": 0}
+    assert client.post("/api/labels", json=part).json()["judgments"] == [{**kept, "grade": 0, "judge": "me"}]
     assert client.post("/api/labels", json={**label, "grade": None}).json()["judgments"] == []
     for grade in (True, "1", 2, -1, 0.5, [1]):
         assert client.post("/api/labels", json={**label, "grade": grade}).status_code == 422

@@ -28,6 +28,7 @@ from assay.errors import AssayError
 from assay.operations.catalogue import OPERATIONS, Operation
 from assay.operations.files import FileText, whole_file
 from assay.serve.http import json_response as answers
+from assay.serve.http.json_response import JsonWriter
 from assay.serve.http.params import (
     FileOf,
     Highlighting,
@@ -40,7 +41,7 @@ from assay.serve.http.params import (
 )
 from assay.serve.http.routes import LabelRoutes, MirrorRoutes, PageRoutes, ReportRoutes, judge_of
 from assay.serve.labels import Labeller
-from assay.serve.page_files import styled_json, styled_parts_json
+from assay.serve.page_files import markdown_json, styled_json, styled_parts_json
 from assay.serve.report_data import Reports
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
@@ -62,8 +63,10 @@ _POLICY = "default-src 'none'; sandbox"
 class Root:
     """A folder that is served."""
 
-    path: str
     name: str
+    """What paths of requests begin with, and what answers call it."""
+    folder: str
+    """Where it is, for an editor on the same machine; empty for anybody elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +84,26 @@ class Roots:
     """What `kind` and the query word `kind:` may name."""
 
 
-def _styled_hits(answer: Any) -> bytes:
+def _styled_hits(written: JsonWriter, answer: Any) -> bytes:
     """Return an answer as JSON, with the lines of each hit for highlighting, which are written already."""
     styled = (styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace") for hit in answer.hits)
-    pairs = zip(map(answers.as_json, answer.hits), styled, strict=True)
+    pairs = zip(map(written, answer.hits), styled, strict=True)
     hits = (hit[:-1] + b',"styled":' + lines + b"}" for hit, lines in pairs)
-    bare = answers.as_json(replace(answer, hits=[]))
+    bare = written(replace(answer, hits=[]))
     return bare.replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
 
 
-def _styled_file(answer: FileText) -> bytes:
+def _styled_file(written: JsonWriter, answer: FileText) -> bytes:
     """Return lines of a file as JSON, for highlighting alone."""
     starts = {one.line - answer.start_line for one in answer.outline if not one.depth}
     lines = styled_parts_json(lines_of(answer.text), answer.language, starts)
-    plain = answers.as_json(replace(answer, text=""))
-    return plain[:-1] + b',"styled":' + lines.encode("utf-8", "backslashreplace") + b"}"
+    is_prose = answer.language == "markdown" and answer.complete and answer.start_line == 1
+    rendered = markdown_json(answer.text) if is_prose else "[]"
+    more = f',"styled":{lines},"rendered":{rendered}}}'.encode("utf-8", "backslashreplace")
+    return written(replace(answer, text=""))[:-1] + more
 
 
-_STYLED: Mapping[str, Callable[[Any], bytes]] = {
+_STYLED: Mapping[str, Callable[[JsonWriter, Any], bytes]] = {
     "search": _styled_hits,
     "related": _styled_hits,
     "file": _styled_file,
@@ -111,11 +116,13 @@ class AskingRoutes:
 
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
         self._session, self._labeller, self._workers = session, labeller, workers
+        self._written = JsonWriter(session.without_paths)
 
     async def roots(self, request: Request) -> Response:
         """Say which folders are served."""
-        served = [Root(as_utf8(str(root)), as_utf8(root.name or str(root))) for root in self._session.roots]
         judge, local = judge_of(request, self._labeller), is_same_machine(request)
+        names = self._session.names
+        served = [Root(names[root], as_utf8(str(root)) if local else "") for root in self._session.roots]
         found = Roots(served, __version__, judge, local=local, languages=_LANGUAGES, kinds=_KINDS)
         return answers.response_of(answers.as_json(found))
 
@@ -135,7 +142,7 @@ class AskingRoutes:
         given = request.query_params.multi_items()
         asked = from_query(operation.request, given)
         is_styled = operation.name in _STYLED and from_query(Highlighting, given).styled
-        written = _STYLED[operation.name] if is_styled else answers.as_json
+        written = partial(_STYLED[operation.name], self._written) if is_styled else self._written
         return await answers.answer(self._workers, lambda: operation.run(asked, self._session), written)
 
     async def post(self, operation: Operation, request: Request) -> Response:
@@ -145,7 +152,7 @@ class AskingRoutes:
         except (ValueError, RecursionError):
             raise InvalidParameter("the body: not valid JSON") from None
         asked = from_body(operation.request, body)
-        return await answers.answer(self._workers, lambda: operation.run(asked, self._session))
+        return await answers.answer(self._workers, lambda: operation.run(asked, self._session), self._written)
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
@@ -219,6 +226,7 @@ def app_of(  # noqa: PLR0913  what it answers from
         redirect_slashes=False,
         dependencies=[Depends(exact), *bearer],
     )
+    app.state.public = session.without_paths
     AskingRoutes(session, labeller, workers).add(app)
     if mirrors:
         mirrors.add(app)

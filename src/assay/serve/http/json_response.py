@@ -34,15 +34,37 @@ class Error:
     error: str
 
 
-def as_json(answer: Any) -> bytes:
-    """Return a record as JSON; what is no Unicode, such as half a surrogate pair, is escaped."""
-    written = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=_fields_of)
-    return written.encode("utf-8", "backslashreplace")
+_ABOUT_PLACES = frozenset(
+    "damage error file files folder location more note notes place problem problems rebuilt repositories root".split()
+)
+"""Fields that say where something is on this machine, which is for nobody else to know."""
 
 
-def _fields_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a record, as they are: `asdict` would copy every text and list below them."""
-    return {each.name: getattr(record, each.name) for each in fields(record)}
+@dataclass(frozen=True, slots=True)
+class JsonWriter:
+    """Writes records as JSON; what they say of places goes through `public`."""
+
+    public: Callable[[str], str]
+
+    def __call__(self, answer: Any) -> bytes:
+        """Return a record as JSON; what is no Unicode, such as half a surrogate pair, is escaped."""
+        written = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=self._fields_of)
+        return written.encode("utf-8", "backslashreplace")
+
+    def _fields_of(self, record: Any) -> dict[str, Any]:
+        """Return the fields of a record, as they are: `asdict` would copy every text and list below them."""
+        values = {each.name: getattr(record, each.name) for each in fields(record)}
+        return values | {name: self._shown(values[name]) for name in values.keys() & _ABOUT_PLACES}
+
+    def _shown(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.public(value)
+        if isinstance(value, dict):
+            return {self.public(key): each for key, each in value.items()}
+        return [self._shown(each) for each in value] if isinstance(value, list) else value
+
+
+as_json = JsonWriter(str)
 
 
 def response_of(body: bytes) -> Response:
@@ -50,9 +72,7 @@ def response_of(body: bytes) -> Response:
     return Response(body, media_type="application/json")
 
 
-async def answer(
-    workers: AnswerThreads, work: Callable[[], Any], written: Callable[[Any], bytes] = as_json
-) -> Response:
+async def answer(workers: AnswerThreads, work: Callable[[], Any], written: Callable[[Any], bytes]) -> Response:
     """Return what work answers, which a thread does and writes down."""
     return response_of(await workers.do(lambda: written(work())))
 
@@ -62,13 +82,13 @@ def refusal(status: int, what: str, headers: Mapping[str, str] | None = None) ->
     return Response(as_json(Error(printable(what))), status, headers, media_type="application/json")
 
 
-def failure(error: Exception) -> Response:
+def failure(error: Exception, public: Callable[[str], str]) -> Response:
     """Return the response of an error that is for people."""
     if isinstance(error, OSError):
         return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"cannot be read: {error.strerror or type(error).__name__}")
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.SERVICE_UNAVAILABLE)
     again = {"Retry-After": AGAIN_S} if isinstance(error, StillIndexing | Busy) else None
-    return refusal(status, str(error), again)
+    return refusal(status, public(str(error)), again)
 
 
 _STATUS = (
@@ -108,9 +128,9 @@ def errors(*more: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Error, "description": _MEANINGS[status]} for status in sorted((*_ALWAYS, *more))}
 
 
-async def on_failed(_request: Request, error: Exception) -> Response:
+async def on_failed(request: Request, error: Exception) -> Response:
     """Answer with an error that is for people."""
-    return failure(error)
+    return failure(error, request.app.state.public)
 
 
 async def on_http(request: Request, error: HTTPException) -> Response:

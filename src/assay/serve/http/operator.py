@@ -23,7 +23,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, counted
 from assay.operations.indexes import location_of
 from assay.serve.http.access import FIGURES, HEALTH, PROBES, READINESS, UNIX, AccessRules, Message
@@ -92,7 +91,7 @@ class OperationRoutes:
         )
         for root, settings in self._session.roots.items():
             if not is_bucket(settings.index.location) and (written_s := _written_s(location_of(root, settings))):
-                ages.add_metric([as_utf8(str(root))], max(0.0, time.time() - written_s))
+                ages.add_metric([self._session.names[root]], max(0.0, time.time() - written_s))
         yield ages
         if checked_s := self._activity[1]:
             what = "Seconds since the writer of the indexes last looked at all files."

@@ -146,5 +146,7 @@ class Label:
     """The answer, as `path:start-end` or `path::Symbol.name`, relative to the root; lines are kept by their name."""
     grade: Grade | None
     """1 is right, 0 wrong; null takes back what was said."""
+    symbol: Annotated[str, Field(max_length=LONGEST_PATH)] = ""
+    """The unit that these lines are of, such as Task.retry: where the file declares it, its name is kept."""
     path: Annotated[str, Field(max_length=LONGEST_PATH)] = ""
     """The root, or any path in it; empty where one folder is served."""

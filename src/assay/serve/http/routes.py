@@ -62,17 +62,18 @@ class LabelRoutes:
 
     def __init__(self, labeller: Labeller, workers: AnswerThreads) -> None:
         self._labeller, self._workers = labeller, workers
+        self._written = answers.JsonWriter(labeller.session.without_paths)
 
     async def read(self, request: Request) -> Response:
         """Say what was judged of a root."""
         path = from_query(PlaceOf, request.query_params.multi_items()).path
-        return await answers.answer(self._workers, partial(self._labeller.read, path))
+        return await answers.answer(self._workers, partial(self._labeller.read, path), self._written)
 
     async def say(self, label: Label, request: Request) -> Response:
         """Mark an answer right or wrong, or take that back; it becomes a judgment of the root's ground truth."""
         labeller = replace(self._labeller, judge=judge_of(request, self._labeller))
-        work = partial(labeller.say, label.path, label.query, label.target, label.grade)
-        return await answers.answer(self._workers, work)
+        work = partial(labeller.say, label.path, label.query, label.target, label.grade, label.symbol)
+        return await answers.answer(self._workers, work, self._written)
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
@@ -103,13 +104,13 @@ class ReportRoutes:
     def __init__(self, reports: Reports, workers: AnswerThreads) -> None:
         self._reports, self._workers = reports, workers
 
-    async def list(self) -> Response:
+    async def list(self, request: Request) -> Response:
         """List the reports, newest first."""
-        return await answers.answer(self._workers, self._reports.listed)
+        return await answers.answer(self._workers, self._reports.listed, answers.JsonWriter(request.app.state.public))
 
     async def read(self, name: Name) -> Response:
         """Answer with a report: what came out, every table, and where its plots are."""
-        return await answers.answer(self._workers, partial(self._reports.report, name))
+        return await answers.answer(self._workers, partial(self._reports.report, name), answers.as_json)
 
     async def plot(self, name: Name, number: Number) -> Response:
         """Answer with a plot, drawn for light and dark."""
@@ -163,14 +164,14 @@ class MirrorRoutes:
     def __init__(self, listed: ListedRoots | None, webhook: Webhook, workers: AnswerThreads) -> None:
         self._listed, self._webhook, self._workers = listed, webhook, workers
 
-    async def repositories(self) -> Response:
+    async def repositories(self, request: Request) -> Response:
         """Say how each repository of the list stands, those with problems first."""
-        return await answers.answer(self._workers, self._status)
+        return await answers.answer(self._workers, self._status, answers.JsonWriter(request.app.state.public))
 
     async def webhook(self, request: Request) -> Response:
         """Fetch the repositories that a push on a code host is about, if the delivery is signed."""
         body, headers = await request.body(), {name.lower(): value for name, value in request.headers.items()}
-        return await answers.answer(self._workers, partial(self._webhook.deliver, headers, body))
+        return await answers.answer(self._workers, partial(self._webhook.deliver, headers, body), answers.as_json)
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""

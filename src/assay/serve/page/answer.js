@@ -3,7 +3,8 @@
 import { codeView } from "./code.js";
 import { button, copy, el, plain } from "./dom.js";
 import { linkTo } from "./editor.js";
-import { gradeOf, targetOf } from "./labels.js";
+import { canLabel, gradeOf } from "./labels.js";
+import { folderOf } from "./served.js";
 import { whyView } from "./why.js";
 
 export const placeOf = (hit) => `${hit.path}:${hit.start_line}`;
@@ -75,7 +76,7 @@ export function answerView(hit, { at, root, words, question, near, does }) {
   const title = href ? el("a", { class: "open", href, tabindex: "-1" }) : el("span");
   title.append(el("bdi", {}, ...plain(titleOf(hit))));
   for (const link of href ? [place, title] : []) opens(link, hit);
-  const edits = linkTo(root, hit.path, hit.start_line);
+  const edits = linkTo(folderOf(root), hit.path, hit.start_line);
   const edit = edits ? el("a", { class: "tool edit", href: edits, title: "Open in the editor (o)" }, "Editor") : null;
   actions.edit = () => edit?.click();
 
@@ -89,7 +90,7 @@ export function answerView(hit, { at, root, words, question, near, does }) {
     more.setAttribute("aria-expanded", String(!others.hidden));
   };
 
-  const grades = question ? gradeButtons(hit, question, actions, does) : null;
+  const grades = question && canLabel(root) ? gradeButtons(root, hit, question, actions, does) : null;
   const chance = el(
     "span",
     { class: "chance", hidden: near && hit.group && hit.group !== "alike" },
@@ -138,19 +139,18 @@ function meter(score) {
   return el("span", { class: "meter", "aria-hidden": "true" }, filled);
 }
 
-function gradeButtons(hit, question, actions, does) {
-  const target = targetOf(hit);
+function gradeButtons(root, hit, question, actions, does) {
   const right = button("Right", () => actions.grade(1), { class: "quiet right" });
   const wrong = button("Wrong", () => actions.grade(0), { class: "quiet wrong" });
   actions.graded = () => {
-    const grade = gradeOf(question, target);
+    const grade = gradeOf(root, question, hit);
     right.setAttribute("aria-pressed", String(grade !== null && grade > 0));
     wrong.setAttribute("aria-pressed", String(grade === 0));
   };
   actions.grade = (grade) => {
-    const now = gradeOf(question, target);
+    const now = gradeOf(root, question, hit);
     const same = now !== null && now > 0 === grade > 0;
-    return does.label(target, same ? null : grade);
+    return does.label(hit, same ? null : grade);
   };
   actions.graded();
   return el("span", { class: "grades", role: "group", "aria-label": "Is this right?" }, right, wrong);

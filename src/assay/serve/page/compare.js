@@ -4,7 +4,6 @@ import { percent, placeOf, placeView, titleOf } from "./answer.js";
 import { codeOf, linesOf, nodesOf, textOf } from "./code.js";
 import { aligned, differences, namesOnlyIn } from "./diff.js";
 import { button, el, of, plain, plural } from "./dom.js";
-import { targetOf } from "./labels.js";
 import { placeOfFile } from "./served.js";
 import { addressOf, read } from "./state.js";
 
@@ -12,6 +11,8 @@ export const MOST = 3;
 const NAMES = 8;
 const MOST_LINES = 1500;
 const SELF = new Set(["self", "cls", "this", "None", "null", "nil", "True", "False", "true", "false", "undefined"]);
+
+const targetOf = (hit) => `${hit.root ?? ""}/${placeOf(hit)}-${hit.end_line}`;
 
 let picked = [];
 let refused = "";

@@ -17,8 +17,11 @@ let at = -1;
 let asked = 0;
 let state = () => ({});
 
+let inWord = false;
+
 /** Say whether somebody is in the middle of a query word. */
-export const isOpen = () => !of("completions").hidden;
+export const isWord = () => isOpen() && inWord;
+const isOpen = () => !of("completions").hidden;
 
 export function ready(stateNow) {
   state = stateNow;
@@ -46,12 +49,27 @@ async function offer(box) {
   const mine = (asked += 1);
   const before = box.value.slice(0, box.selectionStart);
   const found = VALUE.exec(before);
-  const made = found ? await valuesFor(found[1], found[2] ?? found[3], before) : keysFor(before);
+  const keys = found ? [] : keysFor(before);
+  const made = found ? await valuesFor(found[1], found[2] ?? found[3], before) : [...keys, ...(await namesFor(before))];
   if (mine !== asked || document.activeElement !== box) return;
   options = made.slice(0, MOST);
+  inWord = Boolean(found) || keys.length > 0;
   at = -1;
   draw();
 }
+
+const NAMES = 5;
+const ALONE = /^[\p{L}_$][\p{L}\d_$]{2,}$/u; // one word, which may be the beginning of a name
+
+/** Return the declared names that begin as the one word that is asked. */
+async function namesFor(before) {
+  if (!ALONE.test(before)) return [];
+  const names = await namesLike(before);
+  return names.filter((name) => name !== before).slice(0, NAMES).map((name) => ({ text: name, from: 0 }));
+}
+
+const namesLike = (text) =>
+  ask("/api/names", { query: text, path: served.chosen(state())?.name ?? "", limit: 20 }).then((told) => told.names, () => []);
 
 function keysFor(before) {
   const typed = KEY.exec(before)?.[1];
@@ -70,28 +88,29 @@ async function valuesFor(key, typed, before) {
   const rest = every.filter((one) => !first.includes(one) && one.toLowerCase().includes(lower));
   return [...first, ...rest]
     .filter((one) => one !== typed)
-    .map((one) => ({ text: `${wordOf(key, one)}${key === "file" && one.endsWith("/") ? "" : " "}`, shown: one, from }));
+    .map((one) => ({ text: `${wordOf(key, one)}${["file", "path"].includes(key) && one.endsWith("/") ? "" : " "}`, shown: one, from }));
 }
 
 const sorted = (values) => [...new Set(values)].filter(Boolean);
 
 async function valuesOf(key, typed) {
-  if (key === "repo") return sorted([...facets.valuesOf("repo"), ...served.all().map(served.keyOf)]);
+  if (key === "repo") return sorted([...facets.valuesOf("repo"), ...served.all().map((one) => one.name)]);
   if (key === "lang") return sorted([...facets.valuesOf("lang"), ...known("lang"), ...served.named("languages")]);
   if (key === "kind") return sorted([...facets.valuesOf("kind"), ...known("kind"), ...served.named("kinds")]);
-  if (key === "sym") return sorted(results.all().map(({ actions }) => actions.hit.symbol));
+  if (key === "sym")
+    return sorted([...results.all().map(({ actions }) => actions.hit.symbol), ...(typed ? await namesLike(typed) : [])]);
   return pathsFor(typed);
 }
 
 /** Return the paths in the folder that was typed so far, in the repository that is asked; of several those of answers. */
 async function pathsFor(typed) {
   const named = queryWords(state().q).filter((one) => one.key === "repo" && !one.out);
-  const root = named.length === 1 ? served.all().find((one) => served.keyOf(one) === named[0].value) : served.chosen(state());
+  const root = named.length === 1 ? served.all().find((one) => one.name === named[0].value) : served.chosen(state());
   const shown = sorted(results.all().map(({ actions }) => actions.hit.path));
   if (!root || /[*?[]/.test(typed)) return shown;
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   try {
-    const told = await ask("/api/tree", { path: `${root.path}/${folder}`, limit: 200 });
+    const told = await ask("/api/tree", { path: `${root.name}/${folder}`, limit: 200 });
     return [...told.folders.map((name) => `${folder}${name}/`), ...told.files.map(({ name }) => `${folder}${name}`)];
   } catch {
     return shown; // no such folder
@@ -101,6 +120,7 @@ async function pathsFor(typed) {
 function draw() {
   const box = of("query");
   of("completions").hidden = !options.length;
+  of("completions").classList.toggle("names", !inWord);
   of("completions").replaceChildren(
     ...options.map((option, n) =>
       el(

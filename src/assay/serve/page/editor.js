@@ -26,7 +26,7 @@ export const choose = (name) => keep("editor", name);
 /** Return the address that opens a line of a file below a root, or nothing; every odd character is escaped. */
 export function linkTo(root, path, line) {
   const to = LINKS[editor()];
-  if (!to || !here) return null;
+  if (!to || !here || !root) return null;
   const whole = `${root}/${path}`.replace(/^[A-Za-z]:\\/, (drive) => `/${drive}`).replace(/^([^/])/, "/$1");
   const parts = (/^\/[A-Za-z]:\\/.test(whole) ? whole.replaceAll("\\", "/") : whole).split("/");
   return to(

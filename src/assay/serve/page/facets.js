@@ -9,12 +9,12 @@ const GROUPS = { repositories: ["repo", "Repository"], languages: ["lang", "Lang
 const FIRST = 8;
 const PAUSE_MS = 200; // after the answers: counting is another search
 
-let counts = { counted: 0, repositories: {}, languages: {}, kinds: {} };
+let counts = { counted: 0, complete: false, repositories: {}, languages: {}, kinds: {} };
 let counted = ""; // the question that the counts are of
 let waiting = 0;
 let flight = null;
 let go = () => {};
-const wide = matchMedia("(min-width: 82rem)");
+const wide = matchMedia("(min-width: 64rem)");
 
 export function ready(changed) {
   go = changed;
@@ -65,10 +65,10 @@ function draw(state) {
   const groups = Object.entries(GROUPS)
     .map(([name, [key, title]]) => group(state, key, title, counts[name]))
     .filter(Boolean);
-  of("facets").hidden = !groups.length;
+  of("facets").hidden = !groups.length || !counts.counted;
   of("facets").replaceChildren(
     el("summary", {}, "Narrow down"),
-    el("div", {}, groups, el("p", { class: "sort" }, `of the best ${number(counts.counted)}`)),
+    el("div", {}, groups, el("p", { class: "sort" }, counts.complete ? `of all ${number(counts.counted)} places` : `of the best ${number(counts.counted)}`)),
   );
 }
 

@@ -6,7 +6,9 @@ import { button, copy, el, intoView, number, of, plain, plural } from "./dom.js"
 import { linkTo } from "./editor.js";
 import { findBar } from "./find.js";
 import { listing, windowAround } from "./listing.js";
+import { markdownView } from "./markdown.js";
 import { lookUp, nameAt, offerNames } from "./names.js";
+import { folderOf } from "./served.js";
 import { treeView } from "./tree.js";
 import { wordsOf } from "./words.js";
 
@@ -37,6 +39,7 @@ export async function show(state, { root, key, say, addressOf }) {
   const path = state.file;
   const same = `${root}\n${path}`;
   if (shown.key === same && shown.list) {
+    asSource(shown, Boolean(line) || !shown.rendered?.checkVisibility());
     if (line) await shown.list.show(line, { end });
     outlined(shown);
     return shown;
@@ -52,6 +55,7 @@ export async function show(state, { root, key, say, addressOf }) {
   if (mine !== asked) return null;
   const list = listing({ load, words: wordsOf(state.q), describe: (n, text) => `Line ${number(n)}: ${text.trim().slice(0, 200)}` });
   shown = { key: same, root, path, whole, told, list, repository: key, addressOf, say, state, blame: false, sought: null };
+  shown.source = () => asSource(shown, true);
   shown.follow = (place, to) => go({ ...place, line: String(to) });
   draw(shown);
   list.put(part);
@@ -81,11 +85,28 @@ function draw(file) {
   const body = told.binary
     ? el("p", { class: "lead" }, "A binary file: there are no lines to show. ", rawLink(file))
     : list.view;
+  file.rendered = told.rendered?.length ? renderedView(file) : null;
   list.view.setAttribute("tabindex", "0");
   list.view.setAttribute("role", "region");
   list.view.setAttribute("aria-label", `Lines of ${nameOf(file.path)}`);
   list.view.addEventListener("click", (event) => choose(file, event));
-  of("file").replaceChildren(headOf(file), el("div", { class: "file-body" }, panel, el("div", { class: "lines-of" }, notes(file), body)));
+  of("file").replaceChildren(headOf(file), el("div", { class: "file-body" }, panel, el("div", { class: "lines-of" }, notes(file), file.rendered, body)));
+  asSource(file, Boolean(linesIn(file.state.line)[0]));
+}
+
+const renderedView = (file) =>
+  markdownView(file.told.rendered, {
+    path: file.path,
+    hrefOf: (path) => file.addressOf({ ...file.state, file: path, line: "" }),
+    open: (path) => go({ file: path, line: "" }),
+  });
+
+/** Show a file of Markdown by its lines, or rendered. */
+function asSource(file, is) {
+  if (!file.rendered) return;
+  file.rendered.hidden = is;
+  file.list.view.hidden = !is;
+  file.turned.textContent = is ? "Rendered" : "Source";
 }
 
 function notes({ told }) {
@@ -122,6 +143,7 @@ const sizeOf = (bytes) =>
 function toolsOf(file) {
   const { told } = file;
   if (told.binary) return [rawLink(file)];
+  file.turned = told.rendered?.length ? button("Source", () => asSource(file, file.list.view.hidden), { class: "quiet" }) : null;
   file.blamed = button("Blame", () => blame(file), { class: "quiet", "aria-pressed": "false", title: "Who wrote each line (b)" });
   file.copied = button(told.links.file ? "Copy link" : "Copy path", () => copyLink(file), { class: "quiet", title: "Copy (y)" });
   const host = WEB.test(told.links.file)
@@ -129,11 +151,13 @@ function toolsOf(file) {
     : null;
   host?.addEventListener("click", () => (host.href = permalink(file)));
   file.host = host;
-  const href = linkTo(file.root, file.path, 1);
+  const folder = folderOf(file.root);
+  const href = linkTo(folder, file.path, 1);
   const editor = href ? el("a", { class: "tool", href, title: "Open in the editor (o)" }, "Editor") : null;
-  editor?.addEventListener("click", () => (editor.href = linkTo(file.root, file.path, file.list.chosen[0] || 1)));
+  editor?.addEventListener("click", () => (editor.href = linkTo(folder, file.path, file.list.chosen[0] || 1)));
   file.editor = editor;
   return [
+    file.turned,
     file.blamed,
     button("History", () => history(file), { class: "quiet", title: "How the lines here came to be (h)" }),
     file.copied,
@@ -211,6 +235,8 @@ function outlineOf(file) {
       link.addEventListener("click", (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
+        const heading = [...(file.rendered?.querySelectorAll("[data-slug]") ?? [])].find((each) => each.textContent === one.name);
+        if (heading?.checkVisibility()) return heading.scrollIntoView();
         go({ line: String(one.line) });
         file.list.view.focus({ preventScroll: true });
       });
@@ -256,6 +282,7 @@ export async function tree(file) {
 /* who wrote it */
 
 export async function blame(file) {
+  asSource(file, true);
   file.blame = !file.blame;
   file.blamed.setAttribute("aria-pressed", String(file.blame));
   file.list.view.classList.toggle("blamed", file.blame);

@@ -1,11 +1,13 @@
 // What to keep: mode, languages, kinds and paths; what there is to choose from the index says, and until then answers.
 
 import { button, el, of, plain } from "./dom.js";
-import { MODES, filtered, unfiltered } from "./state.js";
+import { literals, wrapped } from "./query.js";
+import { MODES, filtered, modeOf, unfiltered } from "./state.js";
 
 const none = () => ({ lang: new Set(), kind: new Set() });
 const seen = { root: null, ...none() };
 let indexed = none();
+const WAYS = { exact: ['"…"', "Exact", "Find the text letter by letter"], regex: ["/…/", "Regex", "Find a regular expression (RE2)"] };
 const MENUS = { lang: ["languages", "Language"], kind: ["kinds", "Kind"] };
 let change = () => {};
 
@@ -17,6 +19,11 @@ export function ready(changed) {
   for (const [mode, label] of Object.entries(MODES)) {
     const radio = el("input", { type: "radio", name: "mode", value: mode, on: { change: () => change({ mode }) } });
     of("modes").append(el("label", {}, radio, el("span", {}, label)));
+  }
+  for (const [way, [sign, name, title]] of Object.entries(WAYS)) {
+    const pressed = button(sign, () => change({ q: wrapped(of("query").value, way), near: "" }), { title, "aria-label": name });
+    pressed.dataset.way = way;
+    of("ways").append(pressed);
   }
   of("paths").addEventListener("input", () => change({ path: globsOf(of("paths").value) }, { typing: true }));
   of("unfilter").addEventListener("click", () => change(unfiltered({})));
@@ -52,7 +59,9 @@ export const known = (name) => [...new Set([...indexed[name], ...seen[name]])];
 
 /** Show what is chosen. */
 export function show(state) {
-  for (const radio of document.querySelectorAll("#modes input")) radio.checked = radio.value === state.mode;
+  for (const radio of document.querySelectorAll("#modes input")) radio.checked = radio.value === modeOf(state);
+  const said = literals(state.q);
+  for (const one of of("ways").children) one.setAttribute("aria-pressed", String(said[one.dataset.way].length > 0));
   if (globsOf(of("paths").value).join(" ") !== state.path.join(" ")) of("paths").value = state.path.join(" ");
   of("unfilter").hidden = !filtered(state);
   for (const name of Object.keys(MENUS)) menu(name, state);

@@ -60,6 +60,7 @@ async function find(file, text, count, isShown) {
 
 async function step(file, by, count, to) {
   const { sought } = file;
+  file.source();
   if (!sought) return;
   if (!sought.lines.length) {
     count.textContent = "not here";

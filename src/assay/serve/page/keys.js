@@ -19,7 +19,8 @@ const SHOWN = [
   ["f", "In a file: find; Enter and Shift Enter go on"],
   ["b h", "In a file: who wrote each line; how the unit here came to be"],
   ["d", "In a file: the names of the line, where each is defined and who calls it; or click one"],
-  ["t g", "In a file: the files beside it; the code host"],
+  ["l g", "In a file: the files beside it; the code host"],
+  ["t", "Find a file by its name, anywhere; Ctrl P too"],
   ["?", "These keys"],
 ];
 

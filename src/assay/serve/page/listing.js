@@ -34,7 +34,7 @@ export function listing({ load, words, describe }) {
 
   const pieces = (pairs, at) => {
     if (sought.lines.has(at)) return nodesOf(pairs, spansOfText(textOf(pairs), sought.text), "sought");
-    return nodesOf(pairs, words.size ? spansOf(textOf(pairs), words) : []);
+    return nodesOf(pairs, spansOf(textOf(pairs), words));
   };
 
   function lineOf(pairs, at, missing) {

@@ -10,10 +10,14 @@ import * as facets from "./facets.js";
 import * as file from "./file.js";
 import * as filters from "./filters.js";
 import { help, listen } from "./keys.js";
+import * as finder from "./finder.js";
 import * as labels from "./labels.js";
+import * as matches from "./matches.js";
+import * as narrow from "./narrow.js";
 import * as opening from "./opening.js";
+import { byMeaning } from "./query.js";
 import * as results from "./results.js";
-import { WORDLESS, below, find, isQuestion, isStale, splitPlace, stop } from "./search.js";
+import { below, find, isQuestion, isStale, splitPlace, stop } from "./search.js";
 import * as served from "./served.js";
 import * as start from "./start.js";
 import { CLOSED, addressOf, questionOf, read, write } from "./state.js";
@@ -26,7 +30,7 @@ let slow = 0;
 let shown = null; // the question whose answers stand there
 let back = history.state?.top ?? null; // how far down the reader was, where the history leads back to that
 
-const root = () => served.chosen(state)?.path ?? "";
+const root = () => served.chosen(state)?.name ?? "";
 
 /** Change what is asked, write it into the address, and answer. */
 function go(patch, how = {}) {
@@ -58,11 +62,11 @@ async function render(began = performance.now(), { again = false } = {}) {
     problem("");
     of("found").hidden = true;
     facets.hide();
+    matches.hide();
     shown = back = null;
     if (!searching) await trying(() => bench(state, go));
     else if (served.isMissing(state)) problem(served.missing(state.root));
     else {
-      if (state.q.trim()) problem(WORDLESS);
       facts();
     }
     return;
@@ -94,18 +98,29 @@ async function answer({ began, further = false }) {
   await trying(async () => {
     const told = await find(mine, root(), { cursor: further ? cursor : "", told: progress });
     if (mine !== state) return;
-    await labelled(told.root);
+    await labelled(told);
     if (mine !== state) return;
     cursor = told.cursor;
     of("found").hidden = false;
     nearby(mine);
     results.show(told, mine, { further, does });
+    if (!further) await beside(told, mine);
+    if (mine !== state) return;
     filters.show(mine);
     facts();
     if (!further) place(mine);
     if (!further) facets.show(mine, root());
     painted(began);
   });
+}
+
+/** List every match below the answers, or say which filter leaves none. */
+async function beside(told, mine) {
+  matches.hide();
+  if (told.matches > 0) {
+    const listed = byMeaning(mine.q) ? () => {} : results.add;
+    await matches.show(told, mine, root(), { found: listed, does: does(told) });
+  } else if (!told.hits.length) narrow.explain(mine, root(), (patch) => mine === state && go(patch));
 }
 
 /** Scroll to where the reader was, where the history led back to that; to the top of what another answer is related to. */
@@ -126,18 +141,14 @@ async function trying(work) {
     if (error.name === "AbortError") return;
     waiting(false);
     if (isStale(error)) return go({});
-    if (complete.isOpen()) return; // half a query word names nothing yet
+    if (complete.isWord()) return; // half a query word names nothing yet
     problem(error.message);
   }
 }
 
-async function labelled(rootOfAnswer) {
-  if (!rootOfAnswer) {
-    of("labels").hidden = true;
-    return;
-  }
+async function labelled({ root: one, hits }) {
   try {
-    await labels.load(rootOfAnswer);
+    await Promise.all([...new Set(hits.map((hit) => hit.root || one))].map(labels.load));
     tally();
   } catch (error) {
     of("labels").hidden = false;
@@ -199,9 +210,9 @@ const does = (told) => ({
     go({ near: placeOf({ ...hit, path }) });
     history.replaceState({ ...history.state, from }, "");
   },
-  label: async (target, grade) => {
+  label: async (hit, grade) => {
     try {
-      await labels.label(told.root, state.q, target, grade);
+      await labels.label(hit.root || told.root, state.q, hit, grade);
       for (const { actions } of results.all()) actions.graded?.();
       tally();
       marked(grade);
@@ -225,17 +236,16 @@ function marked(grade) {
 }
 
 function tally() {
-  const { file, judgments, questions } = labels.counted();
-  of("labels").hidden = judgments === 0;
-  const name = file.slice(file.lastIndexOf("/") + 1) || "assay-truth.jsonl";
-  const command = `assay bench ${name} --corpus .`;
-  const pressed = button("Copy", () => copy(command, pressed), { class: "quiet" });
-  of("labels").replaceChildren(
-    `${plural(judgments, "judgment")} of ${plural(questions, "question")} in this repository. Measure with them: `,
-    el("code", {}, command),
-    " ",
-    pressed,
-  );
+  const every = labels.counted();
+  of("labels").hidden = every.length === 0;
+  const shown = every.map(({ root: name, file, judgments, questions }) => {
+    const command = `assay bench ${file} --corpus .`;
+    const pressed = button("Copy", () => copy(command, pressed), { class: "quiet" });
+    const where = served.areSeveral() ? name : "this repository";
+    const told = `${plural(judgments, "judgment")} of ${plural(questions, "question")} in ${where}. Measure with them there: `;
+    return el("span", {}, plain(told), el("code", {}, command), " ", pressed);
+  });
+  of("labels").replaceChildren(...shown);
 }
 
 /** Leave what is related: by the history where it was come to from the answers, which keeps where they were. */
@@ -275,7 +285,7 @@ async function serving() {
   of("root").hidden = roots.length < 2;
   of("root").replaceChildren(
     el("option", { value: "" }, "All repositories"),
-    ...roots.map((one) => el("option", { value: served.keyOf(one), title: one.path }, plain(served.keyOf(one)))),
+    ...roots.map((one) => el("option", { value: one.name, title: one.folder || null }, plain(one.name))),
   );
   of("root-name").hidden = roots.length > 1;
   of("root-name").replaceChildren(...plain(roots[0]?.name ?? ""));
@@ -371,7 +381,8 @@ listen({
   h: () => inFile(file.history),
   d: () => inFile(file.names),
   g: () => inFile((open) => open.host?.click()),
-  t: () => inFile(file.tree),
+  t: () => (finder.open(), true),
+  l: () => inFile(file.tree),
   Escape: () => opening.close(),
   e: at("why"),
   n: at("related"),
@@ -381,6 +392,7 @@ listen({
   r: at("grade", 1),
   w: at("grade", 0),
 });
+finder.ready((place) => opening.open(place, ""), root);
 opening.ready({ go, state: () => state });
 compare.onChange(results.mark);
 filters.ready(go);

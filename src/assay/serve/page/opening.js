@@ -39,8 +39,8 @@ async function shown(state) {
   const root = served.ofFile(state);
   try {
     if (!root) throw new Error(served.missing(state.repo));
-    const key = served.areSeveral() ? served.keyOf(root) : "";
-    await file.show(state, { root: root.path, key, say: results.say, addressOf });
+    const key = served.areSeveral() ? root.name : "";
+    await file.show(state, { root: root.name, key, say: results.say, addressOf });
     const focused = document.activeElement;
     if (arrived && (focused === document.body || focused === of("query"))) focus();
     arrived = false;

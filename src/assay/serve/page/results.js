@@ -1,10 +1,12 @@
 // Answers as a list: which one the reader is at, what stands above it, and the pages after it.
 
 import { answerView, percent } from "./answer.js";
+import * as matching from "./matches.js";
 import * as compare from "./compare.js";
 import { el, of, plain, plural } from "./dom.js";
 import { clearing, learn } from "./filters.js";
 import { filtered } from "./state.js";
+import { byMeaning } from "./query.js";
 import { wordsOf } from "./words.js";
 
 const SAY_AFTER_MS = 700;
@@ -19,6 +21,8 @@ export const current = () => views.find(({ article }) => article.contains(docume
 /** Show an answer, after those that are there where it is a further page. */
 export function show(answer, state, { further = false, does }) {
   learn(answer.root, answer.hits);
+  const isList = answer.matches > 0 && !byMeaning(state.q); // then its lines are the answer
+  if (isList) answer = { ...answer, hits: [], cursor: "" };
   if (!further) views = [];
   const words = wordsOf(state.near ? "" : state.q);
   const made = answer.hits.map((hit, at) =>
@@ -26,7 +30,7 @@ export function show(answer, state, { further = false, does }) {
       at: views.length + at,
       root: hit.root || answer.root,
       words,
-      question: state.near || !answer.root ? "" : state.q, // judgments are of one repository
+      question: state.near ? "" : state.q,
       near: Boolean(state.near),
       does: does(answer),
     }),
@@ -38,17 +42,20 @@ export function show(answer, state, { further = false, does }) {
   of("hits").classList.toggle("nearest", answer.relevant === false);
   of("more").hidden = !answer.cursor;
   mark();
-  verdict(answer, state);
+  verdict(answer, state, isList);
   if (further) made[0]?.article.focus();
   reachable();
 }
+
+/** Take a further view into what the keyboard goes through. */
+export const add = (view) => views.push(view);
 
 /** Let the keyboard scroll code that is wider than its place, and only that. */
 export function reachable() {
   for (const { article } of views) {
     const code = article.querySelector(".code");
-    if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
-    else code.removeAttribute("tabindex");
+    if (code?.scrollWidth > code?.clientWidth) code.tabIndex = 0;
+    else code?.removeAttribute("tabindex");
   }
 }
 
@@ -57,8 +64,8 @@ export function mark() {
   for (const { actions } of views) actions.picked(compare.isPicked(actions.hit));
 }
 
-function verdict(answer, state) {
-  const [title, text] = judged(answer, state);
+function verdict(answer, state, isList) {
+  const [title, text] = isList ? [matching.titleOf(answer), freshness(answer)] : judged(answer, state);
   of("count").textContent = title;
   of("count").className = title && answer.relevant !== false && views.length ? "quiet" : "";
   const rest = views.length === 0 && filtered(state) ? clearing() : null;
@@ -67,16 +74,22 @@ function verdict(answer, state) {
   say(`${title} ${text}`);
 }
 
-function judged({ relevant = true, note = "", hits, cursor, stale, corrected = [], notes = [], problems = [], language = "" }, state) {
+function freshness({ note = "", stale, corrected = [], notes = [], problems = [], language = "" }) {
   const meant = corrected.length ? ` ${language ? `Read as ${language}` : "Spelling corrected"}: ${corrected.join("; ")}.` : "";
   const missing = notes.map((note) => ` ${note[0].toUpperCase()}${note.slice(1)}.`).join("");
   const unasked = problems.length ? ` Not searched: ${problems.join("; ")}.` : "";
-  const fresh = (note ? ` ${note}.` : "") + meant + missing + unasked + (stale ? " Files changed and are being read; ask again for what is in them." : "");
+  return ((note ? ` ${note}.` : "") + meant + missing + unasked + (stale ? " Files changed and are being read; ask again for what is in them." : "")).trim();
+}
+
+function judged(answer, state) {
+  const { relevant = true, hits, cursor, matches = -1 } = answer;
+  const fresh = ` ${freshness(answer)}`;
   if (!views.length) {
-    const why = filtered(state) ? "The filters leave nothing that fits." : "No code here has anything to do with that.";
-    return ["Nothing found", why + fresh];
+    const why = filtered(state) || matches === 0 ? "The filters leave nothing that fits." : "No code here has anything to do with that.";
+    return [matches === 0 ? "No match" : "Nothing found", why + fresh];
   }
-  const count = cursor && hits.length ? `The first ${views.length} answers` : plural(views.length, "answer");
+  const literal = matches > 0 ? `, ${matching.titleOf(answer)} below` : "";
+  const count = literal ? plural(views.length, "answer") + literal : cursor && hits.length ? `The first ${views.length} answers` : plural(views.length, "answer");
   const best = Math.max(...views.map(({ actions }) => actions.hit.score));
   const unsure = !state.near && best < SURE ? ` None is sure: the best is right in ${percent(best)} of such cases.` : "";
   if (relevant) return [count, (unsure + fresh).trim()];

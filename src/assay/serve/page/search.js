@@ -9,9 +9,6 @@ const WORD = /[\p{L}\p{N}_]/u;
 let flight = null;
 
 export const isQuestion = (text) => WORD.test(text);
-/** What the command and the API say of a question without a word. */
-export const WORDLESS =
-  "the query holds no word to search for; ask something, such as 'where are retries handled'";
 export const isStale = (error) => error instanceof Refused && error.status === 409;
 
 export function stop() {
@@ -29,7 +26,7 @@ export function find(state, root, { cursor = "", told }) {
 
 export function searched({ q, mode, lang, kind, path }, root) {
   const within = queryWords(q).some(({ key }) => key === "repo") ? "" : root; // a query word says where to look
-  return ["/api/search", { query: q, path: within, mode: mode === "code" ? "" : mode, lang, kind, file: path }];
+  return ["/api/search", { query: q, path: within, mode, lang, kind, file: path }];
 }
 
 const grouped = ([path, parameters]) => [path, { ...parameters, group: true }];

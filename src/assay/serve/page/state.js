@@ -1,12 +1,14 @@
 // What is asked and shown, as the address says it: read from there, written there.
 
+import { byMeaning, queryWords } from "./query.js";
+
 export const MODES = { code: "Code", docs: "Docs", all: "Both" };
 const USUAL = {
   view: "search",
   q: "",
   near: "",
   root: "",
-  mode: "code",
+  mode: "", // code, unless something else says what to look in
   lang: [],
   kind: [],
   path: [],
@@ -53,6 +55,15 @@ export function write(state, { typing = false, replace = false } = {}) {
 /** Return what is asked, without what is open beside the answers, as a text to compare. */
 export const questionOf = ({ q, near, root, mode, lang, kind, path }) =>
   JSON.stringify([q, near, root, mode, lang, kind, path]);
+
+const WANTED = new Set(["file", "path", "lang", "kind"]);
+
+/** Return what is searched: code, unless a filter says which files, languages or kinds, or nothing is asked by meaning. */
+export function modeOf({ q, mode, lang, kind, path }) {
+  if (mode) return mode;
+  const wants = queryWords(q).some((one) => !one.out && WANTED.has(one.key)) || path.some((one) => !one.startsWith("!"));
+  return wants || lang.length || kind.length || (q.trim() && !byMeaning(q)) ? "all" : "code";
+}
 
 export const filtered = (state) =>
   Boolean(state.lang.length || state.kind.length || state.path.length) || state.mode !== USUAL.mode;

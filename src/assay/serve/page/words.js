@@ -1,6 +1,6 @@
 // The words of a question that are worth marking in code, and where they stand in a text.
 
-import { withoutWords } from "./query.js";
+import { literalFinders, withoutWords } from "./query.js";
 
 const STOP = new Set(
   (
@@ -20,17 +20,28 @@ export function stem(word) {
 
 export function wordsOf(question) {
   const parts = withoutWords(question).match(PART) ?? [];
-  return new Set(
+  const words = new Set(
     parts.filter((part) => !STOP.has(part.toLowerCase()) && (part.length > 1 || part > "\u02ff")).map(stem),
   );
+  words.finders = literalFinders(question);
+  return words;
 }
 
-/** Return the spans of a text that are words of the question, as [start, end]. */
+/** Return the spans of a text that are what the question quotes, else its words, as [start, end, what]. */
 export function spansOf(text, words) {
+  if (words.finders?.length) return literalSpans(text, words.finders);
   if (!words.size) return [];
   const spans = [];
   for (const found of text.matchAll(PART)) {
     if (words.has(stem(found[0]))) spans.push([found.index, found.index + found[0].length, stem(found[0])]);
   }
+  return spans;
+}
+
+function literalSpans(text, finders) {
+  const every = finders.flatMap((one) => [...text.matchAll(one)].filter((found) => found[0]));
+  const spans = [];
+  for (const { index, 0: match } of every.sort((a, b) => a.index - b.index))
+    if (index >= (spans.at(-1)?.[1] ?? 0)) spans.push([index, index + match.length, match]);
   return spans;
 }
