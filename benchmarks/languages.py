@@ -40,7 +40,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
-from assay.search.lexicon import key_of
 
 from assay.measure.compare import interval
 from assay.measure.line_spans import Span
@@ -49,7 +48,16 @@ from assay.measure.measures import parse
 from assay.operations.answer import Answer, answer
 from assay.operations.indexes import root_of
 from assay.operations.workspace import Workspace, open_workspace, translator
-from assay.search.translation import FOLDER, NAMES, UNSPACED, UNSPACED_LANGUAGES, Lexicon, LexiconEntry, unread_note
+from assay.search.translation import (
+    FOLDER,
+    NAMES,
+    UNSPACED,
+    UNSPACED_LANGUAGES,
+    Lexicon,
+    LexiconEntry,
+    key_of,
+    unread_note,
+)
 from assay.settings import Settings
 from assay.terms import STOP_WORDS, parts, stem
 from assay.train.ranking_examples import JudgedQuery, judged_queries

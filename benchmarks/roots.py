@@ -35,15 +35,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-from assay.operations.many_roots import RootOpening, open_many
-from assay.search.combine import union
 from speed import QUERIES
 
 from assay.measure.compare import interval
 from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.operations.workspace import JointSearch, Workspace, joint_searches
+from assay.operations.workspace import JointSearch, RootOpening, Workspace, joint_searches, open_many
+from assay.search.retrievers import union
 from assay.settings import Settings
 from assay.train.ranking_examples import JudgedQuery, judged_queries
 from assay.values import Hit

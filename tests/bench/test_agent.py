@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -108,6 +109,16 @@ def test_questions_are_replayed_at_the_commit_before_the_session(assay, transcri
     assert "bm25 - transcript: found -0.250 [" in text
 
 
+def test_clones_of_one_name_and_commit_are_sets_of_their_own(assay, transcripts: Path, tmp_path: Path):
+    clone = tmp_path / "clones" / "postbox"
+    copytree(tmp_path / "postbox", clone)
+    (transcripts / "t.jsonl").write_text(
+        (transcripts / "s.jsonl").read_text().replace(str(tmp_path / "postbox"), str(clone)).replace('"s', '"t')
+    )
+    ran = assay("bench", "agent", transcripts, "--systems", "matrix.toml", "--format", "json")
+    assert json.loads(ran.out)["replay"]["sessions"] == 3
+
+
 def test_a_bad_transcript_is_a_message(assay, transcripts: Path, tmp_path: Path):
     whole = (transcripts / "s.jsonl").read_text()
     bad = tmp_path / "bad"
@@ -117,7 +128,7 @@ def test_a_bad_transcript_is_a_message(assay, transcripts: Path, tmp_path: Path)
     long = claude(tmp_path, "l", ("Grep", {"pattern": "x"}, "a" * 300_000), ("Bash", {"command": "-A " * 900}, "y"))
     (bad / "long.jsonl").write_text(long)  # which a path that is looked for at every letter would take minutes to read
     (bad / "rows.jsonl").write_text('{"query": "a"}\n')
-    other = claude(tmp_path / "elsewhere", "e", "look", ("\x1b[2JGrep", {"pattern": "x"}, "y"))
+    other = claude(tmp_path / ("elsewhere" * 30), "e", "look", ("\x1b[2JGrep", {"pattern": "x"}, "y"))
     (bad / "elsewhere.jsonl").write_text(other + '{"type": ["odd"], "sessionId": 7}\n{"type": "user", "message": 3}\n')
     ran = assay("bench", "agent", bad, "--no-replay", "-v")
     assert ran.status == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -192,6 +193,21 @@ def test_a_repository_is_measured_by_its_own_history(bench, project: Path):
     assert ran.status == 0, ran.err
     assert list(held()["sets"]) == ["postbox"]
     assert Path("out/truth/postbox.jsonl").exists()
+
+
+def test_a_corpus_is_named_by_its_commit_and_no_program_of_its_repository_runs(bench, project: Path):
+    git(project, "init", "-q")
+    (project / ".gitattributes").write_text("* filter=x\n")
+    git(project, "add", "-A")
+    git(project, *WHO, "commit", "-qm", "Begin")
+    git(project, "config", "filter.x.clean", "touch ran; cat")
+    os.utime(project / "mail" / "send.py", (0, 0))
+    bench(*MEASURE, "--system", "bm25")
+    assert held()["sets"]["queries"]["commit"] == git(project, "rev-parse", "HEAD").strip()
+    assert not (project / "ran").exists()
+    (project / "mail" / "send.py").write_text("def other(): ...\n")
+    bench(*MEASURE, "--system", "bm25")
+    assert held()["sets"]["queries"]["commit"] == ""
 
 
 def test_bad_rows_and_systems_that_fail_are_told_and_the_rest_counts(bench, queries: Path):

@@ -273,7 +273,7 @@ def test_explain_says_what_a_score_is_made_of(assay, project: Path):
 
 def test_a_query_may_come_from_standard_input(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(project)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"send_mail")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"send_mail \xff")))
     assert assay("search", "-").out.startswith("mail/send.py:6  function send_mail\n")
     end = b'Traceback (most recent call last):\n  File "x.py", line 1\nMailError: send_mail: server is busy\n'
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"compiled web/router.js\n" * 1000 + end)))

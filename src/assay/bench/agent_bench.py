@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from os.path import isdir
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -169,7 +170,7 @@ def plan_replay(
 def _state_of(session: AgentSession, repository: Path | None) -> State:
     """Return what a session saw when it began; if that is not known, the error says why."""
     folder, start = repository or Path(session.folder), session.steps[0].when
-    if not session.folder or not folder.is_dir() or not is_repository(folder):
+    if not session.folder or not isdir(folder) or not is_repository(folder):  # noqa: PTH112  of any text
         raise InputError("their folder is not a git repository of this machine (--repo FOLDER names it)")
     if session.commit:
         with suppress(InputError):
@@ -189,8 +190,11 @@ def replay(
     own.unlink(missing_ok=True)
     sets = []
     with RunFile(own, OWN, {"system": OWN}) as run:
+        names = Counter[str]()
         for (folder, commit), asked in planned.items():
             name = f"{folder.resolve().name}-{commit[:10]}"
+            names[name.lower()] += 1
+            name += f"-{names[name.lower()]}" * (names[name.lower()] > 1)
             queries = tuple(Query(key, each.text, tags={"source": each.source}) for key, each in asked.items())
             right = tuple(Judgment(key, path, 1) for key, each in asked.items() for path in each.expected)
             truth_formats.write(Truth(name, queries, right, commit=commit), own.with_name(f"{name}.jsonl"))

@@ -21,6 +21,7 @@ from assay.bench.query_sets import JudgedSet, Prepared
 from assay.bench.system import SystemCorpus, lines_of
 from assay.corpus.git import answer
 from assay.corpus.outline import functions
+from assay.corpus.pinned import LINKS, changed, tree
 from assay.errors import InputError
 from assay.measure.compare import interval
 from assay.measure.line_spans import Span, Unit
@@ -207,8 +208,9 @@ def set_of(ready: Prepared, unseen: results.UnseenCounts | None) -> results.Meas
 def _head(folder: Path | None) -> str:
     """Return the commit that a folder has checked out; empty where tracked files differ from it."""
     with suppress(InputError):
-        if folder and not answer(folder, "status", "--porcelain", "--untracked-files=no"):
-            return answer(folder, "rev-parse", "--verify", "--quiet", "HEAD")
+        head = answer(folder, "rev-parse", "--verify", "--quiet", "HEAD") if folder else ""
+        files = (path for path, blob in tree(folder, head).items() if blob.mode not in LINKS) if folder and head else ()
+        return head if folder and head and not changed(folder, head, files) else ""
     return ""
 
 

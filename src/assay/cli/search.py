@@ -92,7 +92,7 @@ def search(given: SearchOptions) -> int:
 
 def _piped() -> str:
     """Return what standard input holds, of a long log only the end."""
-    text = sys.stdin.read()
+    text = sys.stdin.buffer.read().decode("utf-8", "replace")
     if len(text) <= LONGEST_QUERY:
         return text
     from assay.search.issues import end_of_log

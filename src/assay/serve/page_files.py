@@ -114,7 +114,8 @@ def styled_json(text: str, language: str) -> str:
     return json.dumps(styled(text, language), ensure_ascii=False, separators=(",", ":"))
 
 
-_LONGEST_RENDERED = 300_000
+_LONGEST_RENDERED, _LONGEST_ADDRESS = 100_000, 1000
+"""Characters; of the first, a hostile text takes some seconds, and each of its links may repeat the second."""
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[^>]*>?", re.DOTALL)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
@@ -140,10 +141,11 @@ def _element(node: SyntaxTreeNode) -> list[Any]:
         return [node.content or "\n"]
     if node.type.startswith("html_"):
         return [_TAG.sub("", node.content)]
-    if node.type == "inline" or node.hidden:
+    address = str(node.attrs.get("href") or node.attrs.get("src") or "")
+    if node.type == "inline" or node.hidden or len(address) > _LONGEST_ADDRESS:
         return _elements(node)
     if node.type == "image":
-        return [["a", {"href": node.attrs["src"]}, [node.content or node.attrs["src"]]]]
+        return [["a", {"href": address}, [node.content or address]]]
     if node.type in {"fence", "code_block"}:
         return [["pre", {}, [["code", {}, [node.content]]]]]
     kept = {name: value for name, value in node.attrs.items() if name in {"href", "start"}}

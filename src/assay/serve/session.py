@@ -24,7 +24,7 @@ from assay.errors import InputError
 from assay.operations.indexes import clone_of
 from assay.operations.places import NotServed, Place
 from assay.serve.reader import RootReader, RootsReader, StillIndexing, Waits
-from assay.serve.served_roots import FixedRoots, RootSource, short_names
+from assay.serve.served_roots import FixedRoots, RootSource, ServedRoots, short_names
 from assay.serve.writer import Pace, Upkeep
 from assay.settings import Settings
 
@@ -61,6 +61,7 @@ class Session:
         self._engines: OrderedDict[Path, RootReader] = OrderedDict()
         self._clones: dict[str, Upkeep[Path]] = {}
         self._lock = Lock()
+        self._shown: tuple[ServedRoots, list[Path | None], Mapping[str, str], re.Pattern[str]] | None = None
         self._kept, self._by_name_first = kept, by_name
         self.everything = RootsReader(self.source, waits, kept=kept)
 
@@ -86,13 +87,11 @@ class Session:
         """Return a text for strangers: folders are called by their names, and what else this machine has by `~`."""
         if "/" not in text and "\\" not in text:
             return text
-        names = {as_utf8(str(path)): name for path, name in self.names.items()}
-        if text in names:
-            return names[text]
-        names |= {str(path): "~" for path in (user_cache_path("assay"), Path.home()) if len(path.parts) > 1}
-        for path in sorted(names, key=len, reverse=True):
-            text = re.sub(rf"(?<![\w/.-]){re.escape(path)}(?![\w.-])", names[path].replace("\\", r"\\"), text)
-        return text
+        served, clones = self.source.current(), [clone.last for clone in list(self._clones.values())]
+        if self._shown is None or self._shown[0] is not served or self._shown[1] != clones:
+            self._shown = (served, clones, *_finder_of_paths(self.names))
+        names, paths = self._shown[2:]
+        return names.get(text) or paths.sub(lambda found: names[found[0]], text)
 
     def place(self, asked: str = "") -> Place:
         """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
@@ -196,6 +195,14 @@ class Session:
             while len(self._engines) > self._most:
                 self._engines.popitem(last=False)
             return engine
+
+
+def _finder_of_paths(names: Mapping[Path, str]) -> tuple[Mapping[str, str], re.Pattern[str]]:
+    """Return what a stranger reads in place of each path, and what finds these paths in a text, the longest first."""
+    known = {str(path): "~" for path in (user_cache_path("assay"), Path.home()) if len(path.parts) > 1}
+    known |= {as_utf8(str(path)): name for path, name in names.items()}
+    either = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    return known, re.compile(rf"(?<![\w/.-])(?:{either})(?![\w.-])")
 
 
 def _is_checkout(folder: Path) -> bool:

@@ -53,6 +53,7 @@ def test_settings_that_hold_no_hooks_are_refused(tmp_path: Path, text: str):
     file.write_text(text)
     with pytest.raises(InputError, match=r"settings\.json"):
         hooks.add_hooks(file, EVENTS, "assay hook")
+    assert not hooks.remove_hooks(file, [*EVENTS]).real
 
 
 def test_a_skill_of_somebody_else_stays(tmp_path: Path):
@@ -84,4 +85,4 @@ def test_a_session_hears_once_and_only_where_there_is_an_index(tmp_path: Path):
         shell = {**grep, "session_id": command, "tool_name": "Bash", "tool_input": {"command": command}}
         assert bool(hooks.hook_answer(shell)) is is_search
     assert [bool(hooks.hook_answer(grep)) for _ in range(2)] == [True, False]
-    assert hooks.hook_answer({"cwd": 1}) == hooks.hook_answer({**start, "cwd": "/"}) == {}
+    assert [hooks.hook_answer({**start, "cwd": cwd}) for cwd in (1, "/", "\0")] == [{}] * 3

@@ -137,11 +137,12 @@ def test_every_matching_line_is_listed_cut_at_its_matches(client: TestClient):
 def test_markdown_comes_as_elements_without_html_of_its_own(client: TestClient, project: Path):
     (project / "README.md").write_text(
         "# Post\n\n<div onclick=x>in a block</div>\n\nby <b onclick=x>hand</b> [go](javascript:alert(1)) ![pic](https://x.org/a.png)\n"
+        f"\n[a]: https://x.org/{'a' * 1000}\n\n[a]\n"
     )
     told = client.get("/api/file", params={"path": "README.md", "styled": "true"}).json()["rendered"]
     image = ["a", {"href": "https://x.org/a.png"}, ["pic"]]
     words = ["p", {}, ["by ", "", "hand", "", " [go](javascript:alert(1)) ", image]]
-    assert told == [["h1", {}, ["Post"]], "in a block\n", words]
+    assert told == [["h1", {}, ["Post"]], "in a block\n", words, ["p", {}, ["a"]]]
 
 
 def test_styled_lines_are_the_text(client: TestClient):

@@ -13,6 +13,7 @@ import re
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def remove_hooks(file: Path, events: Sequence[str]) -> SettingsEdit:
     """Return the change that takes the hooks back: the text of before, or where others changed it only the hooks."""
     text, record = read(file), recall(resolved(file))
     after = record.undone(text) if record and text is not None else None
-    if text is None or (after is None and not any(_is_ours(each) for on in events for each in _groups(file, text, on))):
+    if text is None or (after is None and not _OURS.search(text)):
         return SettingsEdit(file, text, text)
     check_writable(file)
     if after is None:
@@ -150,7 +151,9 @@ def hook_answer(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_indexed(folder: Path) -> bool:
-    return any((default_location(root) / "manifest.json").is_file() for root in (folder, *folder.parents))
+    with suppress(ValueError):  # it is not a path
+        return any((default_location(root) / "manifest.json").is_file() for root in (folder, *folder.parents))
+    return False
 
 
 def _looks_through_files(event: Mapping[str, Any]) -> bool:
