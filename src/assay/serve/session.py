@@ -21,7 +21,7 @@ from assay.corpus.addresses import CloneRules, is_url
 from assay.corpus.walk import VERSION_CONTROL
 from assay.corpus.walked_files import as_utf8
 from assay.errors import InputError
-from assay.operations.indexes import clone_of
+from assay.operations.indexes import clone_of, location_of
 from assay.operations.places import NotServed, Place
 from assay.serve.reader import RootReader, RootsReader, StillIndexing, Waits
 from assay.serve.served_roots import FixedRoots, RootSource, ServedRoots, short_names
@@ -89,7 +89,7 @@ class Session:
             return text
         served, clones = self.source.current(), [clone.last for clone in list(self._clones.values())]
         if self._shown is None or self._shown[0] is not served or self._shown[1] != clones:
-            self._shown = (served, clones, *_finder_of_paths(self.names))
+            self._shown = (served, clones, *_finder_of_paths(self.names, served.settings))
         names, paths = self._shown[2:]
         return names.get(text) or paths.sub(lambda found: names[found[0]], text)
 
@@ -197,9 +197,13 @@ class Session:
             return engine
 
 
-def _finder_of_paths(names: Mapping[Path, str]) -> tuple[Mapping[str, str], re.Pattern[str]]:
+def _finder_of_paths(
+    names: Mapping[Path, str], settings: Mapping[Path, Settings]
+) -> tuple[Mapping[str, str], re.Pattern[str]]:
     """Return what a stranger reads in place of each path, and what finds these paths in a text, the longest first."""
-    known = {str(path): "~" for path in (user_cache_path("assay"), Path.home()) if len(path.parts) > 1}
+    indexes = (location_of(root, each) for root, each in settings.items() if each.index.location)
+    own = (user_cache_path("assay"), Path.home(), *indexes)
+    known = {as_utf8(str(path)): "~" for path in own if len(path.parts) > 1}
     known |= {as_utf8(str(path)): name for path, name in names.items()}
     either = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
     return known, re.compile(rf"(?<![\w/.-])(?:{either})(?![\w.-])")

@@ -25,7 +25,7 @@ from assay.serve.reader import Waits
 from assay.serve.report_data import Reports
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
-from assay.settings import Settings
+from assay.settings import IndexSettings, Settings
 from waiting import until
 
 PORT = 7777
@@ -108,7 +108,8 @@ def test_nothing_says_where_folders_lie_on_the_machine_of_the_server(project: Pa
     shutil.copytree(project, other)
     (other / ".git").mkdir()
     (project / "assay-truth.jsonl").write_text("no ground truth\n")
-    client = client_of(Session({project: Settings(), other: Settings()}, waits=Waits(fresh_s=60.0), by_name=True))
+    placed = Settings(index=IndexSettings(location=str(project.parent / "index")))
+    client = client_of(Session({project: Settings(), other: placed}, waits=Waits(fresh_s=60.0), by_name=True))
     mine, yours = sorted((root["name"] for root in client.get("/api/roots").json()["roots"]), key=len, reverse=True)
     asked = {"query": "mail", "pattern": "def $F", "lang": "py", "line": 6, "name": "send_mail", "text": "def"}
     said = []
