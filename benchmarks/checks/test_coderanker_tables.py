@@ -57,7 +57,7 @@ def test_every_table_is_made_and_no_ranker_is_trained_twice(home: Path, bases: d
     made = {file.stem for file in (home / "coderanker").glob("*.json")}
     assert made == {word.split("\t")[0] for word in ran(home, "needs")[0].splitlines()}
     assert all(f'id="{name}"' in page for name in made)
-    assert page.count("<svg") == 6
+    assert page.count("<svg") == 5
     assert ">Table 16</h2>" in page
     assert "generation probability" in out
     (row, *_) = load_report(home / "coderanker" / "table6.json").sections[0].blocks[1].rows

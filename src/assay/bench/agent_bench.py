@@ -262,7 +262,8 @@ def lines_of(figures: Mapping[str, Any]) -> Iterator[str]:
     yield from _table("agent", about["before_edits"])
     yield from rows_as_lines(("tool", "sessions", "searches"), [(tool, *n) for tool, n in about["tools"].items()], "  ")
     yield from (f"{counted(n, 'session')} not replayed: {why}" for why, n in figures["left_out"].items())
-    yield f"records of other types: {', '.join(f'{kind} {n:,}' for kind, n in figures['skipped'].most_common(_NAMED))}"
+    if kinds := ", ".join(f"{kind} {n:,}" for kind, n in figures["skipped"].most_common(_NAMED)):
+        yield f"records of other types: {kinds}"
     if replayed:
         asked = " and ".join(counted(n, source) for source, n in sorted(replayed["questions"].items()))
         yield ""
