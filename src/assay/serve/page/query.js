@@ -47,11 +47,17 @@ export function byMeaning(question) {
   return LETTER.test([...exact, ...regex].reduce((text, one) => text.replace(one.text, " "), question.replace(WORD, " ")));
 }
 
-/** Return what finds the quoted texts and expressions of a question in a line; some of RE2 the browser does not read. */
+const REPEATS = /[*+{]/g;
+
+/**
+ * Return what finds the quoted texts and expressions of a question in a line. Some of RE2 the browser does not read, and
+ * in an expression that repeats twice, as in a link of a stranger, it could search a line for ever.
+ */
 export function literalFinders(question) {
   const { exact, regex } = literals(question);
   const texts = exact.map(({ value }) => [RegExp.escape?.(value) ?? value.replace(/[^\w\s]/g, "\\$&"), value === value.toLowerCase()]);
-  const expressions = regex.map(({ value }) => [value.replace(/^\(\?i\)/, ""), value.startsWith("(?i)")]);
+  const quick = regex.filter(({ value }) => (value.match(REPEATS)?.length ?? 0) < 2);
+  const expressions = quick.map(({ value }) => [value.replace(/^\(\?i\)/, ""), value.startsWith("(?i)")]);
   return [...texts, ...expressions].flatMap(([source, folded]) => {
     try {
       return [new RegExp(source, folded ? "gi" : "g")];
