@@ -32,11 +32,6 @@ def pair_journal(file: Path, skip: Container[str] = (), since: Mapping[str, int]
     return Journal(file, is_open)
 
 
-def is_step(_: int, record: Record) -> bool:
-    """Say whether a record is a step of a pair."""
-    return record["kind"] in STEPS and bool(record["pair"])
-
-
 def key_of(*asked: str) -> str:
     """Return the key of a step: a hash of what was asked."""
     return hash_of("\0".join(asked))

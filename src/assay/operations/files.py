@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -95,16 +94,6 @@ class FileText:
     """Whether it differs from HEAD, so that its lines may be others there."""
     reason: str = ""
     """Why no index holds it; mostly empty."""
-
-
-@dataclass(frozen=True, slots=True)
-class StyledFile(FileText):
-    """Lines of a file, for highlighting."""
-
-    styled: list[list[tuple[str, str]]] = field(default_factory=list)
-    """Each line as pairs of a class, as Pygments shortens them, and a text."""
-    rendered: list[Any] = field(default_factory=list)
-    """Markdown that is whole: texts, and elements as [tag, attributes, what is in it]; without HTML of its own."""
 
 
 @dataclass(frozen=True, slots=True)

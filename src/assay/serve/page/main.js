@@ -64,7 +64,7 @@ async function render(began = performance.now(), { again = false } = {}) {
     facets.hide();
     matches.hide();
     shown = back = null;
-    if (!searching) await trying(() => bench(state, go));
+    if (!searching) await trying(bench);
     else if (served.isMissing(state)) problem(served.missing(state.root));
     else {
       facts();
