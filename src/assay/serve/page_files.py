@@ -115,14 +115,15 @@ def styled_json(text: str, language: str) -> str:
 
 
 _LONGEST_RENDERED = 300_000
-_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[^>]*>?", re.DOTALL)
+_TAG = re.compile(r'<!--.*?(?:-->|\Z)|<img\b[^>]*?\balt="([^"<>]*)[^>]*>?|<[^>]*>?', re.DOTALL)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
 def markdown_json(text: str) -> str:
     """Return Markdown as JSON: texts, and elements as [tag, attributes, children]; a long text as an empty list.
 
-    HTML in it is left out but for its text, as is an address that could run something; an image is a link to it.
+    HTML in it is left out but for its text and the `alt` of its images, as is an address that could run something; an
+    image is a link to it.
     """
     if len(text) > _LONGEST_RENDERED:
         return "[]"
@@ -139,7 +140,7 @@ def _element(node: SyntaxTreeNode) -> list[Any]:
     if node.type in {"text", "softbreak"}:
         return [node.content or "\n"]
     if node.type.startswith("html_"):
-        return [_TAG.sub("", node.content)]
+        return [_TAG.sub(r"\1", node.content)]
     if node.type == "inline" or node.hidden:
         return _elements(node)
     if node.type == "image":

@@ -136,7 +136,8 @@ def test_every_matching_line_is_listed_cut_at_its_matches(client: TestClient):
 
 def test_markdown_comes_as_elements_without_html_of_its_own(client: TestClient, project: Path):
     (project / "README.md").write_text(
-        "# Post\n\n<div onclick=x>in a block</div>\n\nby <b onclick=x>hand</b> [go](javascript:alert(1)) ![pic](https://x.org/a.png)\n"
+        '# <img alt="Post" onerror=x>\n\n<div onclick=x>in a block</div>\n\n'
+        "by <b onclick=x>hand</b> [go](javascript:alert(1)) ![pic](https://x.org/a.png)\n"
     )
     told = client.get("/api/file", params={"path": "README.md", "styled": "true"}).json()["rendered"]
     image = ["a", {"href": "https://x.org/a.png"}, ["pic"]]

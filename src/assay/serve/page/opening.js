@@ -26,7 +26,6 @@ export const isBeside = (state, asking) => isOpen(state) && asking && wide.match
 export function show(state, asking) {
   document.body.classList.toggle("file-open", isOpen(state));
   document.body.classList.toggle("beside", isBeside(state, asking));
-  requestAnimationFrame(results.reachable);
   if (!isOpen(state)) {
     arrived = false;
     return closed();
