@@ -47,7 +47,9 @@ async function shown(state) {
     const now = page.state();
     if (now.file !== state.file || now.repo !== state.repo) return;
     file.clear();
-    of("file").replaceChildren(failed(error));
+    const heading = document.createElement("h1");
+    heading.append(...plain(state.file));
+    of("file").replaceChildren(heading, failed(error));
   }
 }
 
