@@ -77,8 +77,8 @@ PICTURES = ROOT / "docs" / "pictures"
 ASSAY = (sys.executable, "-m", "assay")
 WIDTH = 110
 SESSION = (
-    'assay search "hide secrets in messages" src --limit 2 --set search.excerpt_lines=6',
-    'assay search "chance that one of k samples is correct" src --limit 1 --explain',
+    'assay search "hide secrets in messages" src --limit 2',
+    "assay grep -rnw Mask src/assay/io",
 )
 QUESTION = "hide secrets in messages"
 KEPT = " file:src/**"

@@ -55,7 +55,7 @@ from assay.measure.measures import parse
 from assay.operations.describe_index import take_descriptions
 from assay.operations.indexes import descriptions_file
 from assay.operations.workspace import Workspace, open_workspace
-from assay.search.declared_names import fold, innermost_name
+from assay.search.declared_names import declared, fold, innermost_name
 from assay.search.descriptions import Descriptions, key_of
 from assay.search.filters import PROSE, traits_of
 from assay.settings import load
@@ -114,7 +114,7 @@ def drawn(chunks: Sequence[Chunk], most: int, seed: str) -> list[tuple[Chunk, bo
             unit = (chunk.path, chunk.parent, chunk.signature if chunk.kind in CALLABLE_KINDS else "")
             for symbol in chunk.symbol.split(", "):
                 known = heads[symbol].setdefault(unit, chunk)
-                heads[symbol][unit] = min(known, chunk, key=lambda one: one.start_line)
+                heads[symbol][unit] = min(known, chunk, key=lambda one: (declared(one) is None, one.start_line))
     dice = random.Random(seed)  # noqa: S311  a sample, not a secret
     once, shared = [], defaultdict(list)
     for symbol, units in sorted(heads.items()):

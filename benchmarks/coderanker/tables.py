@@ -15,6 +15,7 @@ that was cut off goes on. What stands behind `--` goes to `assay rank train`: `-
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Sequence
@@ -29,7 +30,8 @@ from study import Study, TrainedRanker, learned, seconds_of
 from assay.cli.main import guarded
 from assay.errors import InputError, counted
 from assay.io import files
-from assay.report.document import Block, Report, Section, as_json_text, load_report, words
+from assay.io.fields import read_value
+from assay.report.document import Block, Report, Section, as_json_text, words
 from assay.report.plain_text import as_markdown, as_text
 from assay.report.web_page import write_page
 
@@ -174,7 +176,8 @@ def write(name: str, given: Study, made: MadeTable) -> Report:
     )
     files.write(given.out / f"{name}.json", as_json_text(report))
     files.write(given.out / f"{name}.md", as_markdown(report))
-    found = [load_report(file) for each in TITLES if (file := given.out / f"{each}.json").exists()]
+    made_before = (file for each in TITLES if (file := given.out / f"{each}.json").exists())
+    found = [read_value(Report, json.loads(file.read_text("utf-8"))) for file in made_before]
     sections = tuple(part for each in found for part in each.sections)
     write_page(
         Report("Fault-Aware Neural Code Rankers", "Assay benchmarks", facts, sections, "Written by Assay."),

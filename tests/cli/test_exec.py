@@ -98,7 +98,7 @@ def test_references_run_and_a_task_without_one_is_told(execute, files):
     assert "echo: it has no reference to run" in ran.err
     wrong = [{**tasks[0], "reference": "def add(a, b): return a - b"}]
     ran = execute(files(wrong, [])[0], "--reference", "--k", "1", "--fresh")
-    assert "no program passes of 1 task: add; often the test is wrong: " in ran.err
+    assert "1 task that no program passes: add; often the test is wrong: " in ran.err
 
 
 def test_what_is_broken_is_told_and_the_rest_runs(execute, files):

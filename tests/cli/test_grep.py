@@ -64,6 +64,7 @@ def test_what_declares_comes_first_and_an_index_orders_the_rest(assay, tree: Pat
     assert "4 matches" not in ran.err
     assert "5 matches in 4 files" in ran.err
     assert "ordered without the index: there is none" in ran.err
+    assert "0 matches in 0 files; without -E" in assay("grep", r"(get|put)\w+", "a").err
     assert assay("index", ".").status == 0
     (tree / "a" / "aaa.py").write_text("x = 1  # since then, run once\n")
     ran = assay("grep", "-l", "run", ".")

@@ -54,7 +54,7 @@ def test_two_people_label_a_third_settles_and_what_reads_records_reads_labels(as
     ben.finish()
     eve = Person(home, "eve", "--disputed")
     assert "2 of 2 to label" in eve.said
-    assert "2 pairs that nobody disputes: not asked about" in eve.said
+    assert "2 pairs whose labels agree: not asked about" in eve.said
     eve.label({"1": 0, "3": 1})
     eve.finish()
     told = json.loads(assay("judge", "label", "pairs.jsonl", "--summary", "--format", "json").out)

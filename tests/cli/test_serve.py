@@ -145,13 +145,14 @@ def test_a_token_that_is_given_is_not_printed_and_options_say_what_is_served(
     start: Callable, project: Path, tmp_path: Path
 ):
     (tmp_path / "other-bench").mkdir()
-    (tmp_path / "other-bench" / "results.json").write_text("{}")
+    (tmp_path / "other-bench" / "report.html").write_text("<p>")
     options = ["--judge", "ann", "--truth", tmp_path / "t.jsonl", "--bench", tmp_path / "other-bench", "--rate", 3]
     served = start(project, "--host", "0.0.0.0", *options, ASSAY_TOKEN=TOKEN)
     login = {"Authorization": f"Bearer {TOKEN}"}
     assert served.json("/api/roots", **login)["judge"] == "ann"
-    assert served.json("/api/labels", **login)["file"] == str(tmp_path / "t.jsonl")
+    assert served.json("/api/labels", **login)["file"] == "t.jsonl"
     assert [each["name"] for each in served.json("/api/bench", **login)["reports"]] == ["other-bench"]
+    assert served.ask("/api/bench/other-bench", **login)[2] == b"<p>"
     assert 429 in [served.ask("/api/roots", **login)[0] for _ in range(20)]
     until(lambda: served.ask("/api/roots", **login)[0] == 200, "it answers again")
     status, err = served.stop()
@@ -179,7 +180,7 @@ def test_what_cannot_be_served_or_kept_is_an_error(refuses, project: Path, monke
             ("serve --encoder foo", "unknown encoder 'foo'"),
             ("serve --set search.reranker=foo", "unknown scorer 'foo'"),
             ("serve --set search.reranker=ranker:consensus", "cannot order answers to a question"),
-            ("serve --bench .", "--bench '.' holds no results.json: name the folder that assay bench wrote into"),
+            ("serve --bench .", "--bench '.' has no report.html: name a folder that assay bench wrote into"),
             ("serve --truth nowhere/a.jsonl", "--truth 'nowhere/a.jsonl': no such folder: 'nowhere'; make it"),
             ("serve --truth mail", "--truth 'mail' is a folder: name a file in it"),
             ("serve --port 70000", "--port: expected 0 to 65,535, not 70,000"),

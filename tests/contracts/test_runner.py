@@ -14,7 +14,7 @@ from assay.programs.execute import execute
 from assay.programs.runners import about_cage, cage_work
 from assay.programs.verdict import job_of
 from assay.protocols import Runner
-from assay.runs.worker_pool import PoolRunner, SharedPoolRunner, WorkerPool, code_identity
+from assay.runs.worker_pool import PoolRunner, WorkerPool, code_identity
 from assay.values import Call, Outcome, Program, Task
 from scripted_pool import HiredHere
 
@@ -35,22 +35,14 @@ def local() -> Runner:
     return open_sandbox(limits=FAST, workers=2)
 
 
-def _pool() -> tuple[str, WorkerPool, tuple[str, ...]]:
+def pool() -> Runner:
     with open_sandbox(limits=FAST, workers=1) as own:
         name, guarantees, about = own.name, own.guarantees, {**code_identity(), **about_cage(own)}
     work = cage_work(name, FAST)
-    return name, WorkerPool(HiredHere(work), work, about), guarantees
+    return PoolRunner(name, WorkerPool(HiredHere(work), work, about), guarantees)
 
 
-def pool() -> Runner:
-    return PoolRunner(*_pool())
-
-
-def shared() -> Runner:
-    return SharedPoolRunner(*_pool())
-
-
-@pytest.fixture(params=[local, pool, shared], ids=lambda place: place.__name__)
+@pytest.fixture(params=[local, pool], ids=lambda place: place.__name__)
 def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
     try:
         opened = request.param()

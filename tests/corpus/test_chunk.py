@@ -81,7 +81,7 @@ def test_what_cannot_be_parsed_falls_back_and_says_so():
     parsed = parse("a.go", "%%% not go at all ((( ]]] \n" * 90)
     assert "does not parse" in parsed.note
     assert {chunk.kind for chunk in parsed.chunks} == {"block"}
-    assert "no text" in parse("a.py", "x = '\udc80'\n").note
+    assert "cannot be encoded" in parse("a.py", "x = '\udc80'\n").note
 
 
 @pytest.mark.parametrize("path", ["a.py", "a.md", "a.rst", "a.adoc", "a.txt", "a.ts", "a.ipynb"])

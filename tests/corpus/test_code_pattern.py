@@ -43,7 +43,7 @@ def test_a_pattern_finds_structure_whatever_the_spacing_and_tells_its_holes():
         ("x", "markdown", "no grammar"),
         ("", "python", "not a valid python pattern"),
         ("$$$", "python", r"Standalone multi meta variable `\$\$\$`"),
-        ("\ud800", "python", "characters that are no text"),
+        ("\ud800", "python", "characters that cannot be encoded"),
         ("x" * 6000, "python", "6,000 characters"),
     ],
 )

@@ -15,6 +15,7 @@ def unit(symbol, kind="function", path="lib/a.py", parent="", start=1, text="", 
     return Chunk(f"{path}:{start}", text or f"{symbol} body", *place, signature=signature)
 
 
+DAYS = ((1, "/** @name addDays: addDays(date) adds days */"), (11, "function addDays(date) {"))
 LIBRARY = [
     unit("APIRouter", "class", "lib/routing.py", start=21),
     unit("APIRouter", "class", "lib/routing.py", start=31, text="APIRouter the rest of the class"),
@@ -32,6 +33,7 @@ LIBRARY = [
     unit("parse_args", path="lib/arguments.py"),
     unit("größe_lesen", path="lib/größe.py"),
     unit("empty?", "method", "lib/box.rb", "Box", 1),
+    *(unit("addDays", path="lib/days.ts", start=n, text=text, signature="function addDays(date)") for n, text in DAYS),
 ]
 
 
@@ -53,6 +55,7 @@ LIBRARY = [
         ("ParseArgs()", None),
         ("größe_lesen", "lib/größe.py:1"),
         ("where is empty? defined", "lib/box.rb:1"),
+        ("addDays", "lib/days.ts:11"),
     ],
 )
 def test_the_declaration_of_a_name_comes_first(snapshot_of, encoder, asked, first):

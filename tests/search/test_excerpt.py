@@ -7,7 +7,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.search.display import declared, excerpt, fit, lines, places, telling, terms_to_mark
+from assay.search.declared_names import declared
+from assay.search.display import excerpt, fit, lines, places, telling, terms_to_mark
 from assay.terms import tokens
 from assay.values import Chunk, Hit
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay.search.features import comes_from
 from assay.search.hybrid import LearnedSearcher
-from assay.search.issues import WEIGHTS, IssueSearcher, NamedPlace, issue_of, named_files, places_of, pooled
+from assay.search.issues import WEIGHTS, IssueSearcher, NamedPlace, end_of_log, issue_of, named_files, places_of, pooled
 from assay.search.question import understand
 from assay.values import Chunk, Hit, Query
 
@@ -77,6 +77,13 @@ TITLES = {
     "I found that it crashes when it is started for the second time on the same machine and disk.": "",
     "word " * 25: "",
 }
+
+
+def test_a_line_of_a_log_that_says_what_went_wrong_is_asked():
+    line = "2024/05/05 10:11:12 http: panic serving 127.0.0.1:5555: the letter box is full"
+    trace = "goroutine 1 [running]:\nexample.com/post.(*Box).Put(0xc0000b6000)\n\t/app/post/box.go:4 +0x3fb\n"
+    assert issue_of(f"{line}\n{trace * 5}").title == line
+    assert end_of_log("GET /letters 200\n" * 2000 + f"{line}\n{trace}") == f"{line}\n{trace}"
 
 
 def test_the_first_line_is_the_title_if_it_reads_like_one():

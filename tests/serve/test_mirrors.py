@@ -360,13 +360,12 @@ def test_over_http_repositories_are_listed_with_a_token_and_a_push_needs_none(st
     from assay.serve.http.guard import LARGEST_BODY, Guard
     from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
-    from assay.serve.report_data import Reports
     from assay.serve.turns import AnswerThreads
 
     listed, workers = ListedRoots({}, store, lambda _: Settings()), AnswerThreads(most=2)
     session = Session(listed)
     routes = MirrorRoutes(listed, Webhook(SECRET, listed, print), workers)
-    app = app_of(session, Labeller(session, "me"), Reports(()), workers, with_token=True, mirrors=routes)
+    app = app_of(session, Labeller(session, "me"), {}, workers, with_token=True, mirrors=routes)
     rules = AccessRules(7777, frozenset(("127.0.0.1",)), shared_token(TOKEN))
     client = TestClient(Guard(app, rules, signatures=served_roots.SIGNATURES), base_url="http://127.0.0.1:7777")
 

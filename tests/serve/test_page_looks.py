@@ -29,6 +29,21 @@ EVERY_COLOUR = """(theme) => {
 }"""
 """Shows code of every colour on every paper that it may stand on."""
 
+WIDTHS_OF_TABS = """() => {
+  const lefts = [...document.querySelectorAll(".code.whole .line")].slice(0, 3).map((line, tabs) => {
+    line.replaceChildren("\\t".repeat(tabs), "x");
+    const range = document.createRange();
+    range.selectNode(line.lastChild);
+    return range.getBoundingClientRect().left;
+  });
+  return [lefts[1] - lefts[0], lefts[2] - lefts[1]];
+}"""
+BELOW_THE_BOX = """() => {
+  scrollTo(0, 400);
+  const edge = (name) => document.querySelector(name).getBoundingClientRect();
+  return edge(".file-head").top <= edge("#searching").bottom;
+}"""
+
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_can_be_read(visit, site, theme):
@@ -133,6 +148,9 @@ def test_the_page_never_scrolls_sideways(visit, site):
     seen.page.goto(f"{site.address}?file=shop/report.py&line=40")
     seen.opened("report.py")
     fits(320, 480, 1280, 1800)
+    assert seen.run(BELOW_THE_BOX), "no line shows between the box and the head of the file"
+    first, second = seen.run(WIDTHS_OF_TABS)
+    assert first == pytest.approx(second, abs=0.5), "tabs are as wide after a line number as after text"
 
 
 def test_everything_that_can_be_used_has_a_name(visit):

@@ -189,7 +189,7 @@ def troubles(study: Experiment) -> doc.Section:
     failed = doc.table(title, columns, rows) if rows else doc.words("No query failed.")
     problems = [block for name, of in study.sets.items() if of.problems for block in _problems(name, of.problems)]
     none = doc.words("Every row of the ground truth could be used.")
-    return doc.Section("errors", "Errors and problems", (failed, *(problems or [none])), "Errors", appendix=True)
+    return doc.Section("errors", "Errors and problems", (failed, *(problems or [none])), "Errors")
 
 
 def _errors(study: Experiment) -> Iterator[tuple[doc.Cell | str | int, ...]]:
@@ -218,7 +218,7 @@ def repeating(study: Experiment) -> doc.Section:
     manifest = doc.table("Manifest", doc.left("Key", "Value"), _flat(rest))
     folded = doc.Fold("Manifest: settings, versions, hardware, seed", manifest)
     blocks = (*again, _sets(study), _systems(study), folded)
-    return doc.Section("about", "How to repeat this", blocks, "How to repeat", appendix=True)
+    return doc.Section("about", "How to repeat this", blocks, "How to repeat")
 
 
 def _sets(study: Experiment) -> doc.Table:
@@ -282,9 +282,7 @@ def report_of(results: Results) -> doc.Report:
     )
     sections = (verdict(study), *parts.against(results), *found, troubles(study), repeating(study))
     footer = "Written by Assay. Every figure of this page is in results.json."
-    return doc.Report(
-        title(study), "Assay bench", _facts(study), sections, footer, tuple(study.systems), tuple(study.sets)
-    )
+    return doc.Report(title(study), "Assay bench", _facts(study), sections, footer)
 
 
 def overview_of(results: Results) -> doc.Report:

@@ -233,13 +233,11 @@ def report_of(plan: Matrix, ranked: Sequence[RankedColumn]) -> doc.Report:
     """Return what each ranker is worth on each set of samples."""
     table = doc.Section("figures", "Figures", (_table(ranked),))
     drawn: list[doc.Block] = [heat(plan, ranked), *curves(plan)]
-    columns = tuple(each.column.name for each in ranked)
-    rankers = tuple(ranker.name for ranker in plan.rankers)
-    samples = f"{len(columns)} sets of samples" if len(columns) > 1 else "1 set of samples"
-    facts = (counted(len(rankers), "ranker"), samples, f"seed {plan.seed}")
+    samples = f"{len(ranked)} sets of samples" if len(ranked) > 1 else "1 set of samples"
+    facts = (counted(len(plan.rankers), "ranker"), samples, f"seed {plan.seed}")
     footer = "Written by Assay. Every figure of this page is in results.json."
     sections = (table, doc.Section("plots", "Plots", tuple(drawn)))
-    return doc.Report("Rankers compared", "Assay rank", facts, sections, footer, rankers, columns)
+    return doc.Report("Rankers compared", "Assay rank", facts, sections, footer)
 
 
 def _table(ranked: Sequence[RankedColumn]) -> doc.Table:

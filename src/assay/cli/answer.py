@@ -22,10 +22,10 @@ from assay.io.terminal import dumps, printable_line, say, terminal_width, wants_
 from assay.operations.answer import Answer
 from assay.operations.sizing import as_row, record
 from assay.operations.workspace import Workspace
+from assay.search.declared_names import declared
 from assay.search.display import (
     Line,
     by_file,
-    declared,
     declared_line,
     excerpt,
     fit,

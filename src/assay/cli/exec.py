@@ -63,7 +63,7 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
             if request.reference
             else f"{reference} runs the task's own solution"
         )
-        say(f"no program passes of {counted(len(never), 'task')}: {_first(never)}; often the test is wrong: {how}")
+        say(f"{counted(len(never), 'task')} that no program passes: {_first(never)}; often the test is wrong: {how}")
     return 0 if sum(figures["classes"].values()) else 1
 
 

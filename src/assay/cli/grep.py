@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -88,7 +89,9 @@ def grep(given: GrepOptions) -> int:
         if not given.plain_order:
             found, note = ordered(found, places[0] if places else "", "" if given.inverted else names_in(patterns))
         _print([*found, *(each for each in searched if each.is_named and not each.count)], finder, given, places)
-        say(f"{counted(sum(each.count for each in found), 'match')} in {counted(len(found), 'file')}")
+        is_misread = not found and syntax == "basic" and any(re.search(r"(?<!\\)[+?|({]", one) for one in patterns)
+        hint = "; without -E, + ? | ( { stand for themselves" * is_misread
+        say(f"{counted(sum(each.count for each in found), 'match')} in {counted(len(found), 'file')}{hint}")
     for problem in [*([note] if note else []), *(problems if not given.unsaid else [])]:
         say(problem)
     return 2 if problems and not (found and given.quiet) else 0 if found else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.cli.http_server import Application
     from assay.settings import Settings
 
-_RESULTS = "results.json"
+_REPORT = "report.html"
 FIRST_S = 2.0
 """Seconds that an answer waits for a first index; then it says how far that is, and the page asks again."""
 
@@ -83,7 +83,6 @@ def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool
     from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
     from assay.serve.reader import Waits
-    from assay.serve.report_data import FOLDER, Reports, ReportSource
     from assay.serve.served_roots import SECRET, SIGNATURES, Webhook
     from assay.serve.session import Session
     from assay.serve.turns import AnswerThreads
@@ -93,12 +92,10 @@ def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool
     session = Session(
         listed or settings, elsewhere=elsewhere, clones=given.cloning.rules, waits=waits, kept=kept, by_name=True
     )
-    own = [ReportSource(root.name, root / FOLDER, root) for root in settings]
-    reports = Reports([*own, *(ReportSource(_called(each), each, each) for each in given.benches)])
     labeller, threads = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
     secret = os.environ.get(SECRET, "")
     mirrors = MirrorRoutes(listed, Webhook(secret, listed, say), threads) if listed else None
-    app = app_of(session, labeller, reports, threads, with_token=with_token, mirrors=mirrors)
+    app = app_of(session, labeller, _reports(settings, given.benches), threads, with_token=with_token, mirrors=mirrors)
     return Application(app, session, threads, SIGNATURES if listed and secret else frozenset())
 
 
@@ -119,16 +116,20 @@ def _check(given: ServeOptions, settings: Mapping[Path, Settings]) -> None:
     if truth and truth.is_dir():
         raise InputError(f"--truth '{truth}' is a folder: name a file in it")
     for folder in given.benches:
-        if not (folder / _RESULTS).is_file():
-            raise InputError(f"--bench '{folder}' holds no {_RESULTS}: name the folder that assay bench wrote into")
+        if not (folder / _REPORT).is_file():
+            wanted = "name a folder that assay bench wrote into where the extra bench is installed"
+            raise InputError(f"--bench '{folder}' has no {_REPORT}: {wanted}")
 
 
-def _called(folder: Path) -> str:
-    """Return what a report is called: the folder it lies in says what was measured, unless it has a name of its own."""
-    from assay.serve.report_data import FOLDER
+def _reports(roots: Iterable[Path], benches: Iterable[Path]) -> dict[str, Path]:
+    """Return where a report may be, by the name of the folder that it measured."""
+    from assay.corpus.walk import OWN_REPORTS
+    from assay.serve.served_roots import short_names
 
-    whole = folder.resolve()
-    return whole.parent.name if whole.name == FOLDER else whole.name
+    folders = {root.resolve(): root.resolve() / OWN_REPORTS for root in roots}
+    for each in (folder.resolve() for folder in benches):
+        folders[each.parent if each.name == OWN_REPORTS else each] = each
+    return {name: folders[measured] / _REPORT for measured, name in short_names(tuple(folders)).items()}
 
 
 def _user() -> str:

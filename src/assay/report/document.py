@@ -6,11 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isnan
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from assay.errors import InputError
-from assay.io.fields import as_json, read_value
+from assay.io.fields import as_json
 
 Mark = Literal["", "best", "tied", "below", "bad", "good"]
 """What is known of a figure: the best of its column, not told apart from it, below it; or bad news, or good."""
@@ -402,8 +400,6 @@ class Section:
     blocks: tuple[Block, ...]
     short: str = ""
     untitled: bool = False
-    appendix: bool = False
-    """It is for whoever repeats it: left out where there is little room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,9 +411,6 @@ class Report:
     facts: tuple[str, ...]
     sections: tuple[Section, ...]
     footer: str = ""
-    systems: tuple[str, ...] = ()
-    sets: tuple[str, ...] = ()
-    """What was compared, and on what: a list of reports says so."""
     format: int = FORMAT
 
 
@@ -429,20 +422,3 @@ def words(text: str, role: Literal["plain", "lead", "note", "heading"] = "plain"
 def as_json_text(report: Report) -> str:
     """Return a report as JSON text."""
     return json.dumps(as_json(report), ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def load_report(file: Path) -> Report:
-    """Read a report that somebody wrote; what is none is an error that says where."""
-    try:
-        value = json.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read the report {file}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file} is not a report: {error}; write it again") from error
-    try:
-        report = read_value(Report, value)
-    except InputError as error:
-        raise InputError(f"{file} is not a report that can be shown: {error}; write it again") from error
-    if report.format != FORMAT:
-        raise InputError(f"{file} is a report of format {report.format}, wanted {FORMAT}: write it again")
-    return report

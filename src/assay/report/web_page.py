@@ -34,25 +34,29 @@ def write_page(report: Report, path: Path) -> None:
 
 def web_page(report: Report) -> str:
     """Return the page."""
-    script = _resource_text("script.js")
     page = _templates().get_template("page.html")
-    text = page.render(report=report, policy=_policy(script), style=_resource_text("style.css"), script=script)
+    style, script = map(_resource_text, ("style.css", "script.js"))
+    text = page.render(report=report, policy=page_policy(), style=style, script=script)
     return text.translate(_CONTROLS) + "\n"
 
 
-def alone(figure: Figure) -> str:
-    """Return a drawing as a document of its own, which brings the colours of a page for light and dark."""
+def page_policy() -> str:
+    """Return the Content-Security-Policy of a page: it loads nothing, and runs the script of this version alone."""
+    allowed = b64encode(sha256(_resource_text("script.js").encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{allowed}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def write_picture(figure: Figure, path: Path) -> None:
+    """Draw a figure into an SVG file, which brings the colors of a page for light and dark."""
     colors = (
         _resource_text("style.css").partition("* {")[0]
         + "svg { color: var(--ink); font-family: system-ui, sans-serif; }"
     )
     head, _, rest = _drawing(figure).removeprefix("<svg").partition(">")
-    return f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{colors}</style>{rest}'
-
-
-def write_picture(figure: Figure, path: Path) -> None:
-    """Draw a figure into an SVG file."""
-    files.write(path, alone(figure))
+    files.write(path, f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{colors}</style>{rest}')
 
 
 def _drawing(figure: Figure) -> str:
@@ -69,14 +73,6 @@ def _drawings() -> ModuleType:
 
 def _resource_text(name: str) -> str:
     return resources.files("assay.report").joinpath(name).read_text("utf-8")
-
-
-def _policy(script: str) -> str:
-    allowed = b64encode(sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; script-src 'sha256-{allowed}'; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _templates() -> Environment:

@@ -197,16 +197,18 @@ def declared_places(
 
     `declaring` says which are of `declarations`: those that are not called so declare it inside. In this order: as it
     is typed before another letter case; what stands before the name; the kind that is asked for; types, then
-    functions, then constants, then blocks that go on with a type; programs before tests; heads before other parts.
+    functions, then constants, then blocks that go on with a type; programs before tests; the part that
+    holds the signature, or the first one, before other parts.
     """
     worth = np.zeros(len(chunks))
     if names.asked is None:
         return worth
-    heads: dict[tuple[str, ...], int] = {}
-    for chunk in chunks:
-        heads[unit_of(chunk)] = min(chunk.start_line, heads.get(unit_of(chunk), chunk.start_line))
+    heads: dict[tuple[str, ...], tuple[bool, int]] = {}
+    order = [(bool(exactness(one, names.asked)) and declared(one) is None, one.start_line) for one in chunks]
+    for chunk, place in zip(chunks, order, strict=True):
+        heads[unit_of(chunk)] = min(place, heads.get(unit_of(chunk), place))
     for at, (chunk, declares) in enumerate(zip(chunks, declaring, strict=True)):
-        is_head = heads[unit_of(chunk)] == chunk.start_line
+        is_head = heads[unit_of(chunk)] == order[at]
         worth[at] = _worth(chunk, names, names.asked, is_inside=bool(declares), is_head=is_head)
     return worth
 
@@ -235,3 +237,14 @@ def _worth(chunk: Chunk, names: QueryNames, asked: QueryName, *, is_inside: bool
 def unit_of(chunk: Chunk) -> tuple[str, ...]:
     """Return what the parts of one unit have in common, its overloads, and its copies in other roots."""
     return chunk.path, chunk.parent, chunk.symbol, chunk.kind
+
+
+def declared(chunk: Chunk) -> int | None:
+    """Return which line of a chunk declares its unit: one that names it and is of its signature, if it has one."""
+    signature, names = " ".join(chunk.signature.split()), chunk.symbol.split(", ")
+    for at, line in enumerate(chunk.text.removesuffix("\n").split("\n")):
+        text = " ".join(line.split())
+        named = text and any(name and name in text for name in names)
+        if named and (not signature or signature in text or text.rstrip(" {:") in signature):
+            return at
+    return None

@@ -17,7 +17,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import accumulate, islice
 
-from assay.search.declared_names import innermost_name, unit_of
+from assay.search.declared_names import declared, innermost_name, unit_of
 from assay.search.filters import PROSE
 from assay.terms import STOP_WORDS, WORD, terms, terms_of
 from assay.values import TYPE_KINDS, Chunk, Hit
@@ -89,17 +89,6 @@ def _most_telling(texts: Sequence[str], wanted: AbstractSet[str], shown: Sequenc
         best = max(range(len(texts)), key=lambda at: sum(1 / spread[term] for term in found[at] & left))
         left -= found[best]
         yield best
-
-
-def declared(chunk: Chunk) -> int | None:
-    """Return which line of a chunk declares its unit: one that names it and is of its signature, if it has one."""
-    signature, names = " ".join(chunk.signature.split()), chunk.symbol.split(", ")
-    for at, (_, line) in enumerate(lines(chunk)):
-        text = " ".join(line.split())
-        named = text and any(name and name in text for name in names)
-        if named and (not signature or signature in text or text.rstrip(" {:") in signature):
-            return at
-    return None
 
 
 def _signature(chunk: Chunk, wanted: AbstractSet[str]) -> list[int]:

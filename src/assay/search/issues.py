@@ -209,7 +209,7 @@ _ABOUT_FORM = re.compile(
 """Headings over what is about the reporter's machine, or about the form."""
 _NOISE = re.compile(
     r"\s*[-*]\s+\[[ xX]\]"  # a box to tick
-    r"|\W*\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\W*\d\d:\d\d:\d\d"  # a line of a log
+    r"|\W*\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?!.*: panic serving )|\W*\d\d:\d\d:\d\d"  # a line of a log
     r"|\s*(?:[-=*_~+|#]\s*){4,}$"  # a rule
     r"|Traceback \(most recent call last\)"
 )
@@ -241,7 +241,7 @@ def issue_of(text: str) -> IssueText | None:
 
 _ERROR = re.compile(
     r"^(?:Traceback \(most recent call last\)|panic: |thread '[^'\n]{0,200}' panicked|Exception in thread "
-    r"|(?:Caused by: |Uncaught )?[\w.$]{0,200}(?:Error|Exception)\b.*\n\s+at )",
+    r"|.{0,40}: panic serving |(?:Caused by: |Uncaught )?[\w.$]{0,200}(?:Error|Exception)\b.*\n\s+at )",
     re.MULTILINE,
 )
 """The first line of an error as Python, Go, Rust, Java and JavaScript print it."""

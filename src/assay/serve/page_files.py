@@ -116,14 +116,15 @@ def styled_json(text: str, language: str) -> str:
 
 _LONGEST_RENDERED, _LONGEST_ADDRESS = 100_000, 1000
 """Characters; of the first, a hostile text takes some seconds, and each of its links may repeat the second."""
-_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[^>]*>?", re.DOTALL)
+_TAG = re.compile(r'<!--.*?(?:-->|\Z)|<img\b[^>]*?\balt="([^"<>]*)[^>]*>?|<[^>]*>?', re.DOTALL)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
 def markdown_json(text: str) -> str:
     """Return Markdown as JSON: texts, and elements as [tag, attributes, children]; a long text as an empty list.
 
-    HTML in it is left out but for its text, as is an address that could run something; an image is a link to it.
+    HTML in it is left out but for its text and the `alt` of its images, as is an address that could run something; an
+    image is a link to it.
     """
     if len(text) > _LONGEST_RENDERED:
         return "[]"
@@ -140,7 +141,7 @@ def _element(node: SyntaxTreeNode) -> list[Any]:
     if node.type in {"text", "softbreak"}:
         return [node.content or "\n"]
     if node.type.startswith("html_"):
-        return [_TAG.sub("", node.content)]
+        return [_TAG.sub(r"\1", node.content)]
     address = str(node.attrs.get("href") or node.attrs.get("src") or "")
     if node.type == "inline" or node.hidden or len(address) > _LONGEST_ADDRESS:
         return _elements(node)

@@ -6,7 +6,6 @@ done by a writer's thread or by another process, for which it waits a little, in
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import wait
@@ -51,7 +50,7 @@ class Waits:
     """How long things may take, in seconds."""
 
     fresh_s: float = 1.0
-    """A root whose files were looked at so recently is not looked at again."""
+    """The longest pause between two looks at the files of a root while somebody asks."""
     refresh_s: float = 0.5
     """How long answers wait for changed files to be indexed, from when that began, before they come from before."""
     first_s: float = 45.0
@@ -59,11 +58,12 @@ class Waits:
     clone_s: float = 300.0
     """A clone that was fetched so recently is not fetched again."""
     fraction: float = 0.1
-    """Of the time, at most, that goes into looking at the files of all served roots."""
+    """Of the time, at most, that goes into looking at the files of a root, but for `fresh_s`, or of all of them."""
 
-    def pace(self, *, kept: bool, fraction: float = math.inf) -> Pace:
+    def pace(self, *, kept: bool, most_s: float = 60.0) -> Pace:
         """Return how often files are looked at, or an index that another process writes."""
-        return Pace(least_s=KEPT_FRESH_S if kept else self.fresh_s, fraction=fraction)
+        least_s = KEPT_FRESH_S if kept else min(KEPT_FRESH_S, self.fresh_s)
+        return Pace(least_s=least_s, fraction=self.fraction, most_s=most_s)
 
 
 class RootReader:
@@ -82,7 +82,7 @@ class RootReader:
         """What was there when the files were last looked at; None where they never were."""
         self.is_new = True
         """Whether it was not tried yet to open the index."""
-        self.upkeep = Upkeep(f"index {root.name}", self._update, waits.pace(kept=kept))
+        self.upkeep = Upkeep(f"index {root.name}", self._update, waits.pace(kept=kept, most_s=waits.fresh_s))
         self._verified = set[str]()
         self._progress = (0, 0)
 
@@ -216,7 +216,7 @@ class RootsReader:
         self._served = ServedRoots({})
         self._looked_at: ServedRoots | None = None
         self._views: dict[tuple[str, ...], tuple[object, RootsView]] = {}
-        self._upkeep = Upkeep("all roots", self._look, waits.pace(kept=kept, fraction=waits.fraction))
+        self._upkeep = Upkeep("all roots", self._look, waits.pace(kept=kept))
         self._progress = (0, 0)
 
     def view(self, globs: Sequence[str] = ()) -> RootsView:

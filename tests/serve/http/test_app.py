@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,6 @@ from assay.serve.http.app import app_of
 from assay.serve.http.guard import Guard
 from assay.serve.labels import Labeller
 from assay.serve.reader import Waits
-from assay.serve.report_data import Reports
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
 from assay.settings import IndexSettings, Settings
@@ -34,15 +35,14 @@ GET = "log roots search read definitions references related outline pattern stat
 ROUTES = {
     **{f"/api/{name}": ["get"] for name in f"{GET} names history raw bench".split()},
     "/api/bench/{name}": ["get"],
-    "/api/bench/{name}/plots/{number}.svg": ["get"],
     "/api/rank": ["post"],
     "/api/labels": ["get", "post"],
 }
 JSON = {"Content-Type": "application/json"}
 
 
-def client_of(session: Session, **options: Any) -> TestClient:
-    app = app_of(session, Labeller(session, "me"), Reports(()), AnswerThreads(most=2))
+def client_of(session: Session, reports: Mapping[str, Path] | None = None, **options: Any) -> TestClient:
+    app = app_of(session, Labeller(session, "me"), reports or {}, AnswerThreads(most=2))
     return TestClient(Guard(app, RULES), base_url=f"http://127.0.0.1:{PORT}", **options)
 
 
@@ -137,7 +137,8 @@ def test_every_matching_line_is_listed_cut_at_its_matches(client: TestClient):
 
 def test_markdown_comes_as_elements_without_html_of_its_own(client: TestClient, project: Path):
     (project / "README.md").write_text(
-        "# Post\n\n<div onclick=x>in a block</div>\n\nby <b onclick=x>hand</b> [go](javascript:alert(1)) ![pic](https://x.org/a.png)\n"
+        '# <img alt="Post" onerror=x>\n\n<div onclick=x>in a block</div>\n\n'
+        "by <b onclick=x>hand</b> [go](javascript:alert(1)) ![pic](https://x.org/a.png)\n"
         f"\n[a]: https://x.org/{'a' * 1000}\n\n[a]\n"
     )
     told = client.get("/api/file", params={"path": "README.md", "styled": "true"}).json()["rendered"]
@@ -187,6 +188,24 @@ def test_every_other_question_is_answered(client: TestClient):
     assert client.get("/api/bench").json() == {"reports": []}
 
 
+def test_a_report_is_served_as_it_is_and_may_do_nothing(project: Path, tmp_path: Path):
+    files = {f"{name}/x": tmp_path / name for name in ("old", "new", "link", "none")}
+    for at, name in enumerate(("old", "new")):
+        (tmp_path / name).write_text(f"<script>{name}</script>")
+        os.utime(tmp_path / name, (at, at))
+    (tmp_path / "link").symlink_to("new")
+    client = client_of(Session({project: Settings()}), files)
+    listed = client.get("/api/bench").json()["reports"]
+    assert [each["name"] for each in listed] == ["new/x", "old/x"]
+    assert listed[0]["written"] == "1970-01-01T00:00:01+00:00"
+    shown = client.get("/api/bench/new%2Fx")
+    assert (shown.text, shown.headers["content-type"]) == ("<script>new</script>", "text/html; charset=utf-8")
+    policy = shown.headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'sha256-" in policy
+    assert policy.endswith("sandbox allow-scripts")
+    assert [client.get(f"/api/bench/{name}/x").status_code for name in ("link", "none")] == [404, 404]
+
+
 def test_a_label_becomes_ground_truth(client: TestClient, project: Path):
     label = {"query": "where is mail sent", "target": "mail/send.py:6-12", "grade": 1}
     said = client.post("/api/labels", json=label).json()
@@ -224,7 +243,6 @@ REFUSED = [
     ("/api/roots?a=b", 422, "a: unknown parameter"),
     ("/api/related?path=mail/send.py&line=9999", 404, "the file's last line of text"),
     ("/api/bench/none", 404, "no report 'none'"),
-    ("/api/bench/none/plots/x.svg", 422, "number: "),
     ("/api/bench/..%2f..%2fetc", 404, ""),
     ("/api/none", 404, "no such page"),
     ("/api/search/", 404, "no such page"),

@@ -30,7 +30,6 @@ from assay.serve.http.app import app_of
 from assay.serve.http.server import Protocol
 from assay.serve.labels import Labeller
 from assay.serve.reader import Waits
-from assay.serve.report_data import Reports
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads, Busy
 from assay.settings import Settings
@@ -189,7 +188,7 @@ def test_the_server_does_what_its_schema_says(tmp_path: Path):
     root.mkdir()
     (root / "a.py").write_text("def send_mail(to):\n    return to\n")
     session = Session({root: Settings()}, waits=Waits(fresh_s=60.0))
-    app = app_of(session, Labeller(session, "me"), Reports(()), AnswerThreads(most=2))
+    app = app_of(session, Labeller(session, "me"), {}, AnswerThreads(most=2))
     api = schemathesis.openapi.from_asgi("/openapi.json", app, config=schemathesis.Config.from_str(CONFIG))
     asked = set()
     for path in api:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -42,7 +43,6 @@ from assay.serve.http.params import (
 from assay.serve.http.routes import LabelRoutes, MirrorRoutes, PageRoutes, ReportRoutes, judge_of
 from assay.serve.labels import Labeller
 from assay.serve.page_files import markdown_json, styled_json, styled_parts_json
-from assay.serve.report_data import Reports
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
 from assay.values import KINDS
@@ -209,7 +209,7 @@ def _is_loopback(name: str) -> bool:
 def app_of(  # noqa: PLR0913  what it answers from
     session: Session,
     labeller: Labeller,
-    reports: Reports,
+    reports: Mapping[str, Path],
     workers: AnswerThreads,
     *,
     with_token: bool = False,

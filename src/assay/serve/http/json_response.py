@@ -19,7 +19,6 @@ from assay.operations.sizing import NotOfThisList
 from assay.serve.http.params import InvalidParameter
 from assay.serve.labels import DamagedTruth
 from assay.serve.reader import StillIndexing
-from assay.serve.report_data import DamagedReport
 from assay.serve.served_roots import NotSigned, WrongSignature
 from assay.serve.turns import AnswerThreads, Busy
 
@@ -97,7 +96,6 @@ _STATUS = (
     (InvalidParameter, HTTPStatus.UNPROCESSABLE_ENTITY),
     (NotServed, HTTPStatus.NOT_FOUND),
     (NotOfThisList, HTTPStatus.CONFLICT),
-    (DamagedReport, HTTPStatus.CONFLICT),
     (DamagedTruth, HTTPStatus.CONFLICT),
     (InputError, HTTPStatus.BAD_REQUEST),
 )

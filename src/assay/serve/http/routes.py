@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from http import HTTPStatus
+from pathlib import Path as FilePath
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Request, Response
+from starlette.responses import FileResponse
 
+from assay.operations.places import NotServed
+from assay.report.web_page import page_policy
 from assay.serve.http import json_response as answers
 from assay.serve.http.guard import PERSON, WEBHOOK
 from assay.serve.http.json_response import refusal
 from assay.serve.http.params import Label, PlaceOf, from_query, query_parameters
 from assay.serve.labels import LabeledQuestion, Labeller, RootLabels
 from assay.serve.page_files import page_file
-from assay.serve.report_data import BenchReport, ReportList, Reports
 from assay.serve.served_roots import HookAnswer, ListedRoots, MirrorState, Webhook
 from assay.serve.turns import AnswerThreads
 
 INDEX = "index.html"
+ReportName = Annotated[str, Path(min_length=1, max_length=255, description="A report's name, as the list has it.")]
 
 
 class PageRoutes:
@@ -89,42 +95,56 @@ class LabelRoutes:
         app.add_api_route(path, self.say, methods=["POST"], response_model=LabeledQuestion, responses=more)
 
 
-SVG = "image/svg+xml"
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-"""A drawing brings its colours, and no more."""
-_MOST_PLOTS = 1000
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """A report of measurements."""
 
-Name = Annotated[str, Path(min_length=1, max_length=255, description="A report's name, as the list has it.")]
-Number = Annotated[int, Path(ge=0, le=_MOST_PLOTS, description="Which plot, from 0.")]
+    name: str
+    """What was measured: the folder that it lies in."""
+    written: str
+    """When, as ISO 8601 has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportList:
+    """Reports, newest first."""
+
+    reports: list[BenchReport]
 
 
 class ReportRoutes:
-    """The routes of reports."""
+    """The routes of reports: each is a page of its own, which may run the script of reports and do nothing else."""
 
-    def __init__(self, reports: Reports, workers: AnswerThreads) -> None:
+    def __init__(self, reports: Mapping[str, FilePath], workers: AnswerThreads) -> None:
         self._reports, self._workers = reports, workers
 
-    async def list(self, request: Request) -> Response:
+    async def list(self) -> Response:
         """List the reports, newest first."""
-        return await answers.answer(self._workers, self._reports.listed, answers.JsonWriter(request.app.state.public))
+        return await answers.answer(self._workers, self._listed, answers.as_json)
 
-    async def read(self, name: Name) -> Response:
-        """Answer with a report: what came out, every table, and where its plots are."""
-        return await answers.answer(self._workers, partial(self._reports.report, name), answers.as_json)
-
-    async def plot(self, name: Name, number: Number) -> Response:
-        """Answer with a plot, drawn for light and dark."""
-        drawing = await self._workers.do(partial(self._reports.plot, name, number))
-        return Response(drawing.encode(), media_type=SVG, headers={"Content-Security-Policy": _POLICY})
+    async def read(self, name: ReportName) -> Response:
+        """Answer with a report."""
+        found = await self._workers.do(self._found)
+        if name not in found:
+            raise NotServed(f"no report '{name[:60]}'; /api/bench lists what there is")
+        policy = f"{page_policy()}; sandbox allow-scripts"
+        headers = {"Content-Security-Policy": policy, "Cross-Origin-Opener-Policy": "unsafe-none"}
+        return FileResponse(found[name], headers=headers, media_type="text/html")
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
         app.add_api_route("/api/bench", self.list, response_model=ReportList, responses=answers.errors())
-        more = answers.errors(404, 409)
-        app.add_api_route("/api/bench/{name}", self.read, response_model=BenchReport, responses=more)
-        drawn = {200: {"content": {SVG: {"schema": {"type": "string"}}}}, **more}
-        place = "/api/bench/{name}/plots/{number}.svg"
-        app.add_api_route(place, self.plot, response_class=Response, responses=drawn)
+        shown = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}, **answers.errors(404)}
+        app.add_api_route("/api/bench/{name:path}", self.read, response_class=Response, responses=shown)
+
+    def _found(self) -> dict[str, FilePath]:
+        """Return the reports that are there; one that a link leads to is not."""
+        return {name: file for name, file in self._reports.items() if file.is_file() and file == file.resolve()}
+
+    def _listed(self) -> ReportList:
+        times = {name: datetime.fromtimestamp(file.stat().st_mtime, UTC) for name, file in self._found().items()}
+        newest = sorted(times, key=times.__getitem__, reverse=True)
+        return ReportList([BenchReport(name, times[name].isoformat(timespec="seconds")) for name in newest])
 
 
 @dataclass(frozen=True, slots=True)

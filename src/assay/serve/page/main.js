@@ -64,7 +64,7 @@ async function render(began = performance.now(), { again = false } = {}) {
     facets.hide();
     matches.hide();
     shown = back = null;
-    if (!searching) await trying(() => bench(state, go));
+    if (!searching) await trying(bench);
     else if (served.isMissing(state)) problem(served.missing(state.root));
     else {
       facts();
@@ -309,7 +309,7 @@ function wire() {
     go({ q: query.value, near: "", ...kept }, { typing: true, at: performance.now() });
   });
   opening.wide.addEventListener("change", () => render());
-  addEventListener("resize", results.reachable, { passive: true });
+  new ResizeObserver(results.reachable).observe(of("hits"));
   of("form").addEventListener("submit", (event) => event.preventDefault());
   query.addEventListener("keydown", (event) => {
     if (["ArrowDown", "Enter"].includes(event.key) && !event.isComposing && results.step(1)) event.preventDefault();
@@ -373,7 +373,7 @@ listen({
   ArrowDown: () => (results.current() ? stepped(1) : false),
   ArrowUp: () => (results.current() ? stepped(-1) : false),
   Enter: at("open"),
-  a: () => at("expand")() && (results.reachable(), true),
+  a: at("expand"),
   o: either((open) => open.editor?.click(), at("edit")),
   y: either(file.copyLink, at("copy")),
   f: () => inFile((open) => open.find?.focus()),

@@ -33,6 +33,7 @@ export function markdownView(tree, { path, hrefOf, open }) {
     if (!TAGS.has(tag)) return children;
     if (tag === "a") return link(given.href ?? "", children);
     const made = el(tag, { start: given.start, tabindex: tag === "pre" ? "0" : null }, children);
+    if (/^h\d$/.test(tag) && !made.textContent.trim()) return [];
     if (/^h\d$/.test(tag)) made.dataset.slug = slugOf(made.textContent);
     return tag === "table" ? el("div", { class: "scroll", tabindex: "0" }, made) : made;
   }

@@ -26,7 +26,6 @@ export const isBeside = (state, asking) => isOpen(state) && asking && wide.match
 export function show(state, asking) {
   document.body.classList.toggle("file-open", isOpen(state));
   document.body.classList.toggle("beside", isBeside(state, asking));
-  requestAnimationFrame(results.reachable);
   if (!isOpen(state)) {
     arrived = false;
     return closed();
@@ -48,7 +47,9 @@ async function shown(state) {
     const now = page.state();
     if (now.file !== state.file || now.repo !== state.repo) return;
     file.clear();
-    of("file").replaceChildren(failed(error));
+    const heading = document.createElement("h1");
+    heading.append(...plain(state.file));
+    of("file").replaceChildren(heading, failed(error));
   }
 }
 

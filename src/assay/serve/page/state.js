@@ -12,7 +12,6 @@ const USUAL = {
   lang: [],
   kind: [],
   path: [],
-  report: "",
   repo: "", // of several, the one whose file is open
   file: "",
   line: "",
