@@ -228,7 +228,11 @@ def replay_figures(asked: Asked, results: Results, difference: float) -> dict[st
         "incomplete": sorted(rows.keys() - columns.keys()),
         "differences": compare(found, [(first, name) for name in found if name != first]),
         "difference": difference,
-        "sessions_needed": {name: sample_size(found[first] - each, difference) for name, each in found.items()},
+        "sessions_needed": {
+            name: sample_size(found[first] - each, difference)
+            for name, each in found.items()
+            if len(each) > 1 and (found[first] - each).any()
+        },
     }
 
 
@@ -271,9 +275,10 @@ def lines_of(figures: Mapping[str, Any]) -> Iterator[str]:
         yield from _table("system", replayed["systems"])
         for each in replayed["differences"]:
             found = cell_text(doc.figure(doc.Mean(each.difference, each.low, each.high), signed=True))
-            needed = f"{replayed['difference']:g} shows in {counted(replayed['sessions_needed'][each.b], 'session')}"
             p = value_text(doc.probability(each.holm))
-            yield f"  {each.a} - {each.b}: found {found}, p {p} (Holm); {needed} (80% power)"
+            count = replayed["sessions_needed"].get(each.b)
+            needed = f"; {replayed['difference']:g} shows in {counted(count, 'session')} (80% power)" if count else ""
+            yield f"  {each.a} - {each.b}: found {found}, p {p} (Holm){needed}"
         yield from (f"  {name} is not compared: it did not answer every set" for name in replayed["incomplete"])
 
 

@@ -93,6 +93,8 @@ class Transcripts:
     def read(self, file: Path) -> None:
         """Add the records of a file; what cannot be used is a problem."""
         problems, name, is_known = list[Problem](), file.stem, False
+        if file.exists() and not file.is_file():
+            raise InputError("not a file")
         for _, record in rows.objects(file, problems):
             kind, item = _clipped(record.get("type")), record.get("payload")
             if isinstance(item, dict):

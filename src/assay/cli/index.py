@@ -99,8 +99,8 @@ def _pruned(given: IndexOptions) -> int:
     """Remove the indexes of folders that are gone, and name them."""
     from assay.operations.indexes import prune_indexes
 
-    if given.roots or given.describe or given.where.cluster:
-        raise InputError("--prune goes through all indexes in the cache: leave out PATH, --describe and --on")
+    if given.roots or given.describe or given.where.cluster or given.chosen.location:
+        raise InputError("--prune goes through all indexes in the cache: leave out PATH, --index, --describe and --on")
     pruned = prune_indexes()
     if given.form == "json":
         click.echo(dumps({"pruned": [one._asdict() for one in pruned]}))
