@@ -33,7 +33,7 @@ QUESTIONS = (
     ("A concept, not a name", 'assay search "keep two processes from writing at the same time" src --limit 2'),
     ("An error somebody saw", 'assay search "write-protected: chmod u+w it" src --limit 1'),
     ("A question that it gets wrong", 'assay search "how is an endless regular expression prevented" src --limit 2'),
-    ("Another language", 'assay search "wo wird die Antwort eines Modells wiederholt" src --limit 2'),
+    ("Another language", 'assay search "wo werden Geheimnisse in Meldungen verborgen" src --limit 2'),
     (
         "A text letter by letter, in functions alone",
         """assay search 'kind:function "os.path.realpath" file' src --limit 2""",

@@ -6,6 +6,7 @@ orders the files. It is used as it is, because a refresh takes longer than a sea
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -150,10 +151,10 @@ def _lines(block: bytes) -> list[bytes]:
 def _blocks(path: Path) -> Iterator[bytes]:
     """Yield what a file holds in whole lines, as UTF-8 if it is text in another encoding."""
     with path.open("rb") as opened:
-        rest = b""
-        while data := opened.read(BLOCK):
-            is_cut = len(data) < BLOCK or len(rest) >= BLOCK
-            end = len(data) if is_cut else data.rfind(b"\n") + 1
+        is_wide = opened.peek(2)[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+        source, rest = codecs.EncodedFile(opened, "utf-8", "utf-16", "replace") if is_wide else opened, b""
+        while data := source.read(BLOCK):
+            end = len(data) if len(rest) >= BLOCK else data.rfind(b"\n") + 1
             if end:
                 yield _as_utf8(rest + data[:end])
             rest = data[end:] if end else rest + data
