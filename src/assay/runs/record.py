@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
 from assay import __version__
 from assay.errors import InputError, StorageError
+from assay.extras import DISTRIBUTION
 from assay.io.files import alone, refuse_special, replacing, write_json
 
 if TYPE_CHECKING:
@@ -81,10 +82,11 @@ def _versions() -> dict[str, str]:
     Which of them a run has loaded says nothing: systems and programs run in processes of their own.
     """
     try:
-        needed = {re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in metadata.requires("assay") or ()}
+        needed = {re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in metadata.requires(DISTRIBUTION) or ()}
     except metadata.PackageNotFoundError:  # run from its sources: nobody wrote down what it needs
         needed = set()
-    return {"assay": __version__, **{name: found for name in sorted(needed - {"assay"}) if (found := _version(name))}}
+    needed.discard(DISTRIBUTION)
+    return {"assay": __version__, **{name: found for name in sorted(needed) if (found := _version(name))}}
 
 
 def _version(name: str) -> str:
