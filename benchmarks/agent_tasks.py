@@ -1,6 +1,6 @@
 """Calls and tokens until a coding agent has seen the right lines: with `assay mcp`, and with grep, reading and git.
 
-    python benchmarks/agent_tasks.py CHECKOUTS [--task ID] [--policy]
+    python benchmarks/agent_tasks.py CHECKOUTS [--task ID] [--policy | --first-call URL]
 
 `agent_tasks.json` has thirty tasks in the words of a developer with the places that answer them, written by people who
 read the code, and the calls of two agents that did not know these places: one had only grep, reading and git, the other
@@ -18,6 +18,10 @@ seen. With grep a round asks for one word of the question in any letter case, th
 ten above a place. With MCP it asks the question, then for the next page, and opens units with `read`; with all tools
 the first round also asks `log` the question, and each round `related` about its first place. Every output is cut at
 30,000 characters. Indexes are built before.
+
+With `--first-call URL` the model of an OpenAI-compatible server that calls tools, such as llama.cpp's with `--jinja`,
+is given each question, once alone and once with the sentence of `assay hook` at the start of a session. What it calls
+first is counted; CHECKOUTS is not looked at.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,9 +40,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx
 from anyio.from_thread import start_blocking_portal
 from mcp import Client
 
+from assay.serve.agents.hooks import START
 from assay.serve.mcp import server_of
 from assay.serve.session import Session
 from assay.settings import Settings
@@ -198,14 +205,60 @@ def listed(root: Path, tools: str) -> int:
     return anyio.run(ask)
 
 
+def _tool(name: str, description: str, *parameters: str) -> dict[str, Any]:
+    properties = {each: {"type": "string"} for each in parameters}
+    schema = {"type": "object", "properties": properties, "required": parameters[:1]}
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+TOOLS = (
+    _tool("Bash", "Run a shell command in the repository.", "command"),
+    _tool("Grep", "Search file contents with a regular expression.", "pattern", "path"),
+    _tool("Read", "Read a file.", "path"),
+    _tool(
+        "mcp__assay__search",
+        "Find code or documentation by meaning: functions, types and sections that answer a question, best first.",
+        "query",
+    ),
+    _tool("mcp__assay__read", "Read a function, type or section of a file, by line or name.", "path", "line"),
+)
+_AGENT = "You are a coding agent in a repository. Use the tools to find the code, one call at a time."
+
+
+def first_calls(tasks: Sequence[Any], url: str) -> None:
+    """Print how often a model first calls what, without and with what the hook of a session adds."""
+    for name, more in (("without hooks", ""), ("with hooks", f"\n\n{START}")):
+        found: Counter[str] = Counter()
+        for task in tasks:
+            messages = [{"role": "system", "content": _AGENT + more}, {"role": "user", "content": task["question"]}]
+            body = {"messages": messages, "tools": TOOLS, "temperature": 0, "max_tokens": 120}
+            reply = httpx.post(f"{url}/v1/chat/completions", json=body, timeout=600).raise_for_status().json()
+            found[_called(reply["choices"][0]["message"])] += 1
+        print(name, dict(found.most_common()))
+
+
+def _called(message: dict[str, Any]) -> str:
+    """Return which tool a message calls, by the protocol or as text; `assay` for any way to it."""
+    calls = message.get("tool_calls") or []
+    text = json.dumps(calls) + (message.get("content") or "")
+    if any(way in text for way in ("mcp__assay__search", "assay search", "assay grep")):
+        return "assay"
+    named = re.search(r'"name":\s*"(\w+)"', text)
+    return named[1] if named else "none"
+
+
 def main() -> None:
     """Print a row a task, and for each set of tasks how the two compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("--task", action="append", default=[])
     parser.add_argument("--policy", action="store_true")
+    parser.add_argument("--first-call", metavar="URL")
     given = parser.parse_args()
     data = json.loads((HERE / "agent_tasks.json").read_text("utf-8"))
+    if given.first_call:
+        first_calls([task for task in data["tasks"] if task["id"] in (given.task or [task["id"]])], given.first_call)
+        return
     if given.policy:
         tasks = [task for task in data["tasks"] if task["id"] in (given.task or [task["id"]])]
         for name in {task["repository"]: None for task in tasks}:
