@@ -25,7 +25,7 @@ LONGEST_FUNCTION = 40
 LONGEST_COMMAND = 60
 MOST_BRANCHES = 12
 LARGEST_CAGE = 2800
-BUDGET = {"code lines of src/assay": 50_953, "files of src/assay": 340, "lines of tests": 43_570, "imports, in %": 10.1}
+BUDGET = {"code lines of src/assay": 50_952, "files of src/assay": 340, "lines of tests": 43_571, "imports, in %": 10.1}
 """Where the design wants them: 46,000, 360, 30,000 and 8.5."""
 READS_A_CLOCK = {
     "tests/waiting.py": "the one place that waits for an event",

@@ -250,8 +250,8 @@ def test_a_search_that_meets_corrupt_contents_rebuilds_the_index_and_says_so(
         for text in (b"server", b"message", b"def "):
             data = data.replace(text, b"\xff" * len(text))
         file.write_bytes(data)
-    ran = assay("search", "send mail", project, "--index", place)
+    ran = assay("search", "send mail", project, "--index", place, "--limit", "10")
     assert ran.status == 0
     assert ".segment is corrupt in block 0" in ran.err
-    again = assay("search", "send mail", project, "--index", place)
-    assert (again.status, again.out, "corrupt" in again.err) == (0, ran.out, False)
+    again = assay("search", "send mail", project, "--index", place, "--limit", "10")
+    assert (again.status, again.out, again.err) == (0, ran.out, "")

@@ -19,8 +19,9 @@ from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
 from assay.search.index_changes import UNSURE_NS, Build, sift, unchanged
-from assay.store.catalog import MANIFEST, STAT, Catalog, FileRecord
+from assay.store.catalog import STAT, Catalog, FileRecord
 from assay.store.merge import MOST_DEAD, MOST_SEGMENTS
+from assay.store.place import MANIFEST
 from assay.values import Query
 
 ENCODER = HashedEncoder("32")

@@ -17,10 +17,10 @@ import pytest
 from assay.encode.vectors import HashedEncoder
 from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
-from assay.store.catalog import MANIFEST, LocalBlobs
+from assay.store.catalog import LocalBlobs
 from assay.store.copies import UNNAMED_S, LocalCopies, SharedPlace
 from assay.store.folder import IndexFolder
-from assay.store.place import bucket_place
+from assay.store.place import MANIFEST, bucket_place
 
 ENCODER = HashedEncoder("16")
 

@@ -27,7 +27,7 @@ from assay.serve.reader import StillIndexing, Waits
 from assay.serve.session import NotServed, Session
 from assay.serve.writer import Pace, Writer, WrittenRoot
 from assay.settings import EncoderSettings, SearchSettings, Settings
-from assay.store.catalog import MANIFEST
+from assay.store.place import MANIFEST
 from assay.values import Query
 from waiting import until
 

@@ -20,10 +20,9 @@ from assay.errors import AssayError, InputError, MissingExtra
 from assay.operations.indexes import AnyIndex, encoder_of, index_of, root_of
 from assay.search.folder_index import PublishedIndex
 from assay.settings import Settings
-from assay.store.catalog import MANIFEST
 from assay.store.copies import LocalCopies, SharedPlace
 from assay.store.folder import IndexFolder
-from assay.store.place import BucketPlace, bucket_place, is_bucket
+from assay.store.place import MANIFEST, BucketPlace, bucket_place, is_bucket
 
 
 def bucket_folder(root: Path, place: BucketPlace, cache_gb: float) -> IndexFolder:

@@ -235,7 +235,7 @@ class MatchingLine:
 
 @answer_type
 class MatchList:
-    """Lines that match, in order of files: code, then documentation, then tests and the rest."""
+    """Lines that match, in order of files: code, then tests and examples, then documentation and the rest."""
 
     root: str
     """Empty if several were searched: then each line has its own."""

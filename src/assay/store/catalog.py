@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from assay.errors import DamagedIndex, StorageError
 from assay.io.files import refuse_special, replacing, sync
 from assay.store.arrays import Arrays, Numbering, read_arrays, write_arrays
+from assay.store.place import MANIFEST
 
 DIGEST_BYTES = 16
 NO_DIGEST = bytes(DIGEST_BYTES)
@@ -137,7 +138,6 @@ def _split(packed: NDArray[np.uint8], count: int) -> list[str]:
 FORMAT = 4
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
-MANIFEST = "manifest.json"
 UNFINISHED = "unfinished.json"
 """The manifest of what is done of a first index, numbered 0: no reader opens it, the next writer goes on from it."""
 PART_NAME = re.compile(r"[0-9a-f]{32}\.(?:segment|catalog)")

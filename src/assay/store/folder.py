@@ -31,7 +31,6 @@ from assay.errors import DamagedIndex, StorageError, UnwritableIndex
 from assay.io.files import alone, claim_folder, is_held, write
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 from assay.store.catalog import (
-    MANIFEST,
     PART_NAME,
     UNFINISHED,
     Blobs,
@@ -44,6 +43,7 @@ from assay.store.catalog import (
     TaggedBytes,
     unreadable,
 )
+from assay.store.place import MANIFEST
 from assay.store.segment import Part, read_segment
 from assay.store.snapshot import Snapshot
 

@@ -18,6 +18,7 @@ from assay.errors import InputError
 
 SCHEMES = ("s3", "gs", "az")
 REPOS = "repos"
+MANIFEST = "manifest.json"
 _URL = re.compile(r"(s3|gs|az)://([^/#]*)/?([^#]*)(?:#(.*))?", re.DOTALL)
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _NAME = re.compile(r"[\w.+~@-]+(/[\w.+~@-]+)*", re.ASCII)

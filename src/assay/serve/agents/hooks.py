@@ -25,7 +25,7 @@ from assay.io.files import check_writable
 from assay.serve.agents import edits, jsonc
 from assay.serve.agents.agents import StartCommand
 from assay.serve.agents.edits import EditRecord, SettingsEdit, read, recall, resolved
-from assay.store.place import default_location
+from assay.store.place import MANIFEST, default_location
 
 START = (
     "Assay indexes this repository. For where or how something is done, ask in words: the tool `search` of the MCP "
@@ -152,7 +152,7 @@ def hook_answer(event: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_indexed(folder: Path) -> bool:
     with suppress(ValueError):  # it is not a path
-        return any((default_location(root) / "manifest.json").is_file() for root in (folder, *folder.parents))
+        return any((default_location(root) / MANIFEST).is_file() for root in (folder, *folder.parents))
     return False
 
 
