@@ -45,9 +45,9 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.operations.answer import Answer, answer
 from assay.operations.indexes import root_of
-from assay.operations.workspace import Workspace, open_workspace, translator
+from assay.operations.joint_answer import JointAnswer, joint_answer
+from assay.operations.workspace import Workspace, joint_searches, open_workspace, translator
 from assay.search.translation import (
     FOLDER,
     NAMES,
@@ -108,14 +108,14 @@ def row_of(column: str, texts: list[str], asked: list[JudgedQuery], opened: dict
     return f"{name:<11} {'   '.join(cells)}   {read:.2f}  {relevant:.2f}      {took:.1f}"
 
 
-def answer_to(text: str, one: JudgedQuery, opened: dict[str, Workspace]) -> Answer:
+def answer_to(text: str, one: JudgedQuery, opened: dict[str, Workspace]) -> JointAnswer:
     """Return the answer to a question in other words, asked where the judged one is."""
-    return answer([opened[one.repository]], [replace(one.query, text=text)], FOUND)
+    return joint_answer(joint_searches([opened[one.repository]]), [replace(one.query, text=text)], FOUND)
 
 
-def spans(found: Answer) -> Iterator[Span]:
+def spans(found: JointAnswer) -> Iterator[Span]:
     """Yield the places of an answer."""
-    return (Span(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in found)
+    return (Span(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in found.hits)
 
 
 def rows_of(name: str) -> list[dict[str, str]]:

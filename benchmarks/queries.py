@@ -171,7 +171,7 @@ def run_messages() -> None:
     for checkout in given.checkouts:
         with tempfile.TemporaryDirectory() as folder:
             index = assay.Index(checkout, settings={"index.location": folder})
-            messages = draw_messages(index._workspace.snapshot, dice)  # noqa: SLF001  every chunk
+            messages = draw_messages(index._reader.view().workspace.snapshot, dice)  # noqa: SLF001  every chunk
             for form, write in forms.items():
                 found = [place_of(index, write(text), text) for text in messages]
                 places[form] += found
@@ -251,15 +251,15 @@ def run_foreign() -> None:
 
 def lost(index: assay.Index, one: JudgedQuery) -> tuple[bool, bool]:
     """Return whether a question was answered in the first five, and whether the answer is said to be irrelevant."""
-    answer = index.search(one.query.text, k=FIRST_HITS)
-    spans = [Span(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in answer]
+    answer = index.search(one.query.text, limit=FIRST_HITS)
+    spans = [Span(hit.path, hit.start_line, hit.end_line) for hit in answer]
     right = any(entry.grade and entry.span.overlaps(span) for entry in one.entries for span in spans)
     return right, not answer.relevant
 
 
 def refused(index: assay.Index, asked: Sequence[JudgedQuery]) -> list[bool]:
     """Return for each question whether the answer is said to be irrelevant."""
-    return [not index.search(one.query.text, k=FIRST_HITS).relevant for one in asked]
+    return [not index.search(one.query.text, limit=FIRST_HITS).relevant for one in asked]
 
 
 def foreign_row(name: str, own: Sequence[tuple[bool, bool]], foreign: Sequence[bool], others: Sequence[bool]) -> str:

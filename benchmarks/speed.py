@@ -222,7 +222,7 @@ def warm_here(root: Path, content: str) -> dict[str, object]:
 
 
 def _assay(root: Path) -> tuple[Callable[[str], object], int]:
-    from assay.operations.answer import queries_of
+    from assay.operations.joint_answer import queries_of
     from assay.operations.workspace import open_workspace
     from assay.settings import Settings
 

@@ -4,7 +4,7 @@ The public face: what stands in `__all__`, loaded when it is first used. `import
 
 >>> import assay
 >>> for hit in assay.search("where is mail sent", ".", limit=1):
-...     print(hit.chunk.path, hit.chunk.start_line, hit.chunk.symbol)
+...     print(hit.path, hit.start_line, hit.symbol)
 mail/send.py 6 send_mail
 """
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from assay.faults import Fault
     from assay.judge.pairs import Pair, Verdict
     from assay.measure.agreement import Estimate
-    from assay.operations.answer import Answer
     from assay.operations.evaluate import evaluate
-    from assay.operations.face_search import Index, search
+    from assay.operations.face import Index, search
+    from assay.operations.hits import Answer, FoundUnit
     from assay.operations.judge import judge
     from assay.operations.rank import execute, rank
     from assay.values import (
@@ -66,6 +66,7 @@ __all__ = [
     "DamagedIndex",
     "Estimate",
     "Fault",
+    "FoundUnit",
     "Hit",
     "Index",
     "InputError",
@@ -93,17 +94,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Answer": "assay.operations.answer",
+    "Answer": "assay.operations.hits",
     "Estimate": "assay.measure.agreement",
     "Fault": "assay.faults",
-    "Index": "assay.operations.face_search",
+    "FoundUnit": "assay.operations.hits",
+    "Index": "assay.operations.face",
     "Pair": "assay.judge.pairs",
     "Verdict": "assay.judge.pairs",
     "evaluate": "assay.operations.evaluate",
     "execute": "assay.operations.rank",
     "judge": "assay.operations.judge",
     "rank": "assay.operations.rank",
-    "search": "assay.operations.face_search",
+    "search": "assay.operations.face",
     **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Spent", "Extra"))), "assay.errors"),
     **dict.fromkeys(("DamagedIndex", "UnwritableIndex"), "assay.errors"),
 }

@@ -237,7 +237,7 @@ def test_an_index_that_is_not_to_be_refreshed_is_read_as_it_is(assay, refuses, p
     (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
     assert assay("search", "weigh a parcel", project, *at).status == 1
     assert "stale     not known" in assay("status", project, *at).out
-    assert json.loads(assay("status", project, *at, "--format", "json").out)["stale"] is None
+    assert json.loads(assay("status", project, *at, "--format", "json").out)["compared"] is False
     refuses([(("index", project, *at), "index.refresh is false")])
     refuses([(("watch", project, *at), "is read as it is")], lines=2)
 

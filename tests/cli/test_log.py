@@ -38,7 +38,7 @@ def test_the_commits_of_a_unit_say_what_they_changed_there(assay, repository: Pa
     monkeypatch.chdir(repository)
     ran = assay("log", "--at", "mail/send.py:8")
     assert (ran.status, "+def send_mail(" in ran.out) == (0, True)
-    assert "leave out QUESTION" in assay("log", "tea", ".", "--at", "mail/send.py:8").err
+    assert "leave out query" in assay("log", "tea", ".", "--at", "mail/send.py:8").err
     assert assay("log", repository, "--at", "mail/send.py:8").out == ran.out
     assert "is neither a place nor a name" in assay("log", "--at", "mail/send.py").err
 

@@ -54,7 +54,7 @@ def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.Monke
             "search mail . mail --index x",
             "assay: --index names one index, and several paths were given: take them one by one",
         ),
-        ("search mail . --budget 3", "assay: a budget of 3 tokens holds no line of the best hit; give it more"),
+        ("search mail . --budget 3", "assay: the budget holds no line of the best hit; give it more"),
         ("search mail . --no-refresh --index x", "yet: leave out --no-refresh, or run assay index"),
         ("search 'kind:klass x' .", "unknown kind"),
         ("search '/(/ x' .", "not a regular expression"),
@@ -80,7 +80,7 @@ def test_a_broken_settings_file_is_named_with_its_line(assay, project: Path):
 def test_a_folder_with_nothing_to_search_is_said(assay, tmp_path: Path):
     ran = assay("search", "mail", tmp_path)
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == f"assay: nothing to search in '{tmp_path}': it holds no file\n"
+    assert ran.err == f"assay: nothing to search in '{tmp_path}': it holds no file\nassay: nothing found\n"
     assert assay("index", tmp_path).status == 1
     (tmp_path / "image.png").write_bytes(b"\x89PNG\0\0")
     ran = assay("search", "mail", tmp_path)
@@ -130,7 +130,7 @@ def _raise(error: BaseException) -> None:
 
 def test_a_reader_that_leaves_early_and_an_output_that_is_closed_are_success(project: Path):
     assay = f"{quote(sys.executable)} -m assay search 'send mail' . -k 5"
-    script = f"({assay} --full; echo $? >&2) | head -c 1 >/dev/null; {assay} >&-; echo $? >&2"
+    script = f"({assay} --detail full; echo $? >&2) | head -c 1 >/dev/null; {assay} >&-; echo $? >&2"
     done = subprocess.run(["bash", "-c", script], cwd=project, capture_output=True, text=True, check=True)
     assert done.stderr.split() == ["0", "0"]
 
@@ -168,8 +168,9 @@ UNPRIVILEGED = """
 import contextlib, io, json, os, sys
 sys.path.insert(0, sys.argv[1])
 if os.getuid() == 0:  # who may read everything
-    from assay.cli import main, search, status, answer  # before the right to read them is gone
+    from assay.cli import main, find, hit_text, progress  # before the right to read them is gone
     import assay.operations.published, assay.cli.workspaces, assay.search.folder_index
+    import assay.operations.local_roots, assay.operations.search
     import assay.corpus.walk, assay.encode.static
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 from assay.cli.main import run

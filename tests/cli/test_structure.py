@@ -15,7 +15,7 @@ def test_an_outline_lists_signatures_with_their_lines(assay, project: Path, monk
     assert assay("outline", "mail/send.py").out.startswith("mail/send.py\n")
     rows = [json.loads(row) for row in assay("outline", ".", "--format", "jsonl", "--file", "*.js").out.splitlines()]
     assert {row["path"] for row in rows} == {"web/router.js"}
-    assert list(rows[0]) == ["path", "line", "end_line", "depth", "kind", "name", "signature"]
+    assert list(rows[0]["declarations"][0]) == ["line", "end_line", "depth", "kind", "name", "signature"]
     assert assay("outline", "--file", "*.none").status == 1
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.cli import answer
+from assay.cli import hit_text as answer
 from assay.io.terminal import WIDEST
 from assay.search.display import lines, terms_to_mark
 from assay.values import Chunk, Hit

@@ -173,7 +173,7 @@ def test_a_ranking_is_trained_and_can_be_searched_with(assay, judged: Path, proj
     assert ran.out.endswith(f"written to {out}; use it with --set search.weights={out}\n")
     assert ran.err == "mail: 2 chunks\nshop: 2 chunks\ncode: learning from 4 queries\n"
     found, shipped = (
-        json.loads(assay("search", "send_mail", project, "--format", "json", *more).out)["hits"][0]
+        json.loads(assay("search", "send_mail", project, "--format", "json", "--explain", *more).out)["hits"][0]
         for more in (("--set", f"search.weights={out}"), ())
     )
     assert found["path"] == shipped["path"] == "mail/send.py"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from assay.operations.answer import queries_of
+from assay.operations.joint_answer import queries_of
 from assay.operations.workspace import Workspace, open_workspace
 from assay.settings import load
 

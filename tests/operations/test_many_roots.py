@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.operations.answer import Answer, answer, queries_of
+from assay.operations.joint_answer import JointAnswer, joint_answer, queries_of
 from assay.operations.workspace import (
     RootOpening,
     joint_searches,
@@ -42,9 +42,9 @@ def write_root(root: Path, chance: random.Random) -> Path:
     return root
 
 
-def asked(roots: list[str], question: str = "where is mail sent", **how: object) -> Answer:
+def asked(roots: list[str], question: str = "where is mail sent", **how: object) -> JointAnswer:
     opened = open_many(roots, RootOpening(lambda _: Settings(), **how))  # type: ignore[arg-type]
-    found = answer(opened.workspaces, queries_of([question]), 10)
+    found = joint_answer(joint_searches(opened.workspaces), queries_of([question]), 10, rooted=True)
     assert {problem.where for problem in found.problems} == set()
     return found
 
@@ -52,20 +52,18 @@ def asked(roots: list[str], question: str = "where is mail sent", **how: object)
 def test_a_hit_of_one_root_stays_among_the_first_with_many_others(project: Path, others: list[str]):
     found = asked([*others, str(project)])
     assert found.relevant
-    assert f"{project}/mail/send.py" in [hit.chunk.path for hit in found[:5]]
-    assert {hit.chunk.root for hit in found} <= {str(project), *others}
+    assert (str(project), "mail/send.py") in [(hit.chunk.root, hit.chunk.path) for hit in found.hits[:5]]
+    assert {hit.chunk.root for hit in found.hits} <= {str(project), *others}
 
 
 def test_roots_answer_alike_in_any_order(project: Path, others: list[str]):
     roots = [*others[:12], str(project)]
     first = asked(roots, "sort the sensors")
-    assert len(first) == 10
+    assert len(first.hits) == 10
     for _ in range(3):
         random.Random(1).shuffle(roots)
         again = asked(roots, "sort the sensors")
-        assert [(hit.chunk.path, hit.chunk.start_line, hit.score) for hit in again] == [
-            (hit.chunk.path, hit.chunk.start_line, hit.score) for hit in first
-        ]
+        assert again.hits == first.hits
 
 
 def test_a_question_over_many_roots_is_one_search_of_them_all(others: list[str]):
@@ -88,7 +86,7 @@ def test_a_root_that_fails_is_named_beside_the_hits(assay, project: Path, others
     assert ran.status == 0
     assert found["hits"][0]["root"] == str(project)
     said = "no such folder: 'no/such/folder' (a question of several words goes in quotes)"
-    assert found["problems"] == [{"root": "no/such/folder", "problem": said}]
+    assert found["problems"] == [f"no/such/folder: {said}"]
     assert "not all roots were searched: no/such/folder: no such folder" in ran.err
     ran = assay("search", "mail", "here", "there")
     assert (ran.status, ran.out) == (2, "")
@@ -98,7 +96,7 @@ def test_a_root_that_fails_is_named_beside_the_hits(assay, project: Path, others
 def test_a_damaged_root_is_left_out_and_named(assay, project: Path, others: list[str]):
     roots = [project, *others[:3]]
     assert assay("index", *roots).status == 0
-    (index,) = {Path(each["location"]) for each in indexes(assay, roots) if each["root"] == others[0]}
+    index = Path(json.loads(assay("status", others[0], "--format", "json").out)["location"])
     (segment,) = index.glob("*.segment")
     segment.chmod(0o600)
     data = bytearray(segment.read_bytes())
@@ -108,12 +106,8 @@ def test_a_damaged_root_is_left_out_and_named(assay, project: Path, others: list
     found = json.loads(ran.out)
     assert ran.status == 0
     assert found["hits"][0]["root"] == str(project)
-    assert [each["root"] for each in found["problems"]] == [others[0]]
-    assert "assay index" in found["problems"][0]["problem"]
-
-
-def indexes(assay, roots: list[object]) -> list[dict]:
-    return json.loads(assay("search", "mail", *roots, "--format", "json").out)["index"]["roots"]
+    (problem,) = found["problems"]
+    assert (problem.startswith(f"{others[0]}: "), "assay index" in problem) == (True, True)
 
 
 def test_roots_with_other_settings_are_searched_by_themselves(project: Path, others: list[str]):
@@ -150,6 +144,5 @@ def test_copies_of_a_file_in_two_roots_are_one_place_that_names_the_other(projec
     copy = tmp_path / "copy"
     (copy / "mail").mkdir(parents=True)
     (copy / "mail/send.py").write_text((project / "mail/send.py").read_text())
-    (hit,) = [hit for hit in asked([str(project), str(copy)]) if hit.chunk.symbol == "send_mail"]
-    paths = [chunk.path for chunk in (hit.chunk, *hit.others)]
-    assert paths == sorted(f"{root}/mail/send.py" for root in (project, copy))
+    (hit,) = [hit for hit in asked([str(project), str(copy)]).hits if hit.chunk.symbol == "send_mail"]
+    assert [chunk.root for chunk in (hit.chunk, *hit.others)] == sorted(map(str, (project, copy)))

@@ -6,8 +6,8 @@ import pytest
 
 from assay.encode.cached_encoder import CachedEncoder
 from assay.errors import InputError, ModelUnavailable
-from assay.operations.answer import queries_of
 from assay.operations.indexes import encoder_of, index_key, location_of, root_of
+from assay.operations.joint_answer import queries_of
 from assay.operations.workspace import open_workspace
 from assay.protocols import Searcher
 from assay.search.issues import IssueSearcher

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from assay.errors import DamagedIndex
-from assay.operations.answer import answer, related_answer
-from assay.operations.workspace import open_workspace
+from assay.operations.joint_answer import joint_answer
+from assay.operations.workspace import joint_searches, open_workspace
+from assay.search.related import related_code
 from assay.settings import load
 from assay.store import arrays
 from assay.store.arrays import BLOCK, checksums
@@ -35,8 +36,9 @@ def opened(tmp_path_factory):
 
 
 def answers(workspace):
-    found = answer([workspace], QUESTIONS, 10)
-    return found, related_answer(workspace, "arrays.py", 44, 10)
+    found = joint_answer(joint_searches([workspace]), QUESTIONS, 10)
+    with workspace.guard.reading():
+        return found, related_code(workspace.snapshot, "arrays.py", 44, 10)
 
 
 def test_a_changed_bit_changes_no_answer_silently_and_is_named_with_the_command_that_rebuilds(opened):

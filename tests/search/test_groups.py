@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.search.display import by_file, grouped, others_text
+from assay.search.display import grouped, others_text
 from assay.values import Chunk, Hit
 
 
@@ -46,8 +46,3 @@ def test_a_further_block_adds_to_groups_and_changes_no_order():
     further = [hit("drop", 5), hit("stop", 6, "Task"), hit("wait", 7, "Task"), hit("go", 8, "Task")]
     assert [name for name, _ in shown(first, further)] == ["get", "run", "stop"]
     assert shown(first, further)[0][1] == ["+3 in Store: put:2, pop:3, drop:5"]
-
-
-def test_files_are_in_the_order_of_their_best_hits():
-    hits = [hit("get", 1), hit("run", 2, path="b.py"), hit("put", 3)]
-    assert [[one.chunk.symbol for one in file] for file in by_file(hits)] == [["get", "put"], ["run"]]

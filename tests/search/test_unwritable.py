@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from assay.errors import StorageError
-from assay.operations.answer import answer, related_answer
-from assay.operations.render import as_text
+from assay.operations.hits import as_text
+from assay.operations.joint_answer import JointAnswer, joint_answer
 from assay.operations.requests import Search
 from assay.operations.search import search
-from assay.operations.workspace import Workspace, open_workspace
+from assay.operations.workspace import Workspace, joint_searches, open_workspace
 from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.settings import Settings, load
@@ -67,20 +67,22 @@ def settings(root: Path, tmp_path: Path) -> Settings:
     return made
 
 
+def answer(workspace: Workspace) -> JointAnswer:
+    return joint_answer(joint_searches([workspace]), [QUERY], 5)
+
+
 def symbols(workspace: Workspace) -> list[str]:
-    return [hit.chunk.symbol for hit in answer([workspace], [QUERY], 5)]
+    return [hit.chunk.symbol for hit in answer(workspace).hits]
 
 
 @pytest.mark.parametrize("refused", [full, read_only])
 def test_the_last_version_answers_and_says_that_it_is_stale(root, settings, tmp_path, refused):
     with refused(tmp_path / "index"):
-        assert not answer([open_workspace(root, settings)], [QUERY], 5).stale, "nothing changed"
+        assert not answer(open_workspace(root, settings)).stale, "nothing changed"
     (root / "box.py").write_text("def close_box(name):\n    return name\n")
     with refused(tmp_path / "index"):
         held = open_workspace(root, settings)
-        found = answer([held], [QUERY], 5)
-        assert (symbols(held), found.stale) == (["open_box"], True)
-        assert related_answer(held, "box.py", 1, 3).stale
+        assert (symbols(held), answer(held).stale) == (["open_box"], True)
         assert "--index" in held.report.unwritten
         with pytest.raises(StorageError, match="--index"):
             open_workspace(root, settings, check_all=True)
@@ -88,7 +90,7 @@ def test_the_last_version_answers_and_says_that_it_is_stale(root, settings, tmp_
         assert (again is held, report.stale) == (True, True)
     fresh, report = held.refresh()
     assert (symbols(fresh), report.stale) == (["close_box"], False)
-    assert not answer([fresh], [QUERY], 5).stale
+    assert not answer(fresh).stale
 
 
 def test_a_server_says_so_until_it_can_write_again(root, settings, tmp_path):
@@ -115,10 +117,10 @@ def test_the_command_says_so_in_text_and_json(assay: Callable, root, tmp_path):
         assert "files of" in plain.err
         assert "changed, and this is from before" in plain.err
         found = json.loads(assay("search", "open box", root, *chosen, "--format", "json").out)
-        assert [each["stale"] for each in found["index"]["roots"]] == [True]
+        assert found["stale"]
         assert assay("index", root, *chosen).status == 2
     found = json.loads(assay("search", "close box", root, *chosen, "--format", "json").out)
-    assert [each["stale"] for each in found["index"]["roots"]] == [False]
+    assert not found["stale"]
 
 
 def test_without_any_version_nothing_answers_and_the_folder_of_an_index_is_private(root, tmp_path):

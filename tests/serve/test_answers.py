@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from assay.errors import InputError
 from assay.operations import rank, read
 from assay.operations import search as searching
+from assay.operations.hits import as_text, cursor, offset_of
 from assay.operations.related import related
-from assay.operations.render import as_text
 from assay.operations.requests import Candidates, Outline, PatternSearch, Related, Search, SearchFilter, StatusOf
-from assay.operations.sizing import cursor, offset_of
 from assay.operations.status import status
 from assay.serve.reader import Waits
 from assay.serve.session import Session
@@ -104,7 +103,7 @@ def test_what_is_related_to_a_folder_is_refused(session: Session):
 def test_another_language_is_read_or_refused_by_name(session: Session):
     german = search(session, "wo wird die Nachricht verschickt")
     assert (german.language, german.corrected, german.notes) == ("German", ["wo message sent"], [])
-    assert "read as German: wo message sent" in as_text(german)
+    assert "read as German: 'wo message sent'" in as_text(german)
     korean = search(session, "메일은 어디서 보내나요")
     assert (korean.relevant, korean.language, korean.corrected) == (False, "", [])
     assert "questions in Korean are not read: ask in English" in as_text(korean)
@@ -133,7 +132,7 @@ def test_every_answer_keeps_to_its_budget_by_a_real_tokenizer(
     page, explain = {"limit": limit, "budget": budget}, limit % 2 == 0
     answers = [
         search(session, text, keep=EVERY, explain=explain, **page),
-        related(Related(path="mail/retry.py", line=5, explain=explain, **page), session),
+        related(Related(path="mail/retry.py", line=5, **page), session),
         read.outlines(Outline(**page), session),
         read.patterns(PatternSearch("mail.$F($$$)", lang="python", **page), session),
     ]

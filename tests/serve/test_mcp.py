@@ -98,7 +98,7 @@ async def _everything(client: Client) -> None:
     assert (await _good(client, "related", path="mail/send.py", line=6))["hits"]
     assert (await _good(client, "related", name="send_mail"))["subject"]["start_line"] == 6
     (outlined,) = (await _good(client, "outline", file=["*.js"]))["files"]
-    assert outlined["signatures"] == ["1: export function matchRoute(routes, path)"]
+    assert [each["signature"] for each in outlined["declarations"]] == ["export function matchRoute(routes, path)"]
     (found,) = (await _good(client, "pattern", pattern="$S.deliver($M)", lang="python"))["matches"]
     assert (found["path"], found["start_line"], found["holes"]) == ("mail/send.py", 9, {"S": "server", "M": "message"})
     assert (await _good(client, "status"))["files"] == 4

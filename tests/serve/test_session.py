@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
 from assay.operations import search as searching
+from assay.operations.hits import Answer
 from assay.operations.indexes import index_of, location_of
 from assay.operations.requests import Facets, Search, SearchFilter
-from assay.operations.sizing import FoundAnswer
 from assay.operations.workspace import joint_searches, open_workspace
 from assay.serve.reader import StillIndexing, Waits
 from assay.serve.session import NotServed, Session
@@ -47,7 +47,7 @@ def several(project: Path) -> Session:
     return Session({project / "mail": Settings(), project / "web": Settings()}, waits=PATIENT)
 
 
-def found(session: Session, *texts: str, path: str = "", repo: tuple[str, ...] = (), **page: object) -> FoundAnswer:
+def found(session: Session, *texts: str, path: str = "", repo: tuple[str, ...] = (), **page: object) -> Answer:
     return searching.search(
         Search(texts[0], more=tuple(texts[1:]), path=path, keep=SearchFilter(repo=repo), **page), session
     )

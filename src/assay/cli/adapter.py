@@ -101,7 +101,7 @@ def _click_parameter(declared: Declared) -> click.Parameter:
         return click.Argument([declared.name], type=type_, required=required, metavar=one.metavar or None, **more)
     names = [declared.name, *one.flags]
     if one.is_flag:
-        return click.Option(names, is_flag=True, default=bool(declared.default), help=one.help)
+        return click.Option(names, is_flag=True, default=declared.default, help=one.help)
     return click.Option(
         names,
         type=type_,

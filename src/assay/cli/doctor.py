@@ -93,7 +93,7 @@ def _search() -> Finding:
     """Find the one right function of a folder."""
     from tempfile import TemporaryDirectory
 
-    from assay.operations.answer import queries_of
+    from assay.operations.joint_answer import queries_of
     from assay.operations.workspace import open_workspace
     from assay.settings import load
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "related": "Find code related to a place.",
     "outline": "List what files declare.",
     "pattern": "Find code by its structure.",
+    "read": "Print a unit, or lines, of a file.",
     "grep": "Find every line that matches, as grep does, the best files first.",
     "log": "Find commits by meaning, author, date and path.",
     "status": "Show what an index holds, what it leaves out, and what changed.",
@@ -61,7 +62,7 @@ def _choose_color(context: click.Context, _: click.Parameter, value: str) -> Non
         "candidates": "assay.cli.judge",
         "hook": "assay.cli.install",
         "token": "assay.cli.serve",
-        **dict.fromkeys(("outline", "pattern"), "assay.cli.structure"),
+        **dict.fromkeys(("search", "related", "outline", "pattern", "read", "log", "status"), "assay.cli.find"),
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

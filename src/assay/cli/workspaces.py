@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.cli.options import SettingsOptions
 from assay.cli.progress import progress
@@ -19,10 +19,6 @@ from assay.operations.workspace import OpenedRoots, RootOpening, Workspace, open
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 from assay.store.place import default_location, holds_many, is_bucket
-
-if TYPE_CHECKING:
-    from assay.operations.read import ServedFile
-
 
 PATIENCE_S = 0.5
 """How long a search waits for another process to bring an index up to date before it takes it as it was."""
@@ -50,32 +46,11 @@ def open_roots(
     return list(_open(paths, chosen, how).workspaces)
 
 
-def open_many_roots(
-    roots: Sequence[str],
-    chosen: SettingsOptions,
-    repositories: tuple[str, ...] = (),
-    *,
-    limit: int | None,
-    refresh: bool,
-) -> OpenedRoots:
-    """Open every root that can be searched, as `open_roots` does; the others are named in the answer."""
-    how = RootOpening(
-        lambda root: chosen.settings(root, limit=limit),
-        refresh=refresh,
-        patience_s=PATIENCE_S,
-        hint=True,
-        repositories=repositories,
-    )
-    return _open(roots, chosen, how)
-
-
 def _open(paths: Sequence[str], chosen: SettingsOptions, how: RootOpening) -> OpenedRoots:
     with progress() as watch:
         opened = open_many(paths, replace(how, progress=watch))
     for workspace in opened.workspaces:
-        _explain(workspace)
-        if chosen.verbose:
-            say(summary(workspace.report))
+        explain(workspace, verbose=chosen.verbose)
     return opened
 
 
@@ -151,8 +126,8 @@ def as_dict(workspace: Workspace) -> Mapping[str, Any]:
     }
 
 
-def _explain(workspace: Workspace) -> None:
-    """Say what a reader should know about an index before trusting an answer."""
+def explain(workspace: Workspace, *, verbose: bool = False) -> None:
+    """Say what a reader should know about an index before trusting an answer; in full, also what was done to it."""
     path, report = workspace.name, workspace.report
     if workspace.note:
         say(workspace.note)
@@ -164,6 +139,8 @@ def _explain(workspace: Workspace) -> None:
         say(f"{report.unwritten}; files of '{path}' changed, and this is from before")
     if not report.files:
         say(f"nothing to search in '{path}': {_empty(report)}")
+    if verbose:
+        say(summary(report))
 
 
 def _empty(report: IndexReport) -> str:
@@ -173,26 +150,14 @@ def _empty(report: IndexReport) -> str:
     return f"none of its files has text to index ({len(report.skipped)} left out, '{first.path}': {first.reason})"
 
 
-def parsed_place(place: str) -> tuple[Path, int]:
+def parsed_place(place: str) -> tuple[str, int]:
     """Take `FILE:LINE` apart; a column or a range after the line, as compilers print them, is passed over."""
     found = re.fullmatch(r"(.+?):(\d+)(?:[:-]\d+)*:?", place)
     if not found or not int(found[2]):
         raise InputError(
             f"'{place}' is neither a place nor a name: give FILE:LINE or NAME, as in src/main.py:12, Task.retry"
         )
-    return Path(found[1]), int(found[2])
-
-
-def path_below(root: Path, file: Path, typed: str) -> str:
-    """Return the path of a file as the index of a root has it."""
-    if is_bucket(typed):
-        return file.as_posix()
-    if not file.is_file():
-        raise InputError(f"no such file: '{file}'")
-    absolute = file.resolve()
-    if not absolute.is_relative_to(root):
-        raise InputError(f"'{file}' is not below '{typed}': name its folder after FILE:LINE")
-    return absolute.relative_to(root).as_posix()
+    return found[1], int(found[2])
 
 
 def root_and_file(typed: str) -> tuple[str, str]:
@@ -215,30 +180,3 @@ def roots_and_globs(paths: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     if files and (len(roots) > 1 or len(files) < len(places)):
         raise InputError(f"files and folders cannot be searched together: {some_of(paths)}; name files of one folder")
     return roots, tuple(f"./{escape(file)}" for file in files)
-
-
-def listed_files(paths: Sequence[str], globs: Sequence[str]) -> Iterator[tuple[str, ServedFile]]:
-    """Yield the files at some places, by default the current folder, in order of their paths; each file once."""
-    from assay.operations.read import files_of
-    from assay.serve.session import Session
-    from assay.settings import Settings
-
-    seen = set[Path]()
-    for typed in paths or (".",):
-        place = Path(typed)
-        if not place.exists():
-            raise InputError(f"no such file or folder: '{typed}'")
-        folder = place.parent if place.is_file() else place
-        session = Session({folder.resolve(): Settings()})
-        root, files = files_of(session, str(place.resolve()), globs)
-        if place.is_file() and not files:
-            if globs and files_of(session, str(place.resolve()), ())[1]:
-                raise InputError(f"--file leaves '{typed}' out: name the file alone, or change the globs")
-            raise InputError(f"'{typed}' is a file that no index would hold; assay status {folder} -v says why")
-        for file in files:
-            real = Path(root, file.entry.path)
-            if real in seen:
-                continue
-            seen.add(real)
-            below = real.relative_to(folder.resolve())
-            yield (folder / below).as_posix(), file

@@ -8,8 +8,8 @@ from inspect import getdoc
 from typing import Any
 
 from assay.operations import files, log, rank, read, related, requests, search, status
-from assay.operations.places import Roots
-from assay.operations.sizing import FoundAnswer
+from assay.operations.hits import Answer
+from assay.operations.roots import Roots
 from assay.parameters import Request
 
 
@@ -25,6 +25,8 @@ class Operation:
     """The same for an answer that is written as text, where that is shorter."""
     tool: Mapping[str, Any] | None = None
     """Where it is a tool of MCP, the defaults that differ from those of the request."""
+    example: str = ""
+    """A line that shows its command, where that is made of the request alone; the others are in `cli/find.py`."""
 
     @property
     def help(self) -> str:
@@ -37,10 +39,18 @@ def _as_text(run: Callable[..., Any]) -> Callable[[Any, Roots], Any]:
 
 
 OPERATIONS = (
-    Operation("search", requests.Search, FoundAnswer, search.search, _as_text(search.search), {"detail": "lines"}),
-    Operation("read", requests.Read, read.UnitText, read.read, _as_text(read.read), {}),
-    Operation("related", requests.Related, related.RelatedFound, related.related, _as_text(related.related), {}),
-    Operation("outline", requests.Outline, read.OutlineAnswer, read.outlines, tool={}),
+    Operation("search", requests.Search, Answer, search.search, _as_text(search.search), {"detail": "lines"}),
+    Operation(
+        "read",
+        requests.Read,
+        read.UnitText,
+        read.read,
+        _as_text(read.read),
+        {},
+        "assay read src/app.py --name Task.retry",
+    ),
+    Operation("related", requests.Related, related.RelatedAnswer, related.related, _as_text(related.related), {}),
+    Operation("outline", requests.Outline, read.OutlineAnswer, read.outlines, _as_text(read.outlines), {}),
     Operation("pattern", requests.PatternSearch, read.PatternAnswer, read.patterns, tool={}),
     Operation("log", requests.Log, log.LogAnswer, log.log, _as_text(log.log), {"limit": 4}),
     Operation("status", requests.StatusOf, status.Status, status.status, tool={}),

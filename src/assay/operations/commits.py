@@ -14,8 +14,8 @@ from pathlib import Path
 
 from assay.corpus.git_history import commit_ids
 from assay.errors import InputError, printable
-from assay.operations.answer import queries_of
 from assay.operations.indexes import build_of, encoder_of
+from assay.operations.joint_answer import queries_of
 from assay.operations.workspace import CorpusSearch, check
 from assay.protocols import Progress
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window
@@ -135,15 +135,15 @@ class _IndexedCommits:
 class History:
     """The commits of one repository, indexed when they are first asked about; each question adds the new ones."""
 
-    def __init__(self, root: Path, settings: Settings) -> None:
+    def __init__(self, root: Path, settings: Settings, progress: Progress | None = None) -> None:
         check(settings.search)
-        self.root, self._settings = root, settings
+        self.root, self._settings, self._progress = root, settings, progress
         self._index = HistoryIndex(root, history_location(root), encoder_of(settings), build_of(settings))
         self._known: _IndexedCommits | None = None
 
-    def search(self, question: str, keep: CommitFilter, k: int, progress: Progress | None = None) -> FoundCommits:
+    def search(self, question: str, keep: CommitFilter, k: int) -> FoundCommits:
         """Return the best `k` commits for a question, or without one the newest that a filter keeps."""
-        commits, question = self._commits(progress), question.strip()
+        commits, question = self._commits(), question.strip()
         if _ID.fullmatch(question.lower()) and not question.isalpha():
             return FoundCommits(
                 _commits_named(commits, question.lower(), keep), relevant=True, indexed=len(commits.messages)
@@ -164,9 +164,9 @@ class History:
         found = tuple(commits.commit_of(hit, wanted) for hit in list(best.values())[:k])
         return FoundCommits(found, bool(found), len(commits.messages))
 
-    def _commits(self, progress: Progress | None) -> _IndexedCommits:
+    def _commits(self) -> _IndexedCommits:
         """Return all commits; the same object while nothing was committed."""
-        snapshot = self._index.snapshot(progress)
+        snapshot = self._index.snapshot(self._progress)
         if self._known is None or self._known.snapshot is not snapshot:
             self._known = _IndexedCommits(snapshot)
         return self._known

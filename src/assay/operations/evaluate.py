@@ -10,9 +10,10 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import match
 from assay.measure.measures import parse
+from assay.operations.hits import FoundUnit
 from assay.values import Hit, Judgment
 
-Run = Mapping[str, Sequence[Hit | str]]
+Run = Mapping[str, Iterable[FoundUnit | Hit | str]]
 """By the id of a query, its results, best first: hits, or targets such as `path:3-9` and `path`."""
 Grades = Mapping[str, Mapping[str, int] | Iterable[str]]
 """By the id of a query, its targets with their grades; targets alone are right."""
@@ -57,7 +58,7 @@ def _grades(qrels: Grades | Iterable[Judgment]) -> dict[str, dict[str, int]]:
     return grades
 
 
-def _span(result: Hit | str) -> Span:
+def _span(result: FoundUnit | Hit | str) -> Span:
     if isinstance(result, str):
         return span_of(result)
     chunk = result.chunk

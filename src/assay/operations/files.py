@@ -21,10 +21,10 @@ from assay.corpus.remotes import HostLinks, host_links
 from assay.corpus.walk import LARGEST_BYTES, folder_level, is_openable
 from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
-from assay.operations.places import NotServed, Place, Roots
+from assay.operations.hits import answer_type, offset_of
+from assay.operations.hits import cursor as cursor_of
 from assay.operations.requests import FileLines, Find, Names, Tree
-from assay.operations.sizing import answer_type, offset_of
-from assay.operations.sizing import cursor as cursor_of
+from assay.operations.roots import NotServed, Place, Roots
 from assay.store.snapshot import Snapshot
 
 LARGEST_SHOWN = 10_000_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from threading import BoundedSemaphore
 
 from assay.corpus import line_history
@@ -11,12 +12,13 @@ from assay.corpus.blocks import lines_of
 from assay.corpus.line_history import BlamedLines, LineCommit
 from assay.corpus.remotes import host_links
 from assay.errors import AssayError, InputError
-from assay.operations.commits import FoundCommit, commit_text, reason_of
+from assay.operations.commits import FoundCommit, FoundCommits, commit_text, commits_text, reason_of
 from assay.operations.files import FileLinks, ReadFile, check_file_line, links_to, read_file
-from assay.operations.places import Roots
+from assay.operations.hits import answer_type, as_text
 from assay.operations.read import span_of
 from assay.operations.requests import MOST_CHANGES, Blame, LineHistory, Log, LogKeep
-from assay.operations.sizing import OVERHEAD, answer_type, cost, fitting, most_fitting
+from assay.operations.roots import Place, Roots
+from assay.operations.sizing import OVERHEAD, cost, fitting, most_fitting
 from assay.search.display import worth_showing
 from assay.search.history import CommitFilter
 from assay.terms import tokens
@@ -131,6 +133,7 @@ class LogAnswer:
     """Commits, best first, or without a question the newest."""
 
     root: str
+    """Empty if several were asked: then each commit has its own."""
     commits: list[FoundCommit]
     relevant: bool
     """Whether any was found."""
@@ -139,23 +142,41 @@ class LogAnswer:
 
 
 def log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
-    """Return the commits that answer a question; a path below the root keeps those that changed something there."""
-    keep = request.keep
+    """Return the commits that answer a question, of one repository or of all roots, the best or newest first.
+
+    A path below a root keeps those that changed something there.
+    """
     if request.line:
-        if request.query or keep != LogKeep():
+        if request.query or request.keep != LogKeep():
             raise InputError("line says which commits: leave out query, author, since, until and file")
-        return unit_log(request, roots, is_text=is_text)
-    place = roots.place(request.path)
-    wanted = CommitFilter(keep.author, keep.since, keep.until, place.globs(keep.file))
-    found = place.reader.history.search(request.query, wanted, request.limit)
-    commits = found.commits
+        return _unit_log(request, roots, is_text=is_text)
+    if request.path or not roots.are_several:
+        place = roots.place(request.path)
+        found = _commits(request, place)
+        root, commits = place.reader.name, list(found.commits)
+        relevant, indexed = found.relevant, found.indexed
+    else:
+        each = {place.reader.name: _commits(request, place) for place in map(roots.place, map(str, roots.roots))}
+        every = [replace(commit, root=name) for name, one in each.items() for commit in one.commits]
+        key = _newest if not request.query.strip() else lambda commit: -commit.score
+        root, commits = "", sorted(every, key=key)[: request.limit]
+        relevant, indexed = bool(commits), sum(one.indexed for one in each.values())
     if is_text and request.query.strip():
         commits = commits[: worth_showing([commit.score for commit in commits])]
-    shown = _fitting(commits, request.budget, is_text=is_text)
-    return LogAnswer(place.reader.name, shown, found.relevant, found.indexed)
+    return LogAnswer(root, _fitting(commits, request.budget, is_text=is_text), relevant, indexed)
 
 
-def unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
+def _commits(request: Log, place: Place) -> FoundCommits:
+    keep = request.keep
+    wanted = CommitFilter(keep.author, keep.since, keep.until, place.globs(keep.file))
+    return place.reader.history.search(request.query, wanted, request.limit)
+
+
+def _newest(commit: FoundCommit) -> float:
+    return -datetime.fromisoformat(commit.date).timestamp()
+
+
+def _unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
     """Return the commits that changed the unit around a line, the newest first, each with what it changed there."""
     path, line = request.path, request.line
     file = read_file(roots, path)
@@ -198,3 +219,10 @@ def _shorten_body(commit: FoundCommit, left: int, *, is_text: bool) -> FoundComm
         return replace(commit, body="\n".join(body[:count]), lines=())
 
     return first(most_fitting(len(body), left, lambda count: _cost(first(count), is_text=is_text, whole=True)))
+
+
+@as_text.register
+def _(answer: LogAnswer) -> str:
+    if not answer.commits:
+        return f"no commit found, of {answer.indexed}"
+    return commits_text(answer.commits).rstrip("\n")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import InputError, counted
+from assay.operations.hits import answer_type, as_text
 from assay.operations.requests import Candidates
-from assay.operations.sizing import answer_type
 from assay.programs.requests import RunnerOptions
 from assay.programs.samples import Samples, references
 from assay.programs.samples import read as read_samples
@@ -264,3 +264,12 @@ def rank_candidates(request: Candidates) -> Order:
         for each in best_first(chosen.rank(task, candidates))
     ]
     return Order(chosen.name, placed)
+
+
+@as_text.register
+def _(answer: Order) -> str:
+    rows = []
+    for place, each in enumerate(answer.programs, 1):
+        line = f", line {each.line}" if each.line > 0 else ""
+        rows.append(f"{place}. program {each.index}: {each.score:.3f} {each.fault}{line}".rstrip())
+    return "\n".join(rows)

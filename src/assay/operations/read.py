@@ -6,8 +6,9 @@ Files are read as they are now, so nothing has to be indexed first; they are tho
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.corpus.blocks import lines_of
@@ -17,25 +18,27 @@ from assay.corpus.walk import walk
 from assay.corpus.walked_files import FileEntry, Skipped
 from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, nearest
-from assay.operations.answer import language_named
 from assay.operations.files import check_file_line, read_file
-from assay.operations.places import Place, Roots
+from assay.operations.hits import answer_type, as_text, joined, offset_of, rooted_path, with_line_numbers
+from assay.operations.hits import cursor as cursor_of
+from assay.operations.joint_answer import language_named
 from assay.operations.requests import Outline, PatternSearch, Read
-from assay.operations.sizing import OVERHEAD, answer_type, cost, most_fitting, offset_of, with_line_numbers
-from assay.operations.sizing import cursor as cursor_of
+from assay.operations.roots import Place, Roots
+from assay.operations.sizing import OVERHEAD, cost, most_fitting
 from assay.search.filters import keeping
 from assay.terms import tokens
 
 if TYPE_CHECKING:
-    from assay.corpus.code_pattern import Pattern, PatternMatch
+    from assay.corpus.code_pattern import Pattern
 
 DEADLINE_S = 20.0
 """How long files are read for one answer; what is left is for the next page."""
-_LONGEST_SHOWN = 60
-"""Lines of a match that are shown."""
+_FRACTION = 0.25
+"""Of a budget, at most, that one match takes."""
 _LONGEST_HOLE = 200
+"""Characters of what a hole stands for, in a match that is cut."""
 _STRIDE = 1_000_000  # more matches than a file may hold: it is no larger
-DOUBT = "the pattern is no {} by itself, which may be why nothing matches: write whole expressions or statements"
+_DOUBT = "the pattern is no {} by itself, which may be why nothing matches: write whole expressions or statements"
 
 
 @answer_type
@@ -44,10 +47,18 @@ class FileOutline:
 
     path: str
     language: str
-    signatures: list[str]
-    """`LINE: signature`, indented by how deep it is nested; headings for prose."""
+    declarations: list[OutlineEntry]
+    """Of prose its headings."""
+    left_out: int = 0
+    """How many more there are, where the budget holds no more."""
     root: str = ""
     """Of an answer from several roots, the one that holds this."""
+
+    @property
+    def rows(self) -> list[str]:
+        """Each declaration as a line: its number, then its signature, indented by how deep it is nested."""
+        more = [f"… {self.left_out} more: give a larger budget"] if self.left_out else []
+        return [*(f"{one.line}: {'  ' * one.depth}{one.signature}" for one in self.declarations), *more]
 
 
 @answer_type
@@ -107,19 +118,20 @@ class ServedFile:
         return None if isinstance(found, Skipped) else found
 
 
-def outlines(request: Outline, roots: Roots) -> OutlineAnswer:
+def outlines(request: Outline, roots: Roots, *, is_text: bool = False) -> OutlineAnswer:
     """Return the outlines of as many files as a page holds; a file that declares nothing is left out."""
     root, entries = files_of(roots, request.path, request.file)
     question = ("outline", request.path, *request.file)
     start = offset_of(request.cursor, question, _version(entries))
+    cost_of = _text_cost if is_text else cost
     left, shown, at, ends = request.budget - OVERHEAD, list[FileOutline](), start, time.monotonic() + DEADLINE_S
     for entry in entries[start:]:
         found = outline_of(entry)
         if found is not None:
-            if len(shown) == request.limit or (cost(found) > left and shown):
+            if len(shown) == request.limit or (cost_of(found) > left and shown):
                 break
-            found = _shortened(found, left)
-            left -= cost(found)
+            found = _shortened(found, left, cost_of)
+            left -= cost_of(found)
             shown.append(found)
         at += 1
         if time.monotonic() > ends:
@@ -128,21 +140,58 @@ def outlines(request: Outline, roots: Roots) -> OutlineAnswer:
     return OutlineAnswer(root, shown, after)
 
 
+def outlined_files(request: Outline, roots: Roots) -> Iterator[FileOutline]:
+    """Yield the outlines of all files."""
+    return filter(None, map(outline_of, files_of(roots, request.path, request.file)[1]))
+
+
+def _text_cost(found: FileOutline) -> int:
+    return tokens("\n".join((found.path, *found.rows))) + 1
+
+
 def patterns(request: PatternSearch, roots: Roots) -> PatternAnswer:
     """Return the matches of a pattern in the files of its language."""
     from assay.corpus.code_pattern import Pattern
 
-    language = language_named(request.lang)
-    sought = Pattern(request.pattern, language)
-    root, every = files_of(roots, request.path, request.file)
-    entries = [each for each in every if may_be(each.entry, language)]
+    sought = Pattern(request.pattern, language_named(request.lang))
+    root, entries = _files_of_language(request, roots)
     question, version = ("pattern", request.pattern, request.lang, request.path, *request.file), _version(entries)
     start = divmod(offset_of(request.cursor, question, version), _STRIDE)
     shown, (file, number), looked = _filled(entries, sought, start, request)
     more = file < len(entries)
     after = cursor_of(file * _STRIDE + number, question, version) if more else ""
-    doubtful = not shown and not request.cursor and not more and not sought.parses
-    return PatternAnswer(root, shown, looked, DOUBT.format(language) if doubtful else "", after)
+    is_empty = not shown and not request.cursor and not more
+    return PatternAnswer(root, shown, looked, doubt_of(request) if is_empty else "", after)
+
+
+def doubt_of(request: PatternSearch) -> str:
+    """Return what may be wrong with a pattern that matches nothing, or nothing."""
+    from assay.corpus.code_pattern import Pattern
+
+    language = language_named(request.lang)
+    return "" if Pattern(request.pattern, language).parses else _DOUBT.format(language)
+
+
+class FileMatches(NamedTuple):
+    """The matches of a pattern in a file."""
+
+    path: str
+    matches: list[PatternPlace]
+
+
+def matched_files(request: PatternSearch, roots: Roots) -> Iterator[FileMatches]:
+    """Yield every file of the language of a pattern with its matches, if any."""
+    from assay.corpus.code_pattern import Pattern
+
+    sought = Pattern(request.pattern, language_named(request.lang))
+    for file in _files_of_language(request, roots)[1]:
+        yield FileMatches(file.entry.path, list(pattern_matches(file, sought)))
+
+
+def _files_of_language(request: PatternSearch, roots: Roots) -> tuple[str, list[ServedFile]]:
+    language = language_named(request.lang)
+    root, every = files_of(roots, request.path, request.file)
+    return root, [each for each in every if may_be(each.entry, language)]
 
 
 def _filled(
@@ -154,8 +203,8 @@ def _filled(
         for number, match in enumerate(pattern_matches(entries[at], sought)):
             if (at, number) < start:
                 continue
-            found = _matched(entries[at], match, left)
-            if len(shown) == request.limit or (shown and (cost(found) > left or not found.complete)):
+            found = _shortened_match(match, int(request.budget * _FRACTION))
+            if len(shown) == request.limit or (shown and cost(found) > left):
                 return shown, (at, number), at - start[0] + 1
             left -= cost(found)
             shown.append(found)
@@ -164,27 +213,27 @@ def _filled(
     return shown, (len(entries), 0), len(entries) - start[0]
 
 
-def pattern_matches(file: ServedFile, sought: Pattern) -> Iterator[PatternMatch]:
+def pattern_matches(file: ServedFile, sought: Pattern) -> Iterator[PatternPlace]:
     """Yield the matches in a file, none where it is of another language."""
     text = file.text
     if text is not None and language_of(file.entry.path, text) == sought.language:
-        yield from sought.matches(text)
+        for each in sought.matches(text):
+            place = (file.entry.path, each.start_line, each.end_line)
+            yield PatternPlace(*place, each.text, dict(each.holes), root=file.root)
 
 
-def _matched(file: ServedFile, match: PatternMatch, left: int) -> PatternPlace:
-    """Return a match as it is answered, with as many of its lines as fit."""
-    most = _LONGEST_HOLE
-    holes = {name: text if len(text) <= most else f"{text[:most]}…" for name, text in match.holes.items()}
-    whole = PatternPlace(file.entry.path, match.start_line, match.end_line, match.text, holes, root=file.root)
-    lines = lines_of(match.text)
-    if len(lines) <= _LONGEST_SHOWN and cost(whole) <= left:
+def _shortened_match(whole: PatternPlace, most_tokens: int) -> PatternPlace:
+    """Return a match, of a long one the first lines."""
+    if cost(whole) <= most_tokens:
         return whole
+    most = _LONGEST_HOLE
+    holes = {name: text if len(text) <= most else f"{text[:most]}…" for name, text in whole.holes.items()}
+    lines = lines_of(whole.text)
 
     def first(count: int) -> PatternPlace:
-        return replace(whole, text="".join(lines[:count]), complete=False)
+        return replace(whole, text="".join(lines[:count]), holes=holes, complete=count == len(lines))
 
-    most = min(len(lines), _LONGEST_SHOWN)
-    return first(most_fitting(most, left, lambda count: cost(first(count))))
+    return first(most_fitting(len(lines), most_tokens, lambda count: cost(first(count))))
 
 
 def files_of(roots: Roots, path: str, globs: Sequence[str]) -> tuple[str, list[ServedFile]]:
@@ -194,7 +243,12 @@ def files_of(roots: Roots, path: str, globs: Sequence[str]) -> tuple[str, list[S
     """
     if path or not roots.are_several:
         place = roots.place(path)
-        return place.reader.name, _kept_files(place, globs, "")
+        files = _kept_files(place, globs, "")
+        if not files and (place.reader.root / place.inside).is_file():
+            is_held = bool(globs and _kept_files(place, (), ""))
+            no_index = "is a file that no index would hold; its folder's status says why"
+            raise InputError(f"file leaves '{path}' out: change the globs" if is_held else f"'{path}' {no_index}")
+        return place.reader.name, files
     places = [roots.place(str(root)) for root in roots.roots]
     return "", [file for place in places for file in _kept_files(place, globs, place.reader.name)]
 
@@ -220,29 +274,19 @@ def outline_of(file: ServedFile) -> FileOutline | None:
     path, text = file.entry.path, file.text
     if text is None or not (found := outline(path, text)):
         return None
-    return FileOutline(path, language_of(path, text), list(map(line_of, found)), file.root)
+    return FileOutline(path, language_of(path, text), found, root=file.root)
 
 
-def entries_of(file: ServedFile) -> list[OutlineEntry]:
-    """Return what a file declares, in order."""
-    return outline(file.entry.path, file.text) if file.text is not None else []
-
-
-def line_of(entry: OutlineEntry) -> str:
-    """Return a declaration as a line of an outline: its number, then its signature, indented."""
-    return f"{entry.line}: {'  ' * entry.depth}{entry.signature}"
-
-
-def _shortened(found: FileOutline, left: int) -> FileOutline:
-    """Return the outline of one file with as many of its signatures as fit, and how many more there are."""
-    if cost(found) <= left:
+def _shortened(found: FileOutline, left: int, cost_of: Callable[[FileOutline], int]) -> FileOutline:
+    """Return the outline of one file with as many of its declarations as fit, and how many more there are."""
+    if cost_of(found) <= left:
         return found
-    every = found.signatures
+    every = found.declarations
 
     def first(count: int) -> FileOutline:
-        return replace(found, signatures=[*every[:count], f"… {len(every) - count} more: give a larger budget"])
+        return replace(found, declarations=every[:count], left_out=len(every) - count)
 
-    return first(most_fitting(len(every) - 1, left, lambda count: cost(first(count))))
+    return first(most_fitting(len(every) - 1, left, lambda count: cost_of(first(count))))
 
 
 _LONGEST_LINE = 1000
@@ -347,3 +391,29 @@ def _clip(line: str) -> str:
     end = "\n" * line.endswith("\n")
     more = len(line) - len(end) - _LONGEST_LINE
     return line if more <= 0 else f"{line[:_LONGEST_LINE]}… {more:,} more characters{end}"
+
+
+@as_text.register
+def _(answer: UnitText) -> str:
+    named = f" {answer.kind} {answer.name}".rstrip() if answer.name else ""
+    more = "" if answer.complete else f"\n… the budget ends here; read on from line {answer.end_line + 1}"
+    head = f"{answer.path}:{answer.start_line}-{answer.end_line} of {answer.lines}{named}"
+    return f"{head}\n{with_line_numbers(answer.text, count(answer.start_line))}{more}"
+
+
+@as_text.register
+def _(answer: OutlineAnswer) -> str:
+    blocks = ["\n".join((rooted_path(file.root, file.path), *file.rows)) for file in answer.files]
+    return joined(blocks or ["no file there declares anything"], answer.cursor)
+
+
+@as_text.register
+def _(answer: PatternAnswer) -> str:
+    blocks = list(map(_match, answer.matches)) or [f"no match in {answer.files} files"]
+    return joined([*blocks, *([answer.note] if answer.note else [])], answer.cursor)
+
+
+def _match(match: PatternPlace) -> str:
+    part = "" if match.complete else " (its first lines)"
+    place = f"{rooted_path(match.root, match.path)}:{match.start_line}-{match.end_line}{part}"
+    return f"{place}\n{with_line_numbers(match.text, count(match.start_line))}"

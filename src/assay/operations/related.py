@@ -5,18 +5,28 @@ A place is one line, so that an answer takes few tokens; a page of it holds as m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, field, replace
 from typing import Literal, TypeVar
 
-from assay.errors import InputError
-from assay.operations.answer import RelatedAnswer, related_answer
-from assay.operations.places import NotServed, Place, Roots, WorkspaceView
+from assay.errors import InputError, printable
+from assay.operations.hits import answer_type, as_text, offset_of
+from assay.operations.hits import cursor as cursor_of
 from assay.operations.requests import Definitions, References, Related
+from assay.operations.roots import NotServed, Place, Roots, WorkspaceView
 from assay.operations.search import DEEPEST
-from assay.operations.sizing import OVERHEAD, answer_type, cost, fitting, offset_of
-from assay.operations.sizing import cursor as cursor_of
-from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace, place_text
+from assay.operations.sizing import OVERHEAD, cost, fitting
+from assay.operations.workspace import Workspace
+from assay.search.related import (
+    GROUPS,
+    Group,
+    RelatedCode,
+    RelatedPlace,
+    declaration_of,
+    definitions_at,
+    references_at,
+    related_code,
+)
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 
@@ -45,14 +55,20 @@ class RelatedUnit:
     among: int = 1
     """Above 1: the code does not say which definition is meant; this is one of so many of that name."""
     lines: list[int] = field(default_factory=list)
-    """Every line of a caller or a test that calls the unit."""
+    """Every line of a caller or a test that calls the unit, if there are several."""
     score: float = 0.0
     """The cosine, of what is alike."""
 
 
 @answer_type
-class RelatedFound:
-    """What has to do with a unit, in the groups callers, callees, tests and alike, in this order."""
+class RelatedAnswer:
+    """What calls a unit, what it calls, what tests it and what is alike, in this order; a sequence of its hits.
+
+    >>> import assay
+    >>> answer = assay.Index(".").related("mail/send.py", 6)
+    >>> answer.subject.symbol
+    'send_mail'
+    """
 
     root: str
     subject: RelatedUnit
@@ -67,6 +83,22 @@ class RelatedFound:
     cursor: str = ""
     """For the next page; empty at the end."""
 
+    def __bool__(self) -> bool:
+        """Say whether anything was found."""
+        return bool(self.hits)
+
+    def __len__(self) -> int:
+        """Count the places."""
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[RelatedUnit]:
+        """Yield every place, group by group."""
+        return iter(self.hits)
+
+    def of(self, group: Group) -> list[RelatedUnit]:
+        """Return the places of one group: callers, callees, tests or alike."""
+        return [unit for unit in self.hits if unit.group == group]
+
 
 @answer_type
 class PlacesFound:
@@ -79,7 +111,7 @@ class PlacesFound:
     """True: files changed that are not in the index yet; ask again for what is in them."""
 
 
-def related(request: Related, roots: Roots, *, is_text: bool = False) -> RelatedFound:
+def related(request: Related, roots: Roots, *, is_text: bool = False) -> RelatedAnswer:
     """Return what has to do with the unit at a line of a file, or with the one of a name, there or anywhere."""
     path, line, name = request.path, request.line, request.name
     if bool(line) == bool(name):
@@ -88,25 +120,33 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
     question = ("related", path, line, name)
     start = offset_of(request.cursor, question, view.version)
     depth = min(start + request.limit, DEEPEST)
-    answer = _places_found(lambda: related_answer(view.workspace, place.inside, line, depth, name))
-    shown, taken = _fitting(answer, start, request, is_text=is_text)
-    code = answer.code
+    code = _places_found(lambda: _related_code(view.workspace, place.inside, line, depth, name))
+    shown, taken = _fitting(code, start, request, is_text=is_text)
     more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
-    return RelatedFound(
+    return RelatedAnswer(
         place.reader.name,
-        related_unit(answer.subject, explain=request.explain),
+        _unit(code.subject),
         shown,
         {group: code.total[group] for group in GROUPS},
-        answer.note,
-        answer.stale or view.stale,
+        code.note,
+        view.workspace.report.stale or view.stale,
         cursor_of(start + taken, question, view.version) if more else "",
     )
 
 
+def _related_code(workspace: Workspace, path: str, line: int, k: int, name: str) -> RelatedCode:
+    """Return what has to do with the unit at a line, or with the one of a name below a path, `k` places a group.
+
+    The subject says of how many declarations of the name it is one.
+    """
+    with workspace.guard.reading():
+        path, line, among = declaration_of(workspace.snapshot, name, path) if name else (path, line, 1)
+        found = related_code(workspace.snapshot, path, line, k)
+    return replace(found, subject=replace(found.subject, among=among))
+
+
 def definitions(request: Definitions, roots: Roots) -> PlacesFound:
     """Return where a name on a line of a file is defined."""
-    from assay.search.related import definitions_at
-
     return _places(
         request, roots, lambda snapshot, inside: definitions_at(snapshot, inside, request.line, request.name)
     )
@@ -114,8 +154,6 @@ def definitions(request: Definitions, roots: Roots) -> PlacesFound:
 
 def references(request: References, roots: Roots) -> PlacesFound:
     """Return every place that calls the unit at a line of a file."""
-    from assay.search.related import references_at
-
     return _places(request, roots, lambda snapshot, inside: references_at(snapshot, inside, request.line))
 
 
@@ -124,7 +162,7 @@ def _places(
 ) -> PlacesFound:
     place, view = _open_place(roots, request.path)
     found = _places_found(lambda: find(view.workspace.snapshot, place.inside))
-    every = [related_unit(each, explain=isinstance(request, References)) for each in found[: request.limit]]
+    every = [_unit(each) for each in found[: request.limit]]
     return PlacesFound(place.reader.name, fitting(every, request.budget - OVERHEAD), len(found), view.stale)
 
 
@@ -142,17 +180,16 @@ def _places_found(find: Callable[[], _T]) -> _T:
         raise NotServed(str(error)) from error
 
 
-def _fitting(answer: RelatedAnswer, start: int, request: Related, *, is_text: bool) -> tuple[list[RelatedUnit], int]:
+def _fitting(code: RelatedCode, start: int, request: Related, *, is_text: bool) -> tuple[list[RelatedUnit], int]:
     """Return as many places of each group as a budget holds, and how many that are at most."""
-    explain = request.explain
-    groups = {group: [related_unit(each, explain=explain) for each in answer.of(group)[start:]] for group in GROUPS}
+    groups = {group: [_unit(each) for each in code.groups[group][start:]] for group in GROUPS}
     if is_text:
         groups["alike"] = groups["alike"][:_ALIKE_FOR_MODELS]
-    left = request.budget - OVERHEAD - cost(related_unit(answer.subject, explain=explain)) - len(answer.note)
+    left = request.budget - OVERHEAD - cost(_unit(code.subject)) - len(code.note)
     taken: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     for count in range(request.limit):
         row = [groups[group][count] for group in GROUPS if count < len(groups[group])]
-        left -= sum(tokens(place_text(_place(unit))) + 1 if is_text else cost(unit) for unit in row)
+        left -= sum(tokens(place_text(unit)) + 1 if is_text else cost(unit) for unit in row)
         if left < 0 and count:
             break
         for unit in row:
@@ -161,17 +198,67 @@ def _fitting(answer: RelatedAnswer, start: int, request: Related, *, is_text: bo
     return shown, max(taken.values())
 
 
-def related_code_of(found: RelatedFound) -> RelatedCode:
-    """Return what a record says as what it was made of, for whoever writes it as text."""
-    groups = {group: tuple(_place(unit) for unit in found.hits if unit.group == group) for group in GROUPS}
-    return RelatedCode(_place(found.subject), groups, {group: found.total[group] for group in GROUPS}, found.note)
-
-
-def _place(unit: RelatedUnit) -> RelatedPlace:
-    return RelatedPlace(*astuple(unit))
-
-
-def related_unit(place: RelatedPlace, *, explain: bool) -> RelatedUnit:
+def _unit(place: RelatedPlace) -> RelatedUnit:
     """Return a place as it is answered."""
     unit = RelatedUnit(*astuple(place)[:-1])
-    return replace(unit, lines=list(place.lines) if explain else [], score=round(place.score, 3))
+    return replace(unit, lines=list(place.lines) if len(place.lines) > 1 else [], score=round(place.score, 3))
+
+
+_WIDEST = 100
+"""Characters of a line of code that are shown."""
+
+
+def place_text(unit: RelatedUnit) -> str:
+    """Return one place on one line."""
+    row = f"{printable(unit.path)}:{unit.start_line} {printable(unit.symbol or unit.kind)}".rstrip()
+    if unit.group == "callers" and unit.text:
+        row += f"  {printable(unit.text)[:_WIDEST]}"
+    return row + among_text(unit)
+
+
+def among_text(unit: RelatedUnit) -> str:
+    """Return of how many definitions of a name this is one, if of several."""
+    return f"  (one of {unit.among} definitions of that name)" if unit.among > 1 else ""
+
+
+@as_text.register
+def _(answer: RelatedAnswer) -> str:
+    more = f"\nmore with cursor {answer.cursor}" if answer.cursor else ""
+    return "\n".join(_related_rows(answer)) + more + "\n"
+
+
+def related_text(answer: RelatedAnswer) -> str:
+    """Return what is related as lines for a terminal, with further lines that call."""
+    return "\n".join(_related_rows(answer, also=_ALSO)) + "\n"
+
+
+_ALSO = 5
+"""Further lines of a caller that call."""
+_NOTHING = {"callers": "no caller found", "callees": "calls nothing of this repository", "tests": "no test calls it"}
+
+
+def _related_rows(answer: RelatedAnswer, also: int = 0) -> Iterator[str]:
+    subject = answer.subject
+    place = f"{printable(subject.path)}:{subject.start_line}-{subject.end_line}{among_text(subject)}"
+    yield f"{subject.symbol or subject.kind or 'lines'}  {place}"
+    if answer.note:
+        yield answer.note
+    for group in GROUPS:
+        units = answer.of(group)
+        if not units:
+            if group in _NOTHING and not answer.note:
+                yield f"{group}: {_NOTHING[group]}"
+            continue
+        more = answer.total[group] - len(units)
+        rest = f", {more:,} more" if more > 0 and group != "alike" else ""
+        yield f"{group} ({len(units)}{rest})"
+        yield from (f"  {place_text(unit)}{_also(unit, also)}" for unit in units)
+
+
+def _also(unit: RelatedUnit, most: int) -> str:
+    """Return the further lines of a caller that call, the first of many."""
+    others = unit.lines[1:]
+    if not most or not others or unit.group != "callers":
+        return ""
+    more = f" and {len(others) - most} more" if len(others) > most else ""
+    return f"  (also {', '.join(map(str, others[:most]))}{more})"

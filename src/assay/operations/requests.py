@@ -21,6 +21,8 @@ LONGEST_QUERY = 20_000
 LONGEST_PATTERN = 5000
 LAST_LINE = 10**9
 LEAST_BUDGET, USUAL_BUDGET = 500, 4000
+UNBOUNDED = 10**9
+"""Tokens, of an answer that is given whole."""
 MOST_ENTRIES = 1000
 MOST_LINES = 2000
 MOST_CHANGES = 50
@@ -74,7 +76,7 @@ def globs_option(text: str = "Only files that match; !GLOB excludes. Repeatable.
 def budget_option() -> Any:
     """Declare the parameter that limits how long an answer is."""
     text = "Tokens that the answer may take, about; whole lines."
-    return option("--budget N", text, least=LEAST_BUDGET, most=10**9, default=USUAL_BUDGET)
+    return option("--budget N", text, least=LEAST_BUDGET, most=UNBOUNDED, default=USUAL_BUDGET)
 
 
 def cursor_option() -> Any:
@@ -111,7 +113,7 @@ class SearchFilter(Request):
 
     def queries(self, texts: Sequence[str | Query], globs: Sequence[str] | None = None) -> list[Query]:
         """Return checked queries that keep this, with these globs in place of its own if there are some."""
-        from assay.operations.answer import queries_of
+        from assay.operations.joint_answer import queries_of
         from assay.values import Mode, Query
 
         mode: Mode | None = next((one for one in get_args(Mode) if one == self.mode), None)
@@ -221,7 +223,6 @@ class Related(Request):
     limit: int = limit_option(8)
     budget: int = budget_option()
     cursor: str = cursor_option()
-    explain: bool = flag("--explain", "Add every line that calls.")
 
 
 class Definitions(Request):
@@ -308,6 +309,7 @@ class StatusOf(Request):
     """Say what the index of a folder holds, what it leaves out and why, and how fresh it is; changes nothing."""
 
     path: str = path_option()
+    limit: int = limit_option(20, "Files that are named, at most, of those left out, stale or noted.", LAST_LINE)
 
 
 class Candidates(Request):

@@ -1,13 +1,13 @@
 """Search what is open, and count what is found.
 
-Command line, HTTP and MCP take the same request, and differ in how they write the answer down and in nothing else.
+Command line, Python, HTTP and MCP take the same request, and differ only in how they write the answer down.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, replace
 from threading import Lock
@@ -16,26 +16,17 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.errors import InputError
-from assay.operations.answer import Answer, joint_answer, matches_of, repositories_in
+from assay.operations.hits import Answer, FoundUnit, answer_type, offset_of
+from assay.operations.hits import cursor as cursor_of
 from assay.operations.indexes import is_quick
-from assay.operations.places import Roots, check_globs
+from assay.operations.joint_answer import JointAnswer, joint_answer, matches_of, repositories_in
 from assay.operations.requests import Facets, Matches, Question, Search
-from assay.operations.sizing import (
-    TELLING,
-    FoundAnswer,
-    Size,
-    answer_type,
-    cost,
-    offset_of,
-    sized,
-    text_cost,
-    text_of_lines,
-)
-from assay.operations.sizing import cursor as cursor_of
+from assay.operations.roots import Roots, check_globs
+from assay.operations.sizing import TELLING, Size, cost, sized, text_cost, text_of_lines
 from assay.operations.status import holdings
-from assay.operations.workspace import JointSearch, joint_searches
-from assay.search.display import grouped, worth_showing
+from assay.operations.workspace import DEPTHS, JointSearch, joint_searches
 from assay.search.display import terms_to_mark as terms_asked
+from assay.search.display import worth_showing
 from assay.search.filters import filter_mask
 from assay.search.question import query_words
 from assay.search.reference_table import numbers_in
@@ -43,10 +34,10 @@ from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 from assay.values import Problem, Query
 
-DEEPEST = 200
+DEEPEST = DEPTHS[-1]
 """Hits of one question that can be paged through."""
-_FIRST = 30
-"""Hits that one search finds; its ranking reads the texts of so many."""
+_COUNTED = 200
+"""Hits that are counted where filters alone do not decide."""
 _LISTED = 20
 _LINES_FOR_MODELS = (4, 2)
 """Telling lines of each hit for a model, which reads the unit next if these say that it is right."""
@@ -82,8 +73,7 @@ class _Scope(NamedTuple):
 
 def _scope(roots: Roots, request: Question) -> _Scope:
     """Return one place, or every root that is kept, with the questions that keep to it."""
-    texts, keep = request.texts, request.keep
-    repositories = keep.repo + repositories_in(texts)
+    texts, keep, repositories = request.texts, request.keep, repositories_asked(request)
     if request.path and repositories:
         raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
     if repositories or (not request.path and roots.are_several):
@@ -98,29 +88,39 @@ def _scope(roots: Roots, request: Question) -> _Scope:
     return _Scope(place.reader.name, searches, snapshots, view.version, queries, stale=view.stale)
 
 
-def search(request: Search, roots: Roots, *, is_text: bool = False) -> FoundAnswer:
+def repositories_asked(request: Question) -> tuple[str, ...]:
+    """Return the globs of the repositories that a question keeps to."""
+    return request.keep.repo + repositories_in(request.texts)
+
+
+def search(
+    request: Search, roots: Roots, *, is_text: bool = False, cost_of: Callable[[FoundUnit], int] = cost
+) -> Answer:
     """Return the best hits of some questions, united, in one place; of several roots, in all or some.
 
-    With `is_text`, the answer is written as text for a model: what is unlikely is left for the next page.
+    `cost_of` says how many tokens of the budget a hit takes as it is written. With `is_text`, that is text for a model,
+    and what is unlikely is left for the next page.
     """
+    cost_of = text_cost if is_text else cost_of
     scope = _scope(roots, request)
     question = ("search", *request.texts, request.path, astuple(request.keep), request.group)
     start = offset_of(request.cursor, question, scope.version)
     with turn(scope.searches, scope.queries):
-        answer = _answer(
-            scope, min(start + request.limit + 1, DEEPEST), is_grouped=request.group
-        )  # one to know of more
+        answer = _answer(scope, min(start + request.limit + 1, DEEPEST), request)  # one to know of more
         hits = answer.hits[start : start + request.limit]
         reads_text = any(query.reads_text for query in scope.queries)
         if is_text and not reads_text:  # else each hit holds what is sought
             hits = hits[: worth_showing([hit.score for hit in hits])]
-        shown, taken = sized(hits, _size(answer, scope.queries, request, is_text=is_text), scope.snapshots)
-    more = len(answer) > start + taken and start + taken < DEEPEST
+        shown, taken = sized(hits, _size(answer, scope.queries, request, cost_of), scope.snapshots)
+    more = len(answer.hits) > start + taken and start + taken < DEEPEST
     matches = answer.matches
-    return FoundAnswer(
+    return Answer(
         scope.root,
         shown,
-        **{name: getattr(answer, name) for name in ("relevant", "stale", "language", "truncated")},
+        relevant=answer.relevant,
+        stale=answer.stale,
+        language=answer.language,
+        truncated=scope.truncated,
         cursor=cursor_of(start + taken, question, scope.version) if more else "",
         corrected=list(answer.corrected),
         notes=list(answer.notes),
@@ -130,7 +130,7 @@ def search(request: Search, roots: Roots, *, is_text: bool = False) -> FoundAnsw
     )
 
 
-def _size(answer: Answer, queries: Sequence[Query], request: Search, *, is_text: bool) -> Size:
+def _size(answer: JointAnswer, queries: Sequence[Query], request: Search, cost_of: Callable[[FoundUnit], int]) -> Size:
     beside = ([*answer.corrected, answer.language], answer.notes, _named(answer.problems))
     return Size(
         request.budget,
@@ -139,8 +139,8 @@ def _size(answer: Answer, queries: Sequence[Query], request: Search, *, is_text:
         aside=sum(tokens(json.dumps(each)) for each in beside if each),
         detail=request.detail,
         queries=queries,
-        cost=text_cost if is_text else cost,
-        lines=_LINES_FOR_MODELS if is_text else TELLING,
+        cost=cost_of,
+        lines=_LINES_FOR_MODELS if cost_of is text_cost else TELLING,
     )
 
 
@@ -148,22 +148,9 @@ def _named(problems: Sequence[Problem]) -> list[str]:
     return list(map(str, problems[:_LISTED]))
 
 
-def _answer(scope: _Scope, depth: int, *, is_grouped: bool) -> Answer:
-    """Return hits in an order that every page sees: what only a deeper search finds comes after the first ones."""
-    first = joint_answer(scope.searches, scope.queries, _FIRST, rooted=not scope.root)
-    hits = grouped(first.hits) if is_grouped else list(first.hits)
-    if len(hits) < depth and len(first) >= _FIRST:
-        known = {hit.chunk.id for hit in first}
-        every = joint_answer(scope.searches, scope.queries, DEEPEST, rooted=not scope.root)
-        deeper = [hit for hit in every if hit.chunk.id not in known]
-        hits = grouped(first.hits, deeper) if is_grouped else [*hits, *deeper]
-    return replace(
-        first,
-        hits=tuple(hits[:depth]),
-        stale=first.stale or scope.stale,
-        problems=scope.problems + first.problems,
-        truncated=scope.truncated,
-    )
+def _answer(scope: _Scope, limit: int, request: Search) -> JointAnswer:
+    found = joint_answer(scope.searches, scope.queries, limit, rooted=not scope.root, is_grouped=request.group)
+    return replace(found, stale=found.stale or scope.stale, problems=scope.problems + found.problems)
 
 
 _MOST_VALUES = 250
@@ -197,7 +184,8 @@ def facets(request: Facets, roots: Roots) -> FacetCounts:
         counted = counts[0].total()
     else:
         with turn(scope.searches, scope.queries):
-            chunks = [hit.chunk for hit in joint_answer(scope.searches, scope.queries, DEEPEST, rooted=not scope.root)]
+            found = joint_answer(scope.searches, scope.queries, _COUNTED, rooted=not scope.root)
+        chunks = [hit.chunk for hit in found.hits]
         counts = tuple(Counter(getattr(chunk, name) for chunk in chunks) for name in ("root", "language", "kind"))
         counted = len(chunks)
     repositories, *most = [{value: n for value, n in each.most_common(_MOST_VALUES) if value and n} for each in counts]

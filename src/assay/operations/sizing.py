@@ -1,4 +1,4 @@
-"""Fit hits into a budget of tokens, in whole lines and whole functions; cursors that name the next page.
+"""Fit hits into a budget of tokens, in whole lines and whole functions.
 
 In full, a unit that is too long for one chunk is put together again where the budget allows; otherwise each hit has its
 telling lines, or its name alone. What does not fit is left for the next page rather than cut, unless it is the first.
@@ -9,29 +9,28 @@ high side.
 from __future__ import annotations
 
 import json
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
-from hashlib import blake2b
-from itertools import accumulate, count
-from struct import Struct, error
-from typing import Any, TypeVar, dataclass_transform
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import accumulate
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.outline import functions
-from assay.errors import InputError, printable
+from assay.errors import InputError
+from assay.operations.hits import FoundUnit, is_within, record, unit_text
 from assay.operations.requests import Detail
-from assay.search.display import cut, others_text, telling
+from assay.search.display import cut, telling
 from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 from assay.values import Chunk, Hit, Query
 
+_T = TypeVar("_T")
 OVERHEAD = 130
 """Tokens of an answer besides its entries: names of fields, place, cursor."""
 TELLING = (4,)
@@ -44,152 +43,6 @@ LONGEST_UNIT = 400
 """Lines of a unit that is put together again."""
 _MOST_KNOWN = 4096  # files of an index whose functions are remembered
 _PIECES = frozenset(("function", "method", "constructor", "test"))
-
-
-@dataclass(frozen=True, slots=True)
-class OtherPlace:
-    """A further place that a hit stands for."""
-
-    path: str
-    start_line: int
-    end_line: int
-    symbol: str
-    root: str = ""
-
-
-_T = TypeVar("_T")
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def answer_type(cls: type[_T]) -> type[_T]:
-    """Make a class a frozen, slotted record whose fields' docstrings are in the schemas of MCP and HTTP."""
-    cls.__pydantic_config__ = {"use_attribute_docstrings": True}  # type: ignore[attr-defined]
-    return dataclass(frozen=True, slots=True)(cls)
-
-
-@answer_type
-class FoundUnit:
-    """A unit of code or prose that was found."""
-
-    path: str
-    """Relative to the root."""
-    start_line: int
-    end_line: int
-    score: float
-    """For search the chance that this is right, 0 to 1."""
-    symbol: str
-    kind: str
-    language: str
-    text: str
-    """Whole lines; empty where only names are wanted."""
-    complete: bool = True
-    """Whether this is all of the function; where not, read the file around it."""
-    parent: str = ""
-    """The names around it, outermost first, with dots between; for prose the headings above."""
-    lines: list[int] = field(default_factory=list)
-    """Which lines the text has where it has only the telling ones; of names alone, those that match."""
-    description: str = ""
-    """What a language model wrote about it, if one did."""
-    why: dict[str, float] = field(default_factory=dict)
-    """The parts of the score, if asked for."""
-    root: str = ""
-    """Of an answer from several roots, the one that holds this."""
-    others: list[OtherPlace] = field(default_factory=list)
-    """What this stands for: overloads, copies in other roots; where hits are grouped, further members of its type."""
-    more: list[str] = field(default_factory=list)
-    """The same in words: +3 in Task: retry:40, stop:52, run:61."""
-
-    @property
-    def rows(self) -> str:
-        """Its lines with their numbers."""
-        return with_line_numbers(self.text, self.lines or count(max(self.start_line, 1)))
-
-
-@answer_type
-class FoundAnswer:
-    """What was found, best first."""
-
-    root: str
-    """Empty if several were searched: then each hit has its own."""
-    hits: list[FoundUnit]
-    relevant: bool = True
-    """False: nothing here is likely to be right; these are only the nearest."""
-    stale: bool = False
-    """True: files changed that are not in the index yet; ask again for what is in them."""
-    cursor: str = ""
-    """For the next page; empty at the end."""
-    corrected: list[str] = field(default_factory=list)
-    """The queries as they were searched for, where the spelling of one was corrected or one was not in English."""
-    notes: list[str] = field(default_factory=list)
-    """What the answer does without, and why, and which languages are not read; mostly empty."""
-    language: str = ""
-    """The language that a query was read in, where that is not English."""
-    problems: list[str] = field(default_factory=list)
-    """Served folders that were not searched, and why; mostly empty."""
-    truncated: bool = False
-    """True: some served folders are still being indexed for the first time."""
-    matches: int = -1
-    """How often the query's quoted texts and expressions stand in what is searched; -1 without any."""
-    matched_files: int = -1
-    """In how many files."""
-
-
-_OF_CHUNK = ("path", "start_line", "end_line", "symbol", "kind", "language", "text", "root", "parent", "description")
-
-
-def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
-    """Return a hit as it is answered."""
-    chunk = hit.chunk
-    why = {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005} if explain else {}
-    others = tuple(each for each in hit.others if not _within(each, chunk))
-    return FoundUnit(
-        **{name: getattr(chunk, name) for name in _OF_CHUNK},
-        score=round(hit.score, 3),
-        why=why,
-        others=[OtherPlace(each.path, each.start_line, each.end_line, each.symbol, each.root) for each in others],
-        more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path))),
-    )
-
-
-def as_row(entry: Any, *left_out: str) -> dict[str, Any]:
-    """Return a record as JSON lines have it: without what is empty or as it usually is."""
-    row = {}
-    for each in fields(entry):
-        value = getattr(entry, each.name)
-        usual = each.default if each.default_factory is MISSING else each.default_factory()
-        if value != usual and each.name not in left_out:
-            row[each.name] = [as_row(one) for one in value] if each.name == "others" else value
-    return row
-
-
-def qualified_name(unit: FoundUnit) -> str:
-    """Return the name of a unit below the names around it."""
-    joint = " > " if unit.kind in {"section", "cell"} else "."
-    return joint.join(part for part in (unit.parent, unit.symbol) if part)
-
-
-def rooted_path(root: str, path: str) -> str:
-    """Return a path behind its root, if it has one."""
-    return f"{root}/{path}" if root else path
-
-
-def unit_text(unit: FoundUnit) -> str:
-    """Return a unit as text for a model: its place and what it is, then its lines with their numbers."""
-    part = "" if unit.complete else " (a part)"
-    path = rooted_path(unit.root, unit.path)
-    why = f"\n  {', '.join(f'{name} {value:g}' for name, value in unit.why.items())}" if unit.why else ""
-    named = f"{unit.kind} {qualified_name(unit)}".strip()
-    head = f"{path}:{unit.start_line}-{unit.end_line} {named}{part} {unit.score:.2f}{why}"
-    more = "".join(f"\n  {printable(row)}" for row in unit.more)
-    if not unit.text:
-        return (f"{head} at {', '.join(map(str, unit.lines))}" if unit.lines else head) + more
-    return f"{head}\n{unit.rows}{more}"
-
-
-def with_line_numbers(text: str, numbers: Iterable[int]) -> str:
-    """Return lines with their numbers in the file: whoever reads code has to say where it is."""
-    lines = text.rstrip("\n").split("\n") if text else []
-    return "\n".join(f"{number:5} {line}".rstrip() for line, number in zip(lines, numbers, strict=False))
 
 
 def text_cost(unit: FoundUnit) -> int:
@@ -268,7 +121,7 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     """
     left, shown = size.budget - OVERHEAD - size.aside, list[FoundUnit]()
     for taken, hit in enumerate(hits):
-        if size.detail == "full" and any(_within(hit.chunk, one) for one in shown):
+        if any(is_within(hit.chunk, one) for one in shown):
             continue
         fitting = _fitting(hit, left, size, snapshots[hit.chunk.root], taken)
         if fitting is None and not shown:
@@ -291,13 +144,13 @@ def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int) ->
 
 
 def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:
-    hit = replace(hit, others=())
+    hit = replace(hit, chunk=replace(hit.chunk, signature=""), others=())
     best = cut(hit, size.wanted, left, lambda hit: size.cost(size.part(hit)))
     brief = size.brief(hit, hit.chunk)
     if best is None and size.cost(brief) <= left:
         return replace(brief, complete=False)
     if best is None:
-        raise InputError(f"a budget of {size.budget} tokens holds no line of the best hit; give it more")
+        raise InputError("the budget holds no line of the best hit; give it more")
     return size.part(best)
 
 
@@ -367,46 +220,3 @@ def text_of_lines(snapshot: Snapshot, numbers: Sequence[int], first: int, last: 
         if start <= last and end >= first:
             lines.update(enumerate(lines_of(snapshot.chunk(number).text), start))
     return "".join(lines.get(number, "\n") for number in range(first, last + 1))
-
-
-def _within(chunk: Chunk, shown: FoundUnit | Chunk) -> bool:
-    same = (chunk.root, chunk.path) == (shown.root, shown.path)
-    return same and shown.start_line <= chunk.start_line and chunk.end_line <= shown.end_line
-
-
-_HASH_BYTES = 6
-_PLAIN = Struct(f">Q{_HASH_BYTES}s{_HASH_BYTES}s")
-
-
-class NotOfThisList(InputError):
-    """A cursor is of another question, or of files as they were before."""
-
-
-_NONE = "invalid cursor; omit it for the first page"
-
-
-def cursor(offset: int, question: Any, version: str) -> str:
-    """Return the cursor of what comes after `offset` entries."""
-    return urlsafe_b64encode(_PLAIN.pack(offset, _digest(question), _digest(version))).decode().rstrip("=")
-
-
-def offset_of(text: str, question: Any, version: str) -> int:
-    """Return how many entries came before; 0 without a cursor."""
-    if not text:
-        return 0
-    try:
-        offset, question_digest, version_digest = _PLAIN.unpack(
-            urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
-        )
-    except (ValueError, error):
-        raise NotOfThisList(_NONE) from None
-    if question_digest != _digest(question):
-        what = "the cursor belongs to another question; repeat the arguments of the first page, or omit it"
-        raise NotOfThisList(what)
-    if version_digest != _digest(version):
-        raise NotOfThisList("files changed since the first page; ask again without the cursor")
-    return int(offset)
-
-
-def _digest(value: Any) -> bytes:
-    return blake2b(json.dumps(value).encode(), digest_size=_HASH_BYTES).digest()

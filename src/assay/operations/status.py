@@ -1,47 +1,65 @@
-"""Say what an index holds, leaves out and lags behind in, without changing it."""
+"""Say what an index holds, leaves out and lags behind in, without changing it.
+
+Every byte of the index is read, for that takes 33 ms where it has 230 MB: *whole* is what was found, not what is hoped.
+Of an index in a bucket the copies are read, of which there is one of each file then, and the answer says so.
+"""
 
 from __future__ import annotations
 
 import re
 import time
 from collections import Counter
-from dataclasses import fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from assay.errors import DamagedIndex
-from assay.operations.places import Roots
+from assay.errors import DamagedIndex, counted, printable
+from assay.operations.hits import answer_type, as_text
+from assay.operations.indexes import AnyIndex
 from assay.operations.requests import StatusOf
-from assay.operations.sizing import answer_type
+from assay.operations.roots import Roots
+from assay.search.folder_index import Freshness, IndexReport
 from assay.search.index_changes import Differences
 from assay.store.segment import Mask
 from assay.store.snapshot import Snapshot
 from assay.values import KINDS
 
-_LISTED = 20
-
 
 @answer_type
 class Status:
-    """What an index holds and leaves out."""
+    """What an index holds, leaves out and lags behind in."""
 
     root: str
+    location: str
+    """Where the index is."""
     indexed: bool
     """False: nobody has searched this root yet; a search makes the index."""
+    whole: bool
+    """Whether every byte of the index was read and is intact."""
+    damage: str
+    """What is wrong with the stored index, or empty; the next search rebuilds it."""
+    encoder: str
+    """What made its vectors."""
+    format: str
+    """What it is stored in, with its version; empty where there is none."""
     files: int
     chunks: int
-    encoder: str
-    location: str
+    described: int
+    """Chunks that a language model described."""
     size_mb: float
+    verified: str
+    """How much of it was read to see that it is intact."""
+    updated: str
+    """When it was last written, in ISO 8601 (UTC); empty where there is none."""
+    updated_s: float
+    """The same in seconds ago; -1 where there is none."""
     checked_s: float
-    """Seconds since this server looked at the files; -1 where it has not."""
-    left_out: dict[str, int]
-    """Files and folders that are not indexed, counted by reason."""
-    examples: list[str]
-    """Some of them, as path: reason."""
-    notes: int
-    """Files that were cut by lines, as their grammar failed."""
+    """Seconds since the files were last looked at to bring it up to date; -1 where they never were."""
+    compared: bool
+    """Whether it was compared with the files; False where it is read as it is."""
     added: int
     """Files that are not in the index yet; the next search sees to these and to what changed or is gone."""
     changed: int
@@ -50,55 +68,96 @@ class Status:
     """Files of the index that are gone."""
     stale: list[str]
     """Some of these, as what: path."""
-    updated_s: float
-    """Seconds since the index was last written; -1 where there is none."""
-    damage: str
-    """What is wrong with the stored index, or empty; the next search rebuilds it."""
+    rebuild_because: str
+    """Why the next search rebuilds all of it, or empty."""
     rebuilt: str
-    """Why this server made the index anew, or empty."""
+    """Why it was rebuilt when it was last brought up to date here, or empty."""
+    left_out: dict[str, int]
+    """Files and folders that are not indexed, counted by reason, most first."""
+    examples: list[str]
+    """Some of them, as path: reason."""
+    noted: dict[str, int]
+    """What is to be known about how files were cut, as where a grammar failed, with how many; most first."""
+    notes: list[str]
+    """Some of these files, as path: what."""
     languages: dict[str, int]
-    """Chunks of each language, most first; empty where it is not indexed, or the index lies in a database."""
+    """Chunks of each language, most first; empty where it is not indexed."""
     kinds: dict[str, int]
     """Chunks of each kind of unit, likewise."""
 
 
+_UNWRITTEN: Mapping[str, Any] = {"size_mb": 0.0, "verified": "", "updated": "", "updated_s": -1.0}
+_NOTHING = Freshness(IndexReport(0, 0), Differences(), 0.0, "", "", is_compared=False)
+
+
 def status(request: StatusOf, roots: Roots) -> Status:
-    """Return what the index of a place holds, without changing it; files are listed, and read where they may differ."""
+    """Return what the index of a place holds, without changing it; every byte of it is read.
+
+    Files are listed, and read where they may differ.
+    """
     reader = roots.place(request.path).reader
-    held = reader.last_view
     index = reader.index
-    standing, damage, languages, kinds = None, "", dict[str, int](), dict[str, int]()
+    found, damage, snapshot = None, "", None
     try:
-        standing = index.standing()
-        if standing and (every := index.snapshot()) is not None:
-            languages, kinds = holdings(every)
-    except DamagedIndex as found:
-        damage = str(found)
-    report, differing = (standing.report, standing.stale) if standing else (None, Differences())
-    skipped = report.skipped if report else ()
-    reasons = Counter(re.sub("^a copy of .*", "a copy of another file", each.reason) for each in skipped)
+        found = index.standing()
+        damage = index.check() if found else ""
+        snapshot = index.snapshot() if found and not damage else None
+    except DamagedIndex as error:
+        damage = str(error)
+    whole = found if found and not damage else _NOTHING
+    report, stale = whole.report, whole.stale
+    languages, kinds = holdings(snapshot) if snapshot else ({}, {})
     return Status(
         root=reader.name,
-        indexed=report is not None,
-        files=report.files if report else 0,
-        chunks=report.chunks if report else 0,
-        encoder=index.encoder.name,
         location=index.location,
-        size_mb=round((index.size_bytes() or 0) / 1e6, 1) if report else 0.0,
-        checked_s=-1.0 if reader.checked_s is None else round(reader.checked_s, 1),
-        left_out=dict(reasons.most_common(_LISTED)),
-        examples=[f"{each.path}: {each.reason}" for each in skipped[:_LISTED]],
-        notes=len(report.notes) if report else 0,
-        **{each.name: len(getattr(differing, each.name)) for each in fields(differing)},
-        stale=[f"{each.name}: {path}" for each in fields(differing) for path in getattr(differing, each.name)][
-            :_LISTED
-        ],
-        updated_s=round(max(time.time() - standing.updated_s, 0.0), 1) if standing else -1.0,
+        indexed=found is not None,
+        whole=whole is found,
         damage=damage,
-        rebuilt=held.report.rebuilt_because if held else "",
+        encoder=whole.encoder or index.encoder.name,
+        format=whole.form,
+        files=report.files,
+        chunks=report.chunks,
+        described=report.described,
+        **(_written(index, whole) if whole is found else _UNWRITTEN),
+        checked_s=-1.0 if reader.checked_s is None else round(reader.checked_s, 1),
+        compared=whole.is_compared,
+        added=len(stale.added),
+        changed=len(stale.changed),
+        removed=len(stale.removed),
+        rebuild_because=whole.rebuild_because,
+        rebuilt=reader.last_view.report.rebuilt_because if reader.last_view else "",
+        **_files(report, stale, request.limit),
         languages=languages,
         kinds=kinds,
     )
+
+
+def _written(index: AnyIndex, found: Freshness) -> dict[str, Any]:
+    """Return how large a version of an index is, how it was verified, and when it was written."""
+    return {
+        "size_mb": round((index.size_bytes() or 0) / 1e6, 1),
+        "verified": index.verified,
+        "updated": datetime.fromtimestamp(found.updated_s, UTC).isoformat(timespec="seconds"),
+        "updated_s": round(max(time.time() - found.updated_s, 0.0), 1),
+    }
+
+
+def _files(report: IndexReport, stale: Differences, most: int) -> dict[str, Any]:
+    """Return which files are stale, left out or noted: counts by reason, and some names."""
+    notes = sorted(report.notes.items())
+    return {
+        "stale": [f"{what}: {path}" for what, paths in asdict(stale).items() for path in paths][:most],
+        "left_out": _by_kind(each.reason for each in report.skipped),
+        "examples": [f"{each.path}: {each.reason}" for each in report.skipped][:most],
+        "noted": _by_kind(text for _, text in notes),
+        "notes": [f"{path}: {text}" for path, text in notes][:most],
+    }
+
+
+def _by_kind(texts: Iterable[str]) -> dict[str, int]:
+    """Count what is said of files, without what is of the one file alone: another's name, its size."""
+    kinds = (re.sub(r"^(a copy of) .*", r"\1 another file", re.sub(r"^[\d.]+ MB, ", "", text)) for text in texts)
+    return dict(Counter(kinds).most_common())
 
 
 def holdings(snapshot: Snapshot, kept: Mask | None = None) -> tuple[dict[str, int], dict[str, int]]:
@@ -112,8 +171,51 @@ def holdings(snapshot: Snapshot, kept: Mask | None = None) -> tuple[dict[str, in
         if kept is not None:
             rows = kept[base : base + len(part)]
         columns: tuple[Any, Any] = ((part.languages, part.file[rows]), (KINDS, part.kind[rows]))
-        for counted, (names, numbers) in zip(counts, columns, strict=True):
+        for tally, (names, numbers) in zip(counts, columns, strict=True):
             for name, count in zip(names, np.bincount(numbers, minlength=len(names)).tolist(), strict=True):
-                counted[name] += count
+                tally[name] += count
     languages, kinds = ({name: n for name, n in each.most_common() if name and n} for each in counts)
     return languages, kinds
+
+
+@as_text.register
+def _(answer: Status) -> str:
+    if answer.damage:
+        return f"{answer.root}: the index is damaged ({answer.damage}); a search rebuilds it"
+    if not answer.indexed:
+        return f"{answer.root}: not indexed yet; a search makes the index"
+    counts = {"added": answer.added, "changed": answer.changed, "removed": answer.removed}
+    stale = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    left_out = ", ".join(f"{name} {count}" for name, count in answer.left_out.items())
+    rows = (
+        f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.encoder}",
+        f"files since then: {stale}; a search sees to them" if stale else "up to date with the files",
+        *([f"left out: {left_out}"] if left_out else []),
+    )
+    return "\n".join(rows)
+
+
+def status_text(answer: Status, *, named: bool = False) -> str:
+    """Return the status of an intact index as rows for a terminal; with `named`, each file that it names has one."""
+    facts = {name: getattr(answer, name) for name in ("root", "location", "encoder", "files", "chunks")}
+    facts |= {"described": answer.described} if answer.described else {}
+    facts |= {"size mb": answer.size_mb, "format": answer.format, "updated": answer.updated}
+    facts["whole"] = f"yes, {answer.verified}"
+    rows = [f"{name:<10}{value}" for name, value in facts.items()]
+    stale = {what: getattr(answer, what) for what in ("added", "changed", "removed") if getattr(answer, what)}
+    for what, number in stale.items():
+        rows.append(f"{'stale':<10}{counted(number, 'file')} {what} since")
+        rows += _named(answer.stale, what, named=named)
+    if not stale:
+        rows.append(f"{'stale':<10}{'no file' if answer.compared else 'not known: it is read as it is'}")
+    if answer.rebuild_because:
+        rows.append(f"{'stale':<10}all of it: {answer.rebuild_because}")
+    for title, kinds, files in (("left out", answer.left_out, answer.examples), ("noted", answer.noted, answer.notes)):
+        rows += [f"{title:<10}{counted(number, 'file')}: {kind}" for kind, number in kinds.items()]
+        rows += [f"{'':<12}{printable(file)}" for file in files if named]
+    return "\n".join(rows) + "\n"
+
+
+def _named(files: list[str], what: str, *, named: bool) -> list[str]:
+    start = f"{what}: "
+    return [f"{'':<12}{printable(file.removeprefix(start))}" for file in files if named and file.startswith(start)]

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from glob import glob
+from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,6 +101,30 @@ def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -
     return FusedSearcher((vectors, keywords), settings.fusion)
 
 
+DEPTHS = (30, 200, 1000)
+"""How many hits a first search finds, which reads as many texts and orders them, and how many each deeper one."""
+
+
+def hits_by_depth(
+    ask: Callable[[int], Sequence[Hit]], size: int, is_enough: Callable[[Sequence[Sequence[Hit]]], bool]
+) -> list[list[Hit]]:
+    """Return the hits of a first search, then what each deeper one finds beside them, until there are enough.
+
+    How much is asked for thus never changes an order. `ask` finds so many hits among `size` chunks; what a deeper
+    search adds scores at most as much as the last before it.
+    """
+    blocks, known, least = list[list[Hit]](), set[tuple[str, str]](), inf
+    for depth in DEPTHS:
+        found = ask(depth)
+        more = [hit for hit in found if (hit.chunk.root, hit.chunk.id) not in known]
+        blocks.append([replace(hit, score=least) if hit.score > least else hit for hit in more])
+        least = min([least, *(hit.score for hit in blocks[-1])])
+        known |= {(chunk.root, chunk.id) for hit in found for chunk in (hit.chunk, *hit.others)}
+        if size <= depth or is_enough(blocks):
+            break
+    return blocks
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusAnswer:
     """What one corpus answers to some queries together."""
@@ -139,10 +165,26 @@ class CorpusSearch:
         return made
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return the best hits of each query, which is read in its language here."""
+        """Return the best hits of each query, which is read in its language here; `k` never changes their order."""
         read, _ = read_queries(queries)
+        reranked = bool(self.settings.reranker)
         with self.guard.reading():
-            return self._found(read, list(map(self._corrected, read)), k, reranked=bool(self.settings.reranker))
+            corrected = list(map(self._corrected, read))
+            first = self._found(read, corrected, DEPTHS[0], reranked=reranked)
+
+            def hits_of(at: int) -> list[Hit]:
+                def ask(depth: int) -> list[Hit]:
+                    one = slice(at, at + 1)
+                    return (
+                        self._found(read[one], corrected[one], depth, reranked=reranked)
+                        if depth > DEPTHS[0]
+                        else first[one]
+                    )[0]
+
+                blocks = hits_by_depth(ask, self.snapshot.size, lambda blocks: sum(map(len, blocks)) >= k)
+                return list(chain.from_iterable(blocks))[:k]
+
+            return list(map(hits_of, range(len(queries))))
 
     def answer(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> CorpusAnswer:
         """Return the best hits of some queries that were read, united."""
@@ -162,15 +204,22 @@ class CorpusSearch:
     def _found(
         self, queries: Sequence[Query], corrected: Sequence[Query], k: int, *, reranked: bool
     ) -> list[list[Hit]]:
-        """Return the hits of each query; a reranker reads the query as it was before its spelling was corrected."""
-        scorer = self.scorer if reranked else None
-        depth = max(k, self.settings.rerank_depth) if reranked else k
-        by_meaning = iter(self.searcher.search([query for query in corrected if query.text], depth))
+        """Return the hits of each query; a reranker reads the query as it was before its spelling was corrected.
+
+        It orders as many of the first hits as the settings say, however many are asked for.
+        """
+        read = self.settings.rerank_depth if reranked else 0
+        by_meaning = iter(self.searcher.search([query for query in corrected if query.text], max(k, read)))
         answers = [next(by_meaning) if query.text else listing(self.snapshot, query, k) for query in corrected]
-        if scorer is None:
+        if not read:
             return answers
         pairs = zip(queries, answers, strict=True)
-        return [rerank(scorer, query, hits)[:k] if query.text else hits for query, hits in pairs]
+        return [self._reranked(query, hits, read)[:k] if query.text else hits for query, hits in pairs]
+
+    def _reranked(self, query: Query, hits: Sequence[Hit], read: int) -> list[Hit]:
+        first = rerank(self.scorer, query, hits[:read])
+        least = min((hit.score for hit in first), default=0.0)
+        return [*first, *(replace(hit, score=min(hit.score, least)) for hit in hits[read:])]
 
 
 @dataclass(frozen=True)
@@ -419,7 +468,7 @@ def open_many(paths: Sequence[str], how: RootOpening) -> OpenedRoots:
     folders = [path for path in paths if path not in places]
     for each in named_roots(kept_repositories(folders, how.repositories), how, errors):
         with _noting(each.name, how, errors):
-            opened.append(_opened(each, how))
+            opened.append(open_root(each, how))
     for place in places:
         with _noting(place, how, errors):
             opened += _published(place, how, errors)
@@ -482,10 +531,14 @@ def _published(place: str, how: RootOpening, errors: dict[str, AssayError]) -> I
     found = published(place, settings, lambda names: kept_repositories(names, how.repositories))
     for name, index in fetched_ahead(found):
         with _noting(name, how, errors):
-            yield Workspace(index, index.refresh(), settings, name=name)
+            yield open_root(NamedRoot(index.root, name, settings), how, index)
 
 
-def _opened(each: NamedRoot, how: RootOpening) -> Workspace:
+def open_root(each: NamedRoot, how: RootOpening, index: AnyIndex | None = None) -> Workspace:
+    """Open one root; an `index` that lies in a bucket is read as it is there."""
+    if index is not None:
+        check(each.settings.search)
+        return Workspace(index, index.refresh(), each.settings, name=each.name)
     try:
         workspace = open_workspace(
             each.root,

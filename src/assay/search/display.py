@@ -171,12 +171,6 @@ def worth_showing(scores: Sequence[float]) -> int:
 
 _LEAST = 3  # hits of one type that are a group
 _MOST_NAMES = 6
-_WIDER, _MOST_HITS = 3, 200
-
-
-def hits_to_group(limit: int) -> list[int]:
-    """Return how many hits to ask for, so that `limit` groups are among them, and how many if these are too few."""
-    return sorted({max(limit, min(_WIDER * limit, _MOST_HITS)), max(limit, _MOST_HITS)})
 
 
 def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
@@ -199,14 +193,6 @@ def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
         every = {(one.root, one.id): one for hit in group for one in (hit.chunk, *hit.others)}
         united.append(replace(group[0], others=tuple(every.values())[1:]))
     return united
-
-
-def by_file(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return the hits of each file, in the order of their best ones."""
-    files: dict[tuple[str, str], list[Hit]] = {}
-    for hit in hits:
-        files.setdefault((hit.chunk.root, hit.chunk.path), []).append(hit)
-    return list(files.values())
 
 
 def others_text(hit: Hit, path_of: Callable[[Chunk], str] = lambda chunk: chunk.path) -> Iterator[str]:

@@ -20,8 +20,8 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.files import alone
 from assay.measure.line_spans import Span, span_of
-from assay.operations.places import NotServed
-from assay.operations.sizing import answer_type
+from assay.operations.hits import answer_type
+from assay.operations.roots import NotServed
 from assay.serve.session import Session
 from assay.truth.formats import jsonl_truth
 from assay.truth.formats.shared import Glimpse, fault_of_target

@@ -25,9 +25,8 @@ from pydantic import RootModel
 from assay import __version__
 from assay.errors import AssayError, InputError, nearest, printable
 from assay.operations.catalogue import OPERATIONS, Operation
+from assay.operations.hits import Answer, FoundUnit, as_text
 from assay.operations.read import UnitText
-from assay.operations.render import as_text
-from assay.operations.sizing import FoundAnswer, FoundUnit
 from assay.parameters import Declared, described, parameters_of, read_request, schema_of
 from assay.serve.session import Session
 
@@ -189,7 +188,7 @@ def _without_shown(answer: Any, shown: Shown) -> Any:
     """Return an answer whose hits are without lines if all of these were shown before, and add the others to them."""
     if isinstance(answer, UnitText):
         shown.update(_rows(FoundUnit(answer.path, answer.start_line, 0, 0, "", "", "", answer.text, root=answer.root)))
-    if not isinstance(answer, FoundAnswer):
+    if not isinstance(answer, Answer):
         return answer
     hits = []
     for hit in answer.hits:

@@ -19,7 +19,7 @@ from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, nearest
 from assay.operations.commits import History
 from assay.operations.indexes import AnyIndex, index_of
-from assay.operations.places import RootsView, WorkspaceView
+from assay.operations.roots import RootsView, WorkspaceView
 from assay.operations.workspace import (
     Workspace,
     joint_searches,

@@ -22,7 +22,7 @@ from assay.corpus.walk import VERSION_CONTROL
 from assay.corpus.walked_files import as_utf8
 from assay.errors import InputError
 from assay.operations.indexes import clone_of, location_of
-from assay.operations.places import NotServed, Place
+from assay.operations.roots import NotServed, Place
 from assay.serve.reader import RootReader, RootsReader, StillIndexing, Waits
 from assay.serve.served_roots import FixedRoots, RootSource, ServedRoots, short_names
 from assay.serve.writer import Pace, Upkeep

@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from assay.errors import InputError, printable
-from assay.operations.places import NotServed
-from assay.operations.sizing import NotOfThisList
+from assay.operations.hits import NotOfThisList
+from assay.operations.roots import NotServed
 from assay.serve.http.params import InvalidParameter
 from assay.serve.labels import DamagedTruth
 from assay.serve.reader import StillIndexing

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request, Response
 from starlette.responses import FileResponse
 
-from assay.operations.places import NotServed
+from assay.operations.roots import NotServed
 from assay.report.web_page import page_policy
 from assay.serve.http import json_response as answers
 from assay.serve.http.guard import PERSON, WEBHOOK

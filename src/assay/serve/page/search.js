@@ -3,7 +3,7 @@
 import { Refused, patiently } from "./api.js";
 import { queryWords } from "./query.js";
 
-const SIZE = { limit: 8, budget: 40000, explain: true, styled: true };
+const SIZE = { limit: 8, budget: 40000, styled: true };
 const WORD = /[\p{L}\p{N}_]/u;
 
 let flight = null;
@@ -29,7 +29,7 @@ export function searched({ q, mode, lang, kind, path }, root) {
   return ["/api/search", { query: q, path: within, mode, lang, kind, file: path }];
 }
 
-const grouped = ([path, parameters]) => [path, { ...parameters, group: true }];
+const grouped = ([path, parameters]) => [path, { ...parameters, group: true, explain: true }];
 
 function related({ near }, root) {
   const [path, line] = splitPlace(near);

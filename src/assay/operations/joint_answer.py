@@ -1,30 +1,28 @@
-"""Answer queries: parse filters, search the workspaces, find quoted texts, and name what is related.
+"""Ask several queries of several corpora and unite the answers, with all places of what the queries quote.
 
-Beforehand which quotes stand nowhere, and after it where all matches are.
-
-The one way from a question to an answer, for the command line, the servers and programs alike.
+Quotes that stand nowhere are dropped first, with a note. This is the one way from queries to hits, for commands,
+servers and programs alike.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
 from assay.operations.requests import LONGEST_QUERY
-from assay.operations.workspace import CorpusAnswer, JointSearch, Workspace, joint_searches, read_queries
+from assay.operations.workspace import CorpusAnswer, JointSearch, hits_by_depth, read_queries
+from assay.search.display import grouped
 from assay.search.filters import filter_mask
 from assay.search.question import query_words
 from assay.search.translation import unread_note
 from assay.values import KINDS, Chunk, Hit, Mode, Problem, Query
 
 if TYPE_CHECKING:
-    from assay.search.related import Group, RelatedCode, RelatedPlace
     from assay.search.text_matches import TextMatch
 
 
@@ -66,16 +64,8 @@ def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, roo
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Sequence[Hit]):
-    """The hits of a search, best first, and what is to be known about them.
-
-    >>> import assay
-    >>> answer = assay.search("where is mail sent", ".")
-    >>> answer.relevant
-    True
-    >>> [hit.chunk.symbol for hit in answer][0]
-    'send_mail'
-    """
+class JointAnswer:
+    """The hits of some queries in some searches, best first, and what is to be known about them."""
 
     hits: tuple[Hit, ...]
     relevant: bool = True
@@ -92,58 +82,45 @@ class Answer(Sequence[Hit]):
     """Every place that holds what a query quotes or one of its expressions."""
     problems: tuple[Problem, ...] = ()
     """Roots that could not be asked, each with the reason; the hits are those of the others."""
-    truncated: bool = False
-    """Whether there was no time to ask every root, or to bring it up to date; `problems` names these, too."""
-
-    def __bool__(self) -> bool:
-        """Say whether anything was found."""
-        return bool(self.hits or self.matches)
-
-    def __len__(self) -> int:
-        """Count the hits."""
-        return len(self.hits)
-
-    def __iter__(self) -> Iterator[Hit]:
-        """Yield the hits, best first."""
-        return iter(self.hits)
-
-    @overload
-    def __getitem__(self, index: int) -> Hit: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
-    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
-        """Return a hit by its place, or several."""
-        return self.hits[index]
 
 
-def answer(workspaces: Sequence[Workspace], queries: Sequence[Query], k: int, *, named: bool = False) -> Answer:
-    """Ask all workspaces every query, in one pass where their settings are the same.
-
-    With `named`, and with several workspaces,
-    each path has the name of its root before it, so that it can be opened from where that name was given.
-    """
-    named = named or len(workspaces) > 1
-    searches = joint_searches(workspaces)
-    found = joint_answer(searches, queries, k, rooted=named)
-    if named:
-        found = replace(found, hits=tuple(_with_chunks(hit, _with_root_before_path) for hit in found.hits))
-    return found
-
-
-def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: int, *, rooted: bool = False) -> Answer:
+def joint_answer(
+    searches: Sequence[JointSearch],
+    queries: Sequence[Query],
+    limit: int,
+    *,
+    rooted: bool = False,
+    is_grouped: bool = False,
+) -> JointAnswer:
     """Ask every query what some searches search, and return one answer; their probabilities compare as they are.
 
-    With `rooted`, each chunk knows which root it is from. Paths are relative to it.
+    With `rooted`, each chunk knows which root it is from; paths are relative to it. With `is_grouped`, one hit stands
+    for several members of a type. The order of the hits does not depend on the limit.
     """
+    answers: list[JointAnswer] = []
+
+    def ask(depth: int) -> Sequence[Hit]:
+        answers.append(_answer(searches, queries, depth, rooted=rooted))
+        return answers[-1].hits
+
+    def united(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
+        return grouped(*blocks) if is_grouped else [hit for block in blocks for hit in block]
+
+    size = sum(each.corpus_search.snapshot.size for each in searches)
+    blocks = hits_by_depth(ask, size, lambda blocks: len(united(blocks)) >= limit)
+    return replace(answers[0], hits=tuple(united(blocks)[:limit]))
+
+
+def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: int, *, rooted: bool) -> JointAnswer:
     queries, notes = without_missing(searches, queries)
     asks_more = not notes or any(map(_asks_something, queries))
     read, readings = read_queries(queries)
-    answers = [_ask(each, read, k) for each in searches]
+    answers = [_ask(each, read, depth) for each in searches]
     quoting = [query for query in queries if query.reads_text]
     notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
     asked = [search for _, search, _ in answers]
-    return Answer(
-        hits=tuple(_united(answers, rooted=rooted)[:k]),
+    return JointAnswer(
+        hits=tuple(_united(answers, rooted=rooted)[:depth]),
         relevant=any(found.relevant for found, _, _ in answers) and any(one.is_read for one in readings) and asks_more,
         corrected=_corrected(queries, read, [found for found, _, _ in answers]),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
@@ -194,10 +171,6 @@ def _of_root(hit: Hit, name: str) -> Hit:
 
 def _with_chunks(hit: Hit, changed: Callable[[Chunk], Chunk]) -> Hit:
     return replace(hit, chunk=changed(hit.chunk), others=tuple(map(changed, hit.others)))
-
-
-def _with_root_before_path(chunk: Chunk) -> Chunk:
-    return replace(chunk, path=Path(chunk.root, chunk.path).as_posix())
 
 
 _EVERYTHING = Query("", "", "all")
@@ -283,88 +256,3 @@ def _known(what: str, name: str, values: Mapping[str, str], near: Iterable[str])
     if plain not in values:
         raise InputError(f"unknown {what} '{name}'; {nearest(plain, sorted(near))}")
     return values[plain]
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedAnswer:
-    """What calls a unit, what it calls, what tests it, and what is alike.
-
-    >>> import assay
-    >>> answer = assay.Index(".").related("mail/send.py", 6)
-    >>> answer.subject.name
-    'send_mail'
-    """
-
-    code: RelatedCode
-    stale: bool = False
-    """Whether files changed that are not in the index."""
-
-    def __bool__(self) -> bool:
-        """Say whether anything was found."""
-        return any(self.code.groups.values())
-
-    def __iter__(self) -> Iterator[RelatedPlace]:
-        """Yield every place, group by group."""
-        return chain.from_iterable(self.code.groups.values())
-
-    @property
-    def subject(self) -> RelatedPlace:
-        """The unit that was asked about."""
-        return self.code.subject
-
-    @property
-    def note(self) -> str:
-        """Why there are no callers and callees, where they cannot be read."""
-        return self.code.note
-
-    def of(self, group: Group) -> tuple[RelatedPlace, ...]:
-        """Return the places of one group: callers, callees, tests or alike."""
-        return self.code.groups[group]
-
-    @property
-    def callers(self) -> tuple[RelatedPlace, ...]:
-        """The units that call it, but for tests."""
-        return self.of("callers")
-
-    @property
-    def callees(self) -> tuple[RelatedPlace, ...]:
-        """The units that it calls."""
-        return self.of("callees")
-
-    @property
-    def tests(self) -> tuple[RelatedPlace, ...]:
-        """The tests that call it."""
-        return self.of("tests")
-
-    @property
-    def alike(self) -> tuple[RelatedPlace, ...]:
-        """The units that are nearest in meaning."""
-        return self.of("alike")
-
-
-def related_answer(  # noqa: PLR0913  a place or a name
-    workspace: Workspace, path: str, line: int, k: int, name: str = "", *, named: bool = False
-) -> RelatedAnswer:
-    """Return what has to do with the unit at a line of a file, at most `k` places a group.
-
-    With a `name` instead of a line, it is the unit that declares it, below `path` where that is given; the subject says
-    among how many. With `named`, each path has the name of its root before it.
-    """
-    from assay.search.related import (
-        declaration_of,  # and what reads calls: not for a search
-        related_code,
-    )
-
-    with workspace.guard.reading():
-        path, line, among = declaration_of(workspace.snapshot, name, path) if name else (path, line, 1)
-        found = related_code(workspace.snapshot, path, line, k)
-    found = replace(found, subject=replace(found.subject, among=among))
-    return RelatedAnswer(_with_root(found, workspace.name) if named else found, workspace.report.stale)
-
-
-def _with_root(code: RelatedCode, root: str) -> RelatedCode:
-    def with_root(place: RelatedPlace) -> RelatedPlace:
-        return replace(place, path=Path(root, place.path).as_posix())
-
-    groups = {group: tuple(map(with_root, places)) for group, places in code.groups.items()}
-    return replace(code, subject=with_root(code.subject), groups=groups)

@@ -1,0 +1,447 @@
+"""Find code and what belongs to it: `assay search`, `related`, `outline`, `pattern`, `read`, `log` and `status`.
+
+Each command asks the operation of its name, as a server does, and prints its record: as JSON as it is, or as text with
+paths that can be opened from where one stands.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from assay.cli import options
+from assay.cli.adapter import command
+from assay.cli.options import RootsOptions, SettingsOptions
+from assay.errors import InputError, counted, printable
+from assay.io.terminal import dumps, printable_line, say
+from assay.operations.requests import (
+    DETAILS,
+    LAST_LINE,
+    LONGEST_QUERY,
+    UNBOUNDED,
+    Log,
+    Outline,
+    PatternSearch,
+    Related,
+    Search,
+    StatusOf,
+    print_budget,
+    print_limit,
+)
+from assay.parameters import Options, argument, flag, form, option, shared
+
+if TYPE_CHECKING:
+    from assay.operations.catalogue import Operation
+    from assay.operations.local_roots import LocalRoots
+    from assay.operations.read import FileMatches, FileOutline, PatternPlace
+    from assay.operations.related import RelatedUnit
+    from assay.operations.status import Status
+
+F = TypeVar("F", "FileMatches", "FileOutline")
+
+
+@contextmanager
+def _opened(
+    paths: Sequence[str],
+    chosen: SettingsOptions,
+    *,
+    refresh: bool = True,
+    limit: int | None = None,
+    is_after_question: bool = False,
+) -> Iterator[LocalRoots]:
+    """Give the roots that were named, and say how far opening them has come, and what is odd about their indexes."""
+    from assay.cli.progress import progress
+    from assay.cli.workspaces import PATIENCE_S, explain
+    from assay.operations.local_roots import LocalRoots
+    from assay.operations.workspace import RootOpening
+
+    with progress() as watch:
+        how = RootOpening(
+            lambda root: chosen.settings(root, limit=limit),
+            refresh=refresh,
+            progress=watch,
+            patience_s=PATIENCE_S,
+            hint=is_after_question,
+        )
+        yield LocalRoots(paths, how, lambda workspace: explain(workspace, verbose=chosen.verbose))
+
+
+class SearchOptions(Options):
+    """Options of `assay search`."""
+
+    asked: Search = shared(Search, hidden=("path", "limit", "detail", "group", "budget"))
+    roots: tuple[str, ...] = argument("[PATH]...")
+    many: RootsOptions = shared(RootsOptions)
+    limit: int | None = print_limit("hits")
+    by: str = option(
+        "--by",
+        "List places, or files with their best places each (--format text or jsonl).",
+        choices=("place", "file"),
+        default="place",
+    )
+    form: str = form("text", "json", "jsonl", "vimgrep")
+    detail: str = option(
+        "--detail",
+        "Of each hit its place and name, its telling lines too, or all of it.  [default: lines; in JSON full]",
+        choices=("", *DETAILS),
+    )
+    group: bool | None = flag(
+        "--group/--no-group", "One hit for several members of a type, which it names.  [default: in text]"
+    )
+    budget: int | None = print_budget()
+    no_refresh: bool = options.no_refresh()
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(SearchOptions, example='assay search "where are retries handled" src --limit 5')
+def search(given: SearchOptions) -> int:
+    """Find code by meaning.
+
+    QUERY is a question, a name, an error message, or - to read it from standard input. It may have query words: file:,
+    lang:, kind:, sym: and repo: keep what their value says (-file: leaves it out), "exact" keeps what holds a text
+    letter by letter, and /regex/ what has a line that matches (RE2); these are counted. Each PATH is a folder, a file,
+    or the URL of a git repository, by default the current folder. The first search builds the index, later ones
+    update it. s3://BUCKET/PREFIX means the repositories indexed there, as they are. Several roots are ranked together;
+    one that cannot be searched is named, and the others answer.
+
+    Text leaves out hits that are far less likely than the first; with --limit it has all of them.
+
+    Exits 0 if something relevant was found, 1 if not, 2 on an error.
+    """
+    from assay.cli.hit_text import SearchWriter
+    from assay.cli.workspaces import roots_and_globs
+    from assay.operations.search import repositories_asked
+    from assay.operations.search import search as answer_of
+
+    if given.by == "file" and given.form not in {"text", "jsonl"}:
+        raise InputError(f"--by file has no --format {given.form}: take text or jsonl")
+    paths, globs = roots_and_globs(given.roots)
+    keep = given.asked.keep
+    if globs and (keep.file or given.many.places):
+        raise InputError("a PATH is a file: leave --file and --roots out")
+    first, *more = [_piped() if text == "-" else text for text in given.asked.texts]
+    asked = replace(given.asked, query=first, more=tuple(more), keep=replace(keep, file=globs or keep.file))
+    named, refresh = given.many.roots(paths), not given.no_refresh
+    with _opened(named, given.chosen, refresh=refresh, limit=given.limit, is_after_question=True) as roots:
+        settings = roots.settings(repositories_asked(asked)).search
+        writer = SearchWriter(given, asked.texts, settings)
+        answer = writer.enough(lambda limit: answer_of(writer.request(asked, limit), roots, cost_of=writer.cost))
+    click.echo(writer.written(answer), nl=False, color=True)
+    writer.say_notes(answer)
+    return 0 if answer.relevant else 1
+
+
+def _piped() -> str:
+    """Return what standard input holds, of a long log only the end."""
+    text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if len(text) <= LONGEST_QUERY:
+        return text
+    from assay.search.issues import end_of_log
+
+    end = end_of_log(text)
+    first = end.partition("\n")[0]
+    say(f"the input has {len(text):,} characters; only its last {len(end):,} are searched, from '{first:.60}' on")
+    return end
+
+
+class RelatedOptions(Options):
+    """Options of `assay related`."""
+
+    place: str = argument("FILE:LINE|NAME")
+    root: str = argument("[PATH]", default=".")
+    asked: Related = shared(Related, hidden=("path", "line", "name", "limit", "budget"))
+    limit: int | None = print_limit("places of each group")
+    form: str = form("text", "json", "jsonl", "vimgrep")
+    budget: int | None = print_budget()
+    no_refresh: bool = options.no_refresh()
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(RelatedOptions, example="assay related Task.retry")
+def related(given: RelatedOptions) -> int:
+    """List the callers, callees and tests of the unit at FILE:LINE or of a NAME, and similar code.
+
+    The unit is the whole function, method or type around the line, or the one that declares the name, in the folder
+    or file PATH, by default the current folder. Of several declarations of a name the best is taken; the output says
+    of how many. Calls are read from the code and resolved by file, import and receiver; a name that several
+    definitions have says so. A line of prose has similar text only.
+
+    Exits 0 if something was found, 1 if not, 2 on an error.
+    """
+    from assay.cli.workspaces import parsed_place, root_and_file
+    from assay.operations.related import related as answer_of
+    from assay.operations.related import related_text
+    from assay.search.declared_names import typed_names
+
+    is_name = typed_names(given.place).asked and not re.search(r":\d", given.place) and not Path(given.place).is_file()
+    root, inside = root_and_file(given.root)
+    path, line = (given.root if inside else "", 0) if is_name else parsed_place(given.place)
+    with _opened([root], given.chosen, refresh=not given.no_refresh, limit=given.limit) as roots:
+        limit, budget = roots.settings().search.limit, given.budget or UNBOUNDED
+        name = given.place if is_name else ""
+        asked = Related(path=path, line=line, name=name, limit=limit, budget=budget, cursor=given.asked.cursor)
+        answer = answer_of(asked, roots)
+    if given.form == "json":
+        click.echo(dumps(asdict(answer)))
+    elif given.form == "jsonl":
+        _print_rows(answer.hits, root=answer.root)
+    else:
+        shown = replace(answer, subject=_below(root, answer.subject), hits=[_below(root, one) for one in answer])
+        click.echo(related_text(shown) if given.form == "text" else "".join(map(_quickfix, shown)), nl=False)
+    if not answer:
+        say("nothing found")
+    return 0 if answer else 1
+
+
+def _below(root: str, record: Any) -> Any:
+    """Return a record whose path can be opened from where one stands."""
+    from assay.operations.hits import rooted_path
+
+    return replace(record, path=rooted_path(root, record.path))
+
+
+def _quickfix(unit: RelatedUnit) -> str:
+    from assay.operations.related import among_text
+
+    name = f"{printable(unit.symbol or unit.kind)}{among_text(unit).replace('  ', ' ')}"
+    text = f": {printable(unit.text)}" if unit.text else ""
+    return f"{printable(unit.path)}:{unit.start_line}:1:{unit.group}: {name}{text}\n"
+
+
+def _print_rows(records: Iterable[Any], **first: Any) -> None:
+    """Print each record as a line of JSON, with what all of them have."""
+    for each in records:
+        click.echo(dumps({**asdict(each), **first}))
+
+
+class PatternOptions(Options):
+    """Options of `assay pattern`."""
+
+    asked: PatternSearch = shared(PatternSearch, hidden=("path", "limit", "budget", "cursor"))
+    paths: tuple[str, ...] = argument("[PATH]...")
+    form: str = form("text", "jsonl", "vimgrep")
+
+
+@command(PatternOptions, example="assay pattern 'open($PATH, $$$REST)' --lang python src")
+def pattern(given: PatternOptions) -> int:
+    """Find every place whose code has a structure, whatever its spacing.
+
+    PATTERN is code: $NAME stands for one expression, $$$NAME for any number of them. Each PATH is a file or a folder,
+    by default the current folder.
+
+    Exits 0 if something was found, 1 if not, 2 on an error.
+    """
+    from assay.operations.joint_answer import language_named
+    from assay.operations.read import doubt_of, matched_files
+
+    count = files = 0
+    for root, file in _each_file(
+        given.paths, lambda path, roots: matched_files(replace(given.asked, path=path), roots)
+    ):
+        for match in file.matches:
+            _print_match(match, root, given.form)
+        files, count = files + 1, count + len(file.matches)
+    if not count and (doubt := doubt_of(given.asked)):
+        say(doubt)
+    say(f"{counted(count, 'match')} in {counted(files, 'file')} of {language_named(given.asked.lang)}")
+    return 0 if count else 1
+
+
+def _print_match(match: PatternPlace, root: str, form: str) -> None:
+    path = printable(_below(root, match).path)
+    lines = [printable_line(line, clip=True) for line in match.text.rstrip("\n").split("\n")]
+    if form == "jsonl":
+        _print_rows([match], root=root)
+    elif form == "vimgrep":
+        click.echo(f"{path}:{match.start_line}:1:{lines[0]}")
+    else:
+        click.echo("\n".join((f"{path}:{match.start_line}", *(f"  {line}" for line in lines), "")))
+
+
+class OutlineOptions(Options):
+    """Options of `assay outline`."""
+
+    paths: tuple[str, ...] = argument("[PATH]...")
+    asked: Outline = shared(Outline, hidden=("path", "limit", "budget", "cursor"))
+    form: str = form("text", "jsonl")
+
+
+@command(OutlineOptions, example="assay outline src --file '*.py'")
+def outline(given: OutlineOptions) -> int:
+    """Print what files declare: the signatures of code and the headings of prose, with their lines.
+
+    Each PATH is a file or a folder, by default the current folder. The files are those that an index would hold.
+
+    Exits 0 if something was found, 1 if not, 2 on an error.
+    """
+    from assay.operations.read import outlined_files
+
+    count = 0
+    for root, file in _each_file(
+        given.paths, lambda path, roots: outlined_files(replace(given.asked, path=path), roots)
+    ):
+        if given.form == "jsonl":
+            _print_rows([file], root=root)
+        else:
+            lines = (f"  {printable_line(row, clip=True)}" for row in file.rows)
+            click.echo("\n".join((*([""] if count else []), printable(_below(root, file).path), *lines)))
+        count += 1
+    return 0 if count else 1
+
+
+def _each_file(paths: Sequence[str], ask: Callable[[str, LocalRoots], Iterable[F]]) -> Iterator[tuple[str, F]]:
+    """Yield what is asked of the files at some places, each file once, with the folder that its path is below."""
+    from assay.operations.local_roots import LocalRoots
+    from assay.operations.workspace import RootOpening
+    from assay.settings import Settings
+
+    seen = set[Path]()
+    for typed in paths or (".",):
+        place = Path(typed)
+        if not place.exists():
+            raise InputError(f"no such file or folder: '{typed}'")
+        folder = place.parent if place.is_file() else place
+        roots = LocalRoots([str(folder)], RootOpening(lambda _: Settings()))
+        for file in ask(typed if place.is_file() else "", roots):
+            real = Path(folder, file.path).resolve()
+            if real not in seen:
+                seen.add(real)
+                yield str(folder), file
+
+
+class LogOptions(Options):
+    """Options of `assay log`."""
+
+    asked: Log = shared(Log, hidden=("path", "line", "limit", "budget"))
+    roots: tuple[str, ...] = argument("[PATH]...")
+    limit: int | None = print_limit("commits")
+    budget: int | None = print_budget()
+    place: str = option("--at FILE:LINE", "Only commits that changed the unit at FILE:LINE.")
+    form: str = form("text", "json", "jsonl")
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(LogOptions, example='assay log "why are retries limited" --since 2024')
+def log(given: LogOptions) -> int:
+    """Find commits by meaning, by what they changed, by author and by date.
+
+    QUESTION is asked of the messages and the changes of the commits of each repository PATH, by default the current
+    folder. It may be the beginning of a commit's id, and may have query words, as in assay search; without it, the
+    newest commits are printed. The first question indexes the commits, later ones add what is new. A merge is found by
+    its message alone.
+
+    Exits 0 if something was found, 1 if not, 2 on an error.
+    """
+    from assay.cli.workspaces import parsed_place
+    from assay.operations.commits import commits_text
+    from assay.operations.log import log as answer_of
+
+    asked, roots = given.asked, given.roots or (".",)
+    path, line = parsed_place(given.place) if given.place else ("", 0)
+    if given.place and asked.query and not given.roots:  # the one argument beside --at is where the file is
+        asked, roots = replace(asked, query=""), (asked.query,)
+    limit, budget = given.limit or Log.limit, given.budget or UNBOUNDED
+    with _opened(tuple(dict.fromkeys(roots)), given.chosen) as opened:
+        answer = answer_of(replace(asked, path=path, line=line, limit=limit, budget=budget), opened)
+    if given.form == "json":
+        click.echo(dumps(asdict(answer)))
+    elif given.form == "jsonl":
+        _print_rows(answer.commits)
+    else:
+        click.echo(commits_text(answer.commits), nl=False)
+    if not answer.commits:
+        say(f"no commit found, of {answer.indexed:,}")
+    return 0 if answer.commits else 1
+
+
+class StatusOptions(Options):
+    """Options of `assay status`."""
+
+    path: str = argument("[PATH]", default=".")
+    asked: StatusOf = shared(StatusOf, hidden=("path",))
+    form: str = form("text", "json")
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(StatusOptions, example="assay status . -v")
+def status(given: StatusOptions) -> int:
+    """Show what the index of PATH holds, what it leaves out, and what changed since.
+
+    Files that were left out are counted by reason, stale files by what happened to them: added, changed or removed.
+    With -v each is named, and so are files whose grammar failed. Nothing is written.
+
+    Exits 0 if there is an index and it is intact, 1 if there is none, 2 if it is corrupt or cannot be read.
+    """
+    from assay.operations.status import status as answer_of
+    from assay.operations.status import status_text
+    from assay.store.place import holds_many
+
+    limit = LAST_LINE if given.chosen.verbose else given.asked.limit
+    with _opened([given.path], given.chosen) as roots:
+        answers = [answer_of(StatusOf(path=each.name, limit=limit), roots) for each in roots.readers]
+    if given.form == "json":
+        found = list(map(asdict, answers))
+        click.echo(dumps({"roots": found} if holds_many(given.path) else found[0]))
+    else:
+        texts = [status_text(one, named=given.chosen.verbose) for one in answers if one.whole]
+        click.echo("\n".join(texts), nl=False)
+    return max(_status_of(one, given) for one in answers)
+
+
+def _status_of(answer: Status, given: StatusOptions) -> int:
+    """Say what is wrong with an index, and what to do; return the exit status that says so."""
+    from assay.search.retrievers import rebuild_command
+    from assay.store.place import is_bucket
+
+    path, location = ("PATH", answer.location) if is_bucket(given.path) else (given.path, given.chosen.location)
+    if answer.damage:
+        say(f"the index of '{answer.root}' is corrupt: {answer.damage}; {rebuild_command(path, location)} rebuilds it")
+        return 2
+    if not answer.indexed:
+        say(f"no index of '{answer.root}' yet: {rebuild_command(path, location)}")
+        return 1
+    return 0
+
+
+def __getattr__(name: str) -> click.Command:
+    """Make the command of an operation that needs nothing of its own."""
+    from assay.operations.catalogue import OPERATIONS
+
+    for operation in OPERATIONS:
+        if operation.name == name and operation.example:
+            return _command_of(operation)
+    raise AttributeError(f"no command {name}")
+
+
+def _command_of(operation: Operation) -> click.Command:
+    """Return the command that asks an operation about a file or folder, with its parameters as options."""
+    fields = {
+        "path": argument("PATH", default="."),
+        "asked": shared(operation.request, hidden=("path", "budget")),
+        "budget": print_budget(),
+        "form": form("text", "json"),
+        "chosen": shared(SettingsOptions),
+    }
+    kinds = dict.fromkeys(fields, "str") | {"budget": "int | None"}
+    kind = type(f"{operation.name.title()}Options", (Options,), {**fields, "__annotations__": kinds})
+
+    def run(given: Any) -> int:
+        from assay.cli.workspaces import root_and_file
+        from assay.operations.hits import as_text
+
+        root, inside = root_and_file(given.path)
+        asked = replace(given.asked, path=given.path if inside else "", budget=given.budget or UNBOUNDED)
+        with _opened([root], given.chosen) as roots:
+            answer = operation.run(asked, roots)
+        click.echo(dumps(asdict(answer)) if given.form == "json" else as_text(answer))
+        return 0
+
+    run.__name__, run.__doc__ = operation.name, f"{operation.help}\n\nExits 0 if it is there, 2 on an error."
+    return command(kind, example=operation.example)(run)

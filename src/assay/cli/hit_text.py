@@ -1,0 +1,354 @@
+"""Write the answer of `assay search` as text, JSON, JSON lines, or places for editors.
+
+Text and places put the root before a path as it was typed, so that they can be opened from where one stands; JSON is
+the record as servers answer it, and a line of JSON a hit of it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import InputError, counted, printable
+from assay.io.terminal import dumps, printable_line, say, terminal_width, wants_color
+from assay.operations.hits import Answer, FoundUnit, matches_text, notes_of, rooted_path
+from assay.operations.requests import DETAILS, UNBOUNDED, Detail, Search
+from assay.operations.sizing import OVERHEAD, cost
+from assay.search.declared_names import declared
+from assay.search.display import Line, declared_line, excerpt, lines, places, terms_to_mark, worth_showing
+from assay.search.display import lines as lines_of
+from assay.search.question import query_words
+from assay.search.text_matches import MOST_MATCHES
+from assay.settings import SearchSettings
+from assay.terms import tokens
+from assay.values import Chunk, Hit
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from assay.cli.find import SearchOptions
+
+_MOST_PROBLEMS = 5
+"""Roots that standard error names one by one."""
+_DEPTHS = (3, 200)
+"""Where files are listed: how many times as many hits are asked for, and then how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWriter:
+    """How an answer is asked for and printed: the options, the questions, and the settings of what is searched."""
+
+    given: SearchOptions
+    texts: Sequence[str]
+    settings: SearchSettings
+
+    def request(self, asked: Search, limit: int) -> Search:
+        """Return what is asked of the operation for so many hits."""
+        given, is_text = self.given, self.given.form == "text"
+        budget = UNBOUNDED if given.budget is None or given.by == "file" else given.budget
+        detail: Detail = next((one for one in DETAILS if one == given.detail and not is_text), "full")
+        return replace(
+            asked,
+            limit=limit,
+            group=is_text if given.group is None else given.group,
+            budget=budget + OVERHEAD if is_text else budget,  # which is what JSON has beside its hits
+            detail=detail,  # of text, lines are chosen as it is written
+        )
+
+    def cost(self, unit: FoundUnit) -> int:
+        """Return the tokens of a hit as it is printed."""
+        return tokens(self._hit_text(unit, self._wanted())) if self.given.form in {"text", "vimgrep"} else cost(unit)
+
+    def enough(self, ask: Callable[[int], Answer]) -> Answer:
+        """Return an answer with as many hits as are to be listed; where files are, with as many as these take."""
+        limit = self.settings.limit
+        if self.given.by != "file":
+            return ask(limit)
+        answer = ask(limit * _DEPTHS[0])
+        return ask(_DEPTHS[1]) if answer.cursor and len(_by_file(answer)) < limit else answer
+
+    def written(self, answer: Answer) -> str:
+        """Return what to print."""
+        form = self.given.form
+        if form == "json":
+            return dumps(asdict(answer)) + "\n"
+        if self.given.by == "file":
+            return "".join(self._files(answer))
+        if form == "jsonl":
+            return "".join(f"{dumps(row)}\n" for row in self._rows(answer))
+        wanted, color = self._wanted(answer.corrected), wants_color()
+        shown = (_openable(answer, hit) for hit in self._shown(answer))
+        return "".join(self._hit_text(hit, wanted, color=color) for hit in shown)
+
+    def _shown(self, answer: Answer) -> Sequence[FoundUnit]:
+        """Return the hits that are printed: without a limit, text leaves out what is not worth showing."""
+        if self.given.form != "text" or self.given.limit is not None or answer.matches >= 0 or not answer.hits:
+            return answer.hits
+        return answer.hits[: worth_showing([hit.score for hit in answer.hits])]
+
+    def _rows(self, answer: Answer) -> list[dict[str, Any]]:
+        rows = [_row(answer, asdict(hit)) for hit in answer.hits]
+        counts = {"matches": answer.matches, "matched_files": answer.matched_files}
+        return rows + ([counts] if answer.matches >= 0 else [])
+
+    def _files(self, answer: Answer) -> Sequence[str]:
+        """Return the best files with their best places, as many as the limit and the budget hold."""
+        files = _by_file(answer)[: self.settings.limit]
+        write = self._file_line if self.given.form == "jsonl" else self._file_text
+        written = [write(answer, file) for file in files]
+        budget = UNBOUNDED if self.given.budget is None else self.given.budget
+        fitting = sum(total <= budget for total in accumulate(map(tokens, written)))
+        if written and not fitting:
+            raise InputError(f"a budget of {budget} tokens does not hold the best file; give it more")
+        return written[:fitting]
+
+    def _file_line(self, answer: Answer, hits: Sequence[FoundUnit]) -> str:
+        kept = ("start_line", "end_line", "score", "symbol", "kind", "others")
+        found = [{key: value for key, value in asdict(hit).items() if key in kept} for hit in hits[:MOST_PLACES]]
+        row = {"path": hits[0].path, "root": hits[0].root, "places": found}
+        return dumps(_row(answer, row)) + "\n"
+
+    def _file_text(self, answer: Answer, hits: Sequence[FoundUnit]) -> str:
+        return file_text([_openable(answer, hit) for hit in hits], self._wanted(answer.corrected), color=wants_color())
+
+    def _hit_text(self, unit: FoundUnit, wanted: AbstractSet[str], *, color: bool = False) -> str:
+        given, chunk = self.given, unit.chunk
+        if given.detail == "names":
+            signature = printable_line(" ".join(unit.signature.split()), clip=True)
+            return f"{place(chunk, wanted)}  {signature}".rstrip() + "\n"
+        is_whole = given.detail == "full" or given.budget is not None
+        shown = lines(chunk) if is_whole else excerpt(chunk, wanted, self.settings.excerpt_lines)
+        hit, explain = Hit(chunk, unit.score, unit.why), given.asked.explain
+        if given.form == "vimgrep":
+            return quickfix(hit, shown)
+        return f"{hit_text(hit, shown, wanted, unit.more, explain=explain, clip=not is_whole, color=color)}\n"
+
+    def _wanted(self, corrected: Sequence[str] = ()) -> AbstractSet[str]:
+        """Return the terms whose lines are chosen and marked: those of the questions as they were searched for."""
+        return terms_to_mark(corrected or [query_words(text).text for text in self.texts])
+
+    def say_notes(self, answer: Answer) -> None:
+        """Say on standard error what is to be known about an answer."""
+        for note in notes_of(answer):
+            say(note)
+        if answer.matches >= 0 and self.given.form in {"text", "vimgrep"}:
+            more = " or more" if answer.matches == MOST_MATCHES else ""
+            say(f"{matches_text(answer)}{more}; assay grep lists them")
+        for problem in answer.problems[:_MOST_PROBLEMS]:
+            say(f"not all roots were searched: {problem}")
+        if len(answer.problems) > _MOST_PROBLEMS:
+            say(f"{len(answer.problems) - _MOST_PROBLEMS} more roots were not searched; --format json lists them")
+        if left := len(answer.hits) - len(self._shown(answer)):
+            say(f"{counted(left, 'less likely place')} not shown; --limit {self.settings.limit} shows all")
+
+
+def _by_file(answer: Answer) -> list[list[FoundUnit]]:
+    """Return the hits of each file, in the order of their best ones."""
+    files: dict[tuple[str, str], list[FoundUnit]] = {}
+    for hit in answer:
+        files.setdefault((hit.root, hit.path), []).append(hit)
+    return list(files.values())
+
+
+def _openable(answer: Answer, hit: FoundUnit) -> FoundUnit:
+    """Return a hit whose path can be opened from where one stands."""
+    return replace(hit, path=rooted_path(hit.root or answer.root, hit.path), root="")
+
+
+def _row(answer: Answer, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of JSON lines: where, whether that is relevant, and the rest."""
+    root = row.pop("root") or answer.root
+    return {"path": row.pop("path"), "relevant": answer.relevant, **row, "root": root}
+
+
+_NAMES = 3
+"""Names of a run of small declarations that are shown; the rest are counted."""
+_PARTS = 10
+"""Parts of a score that are shown; JSON has all of them."""
+_MARGIN = " " * 8
+"""What stands before a line of code where its number is not."""
+_LEAST_ROOM = 20
+MOST_PLACES = 3
+"""Places of a file that are shown."""
+_HARD_SPACE = "\N{NO-BREAK SPACE}"
+_Row = list[Any]
+"""Pieces of a line: rich texts, or pairs of a text and its style."""
+
+
+def hit_text(
+    hit: Hit,
+    lines: Sequence[Line],
+    wanted: AbstractSet[str],
+    more: Sequence[str] = (),
+    *,
+    explain: bool,
+    clip: bool,
+    color: bool = False,
+) -> str:
+    """Return one hit as text: a line that names it, then the lines of it, then what more it stands for.
+
+    In color, its syntax is highlighted, line numbers are dimmed, and the words of the question marked.
+    """
+    chunk = hit.chunk
+    shown = [(number, printable_line(line, clip=clip)) for number, line in lines]
+    rows: list[_Row] = [
+        [(_escaped(chunk.path), "bold magenta"), (f":{_line(chunk, lines)}  ", ""), (_what(chunk, wanted), "bold")]
+    ]
+    if explain:
+        rows.append([(f"    {score(hit)}", "dim")])
+        rows += [[(f"    described: {printable(chunk.description)}", "dim")]] * bool(chunk.description)
+    highlighted = iter(_highlighted(chunk.language, [line for _, line in shown], wanted) if color else ())
+    for number, line in with_gaps(shown):
+        pieces = _pieces(line) if number else [""]
+        parts = next(highlighted).divide(accumulate(map(len, pieces[:-1]))) if color and number else pieces
+        margins = [(f"{number:6d}  ", "dim") if number else ("     …", "dim"), *[(_under(line), "")] * (len(parts) - 1)]
+        rows += (
+            [margin, part if color and number else (part, "")] for margin, part in zip(margins, parts, strict=True)
+        )
+    rows += ([(_MARGIN + printable(row), "dim")] for row in more)
+    if not color:
+        return "".join("".join(text for text, _ in row).rstrip() + "\n" for row in rows)
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(force_terminal=True, color_system="standard", highlight=False)
+    with console.capture() as written:
+        console.print(Text("\n").join(Text.assemble(*row) for row in rows), soft_wrap=True)
+    return written.get()
+
+
+def place(chunk: Chunk, wanted: AbstractSet[str]) -> str:
+    """Return where a unit is declared and what it is, on one line."""
+    return f"{_escaped(chunk.path)}:{declared_line(chunk)}  {_what(chunk, wanted)}".rstrip()
+
+
+def file_text(hits: Sequence[FoundUnit], wanted: AbstractSet[str], *, color: bool = False) -> str:
+    """Return the best places of one file as text below its path, and how many more there are."""
+    import click
+
+    path = _escaped(hits[0].path)
+    rows = [click.style(path, fg="magenta", bold=True) if color else path]
+    for hit in hits[:MOST_PLACES]:
+        rows.append(f"{declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
+        rows += (f"{_MARGIN}  {printable(row)}" for row in hit.more)
+    return "\n".join([*rows, *[f"{_MARGIN}+{len(hits) - MOST_PLACES} more"] * (len(hits) > MOST_PLACES), ""]) + "\n"
+
+
+def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
+    """Return one hit as editors read places from other programs: `PATH:LINE:COLUMN:TEXT`, the column in bytes.
+
+    The line is the one that text names for the same lines.
+    """
+    chunk = hit.chunk
+    number = _line(chunk, lines)
+    line = dict(lines_of(chunk)).get(number, "")
+    name = chunk.symbol.partition(",")[0]
+    found = line.find(name) if name else -1
+    before = line[: found if found >= 0 else len(line) - len(line.lstrip())]
+    column = len(before.encode("utf-8", "surrogatepass")) + 1
+    return f"{_escaped(chunk.path)}:{number}:{column}:{printable_line(line, clip=True)}\n"
+
+
+def _pieces(line: str) -> list[str]:
+    """Return a line in pieces that fit a terminal beside the margin, cut where words begin if they can be."""
+    width = terminal_width()
+    indent = line[: len(line) - len(line.lstrip())]
+    room = width - len(_MARGIN) - _columns(indent) if width else 0
+    if not room or _columns(line) <= room + _columns(indent):
+        return [line]
+    room, pieces = max(room, _LEAST_ROOM), [""]
+    for word in re.findall(r"\S+\s*", line[len(indent) :]):
+        if pieces[-1] and _columns((pieces[-1] + word).rstrip()) > room:
+            pieces.append("")
+        for letter in word if _columns(word.rstrip()) > room else [word]:  # longer than a line: cut anywhere
+            if _columns(pieces[-1] + letter.rstrip()) > room:
+                pieces.append("")
+            pieces[-1] += letter
+    return [indent + pieces[0], *pieces[1:]]
+
+
+def _under(line: str) -> str:
+    """Return what stands before the later pieces of a line: the margin, and its own indentation."""
+    return _MARGIN + line[: len(line) - len(line.lstrip())]
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes, which begins at a tab stop."""
+    columns = len(text.expandtabs())
+    if text.isascii():
+        return columns
+    from unicodedata import east_asian_width
+
+    return columns + sum(east_asian_width(letter) in "WF" for letter in text)
+
+
+def with_gaps(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with a line numbered 0 wherever some are left out between them."""
+    shown: list[Line] = []
+    for line in lines:
+        if shown and line[0] > shown[-1][0] + 1:
+            shown.append((0, ""))
+        shown.append(line)
+    return shown
+
+
+def score(hit: Hit) -> str:
+    """Return the score of a hit and the weightiest parts of it; the others are summed up."""
+    ordered = sorted(hit.why.items(), key=lambda part: -abs(part[1]))
+    if rest := ordered[_PARTS:]:
+        ordered = [*ordered[:_PARTS], (f"{len(rest)} others", sum(value for _, value in rest))]
+    parts = [f"{name} {value:+.3f}" for name, value in ordered if abs(value) >= 0.0005]
+    parts = [part.replace(" ", _HARD_SPACE) for part in (f"score {hit.score:.3f}", *parts)]
+    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    return "\n      ".join(wrap(" ".join(parts), max(width - 6, 24))).replace(_HARD_SPACE, " ")
+
+
+def _line(chunk: Chunk, shown: Sequence[Line]) -> int:
+    """Return the line to open: where the unit is declared, else the first that is shown."""
+    at = declared(chunk)
+    return shown[0][0] if at is None else lines_of(chunk)[at][0]
+
+
+def _what(chunk: Chunk, wanted: AbstractSet[str]) -> str:
+    """Return what a chunk is: its kind, and its name below its parents; later parts of a long unit are `in` it."""
+    separator = " > " if chunk.kind == "section" else "."
+    symbol = chunk.symbol if chunk.kind == "section" else _few(chunk.symbol, wanted)
+    name = separator.join(part for part in (chunk.parent, symbol) if part)
+    later = chunk.symbol and chunk.signature and declared(chunk) is None
+    return " ".join(_escaped(part) for part in ("in" if later else "", chunk.kind, name) if part)
+
+
+def _few(symbol: str, wanted: AbstractSet[str]) -> str:
+    """Return a few names of a run of small declarations, those that were asked for first."""
+    names = symbol.split(", ")
+    if len(names) <= _NAMES:
+        return symbol
+    first = sorted(names, key=lambda name: not places(name, wanted))[:_NAMES]
+    return f"{', '.join(first)} and {len(names) - _NAMES} more"
+
+
+def _escaped(name: str) -> str:
+    """Return a name on one line: what would move the cursor is written as an escape."""
+    return "".join(
+        letter if letter.isprintable() or "\udc80" <= letter <= "\udcff" else repr(letter)[1:-1] for letter in name
+    )
+
+
+def _highlighted(language: str, lines: Sequence[str], wanted: AbstractSet[str]) -> list[Text]:
+    """Return the lines in colour; a language that no lexer knows stays plain."""
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    syntax = Syntax("", language or "text", theme="ansi_dark")
+    text = syntax.highlight("\n".join(lines)) if syntax.lexer else Text("\n".join(lines))
+    rows = list(text.split("\n", allow_blank=True))[: len(lines)]
+    for row, line in zip(rows, lines, strict=True):
+        for start, end in places(line, wanted):
+            row.stylize("bold yellow underline", start, end)
+    return rows

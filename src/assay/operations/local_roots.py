@@ -1,0 +1,154 @@
+"""Hold the roots of one command or program: opened when they are first searched, and as they were until a refresh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from assay.errors import AssayError, InputError
+from assay.operations.commits import History
+from assay.operations.indexes import AnyIndex, index_of
+from assay.operations.roots import NotServed, Place, RootsView, WorkspaceView
+from assay.operations.workspace import (
+    NamedRoot,
+    RootOpening,
+    Workspace,
+    joint_searches,
+    named_roots,
+    open_many,
+    open_root,
+)
+from assay.protocols import Progress
+from assay.settings import Settings
+from assay.store.place import holds_many, is_bucket
+
+
+class LocalReader:
+    """One root, its index opened when somebody searches it."""
+
+    def __init__(
+        self, named: NamedRoot, open_it: Callable[[], Workspace], index: AnyIndex | None, progress: Progress | None
+    ) -> None:
+        """Take a root and what opens it; with an index where that lies in a bucket."""
+        self.root, self.name, self.settings = named
+        self._open, self._index, self._progress = open_it, index, progress
+        self.is_here = index is None
+        """Whether its files are on this machine."""
+        self.last_view: WorkspaceView | None = None
+        """What was opened; None before somebody searched."""
+
+    @cached_property
+    def history(self) -> History:
+        """The commits of the root's repository, not indexed before somebody asks."""
+        return History(self.root, self.settings, self._progress)
+
+    @property
+    def index(self) -> AnyIndex:
+        """Return the index as it compares with the files, opened or not."""
+        if self.last_view:
+            return self.last_view.workspace.index
+        return self._index or index_of(self.root, self.settings)
+
+    @property
+    def checked_s(self) -> float | None:
+        """How long ago the files were looked at; None where they never were."""
+        return 0.0 if self.last_view else None
+
+    def view(self) -> WorkspaceView:
+        """Return the index as it was when it was opened."""
+        return self.last_view or self.show(self._open())
+
+    def show(self, workspace: Workspace) -> WorkspaceView:
+        """Answer from a workspace from now on."""
+        report = workspace.report
+        self.last_view = WorkspaceView(workspace, report, workspace.snapshot.state, report.stale)
+        return self.last_view
+
+
+class LocalRoots:
+    """The folders, git URLs and places in buckets that one command or program names, as operations ask them."""
+
+    def __init__(
+        self, paths: Sequence[str], how: RootOpening, opened: Callable[[Workspace], object] = lambda _: None
+    ) -> None:
+        """Take what was named and how it is opened; `opened` is told of each workspace."""
+        self._paths, self._how, self._opened = paths, how, opened
+        self._views: dict[tuple[str, ...], RootsView] = {}
+
+    @cached_property
+    def readers(self) -> Sequence[LocalReader]:
+        """Every root, each once; what is wrong with the first is raised where none is there."""
+        errors: dict[str, AssayError] = {}
+        folders = [path for path in self._paths if not is_bucket(path)]
+        readers = [self._reader(each) for each in named_roots(folders, self._how, errors)]
+        for place in filter(is_bucket, self._paths):
+            from assay.operations.published import published  # not for a folder
+
+            settings = self._how.settings_of(Path(place))
+            every = published(place, settings)
+            readers += [self._reader(NamedRoot(index.root, name, settings), index) for name, index in every]
+        if errors and not readers:
+            raise next(iter(errors.values()))
+        return readers
+
+    def _reader(self, named: NamedRoot, index: AnyIndex | None = None) -> LocalReader:
+        def open_it() -> Workspace:
+            workspace = open_root(named, self._how, index)
+            self._opened(workspace)
+            return workspace
+
+        return LocalReader(named, open_it, index, self._how.progress)
+
+    @property
+    def roots(self) -> Mapping[Path, Settings]:
+        """The folders, each with its settings."""
+        return {each.root: each.settings for each in self.readers}
+
+    @property
+    def are_several(self) -> bool:
+        """Whether more than one was named, or a place that holds several."""
+        return len(self._paths) != 1 or holds_many(self._paths[0])
+
+    @property
+    def everything(self) -> LocalRoots:
+        """All of them, to be searched as one."""
+        return self
+
+    def settings(self, repositories: Sequence[str] = ()) -> Settings:
+        """Return the settings of the first root of those that globs keep."""
+        if self.are_several or repositories:
+            return self.view(repositories).searches[0].members[0].settings
+        return self.readers[0].settings
+
+    def view(self, globs: Sequence[str] = ()) -> RootsView:
+        """Return those that globs keep and that can be opened, with what is wrong with the others."""
+        key = tuple(globs)
+        if key not in self._views:
+            opened = open_many(self._paths, replace(self._how, repositories=key))
+            for workspace in opened.workspaces:
+                self._opened(workspace)
+            state = repr(sorted((each.name, each.snapshot.state) for each in opened.workspaces))
+            searches = tuple(joint_searches(opened.workspaces))
+            self._views[key] = RootsView(searches, opened.problems, truncated=False, version=state)
+        return self._views[key]
+
+    def place(self, asked: str = "") -> Place:
+        """Return the place of a path, as it is seen from the current folder or else from a root."""
+        if not asked and self.are_several:
+            raise InputError("several folders are searched; say which one")
+        if not asked or asked in {each.name for each in self.readers}:
+            return Place(next(each for each in self.readers if asked in {"", each.name}))
+        if len(self.readers) == 1 and not self.readers[0].is_here:
+            return Place(self.readers[0], asked)
+        paths = [(each, path.resolve()) for each in self.readers for path in (Path(asked), each.root / asked)]
+        inside = [(each, path) for each, path in paths if path.is_relative_to(each.root)]
+        there = [(each, path) for each, path in inside if path.exists()]
+        if not there:
+            name = self.readers[0].name
+            outside = f"'{asked}' is not below '{name}': name its folder as PATH"
+            raise NotServed(outside if Path(asked).exists() else f"no such file or folder: '{asked}'")
+        reader, path = max(there, key=lambda pair: len(pair[0].root.parts))
+        below = path.relative_to(reader.root).as_posix()
+        return Place(reader, "" if below == "." else below)
