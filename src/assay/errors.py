@@ -20,7 +20,7 @@ AssayError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class AssayError(Exception):
@@ -182,3 +182,10 @@ def lasting(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"
+
+
+def some_of(names: Iterable[object], most: int = 10) -> str:
+    """Return names in a row, of many only the first and how many more there are."""
+    every = list(map(str, names))
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more

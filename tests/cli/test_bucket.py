@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.options import SettingsOptions
-from assay.cli.workspaces import served_roots
+from assay.cli.served import served_roots
 from assay.operations.requests import Search, StatusOf
 from assay.operations.search import search
 from assay.operations.status import status

@@ -169,7 +169,7 @@ import contextlib, io, json, os, sys
 sys.path.insert(0, sys.argv[1])
 if os.getuid() == 0:  # who may read everything
     from assay.cli import main, find, hit_text, progress  # before the right to read them is gone
-    import assay.operations.published, assay.cli.workspaces, assay.search.folder_index
+    import assay.operations.published, assay.search.folder_index
     import assay.operations.local_roots, assay.operations.search
     import assay.corpus.walk, assay.encode.static
     os.setgroups([]); os.setgid(65534); os.setuid(65534)

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from assay.operations.status import Status
 
 F = TypeVar("F", "FileMatches", "FileOutline")
+_PATIENCE_S = 0.5
+"""How long a command waits for another process to bring an index up to date before it takes it as it was."""
 
 
 @contextmanager
@@ -58,7 +60,6 @@ def _opened(
 ) -> Iterator[LocalRoots]:
     """Give the roots that were named, and say how far opening them has come, and what is odd about their indexes."""
     from assay.cli.progress import progress
-    from assay.cli.workspaces import PATIENCE_S, explain
     from assay.operations.local_roots import LocalRoots
     from assay.operations.workspace import RootOpening
 
@@ -67,10 +68,10 @@ def _opened(
             lambda root: chosen.settings(root, limit=limit),
             refresh=refresh,
             progress=watch,
-            patience_s=PATIENCE_S,
+            patience_s=_PATIENCE_S,
             hint=is_after_question,
         )
-        yield LocalRoots(paths, how, lambda workspace: explain(workspace, verbose=chosen.verbose))
+        yield LocalRoots(paths, how, say, is_full=chosen.verbose)
 
 
 class SearchOptions(Options):
@@ -116,7 +117,7 @@ def search(given: SearchOptions) -> int:
     Exits 0 if something relevant was found, 1 if not, 2 on an error.
     """
     from assay.cli.hit_text import SearchWriter
-    from assay.cli.workspaces import roots_and_globs
+    from assay.operations.local_roots import roots_and_globs
     from assay.operations.search import repositories_asked
     from assay.operations.search import search as answer_of
 
@@ -175,7 +176,7 @@ def related(given: RelatedOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.workspaces import parsed_place, root_and_file
+    from assay.operations.local_roots import parsed_place, root_and_file
     from assay.operations.related import related as answer_of
     from assay.operations.related import related_text
     from assay.search.declared_names import typed_names
@@ -339,8 +340,8 @@ def log(given: LogOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.workspaces import parsed_place
     from assay.operations.commits import commits_text
+    from assay.operations.local_roots import parsed_place
     from assay.operations.log import log as answer_of
 
     asked, roots = given.asked, given.roots or (".",)
@@ -433,8 +434,8 @@ def _command_of(operation: Operation) -> click.Command:
     kind = type(f"{operation.name.title()}Options", (Options,), {**fields, "__annotations__": kinds})
 
     def run(given: Any) -> int:
-        from assay.cli.workspaces import root_and_file
         from assay.operations.hits import as_text
+        from assay.operations.local_roots import root_and_file
 
         root, inside = root_and_file(given.path)
         asked = replace(given.asked, path=given.path if inside else "", budget=given.budget or UNBOUNDED)

@@ -11,8 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.cli.server_options import ServerOptions
-from assay.cli.workspaces import some_of
-from assay.errors import InputError, counted
+from assay.errors import InputError, counted, some_of
 from assay.io.terminal import say
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -66,15 +66,12 @@ def index(given: IndexOptions) -> int:
     Exits 0 if there is something to search, 1 if there is nothing or --describe stopped early, 2 on an error, 3 if no
     machine of the cluster is left.
     """
-    from assay.cli.workspaces import about, open_roots, summary
+    from assay.operations.workspace import summary
 
     if given.prune:
         return _pruned(given)
     cluster = _checked_cluster(given)
-    if cluster:
-        opened = _indexed_there(given, cluster)
-    else:
-        opened = open_roots(given.roots or (".",), given.chosen, check_all=True)
+    opened = _indexed_there(given, cluster) if cluster else _opened(given.roots or (".",), given.chosen)
     if given.describe and given.dry_run:
         _echo_forecast(opened, given)
         return 0
@@ -85,7 +82,7 @@ def index(given: IndexOptions) -> int:
         opened = _with_known_descriptions(opened)
     if given.form == "json":
         rows = [asdict(report) | {"refused": len(report.refused)} for report in reports]
-        click.echo(dumps(about(opened) | ({"descriptions": rows} if rows else {})))
+        click.echo(dumps(_about(opened) | ({"descriptions": rows} if rows else {})))
     else:
         for one in opened:
             click.echo(f"{one.name}: {summary(one.report)}")
@@ -198,3 +195,41 @@ def _echo_forecast(opened: list[Workspace], given: IndexOptions) -> None:
         work = f"{counted(plan.units, 'unit')} to describe"
         click.echo(f"{one.name}: {work}, about {plan.tokens_in:,} tokens in and {plan.tokens_out:,} out")
     click.echo(f"{_usd(usd)} by the listed price of {given.describe}")
+
+
+def _opened(paths: Sequence[str], chosen: SettingsOptions) -> list[Workspace]:
+    """Open every root, every byte of its index read, and say what is odd about it."""
+    from assay.cli.progress import progress
+    from assay.operations.workspace import RootOpening, notes_of, open_many, summary
+
+    with progress() as watch:
+        how = RootOpening(chosen.settings, progress=watch, check_all=True, strict=True)
+        opened = open_many(paths, how).workspaces
+    for workspace in opened:
+        for note in (*notes_of(workspace), *([summary(workspace.report)] if chosen.verbose else [])):
+            say(note)
+    return list(opened)
+
+
+def _about(opened: Sequence[Workspace]) -> dict[str, Any]:
+    """Return the indexes of some roots as JSON has them: their sums, then each."""
+    roots = list(map(_as_dict, opened))
+    return {**{key: sum(root[key] for root in roots) for key in ("files", "chunks")}, "roots": roots}
+
+
+def _as_dict(workspace: Workspace) -> dict[str, Any]:
+    index, report = workspace.index, workspace.report
+    return {
+        "root": str(index.root),
+        "location": index.location,
+        "encoder": index.encoder.name,
+        "files": report.files,
+        "chunks": report.chunks,
+        "described": report.described,
+        **report.changed.counts(),
+        "skipped": len(report.skipped),
+        "notes": len(report.notes),
+        "rebuilt_because": report.rebuilt_because,
+        "stale": report.stale,
+        "seconds": round(report.seconds, 3),
+    }

@@ -116,7 +116,7 @@ class RepositoriesOptions(Options):
 
         A list that cannot be used is refused here.
         """
-        from assay.cli.workspaces import served_roots
+        from assay.cli.served import served_roots
 
         self.check()
         if self.listed is not None:

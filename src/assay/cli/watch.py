@@ -47,7 +47,7 @@ def watch(given: WatchOptions) -> None:
     Interrupted, it finishes the update at hand and exits 0; interrupted twice, it exits at once, and the index is as
     it was before that update.
     """
-    from assay.cli.workspaces import folders_of
+    from assay.cli.served import folders_of
     from assay.operations.indexes import index_of
 
     if _watches_list(given):
@@ -114,7 +114,7 @@ class StopRequest:
 
 
 def _tell(root: Path, report: IndexReport) -> None:
-    from assay.cli.workspaces import summary
+    from assay.operations.workspace import summary
 
     why = f"; rebuilt: {report.rebuilt_because}" if report.rebuilt_because else ""
     _print(f"{root}: {summary(report)}{why}")

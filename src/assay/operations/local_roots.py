@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from glob import escape
 from pathlib import Path
 
-from assay.errors import AssayError, InputError
+from assay.errors import AssayError, InputError, some_of
 from assay.operations.commits import History
 from assay.operations.indexes import AnyIndex, index_of
 from assay.operations.roots import NotServed, Place, RootsView, WorkspaceView
@@ -17,12 +20,14 @@ from assay.operations.workspace import (
     Workspace,
     joint_searches,
     named_roots,
+    notes_of,
     open_many,
     open_root,
+    summary,
 )
-from assay.protocols import Progress
+from assay.protocols import Progress, Say
 from assay.settings import Settings
-from assay.store.place import holds_many, is_bucket
+from assay.store.place import default_location, holds_many, is_bucket
 
 
 class LocalReader:
@@ -71,10 +76,10 @@ class LocalRoots:
     """The folders, git URLs and places in buckets that one command or program names, as operations ask them."""
 
     def __init__(
-        self, paths: Sequence[str], how: RootOpening, opened: Callable[[Workspace], object] = lambda _: None
+        self, paths: Sequence[str], how: RootOpening, say: Say = lambda _: None, *, is_full: bool = False
     ) -> None:
-        """Take what was named and how it is opened; `opened` is told of each workspace."""
-        self._paths, self._how, self._opened = paths, how, opened
+        """Take what was named and how it is opened; `say` is told what is odd about an index, in full what it holds."""
+        self._paths, self._how, self._say, self._is_full = paths, how, say, is_full
         self._views: dict[tuple[str, ...], RootsView] = {}
 
     @cached_property
@@ -93,11 +98,14 @@ class LocalRoots:
             raise next(iter(errors.values()))
         return readers
 
+    def _heard(self, workspace: Workspace) -> Workspace:
+        for note in (*notes_of(workspace), *([summary(workspace.report)] if self._is_full else [])):
+            self._say(note)
+        return workspace
+
     def _reader(self, named: NamedRoot, index: AnyIndex | None = None) -> LocalReader:
         def open_it() -> Workspace:
-            workspace = open_root(named, self._how, index)
-            self._opened(workspace)
-            return workspace
+            return self._heard(open_root(named, self._how, index))
 
         return LocalReader(named, open_it, index, self._how.progress)
 
@@ -127,10 +135,9 @@ class LocalRoots:
         key = tuple(globs)
         if key not in self._views:
             opened = open_many(self._paths, replace(self._how, repositories=key))
-            for workspace in opened.workspaces:
-                self._opened(workspace)
-            state = repr(sorted((each.name, each.snapshot.state) for each in opened.workspaces))
-            searches = tuple(joint_searches(opened.workspaces))
+            workspaces = list(map(self._heard, opened.workspaces))
+            state = repr(sorted((each.name, each.snapshot.state) for each in workspaces))
+            searches = tuple(joint_searches(workspaces))
             self._views[key] = RootsView(searches, opened.problems, truncated=False, version=state)
         return self._views[key]
 
@@ -152,3 +159,35 @@ class LocalRoots:
         reader, path = max(there, key=lambda pair: len(pair[0].root.parts))
         below = path.relative_to(reader.root).as_posix()
         return Place(reader, "" if below == "." else below)
+
+
+def parsed_place(place: str) -> tuple[str, int]:
+    """Take `FILE:LINE` apart; a column or a range after the line, as compilers print them, is passed over."""
+    found = re.fullmatch(r"(.+?):(\d+)(?:[:-]\d+)*:?", place)
+    if not found or not int(found[2]):
+        raise InputError(
+            f"'{place}' is neither a place nor a name: give FILE:LINE or NAME, as in src/main.py:12, Task.retry"
+        )
+    return found[1], int(found[2])
+
+
+def root_and_file(typed: str) -> tuple[str, str]:
+    """Return the root that a PATH means, and of a file its path below that root.
+
+    The root of a file is the nearest folder above it that has an index or is a repository, else its own folder.
+    """
+    if not Path(typed).is_file():
+        return typed, ""
+    file = Path(typed).resolve()
+    above = (folder for folder in file.parents if (folder / ".git").exists() or default_location(folder).exists())
+    root = next(above, file.parent)
+    return str(root) if Path(typed).is_absolute() else os.path.relpath(root), file.relative_to(root).as_posix()
+
+
+def roots_and_globs(paths: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the roots that PATHs mean, and where they are files of one root the globs that keep to these."""
+    places = list(map(root_and_file, paths))
+    roots, files = list(dict.fromkeys(root for root, _ in places)), [file for _, file in places if file]
+    if files and (len(roots) > 1 or len(files) < len(places)):
+        raise InputError(f"files and folders cannot be searched together: {some_of(paths)}; name files of one folder")
+    return roots, tuple(f"./{escape(file)}" for file in files)

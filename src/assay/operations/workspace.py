@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from assay import plugins
 from assay.corpus.addresses import is_url
-from assay.errors import AssayError, DamagedIndex, InputError, StorageError, UnwritableIndex
+from assay.errors import AssayError, DamagedIndex, InputError, StorageError, UnwritableIndex, counted
 from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory, root_of
 from assay.protocols import Encoder, Progress, Scorer, Searcher
 from assay.search.filters import kept_and_left_out
@@ -271,6 +271,37 @@ class Workspace:
             report = _as_before(self.index, refusal)
         same = self.index.snapshot() is self.snapshot and report.stale == self.report.stale
         return (self if same else replace(self, report=report)), report
+
+
+def notes_of(workspace: Workspace) -> Iterator[str]:
+    """Yield what a reader should know about an index before trusting an answer."""
+    path, report = workspace.name, workspace.report
+    if workspace.note:
+        yield workspace.note
+    if report.rebuilt_because:
+        yield f"index of '{path}' rebuilt: {report.rebuilt_because}"
+    if report.busy:
+        yield f"files of '{path}' changed and another process is indexing them; this is from before"
+    if report.unwritten:
+        yield f"{report.unwritten}; files of '{path}' changed, and this is from before"
+    if not report.files:
+        yield f"nothing to search in '{path}': {_empty(report)}"
+
+
+def _empty(report: IndexReport) -> str:
+    if not report.skipped:
+        return "it holds no file"
+    first = report.skipped[0]
+    return f"none of its files has text to index ({len(report.skipped)} left out, '{first.path}': {first.reason})"
+
+
+def summary(report: IndexReport) -> str:
+    """Return what an index holds and what was done to it, as one line."""
+    done = [f"{number} {what}" for what, number in report.changed.counts().items() if number]
+    changed = f" ({', '.join(done)})" if done else ""
+    described = f", {report.described:,} described" if report.described else ""
+    held = f"{counted(report.files, 'file')}, {counted(report.chunks, 'chunk')}{described}"
+    return f"{held}{changed} in {report.seconds:.2f} s"
 
 
 def open_workspace(  # noqa: PLR0913  how it is brought up to date
