@@ -222,8 +222,8 @@ def warm_here(root: Path, content: str) -> dict[str, object]:
 
 
 def _assay(root: Path) -> tuple[Callable[[str], object], int]:
-    from assay.operations.joint_answer import queries_of
     from assay.operations.workspace import open_workspace
+    from assay.search.query_filters import queries_of
     from assay.settings import Settings
 
     workspace = open_workspace(root, Settings())

@@ -6,7 +6,7 @@ Lines are 1-based and inclusive everywhere; paths are relative to the searched r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from assay.faults import Fault
@@ -39,9 +39,18 @@ class Query:
     """What a ground truth says about it: its kind (standard, hard, …), language, split, date."""
 
     @property
+    def filters(self) -> tuple[tuple[str, ...], ...]:
+        """What each filter keeps, in the order of `FILTER_FIELDS`."""
+        return tuple(getattr(self, name) for name in FILTER_FIELDS)
+
+    @property
     def reads_text(self) -> bool:
         """Say whether it keeps chunks by what their text holds."""
         return bool(self.exact or self.patterns)
+
+
+FILTER_FIELDS = tuple(each.name for each in fields(Query) if str(each.type).startswith("tuple"))
+"""The fields of a query that keep chunks."""
 
 
 @dataclass(frozen=True, slots=True)

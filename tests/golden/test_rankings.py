@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from assay.operations.joint_answer import queries_of
 from assay.operations.workspace import Workspace, open_workspace
+from assay.search.query_filters import queries_of
 from assay.settings import load
 
 GOLDEN = Path(__file__).parent / "rankings.txt"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.operations.joint_answer import JointAnswer, joint_answer, queries_of
+from assay.operations.joint_answer import JointAnswer, joint_answer
 from assay.operations.workspace import (
     RootOpening,
     joint_searches,
@@ -18,6 +18,7 @@ from assay.operations.workspace import (
     repository_name,
     roots_in,
 )
+from assay.search.query_filters import queries_of
 from assay.settings import Settings, load
 
 THINGS = ("invoice", "planet", "recipe", "ticket", "sensor", "ledger", "parcel", "violin", "orchard", "harbor")

@@ -7,13 +7,12 @@ import pytest
 from assay.encode.cached_encoder import CachedEncoder
 from assay.errors import InputError, ModelUnavailable
 from assay.operations.indexes import encoder_of, index_key, location_of, root_of
-from assay.operations.joint_answer import queries_of
 from assay.operations.workspace import open_workspace
 from assay.protocols import Searcher
 from assay.search.issues import IssueSearcher
+from assay.search.query_filters import queries_of
 from assay.search.retrievers import FusedSearcher, KeywordSearcher, VectorSearcher
 from assay.settings import load
-from assay.values import Query
 
 
 def test_a_workspace_is_ready_to_be_searched(project: Path):
@@ -49,13 +48,9 @@ def test_an_encoder_that_is_faster_than_a_cache_has_none():
 
 
 def test_queries_carry_checked_filters():
-    (query,) = queries_of(["mail"], Query("", "", "all", ("PY", ".rs"), ("!a/*",), ("Method",)), mode="code")
-    assert (query.mode, query.languages, query.paths, query.kinds) == (
-        "code",
-        ("python", "rust"),
-        ("!a/*",),
-        ("method",),
-    )
+    (query,) = queries_of(["mail"], {"lang": ("PY", ".rs"), "file": ("!a/*",), "kind": ("Method",)}, mode="code")
+    found = (query.mode, query.languages, query.paths, query.kinds)
+    assert found == ("code", ("python", "rust"), ("!a/*",), ("method",))
 
 
 def test_a_query_that_cannot_be_searched_is_an_error():
@@ -76,9 +71,7 @@ def test_a_ranking_is_a_setting(project: Path):
         assert isinstance(workspace.corpus_search.searcher, wanted)
         found = workspace.corpus_search.answer(queries_of(["mesages"]), 5)
         assert (found.hits[0].chunk.symbol, found.texts, found.relevant) == ("send_mail", ["messages"], True)
-        assert not workspace.corpus_search.answer(
-            queries_of(["mesages"], Query("", "", "all", paths=("nowhere/",))), 5
-        ).relevant
+        assert not workspace.corpus_search.answer(queries_of(["mesages"], {"file": ("nowhere/",)}), 5).relevant
 
 
 def test_weights_and_fusion_reach_the_pipeline(project: Path):

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from fnmatch import translate
 
+import click
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.cli import main
 from assay.errors import InputError
+from assay.operations.requests import SearchFilter
+from assay.parameters import parameters_of
 from assay.search import text_matches as matches
 from assay.search.filters import filter_mask, globs, keeping
+from assay.search.query_filters import FILTERS, queries_of, query_words
 from assay.search.text_matches import TextMatch, holding, lines_matching, pattern, reading_order, text_matches
 from assay.store.snapshot import Snapshot
-from assay.values import Chunk, Query
+from assay.values import FILTER_FIELDS, Chunk, Query
 
 CHUNKS = (
     Chunk("run", "def run", "python", "src/app/run.py", 1, 1, "run", "function"),
@@ -62,6 +67,26 @@ def test_a_filter_keeps_what_it_says_whatever_was_asked_before_and_however_the_c
         assert found(whole, **filters) == expected, filters
         assert found(parts, **filters) == [each for each in expected if each not in gone], filters
     assert filter_mask(whole, Query("1", "x")) is None, "where all is kept no mask is made"
+
+
+def test_each_filter_is_a_word_an_option_and_a_field_and_has_masks_of_its_own(snapshot_of):
+    snapshot, options = snapshot_of(CHUNKS), {each.name for each in parameters_of(SearchFilter)}
+    assert {each.option for each in FILTERS} == options - {"mode"}
+    assert {*FILTER_FIELDS} == {each.field for each in FILTERS if each.field} | {"exact", "patterns"}
+    command = main.assay.get_command(click.Context(main.assay), "search")
+    for each in FILTERS:
+        assert f"--{each.option}" in {name for option in command.params for name in option.opts}
+        assert f"{each.option}:" in command.help
+        values = ("python", "!go") if each.names == "languages" else ("class", "!function")
+        words = query_words(f"what {each.option}:{values[0]} -{each.option}:{values[1][1:]}")
+        assert (words.text, words.of(each.option)) == ("what", values)
+        if each.field:
+            (typed,) = queries_of([f"what {each.option}:{values[0]}"])
+            (kept,) = queries_of(["what"], {each.option: values[:1]})
+            assert getattr(typed, each.field) == getattr(kept, each.field) == values[:1]
+    alone = [Query("1", "x", **{name: ("a",)}) for name in FILTER_FIELDS]
+    assert len({(query.mode, *query.filters) for query in alone}) == len(FILTER_FIELDS)
+    assert len({id(filter_mask(snapshot, query)) for query in alone}) == len(FILTER_FIELDS) == len(snapshot.masks)
 
 
 GLOBS = {

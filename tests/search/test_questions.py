@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.operations.workspace import dictionary
-from assay.search.question import QueryWords, Speller, query_words, understand
+from assay.search.query_filters import QueryWords, query_words
+from assay.search.question import Speller, understand
 from assay.terms import STOP_WORDS, stem
 from assay.values import Chunk
 
@@ -56,7 +57,8 @@ def test_any_text_is_a_question(text):
     assert len(set(question.names)) == len(question.names)
     assert STOP_WORDS.isdisjoint(question.words) or STOP_WORDS.issuperset(question.words)
     words = query_words(text)
-    assert not words.is_plain or words.text == text
+    assert words.parts or words.text == text
+    assert all(part.text in text for part in words.parts)
 
 
 def test_a_whole_file_for_a_question_is_read_in_part():
@@ -67,22 +69,22 @@ def test_a_whole_file_for_a_question_is_read_in_part():
 
 
 FILTERED = [
-    ("where are retries", QueryWords("where are retries")),
-    ("retries lang:py,go", QueryWords("retries", languages=("py", "go"))),
-    ("-file:tests file:src/** retries", QueryWords("retries", paths=("!tests", "src/**"))),
-    ("-lang:py,go -kind:class -sym:run x", QueryWords("x", (), (), ("!py", "!go"), ("!class",), ("!run",))),
-    ('file:"a b/*.py" x', QueryWords("x", paths=("a b/*.py",))),
-    ("repo:api-* -repo:old q", QueryWords("q", repositories=("api-*", "!old"))),
-    ("kind:class,-x y", QueryWords("y", kinds=("class", "-x"))),
-    ("sym:Task.retry", QueryWords("Task retry", symbols=("Task.retry",), by_meaning=False)),
-    ('how is "not found" said', QueryWords('how is "not found" said', exact=("not found",))),
-    ('"not found"', QueryWords('"not found"', exact=("not found",), by_meaning=False)),
-    (r'"say \"hi\""', QueryWords(r'"say \"hi\""', exact=('say "hi"',), by_meaning=False)),
-    (r"/def \w+_retry/", QueryWords("def _retry", patterns=(r"def \w+_retry",), by_meaning=False)),
-    (r"/a\/b/ c", QueryWords("c", patterns=("a/b",))),
-    ("/about/", QueryWords("about", patterns=("about",), by_meaning=False)),
-    (r"/^\s+$/", QueryWords("", patterns=(r"^\s+$",), by_meaning=False)),
-    ("kind:class", QueryWords("", kinds=("class",), by_meaning=False)),
+    ("where are retries", "where are retries", {}, True),
+    ("retries lang:py,go", "retries", {"lang": ("py", "go")}, True),
+    ("-file:tests file:src/** retries", "retries", {"file": ("!tests", "src/**")}, True),
+    ("-lang:py,go -kind:class -sym:run x", "x", {"lang": ("!py", "!go"), "kind": ("!class",), "sym": ("!run",)}, True),
+    ('file:"a b/*.py" x', "x", {"file": ("a b/*.py",)}, True),
+    ("repo:api-* -repo:old q", "q", {"repo": ("api-*", "!old")}, True),
+    ("kind:class,-x y", "y", {"kind": ("class", "-x")}, True),
+    ("sym:Task.retry", "Task retry", {"sym": ("Task.retry",)}, False),
+    ('how is "not found" said', 'how is "not found" said', {"exact": ("not found",)}, True),
+    ('"not found"', '"not found"', {"exact": ("not found",)}, False),
+    (r'"say \"hi\""', '"say \\"hi\\""', {"exact": ('say "hi"',)}, False),
+    (r"/def \w+_retry/", "def _retry", {"regex": ("def \\w+_retry",)}, False),
+    (r"/a\/b/ c", "c", {"regex": ("a/b",)}, True),
+    ("/about/", "about", {"regex": ("about",)}, False),
+    (r"/^\s+$/", "", {"regex": ("^\\s+$",)}, False),
+    ("kind:class", "", {"kind": ("class",)}, False),
 ]  # fmt: skip
 PLAIN = [
     *("what does file:// mean", "KeyError: 'lang'", "std::vector kind of", "lang: python", "a / b / c"),
@@ -92,8 +94,13 @@ PLAIN = [
 
 
 def test_query_words_are_taken_out_of_a_query_and_what_only_looks_like_one_stays():
-    for typed, wanted in [*FILTERED, *((typed, QueryWords(typed)) for typed in PLAIN)]:
-        assert query_words(typed) == wanted, typed
+    for typed, text, values, by_meaning in FILTERED:
+        words = query_words(typed)
+        assert (words.text, words.values, words.by_meaning) == (text, values, by_meaning), typed
+    assert [typed for typed in PLAIN if query_words(typed) != QueryWords(typed)] == []
+    (flag, sound) = query_words('-file:"a b" "🎻 \\"y\\""').parts
+    assert (flag.text, flag.key, flag.value, flag.is_out) == ('-file:"a b"', "file", "a b", True)
+    assert (sound.text, sound.key, sound.value) == ('"🎻 \\"y\\""', "exact", '🎻 "y"')
 
 
 TEXT = """

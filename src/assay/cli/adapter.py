@@ -8,7 +8,6 @@ What the function returns is the exit status; nothing is 0. A bad value is refus
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from inspect import cleandoc
 from itertools import chain
@@ -116,27 +115,17 @@ def _click_parameter(declared: Declared) -> click.Parameter:
     )
 
 
-_FILTERS = ("file", "kind", "lang", "repo")
-_LEFT_OUT = re.compile(rf"-({'|'.join(_FILTERS)}):(.+)")
-
-
 class _Command(click.Command):
     """A command that reads `-file:tests`, a query word which a shell hands over like an option, as `--file=!tests`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; where these filters are not options, as click does."""
-        if {f"--{name}" for name in _FILTERS} <= {name for each in self.params for name in each.opts}:
+        if "--repo" in {name for each in self.params for name in each.opts}:
+            from assay.search.query_filters import left_out_options
+
             end = args.index("--") if "--" in args else len(args)
-            args = [*chain.from_iterable(map(_without_query_word, args[:end])), *args[end:]]
+            args = [*chain.from_iterable(map(left_out_options, args[:end])), *args[end:]]
         return super().parse_args(ctx, args)
-
-
-def _without_query_word(argument: str) -> list[str]:
-    found = _LEFT_OUT.fullmatch(argument)
-    if not found:
-        return [argument]
-    key, values = found.groups()
-    return [f"--{key}=!{value}" for value in ([values] if key == "file" else values.split(","))]
 
 
 def command(request: type[R], *, example: str, name: str = "") -> Callable[[Callable[[R], int | None]], click.Command]:

@@ -93,8 +93,8 @@ def _search() -> Finding:
     """Find the one right function of a folder."""
     from tempfile import TemporaryDirectory
 
-    from assay.operations.joint_answer import queries_of
     from assay.operations.workspace import open_workspace
+    from assay.search.query_filters import queries_of
     from assay.settings import load
 
     with TemporaryDirectory() as folder:

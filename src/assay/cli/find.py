@@ -24,7 +24,6 @@ from assay.io.terminal import dumps, printable_line, say
 from assay.operations.requests import (
     DETAILS,
     LAST_LINE,
-    LONGEST_QUERY,
     UNBOUNDED,
     Log,
     Outline,
@@ -36,6 +35,7 @@ from assay.operations.requests import (
     print_limit,
 )
 from assay.parameters import Options, argument, flag, form, option, shared
+from assay.search.query_filters import LONGEST_QUERY
 
 if TYPE_CHECKING:
     from assay.operations.catalogue import Operation
@@ -239,8 +239,8 @@ def pattern(given: PatternOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.operations.joint_answer import language_named
     from assay.operations.read import doubt_of, matched_files
+    from assay.search.query_filters import language_named
 
     count = files = 0
     for root, file in _each_file(

@@ -71,7 +71,7 @@ def grep(given: GrepOptions) -> int:
     Exits 0 if a line matches, 1 if not, 2 on an error.
     """
     from assay.operations.grep import Finder, files_in, ordered
-    from assay.search.question import names_in
+    from assay.search.query_filters import names_in
     from assay.search.text_matches import declaration_finder, line_finder
 
     patterns, places = (given.regexps, given.words) if given.regexps else (given.words[:1], given.words[1:])

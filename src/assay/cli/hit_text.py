@@ -23,7 +23,7 @@ from assay.operations.sizing import OVERHEAD, cost
 from assay.search.declared_names import declared
 from assay.search.display import Line, declared_line, excerpt, lines, places, terms_to_mark, worth_showing
 from assay.search.display import lines as lines_of
-from assay.search.question import query_words
+from assay.search.query_filters import query_words
 from assay.search.text_matches import MOST_MATCHES
 from assay.settings import SearchSettings
 from assay.terms import tokens

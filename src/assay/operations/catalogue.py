@@ -55,6 +55,7 @@ OPERATIONS = (
     Operation("log", requests.Log, log.LogAnswer, log.log, _as_text(log.log), {"limit": 4}),
     Operation("status", requests.StatusOf, status.Status, status.status, tool={}),
     Operation("rank", requests.Candidates, rank.Order, lambda request, _: rank.rank_candidates(request)),
+    Operation("question", requests.Typed, search.QuestionParts, lambda request, _: search.question_parts(request)),
     Operation("facets", requests.Facets, search.FacetCounts, search.facets),
     Operation("matches", requests.Matches, search.MatchList, search.matches),
     Operation("names", requests.Names, files.NamesFound, files.names),

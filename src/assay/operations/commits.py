@@ -15,12 +15,11 @@ from pathlib import Path
 from assay.corpus.git_history import commit_ids
 from assay.errors import InputError, printable
 from assay.operations.indexes import build_of, encoder_of
-from assay.operations.joint_answer import queries_of
 from assay.operations.workspace import CorpusSearch, check
 from assay.protocols import Progress
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window
 from assay.search.history import MOST_COMMITS, MOST_FILES, CommitFilter, HistoryIndex, changed_files
-from assay.search.question import query_words
+from assay.search.query_filters import queries_of, query_words
 from assay.search.reference_table import numbers_in
 from assay.search.retrievers import IndexGuard
 from assay.settings import Settings
@@ -195,7 +194,7 @@ def _messages(snapshot: Snapshot) -> dict[str, int]:
 
 def _check_words(question: str, query: Query) -> None:
     """Refuse query words that mean nothing of commits."""
-    if query.kinds or query.symbols or query_words(question).repositories:
+    if query.kinds or query.symbols or query_words(question).of("repo"):
         raise InputError("repo:, kind: and sym: are of code, not of commits: leave them out, or quote a name")
 
 

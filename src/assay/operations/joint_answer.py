@@ -6,21 +6,18 @@ servers and programs alike.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.corpus.languages import BY_EXTENSION, BY_NAME
-from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
-from assay.operations.requests import LONGEST_QUERY
+from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.operations.workspace import CorpusAnswer, JointSearch, hits_by_depth, read_queries
 from assay.search.display import grouped
 from assay.search.filters import filter_mask
-from assay.search.question import query_words
+from assay.search.query_filters import query_words
 from assay.search.translation import unread_note
-from assay.values import KINDS, Chunk, Hit, Mode, Problem, Query
+from assay.values import Chunk, Hit, Problem, Query
 
 if TYPE_CHECKING:
     from assay.search.text_matches import TextMatch
@@ -171,88 +168,3 @@ def _of_root(hit: Hit, name: str) -> Hit:
 
 def _with_chunks(hit: Hit, changed: Callable[[Chunk], Chunk]) -> Hit:
     return replace(hit, chunk=changed(hit.chunk), others=tuple(map(changed, hit.others)))
-
-
-_EVERYTHING = Query("", "", "all")
-_FILTERS = [each.name for each in fields(Query) if str(each.type).startswith("tuple")]
-
-
-def queries_of(texts: Sequence[str | Query], keep: Query = _EVERYTHING, *, mode: Mode | None = None) -> list[Query]:
-    """Return queries with their filters, all of them checked; with none that keeps something they ask for code.
-
-    A text may have query words, `lang:py "exact" /regex/`, which are taken out of it, but for `repo:`, which is for who
-    chooses what is searched (`repositories_in`). A `Query` keeps its id, its text, its tags and the filters it has;
-    those of `keep` are added to them.
-    """
-    languages, kinds = tuple(map(language_named, keep.languages)), tuple(map(_kind, keep.kinds))
-    keep = replace(keep, languages=languages, kinds=kinds)
-    named = mode or ("all" if _keeps((*languages, *keep.paths, *kinds)) else None)
-    return [_query(str(number), text, named, keep) for number, text in enumerate(texts, 1)]
-
-
-def repositories_in(texts: Sequence[str | Query]) -> tuple[str, ...]:
-    """Return the globs of the repositories that texts keep to by the query word `repo:`."""
-    typed = (query_words(text).repositories for text in texts if isinstance(text, str))
-    return tuple(dict.fromkeys(one for found in typed for one in found))
-
-
-def _query(number: str, text: str | Query, mode: Mode | None, keep: Query) -> Query:
-    if isinstance(text, str):
-        query = _query_of_text(number, text, mode)
-    else:
-        _check(text.text)
-        query = text
-    return replace(query, **{name: getattr(query, name) + getattr(keep, name) for name in _FILTERS})
-
-
-def _query_of_text(number: str, text: str, mode: Mode | None) -> Query:
-    """Return what somebody typed as a query; one with words that keep languages, files or kinds looks in everything.
-
-    So does one that nothing is asked by meaning.
-    """
-    _check(text)
-    words = query_words(text)
-    everything = _keeps((*words.languages, *words.paths, *words.kinds)) or not words.by_meaning
-    return Query(
-        number,
-        words.text,
-        mode or ("all" if everything else "code"),
-        tuple(map(language_named, words.languages)),
-        words.paths,
-        tuple(map(_kind, words.kinds)),
-        words.symbols,
-        words.exact,
-        words.patterns,
-    )
-
-
-def _keeps(filters: Sequence[str]) -> bool:
-    """Say whether filters name what is wanted; to leave something out is not to want all the rest."""
-    return any(not one.startswith("!") for one in filters)
-
-
-def _check(text: str) -> None:
-    if not re.search(r"\w", text) and query_words(text).is_plain:
-        raise InputError("the query holds no word to search for; ask something, such as 'where are retries handled'")
-    if len(text) > LONGEST_QUERY:
-        raise InputError(f"the query has {len(text):,} characters, at most {LONGEST_QUERY:,} are searched; cut it")
-
-
-def language_named(name: str) -> str:
-    """Return the language that a name or a file extension says: `python` and `py` are one; `!` before it stays."""
-    known = {*BY_EXTENSION.values(), *BY_NAME.values()}
-    return _known("language", name, {**BY_EXTENSION, **dict(zip(known, known, strict=True))}, known)
-
-
-def _kind(name: str) -> str:
-    kinds = {kind: kind for kind in KINDS if kind}
-    return _known("kind", name, kinds, kinds)
-
-
-def _known(what: str, name: str, values: Mapping[str, str], near: Iterable[str]) -> str:
-    if name.startswith("!"):
-        return f"!{_known(what, name[1:], values, near)}"
-    plain = name.lower().lstrip(".")
-    if plain not in values:
-        raise InputError(f"unknown {what} '{name}'; {nearest(plain, sorted(near))}")
-    return values[plain]

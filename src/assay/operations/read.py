@@ -21,11 +21,11 @@ from assay.errors import InputError, nearest
 from assay.operations.files import check_file_line, read_file
 from assay.operations.hits import answer_type, as_text, joined, offset_of, rooted_path, with_line_numbers
 from assay.operations.hits import cursor as cursor_of
-from assay.operations.joint_answer import language_named
 from assay.operations.requests import Outline, PatternSearch, Read
 from assay.operations.roots import Place, Roots
 from assay.operations.sizing import OVERHEAD, cost, most_fitting
 from assay.search.filters import keeping
+from assay.search.query_filters import language_named
 from assay.terms import tokens
 
 if TYPE_CHECKING:

@@ -7,17 +7,14 @@ beside this one. Nothing heavy loads here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from assay.parameters import Request, argument, flag, option, shared
-
-if TYPE_CHECKING:
-    from assay.values import Mode, Query
+from assay.search.query_filters import FILTERS, LONGEST_QUERY, queries_of
+from assay.values import Mode, Query
 
 MOST_GLOBS, LONGEST_GLOB = 100, 500
 LONGEST_PATH = 4096
-LONGEST_QUERY = 20_000
-"""Characters; an issue with its stack trace is shorter, a file is longer."""
 LONGEST_PATTERN = 5000
 LAST_LINE = 10**9
 LEAST_BUDGET, USUAL_BUDGET = 500, 4000
@@ -32,8 +29,8 @@ Detail = Literal["names", "lines", "full"]
 """How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
 DETAILS: tuple[Detail, ...] = get_args(Detail)
 _WORDS = (
-    "A question, a name, an error message; with words that keep: file:src/** -file:tests lang:go kind:class "
-    'sym:Task.retry repo:api-* "exact text" /regex/ (the last two count matches).'
+    f"A question, a name, an error message; with words that keep: {' '.join(each.example for each in FILTERS)} "
+    '"exact text" /regex/ (the last two count matches).'
 )
 
 
@@ -85,41 +82,28 @@ def cursor_option() -> Any:
     return option("--cursor CURSOR", text, longest=100)
 
 
+def filter_option(name: str) -> Any:
+    """Declare the option of a filter."""
+    row = next(each for each in FILTERS if each.option == name)
+    flag = f"--{name} {row.metavar}"
+    return option(flag, row.help, names=row.names, entries=MOST_GLOBS, longest=LONGEST_GLOB)
+
+
 class SearchFilter(Request):
     """What a search keeps."""
 
-    repo: tuple[str, ...] = option(
-        "--repo GLOB",
-        "Search only repositories whose name or path matches; !GLOB excludes. Repeatable.",
-        entries=MOST_GLOBS,
-        longest=LONGEST_GLOB,
-    )
-    lang: tuple[str, ...] = option(
-        "--lang NAME",
-        "Search only a language, by name or file extension: python, py. Repeatable.",
-        names="languages",
-        entries=MOST_GLOBS,
-        longest=100,
-    )
-    file: tuple[str, ...] = globs_option("Search only files that match; !GLOB excludes. Repeatable.")
-    kind: tuple[str, ...] = option(
-        "--kind NAME",
-        "Search only a kind of unit: function, method, class, section, … Repeatable.",
-        names="kinds",
-        entries=MOST_GLOBS,
-        longest=100,
-    )
+    repo: tuple[str, ...] = filter_option("repo")
+    lang: tuple[str, ...] = filter_option("lang")
+    file: tuple[str, ...] = filter_option("file")
+    kind: tuple[str, ...] = filter_option("kind")
+    sym: tuple[str, ...] = filter_option("sym")
     mode: str = option("--mode", "Code, prose, or both.  [default: code; with other filters, all]", choices=MODES)
 
     def queries(self, texts: Sequence[str | Query], globs: Sequence[str] | None = None) -> list[Query]:
         """Return checked queries that keep this, with these globs in place of its own if there are some."""
-        from assay.operations.joint_answer import queries_of
-        from assay.values import Mode, Query
-
         mode: Mode | None = next((one for one in get_args(Mode) if one == self.mode), None)
-        files = self.file if globs is None else tuple(globs)
-        keep = Query("", "", "all", self.lang, files, self.kind)
-        return queries_of(texts, keep, mode=mode)
+        keep = {each.option: getattr(self, each.option) for each in FILTERS}
+        return queries_of(texts, keep if globs is None else {**keep, "file": globs}, mode=mode)
 
 
 class Question(Request):
@@ -136,6 +120,12 @@ class Question(Request):
     def texts(self) -> tuple[str, ...]:
         """All queries."""
         return (self.query, *self.more)
+
+
+class Typed(Request):
+    """Take a question apart: its query words, quoted texts and expressions, and whether more is asked."""
+
+    query: str = argument("[QUERY]", "A question as it is typed.", default="", longest=LONGEST_QUERY)
 
 
 class Facets(Question):

@@ -19,8 +19,8 @@ from assay.errors import InputError
 from assay.operations.hits import Answer, FoundUnit, answer_type, offset_of
 from assay.operations.hits import cursor as cursor_of
 from assay.operations.indexes import is_quick
-from assay.operations.joint_answer import JointAnswer, joint_answer, matches_of, repositories_in
-from assay.operations.requests import Facets, Matches, Question, Search
+from assay.operations.joint_answer import JointAnswer, joint_answer, matches_of
+from assay.operations.requests import Facets, Matches, Question, Search, Typed
 from assay.operations.roots import Roots, check_globs
 from assay.operations.sizing import TELLING, Size, cost, sized, text_cost, text_of_lines
 from assay.operations.status import holdings
@@ -28,7 +28,7 @@ from assay.operations.workspace import DEPTHS, JointSearch, joint_searches
 from assay.search.display import terms_to_mark as terms_asked
 from assay.search.display import worth_showing
 from assay.search.filters import filter_mask
-from assay.search.question import query_words
+from assay.search.query_filters import KEYS, QueryPart, mode_of, query_words, repositories_in
 from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
@@ -74,7 +74,7 @@ class _Scope(NamedTuple):
 def _scope(roots: Roots, request: Question) -> _Scope:
     """Return one place, or every root that is kept, with the questions that keep to it."""
     texts, keep, repositories = request.texts, request.keep, repositories_asked(request)
-    if request.path and repositories:
+    if request.path and keep.repo:
         raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
     if repositories or (not request.path and roots.are_several):
         check_globs((*keep.file, *repositories))
@@ -207,6 +207,28 @@ def _all_counts(scope: _Scope) -> tuple[Counter[str], ...]:
             ):
                 count.update(more)
     return counts
+
+
+@answer_type
+class QuestionParts:
+    """What a typed question holds."""
+
+    parts: list[QueryPart]
+    """In order."""
+    asked: str
+    """What is asked by meaning beside them."""
+    by_meaning: bool
+    """False: only they are asked for."""
+    mode: str
+    """What it is asked of, if nothing else says: code or all."""
+    keys: dict[str, str]
+    """Every query word, with what its value says."""
+
+
+def question_parts(request: Typed) -> QuestionParts:
+    """Take a question apart as a search does."""
+    words = query_words(request.query)
+    return QuestionParts(list(words.parts), words.text, words.by_meaning, mode_of(request.query), KEYS)
 
 
 @answer_type

@@ -44,10 +44,9 @@ def side_of(chunk: Chunk) -> Side:
 
 def filter_mask(snapshot: Snapshot, query: Query) -> Mask | None:
     """Return which chunks a query may find, shape `(size,)`, or nothing when it may find all."""
-    filters = (query.languages, query.paths, query.kinds, query.symbols, query.exact, query.patterns)
-    if query.mode == "all" and not any(filters) and not len(snapshot.dead):
+    if query.mode == "all" and not any(query.filters) and not len(snapshot.dead):
         return None
-    key = (query.mode, *filters)
+    key = (query.mode, *query.filters)
     known = snapshot.masks.get(key)
     if known is None:
         if len(snapshot.masks) >= _MOST_KNOWN:

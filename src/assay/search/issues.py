@@ -26,7 +26,8 @@ from assay.corpus.languages import BY_EXTENSION
 from assay.protocols import Searcher
 from assay.search.features import PATH
 from assay.search.filters import keeping, traits_of
-from assay.search.question import LONG, Speller
+from assay.search.query_filters import LONG
+from assay.search.question import Speller
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
 from assay.values import Hit, Query

@@ -1,7 +1,4 @@
-"""Parse what somebody typed: query words, weighted terms and corrected spelling.
-
-The words are those of code hosts: a key with its value, a text in quotes, an expression between slashes, each between
-blanks. A text of several lines, or a long one, is an issue or a pasted message and has none.
+"""Take a question apart into weighted terms and names, and correct its spelling.
 
 A word is corrected only when the corpus does not hold it and no dictionary knows it, to the nearest word by
 transpositions and single edits (optimal string alignment) that the corpus does hold. Where the edits are many for
@@ -13,12 +10,13 @@ counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 
 from assay.search.declared_names import QueryNames, typed_names
+from assay.search.query_filters import LONG
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, WORD, exact, parts, stem
 
@@ -28,8 +26,6 @@ _EXAMPLE_WORDS = frozenset(("exampl", "demo", "sampl", "tutori", "snippet"))
 _ASIDE_WORDS = frozenset(
     ("changelog", "chang", "releas", "version", "contribut", "secur", "licens", "migrat", "upgrad")
 )
-LONG = 300
-"""Characters from which a text of several lines is taken for an issue; questions and pasted messages are shorter."""
 _LONGEST = 4000  # characters of a question that are read
 
 
@@ -81,104 +77,6 @@ def _joined(plain: list[str]) -> list[str]:
     """Run two and three neighbouring words together; few enough to look all of them up."""
     plain = plain[:24]
     return ["".join(plain[i : i + n]) for n in (2, 3) for i in range(len(plain) - n + 1)]
-
-
-KEYS = {
-    "repo": "a repository, by name or path",
-    "file": "files, by a part of the path or a glob",
-    "path": "the same as file",
-    "lang": "a language, by name or file extension",
-    "kind": "a kind of unit: function, method, class, section, …",
-    "sym": "a name, or a qualified one: retry, Task.retry, get_*",
-}
-"""What a query word keeps; with `-` before it, it leaves that out."""
-_WORDS = re.compile(
-    r"""(?<!\S)(?:
-        "(?P<exact>(?:[^"\\\n]|\\.)+)"
-        | /(?P<regex>(?:[^/\\\s]|\\.)(?:(?:[^/\\\n]|\\.)*(?:[^/\\\s]|\\.))?)/
-        | (?P<sign>-?)(?P<key>KEYS):(?P<value>"[^"\n]+"|(?!//)[^\s"]\S*)
-    )(?!\S)""".replace("KEYS", "|".join(KEYS)),
-    re.VERBOSE,
-)
-_ESCAPE = re.compile(r"\\(.)")
-_MEANING = re.compile(r"[][\\^$.*+?(){}|]")
-_LETTER = re.compile(r"\w")
-_NAME = re.compile(r"[^\W\d]\w{2,}")
-
-
-@dataclass(frozen=True, slots=True)
-class QueryWords:
-    """A query taken apart; a value that starts with `!` is left out."""
-
-    text: str
-    """What is asked by meaning; empty if the words are all there is and none of them says anything."""
-    repositories: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    symbols: tuple[str, ...] = ()
-    exact: tuple[str, ...] = ()
-    """What the text has to hold letter by letter."""
-    patterns: tuple[str, ...] = ()
-    """Regular expressions that a line of the text has to match."""
-    by_meaning: bool = True
-    """Whether anything is asked beside the query words."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Say whether the query has no query word."""
-        filters = (self.repositories, self.paths, self.languages, self.kinds, self.symbols)
-        return not any((*filters, self.exact, self.patterns))
-
-
-@lru_cache(64)
-def query_words(typed: str) -> QueryWords:
-    """Take a query apart, once; text in quotes stays part of what is asked by meaning, too."""
-    if len(typed) > LONG or "\n" in typed.strip():
-        return QueryWords(typed)
-    found = [each for each in _WORDS.finditer(typed) if not _is_path(each, typed)]
-    if not found:
-        return QueryWords(typed)
-    taken = {each.span() for each in found}
-    exact = tuple(_ESCAPE.sub(r"\1", each["exact"]) for each in found if each["exact"])
-    patterns = tuple(each["regex"].replace("\\/", "/") for each in found if each["regex"])
-    values = {key: tuple(_values(found, key)) for key in KEYS}
-    rest = " ".join(
-        _WORDS.sub(lambda each: each[0] if each["exact"] or each.span() not in taken else " ", typed).split()
-    )
-    return QueryWords(
-        rest if _LETTER.search(rest) else names_in((*patterns, *values["sym"])),
-        values["repo"],
-        (*values["file"], *values["path"]),
-        values["lang"],
-        values["kind"],
-        values["sym"],
-        exact,
-        patterns,
-        by_meaning=bool(_LETTER.search(_WORDS.sub(lambda each: " " if each.span() in taken else each[0], typed))),
-    )
-
-
-def _is_path(found: re.Match[str], typed: str) -> bool:
-    """Say whether what stands between slashes is a path in a question, as in `where is /users/ handled`.
-
-    An expression has a letter that means something in one, or stands alone.
-    """
-    plain = found["regex"] and not _MEANING.search(found["regex"])
-    return bool(plain) and bool(_LETTER.search(_WORDS.sub(" ", typed)))
-
-
-def _values(found: Iterable[re.Match[str]], key: str) -> Iterable[str]:
-    for each in found:
-        if each["key"] == key:
-            value = each["value"].strip('"')
-            several = [value] if key in {"file", "path"} else value.split(",")
-            yield from (f"{'!' if each['sign'] else ''}{one}" for one in several if one)
-
-
-def names_in(values: Iterable[str]) -> str:
-    """Return the names in expressions and globs, which is what they ask for by meaning."""
-    return " ".join(name for value in values for name in _NAME.findall(re.sub(r"\\[a-zA-Z]", " ", value)))
 
 
 _WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters

@@ -28,6 +28,7 @@ from assay.operations.catalogue import OPERATIONS, Operation
 from assay.operations.hits import Answer, FoundUnit, as_text
 from assay.operations.read import UnitText
 from assay.parameters import Declared, described, parameters_of, read_request, schema_of
+from assay.search.query_filters import FILTERS
 from assay.serve.session import Session
 
 LOOPBACK = "127.0.0.1"
@@ -55,7 +56,11 @@ _LISTS = {LEAN: ("search", "read"), "all": tuple(each.name for each in OPERATION
 _ON_REQUEST = "rank"
 Shown = set[tuple[str, str, str]]
 """The lines that a session was shown: root, path, and the line with its number."""
-_LEFT_OUT = {"search": frozenset(("repo", "lang", "file", "kind", "group", "explain")), "log": frozenset(("file",))}
+_LEFT_OUT = {
+    "search": frozenset((*(each.option for each in FILTERS), "group", "explain")),
+    "log": frozenset(("file",)),
+    "status": frozenset(("limit",)),
+}
 """Parameters that query words say, or that only JSON shows."""
 _FAR = 10**6
 """A bound from here on says nothing to a model."""

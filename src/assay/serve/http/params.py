@@ -18,8 +18,9 @@ from pydantic import BeforeValidator, Field
 from assay import parameters
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import InputError, nearest
-from assay.operations.requests import LONGEST_PATH, LONGEST_QUERY, file_option, path_option
+from assay.operations.requests import LONGEST_PATH, file_option, path_option
 from assay.parameters import Declared, described, parameters_of, read_request, schema_of
+from assay.search.query_filters import LONGEST_QUERY
 from assay.values import KINDS
 
 _JSON = "application/json"
