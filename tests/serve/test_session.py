@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
 from assay.operations import search as searching
+from assay.operations.counts import facets
 from assay.operations.hits import Answer
 from assay.operations.indexes import index_of, location_of
 from assay.operations.requests import Facets, Search, SearchFilter
@@ -326,7 +327,7 @@ def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(s
     with ThreadPoolExecutor(2) as pool:
         with searching._turn:
             quick = pool.submit(asked, "where is mail sent")
-            counted = pool.submit(searching.facets, Facets("where is mail sent"), session)
+            counted = pool.submit(facets, Facets("where is mail sent"), session)
             assert "send_mail" in asked('"send_mail"')
             assert "send_mail" in asked("mail /send_[a-z]+/")
             assert not quick.done()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
 
-from assay.operations import files, log, rank, read, related, requests, search, status
+from assay.operations import counts, files, log, rank, read, related, requests, search, status
 from assay.operations.hits import Answer
 from assay.operations.roots import Roots
 from assay.parameters import Request
@@ -55,9 +55,9 @@ OPERATIONS = (
     Operation("log", requests.Log, log.LogAnswer, log.log, _as_text(log.log), {"limit": 4}),
     Operation("status", requests.StatusOf, status.Status, status.status, tool={}),
     Operation("rank", requests.Candidates, rank.Order, lambda request, _: rank.rank_candidates(request)),
-    Operation("question", requests.Typed, search.QuestionParts, lambda request, _: search.question_parts(request)),
-    Operation("facets", requests.Facets, search.FacetCounts, search.facets),
-    Operation("matches", requests.Matches, search.MatchList, search.matches),
+    Operation("question", requests.Typed, counts.QuestionParts, counts.question_parts),
+    Operation("facets", requests.Facets, counts.FacetCounts, counts.facets),
+    Operation("matches", requests.Matches, counts.MatchList, counts.matches),
     Operation("names", requests.Names, files.NamesFound, files.names),
     Operation("definitions", requests.Definitions, related.PlacesFound, related.definitions),
     Operation("references", requests.References, related.PlacesFound, related.references),

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import cached_property
 from glob import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.errors import AssayError, InputError, some_of
-from assay.operations.commits import History
 from assay.operations.indexes import AnyIndex, index_of
 from assay.operations.roots import NotServed, Place, RootsView, WorkspaceView
 from assay.operations.workspace import (
@@ -28,6 +28,9 @@ from assay.operations.workspace import (
 from assay.protocols import Progress, Say
 from assay.settings import Settings
 from assay.store.place import default_location, holds_many, is_bucket
+
+if TYPE_CHECKING:
+    from assay.operations.commits import History
 
 
 class LocalReader:
@@ -47,6 +50,8 @@ class LocalReader:
     @cached_property
     def history(self) -> History:
         """The commits of the root's repository, not indexed before somebody asks."""
+        from assay.operations.commits import History  # and git: not for a search
+
         return History(self.root, self.settings, self._progress)
 
     @property

@@ -7,11 +7,13 @@ beside this one. Nothing heavy loads here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from assay.parameters import Request, argument, flag, option, shared
 from assay.search.query_filters import FILTERS, LONGEST_QUERY, queries_of
-from assay.values import Mode, Query
+
+if TYPE_CHECKING:
+    from assay.values import Mode, Query
 
 MOST_GLOBS, LONGEST_GLOB = 100, 500
 LONGEST_PATH = 4096
@@ -24,7 +26,7 @@ MOST_ENTRIES = 1000
 MOST_LINES = 2000
 MOST_CHANGES = 50
 MOST_PROGRAMS = 1000
-MODES = ("", "all", "code", "docs")
+_MODES: tuple[Mode, ...] = ("all", "code", "docs")
 Detail = Literal["names", "lines", "full"]
 """How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
 DETAILS: tuple[Detail, ...] = get_args(Detail)
@@ -97,11 +99,13 @@ class SearchFilter(Request):
     file: tuple[str, ...] = filter_option("file")
     kind: tuple[str, ...] = filter_option("kind")
     sym: tuple[str, ...] = filter_option("sym")
-    mode: str = option("--mode", "Code, prose, or both.  [default: code; with other filters, all]", choices=MODES)
+    mode: str = option(
+        "--mode", "Code, prose, or both.  [default: code; with other filters, all]", choices=("", *_MODES)
+    )
 
     def queries(self, texts: Sequence[str | Query], globs: Sequence[str] | None = None) -> list[Query]:
         """Return checked queries that keep this, with these globs in place of its own if there are some."""
-        mode: Mode | None = next((one for one in get_args(Mode) if one == self.mode), None)
+        mode: Mode | None = next((one for one in _MODES if one == self.mode), None)
         keep = {each.option: getattr(self, each.option) for each in FILTERS}
         return queries_of(texts, keep if globs is None else {**keep, "file": globs}, mode=mode)
 

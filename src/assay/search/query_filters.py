@@ -12,10 +12,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from assay.errors import InputError, nearest
-from assay.values import FILTER_FIELDS, KINDS, Mode, Query
+
+if TYPE_CHECKING:
+    from assay.values import Mode, Query
 
 LONGEST_QUERY = 20_000
 """Characters; an issue with its stack trace is shorter, a file is longer."""
@@ -33,6 +35,8 @@ def language_named(name: str) -> str:
 
 def kind_named(name: str) -> str:
     """Return the kind of unit of a name; `!` before it stays."""
+    from assay.values import KINDS  # not for a list of options
+
     kinds = {kind: kind for kind in KINDS if kind}
     return _known("kind", name, kinds, kinds)
 
@@ -256,6 +260,8 @@ def mode_of(text: str) -> Literal["all", "code"]:
 
 
 def _query(number: str, text: str | Query, mode: Mode | None, kept: Mapping[str, tuple[str, ...]]) -> Query:
+    from assay.values import FILTER_FIELDS, Query
+
     _check(text if isinstance(text, str) else text.text)
     if isinstance(text, str):
         words = query_words(text)

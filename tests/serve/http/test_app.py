@@ -31,9 +31,9 @@ from waiting import until
 
 PORT = 7777
 RULES = AccessRules(PORT, frozenset(("127.0.0.1", "localhost")))
-GET = "log roots question search read definitions references related outline pattern status facets file find tree blame matches"
+GET = "log roots search read definitions references related outline pattern status facets file find tree blame matches"
 ROUTES = {
-    **{f"/api/{name}": ["get"] for name in f"{GET} names history raw bench".split()},
+    **{f"/api/{name}": ["get"] for name in f"{GET} names history raw bench question".split()},
     "/api/bench/{name}": ["get"],
     "/api/rank": ["post"],
     "/api/labels": ["get", "post"],

@@ -1,0 +1,146 @@
+"""Count what questions find by repository, language and kind, list the lines that match, and take a question apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import astuple
+
+import numpy as np
+
+from assay.operations.hits import answer_type, offset_of
+from assay.operations.hits import cursor as cursor_of
+from assay.operations.joint_answer import joint_answer, matches_of
+from assay.operations.requests import Facets, Matches, Typed
+from assay.operations.roots import Roots
+from assay.operations.search import Scope, scope_of, turn
+from assay.operations.sizing import text_of_lines
+from assay.operations.status import holdings
+from assay.search.filters import filter_mask
+from assay.search.query_filters import KEYS, QueryPart, mode_of, query_words
+from assay.search.reference_table import numbers_in
+from assay.values import Query
+
+_COUNTED = 200
+"""Hits that are counted where filters alone do not decide."""
+_MOST_VALUES = 250
+_WIDEST = 500
+"""Characters of a matching line that are shown."""
+
+
+@answer_type
+class FacetCounts:
+    """How many hits there are of each repository, language and kind, most first."""
+
+    counted: int
+    """Hits that were counted."""
+    complete: bool
+    """Whether these are all: what filters, quoted texts and expressions keep; by meaning the best are counted."""
+    repositories: dict[str, int]
+    """By name; empty where one folder was searched."""
+    languages: dict[str, int]
+    kinds: dict[str, int]
+
+
+def facets(request: Facets, roots: Roots) -> FacetCounts:
+    """Count what some questions find, in one place or in every root that is kept: all that filters alone keep."""
+    scope = scope_of(roots, request)
+    by_filter = [
+        query.reads_text or not query_words(text).by_meaning
+        for query, text in zip(scope.queries, request.texts, strict=True)
+    ]
+    counts = _all_counts(scope) if all(by_filter) else (Counter[str](),) * 3
+    if is_complete := any(counts):
+        counted = counts[0].total()
+    else:
+        with turn(scope.searches, scope.queries):
+            found = joint_answer(scope.searches, scope.queries, _COUNTED, rooted=not scope.root)
+        chunks = [hit.chunk for hit in found.hits]
+        counts = tuple(Counter(getattr(chunk, name) for chunk in chunks) for name in ("root", "language", "kind"))
+        counted = len(chunks)
+    repositories, *most = [{value: n for value, n in each.most_common(_MOST_VALUES) if value and n} for each in counts]
+    return FacetCounts(counted, is_complete, {} if scope.root else repositories, *most)
+
+
+def _all_counts(scope: Scope) -> tuple[Counter[str], ...]:
+    """Count every chunk that the filters keep by repository, language and kind."""
+    counts = Counter[str](), Counter[str](), Counter[str]()
+    for search in scope.searches:
+        for member in search.members:
+            with search.corpus_search.guard.reading():
+                masks = [filter_mask(member.snapshot, query) for query in scope.queries]
+            kept = np.logical_or.reduce(
+                [np.ones(member.snapshot.size, bool) if mask is None else mask for mask in masks]
+            )
+            for count, more in zip(
+                counts, ({member.name: int(kept.sum())}, *holdings(member.snapshot, kept)), strict=True
+            ):
+                count.update(more)
+    return counts
+
+
+@answer_type
+class QuestionParts:
+    """What a typed question holds."""
+
+    parts: list[QueryPart]
+    """In order."""
+    asked: str
+    """What is asked by meaning beside them."""
+    by_meaning: bool
+    """False: only they are asked for."""
+    mode: str
+    """What it is asked of, if nothing else says: code or all."""
+    keys: dict[str, str]
+    """Every query word, with what its value says."""
+
+
+def question_parts(request: Typed, _roots: Roots) -> QuestionParts:
+    """Take a question apart as a search does."""
+    words = query_words(request.query)
+    return QuestionParts(list(words.parts), words.text, words.by_meaning, mode_of(request.query), KEYS)
+
+
+@answer_type
+class MatchingLine:
+    """A line that matches."""
+
+    path: str
+    line: int
+    pieces: list[str]
+    """The line cut where matches begin and end: every second piece is a match."""
+    root: str = ""
+    """Of an answer from several roots, the one that holds this."""
+
+
+@answer_type
+class MatchList:
+    """Lines that match, in order of files: code, then tests and examples, then documentation and the rest."""
+
+    root: str
+    """Empty if several were searched: then each line has its own."""
+    lines: list[MatchingLine]
+    cursor: str = ""
+    """For the next page; empty at the end."""
+
+
+def matches(request: Matches, roots: Roots) -> MatchList:
+    """List the lines that hold what some questions quote or match their expressions."""
+    scope = scope_of(roots, request)
+    queries = [query for query in scope.queries if query.reads_text]
+    question = ("matches", *request.texts, request.path, astuple(request.keep), request.limit)
+    start = offset_of(request.cursor, question, scope.version)
+    found = matches_of(scope.searches, queries, rooted=not scope.root)
+    lines = [*dict.fromkeys((place.path, place.line) for place in found)]
+    shown = [_matching_line(scope, queries, *place) for place in lines[start : start + request.limit]]
+    after = cursor_of(start + len(shown), question, scope.version) if start + len(shown) < len(lines) else ""
+    return MatchList(scope.root, shown, after)
+
+
+def _matching_line(scope: Scope, queries: Sequence[Query], path: str, line: int) -> MatchingLine:
+    from assay.search.text_matches import cut_at_matches  # not for most searches
+
+    root = "" if scope.root else max((one for one in scope.snapshots if path.startswith(f"{one}/")), key=len)
+    snapshot, inside = scope.snapshots[root], path.removeprefix(f"{root}/")
+    text = text_of_lines(snapshot, numbers_in(snapshot, inside).tolist(), line, line).rstrip("\r\n")[:_WIDEST]
+    return MatchingLine(inside, line, max((cut_at_matches(text, query) for query in queries), key=len), root)
