@@ -128,16 +128,21 @@ class _Command(click.Command):
         return super().parse_args(ctx, args)
 
 
-def command(request: type[R], *, example: str, name: str = "") -> Callable[[Callable[[R], int | None]], click.Command]:
-    """Make a command of a function that takes the request, with its docstring and an example as help."""
+def command(
+    request: type[R], *, example: str, name: str = ""
+) -> Callable[[Callable[[R], int | None]], Callable[[], click.Command]]:
+    """Return what makes, when it runs, a command of a function that takes the request.
 
-    def of(function: Callable[[R], int | None]) -> click.Command:
+    Its docstring and an example are the help. A module may hold several, of which one runs.
+    """
+
+    def of(function: Callable[[R], int | None]) -> Callable[[], click.Command]:
         def callback(**values: Any) -> None:
             status = function(build_request(request, values))
             if status:
                 click.get_current_context().exit(status)
 
-        return _Command(
+        return lambda: _Command(
             name or function.__name__,
             callback=callback,
             params=list(click_parameters(request)),

@@ -411,8 +411,8 @@ def _status_of(answer: Status, given: StatusOptions) -> int:
     return 0
 
 
-def __getattr__(name: str) -> click.Command:
-    """Make the command of an operation that needs nothing of its own."""
+def __getattr__(name: str) -> Callable[[], click.Command]:
+    """Return what makes the command of an operation that needs nothing of its own."""
     from assay.operations.catalogue import OPERATIONS
 
     for operation in OPERATIONS:
@@ -421,8 +421,8 @@ def __getattr__(name: str) -> click.Command:
     raise AttributeError(f"no command {name}")
 
 
-def _command_of(operation: Operation) -> click.Command:
-    """Return the command that asks an operation about a file or folder, with its parameters as options."""
+def _command_of(operation: Operation) -> Callable[[], click.Command]:
+    """Return what makes the command that asks an operation about a file or folder, with its parameters as options."""
     fields = {
         "path": argument("PATH", default="."),
         "asked": shared(operation.request, hidden=("path", "budget")),

@@ -24,7 +24,6 @@ from assay.search.declared_names import declared
 from assay.search.display import Line, declared_line, excerpt, lines, places, terms_to_mark, worth_showing
 from assay.search.display import lines as lines_of
 from assay.search.query_filters import query_words
-from assay.search.text_matches import MOST_MATCHES
 from assay.settings import SearchSettings
 from assay.terms import tokens
 from assay.values import Chunk, Hit
@@ -138,6 +137,8 @@ class SearchWriter:
         for note in notes_of(answer):
             say(note)
         if answer.matches >= 0 and self.given.form in {"text", "vimgrep"}:
+            from assay.search.text_matches import MOST_MATCHES  # and the engine of expressions
+
             more = " or more" if answer.matches == MOST_MATCHES else ""
             say(f"{matches_text(answer)}{more}; assay grep lists them")
         for problem in answer.problems[:_MOST_PROBLEMS]:

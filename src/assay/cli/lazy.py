@@ -105,7 +105,7 @@ class Lazy(click.Group):
         if not self._module and module in GROUPS and cmd_name not in self._elsewhere:
             command: click.Command = Lazy(cmd_name, module=module, **GROUPS[module])
         else:
-            command = getattr(import_module(module), cmd_name)
+            command = getattr(import_module(module), cmd_name)()
         command.short_help = self._names[cmd_name]
         return command
 

@@ -17,7 +17,7 @@ from assay.operations.hits import Answer, FoundUnit, offset_of
 from assay.operations.hits import cursor as cursor_of
 from assay.operations.indexes import is_quick
 from assay.operations.joint_answer import JointAnswer, joint_answer
-from assay.operations.requests import Question, Search
+from assay.operations.requests import UNBOUNDED, Question, Search
 from assay.operations.roots import Roots, check_globs
 from assay.operations.sizing import TELLING, Size, cost, sized, text_cost
 from assay.operations.workspace import DEPTHS, JointSearch, joint_searches
@@ -131,7 +131,7 @@ def _size(answer: JointAnswer, queries: Sequence[Query], request: Search, cost_o
         aside=sum(tokens(json.dumps(each)) for each in beside if each),
         detail=request.detail,
         queries=queries,
-        cost=cost_of,
+        cost=cost_of if request.budget < UNBOUNDED else lambda _: 0,
         lines=_LINES_FOR_MODELS if cost_of is text_cost else TELLING,
     )
 

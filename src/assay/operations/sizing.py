@@ -20,7 +20,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from assay.corpus.blocks import lines_of
-from assay.corpus.outline import functions
 from assay.errors import InputError
 from assay.operations.hits import FoundUnit, is_within, record, unit_text
 from assay.operations.requests import Detail
@@ -193,6 +192,8 @@ class _File:
     def functions(self, snapshot: Snapshot) -> list[tuple[int, int, str]]:
         """Return first line, last line and name of the functions, read off the chunks once."""
         if self.found is None:
+            from assay.corpus.outline import functions  # and a parser: not where no unit was cut
+
             self.found = functions(self.path, text_of_lines(snapshot, self.numbers, 1))
         return self.found
 
