@@ -155,6 +155,35 @@ def test_so_does_each_of_them_for_every_question(doors, roots, number, mode, que
     check(doors(number), roots, mode, question)
 
 
+REFUSED = (
+    {"limit": 0},
+    {"limit": 1001},
+    {"mode": "cod"},
+    {"budget": 0},
+    {"budget": 1},
+    {"detail": "ful"},
+    {"query": "mail lang:cobol"},
+    {"query": "mail kind:clas"},
+    {"query": "?!"},
+    {"query": "/(/"},
+    {"cursor": "zz"},
+    {"cursor": "AAAAAAAAAAgcGGteS6z7T9AckUs"},
+    {"query": "x" * 20_001},
+)
+
+
+def test_every_door_refuses_a_value_in_the_same_words(doors):
+    for bad in REFUSED:
+        said = set()
+        for door in doors(1).values():
+            with pytest.raises((AssertionError, package.InputError)) as refused:
+                door("search", **{"query": "mail", **bad})
+            text = str(refused.value).partition("\n")[0]
+            plain = re.sub(r'^AssertionError: |^assay: (--)?|^\{"error":"|"\}$|; see assay search --help$', "", text)
+            said.add(plain.replace("QUERY: ", "query: "))
+        assert len(said) == 1, (bad, said)
+
+
 def test_each_form_of_the_command_prints_the_same_hits(assay, roots: list[Path]):
     for question, limit in product(QUESTIONS[:4], (5, 50)):
         asked = ("search", question, roots[0], "--limit", limit, "--group")

@@ -19,7 +19,7 @@ MOST_GLOBS, LONGEST_GLOB = 100, 500
 LONGEST_PATH = 4096
 LONGEST_PATTERN = 5000
 LAST_LINE = 10**9
-LEAST_BUDGET, USUAL_BUDGET = 500, 4000
+LEAST_BUDGET, USUAL_BUDGET = 1, 4000
 UNBOUNDED = 10**9
 """Tokens, of an answer that is given whole."""
 MOST_ENTRIES = 1000
@@ -64,7 +64,7 @@ def print_limit(what: str) -> Any:
 
 def print_budget() -> Any:
     """Declare the option that says how many tokens are printed."""
-    return option("--budget N", "Print at most N tokens, in whole lines.", least=1)
+    return option("--budget N", "Print at most N tokens, in whole lines.", least=LEAST_BUDGET, most=UNBOUNDED)
 
 
 def globs_option(text: str = "Only files that match; !GLOB excludes. Repeatable.") -> Any:
