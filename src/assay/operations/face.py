@@ -136,7 +136,9 @@ def _settings(root: Path, options: Mapping[str, object] | None) -> Settings:
 
 def _search(query: Asked, roots: LocalRoots, limit: int | None, parameters: Mapping[str, Any]) -> Answer:
     first, *more = [query] if isinstance(query, str | Query) else query
-    asked = _request(Search, {"query": "", "limit": limit, **parameters}, {"budget": UNBOUNDED})
+    typed = [one.text if isinstance(one, Query) else one for one in (first, *more)]
+    values = {"query": typed[0], "more": typed[1:], "limit": limit, **parameters}
+    asked = _request(Search, values, {"budget": UNBOUNDED})
     texts: dict[str, Any] = {"query": first, "more": tuple(more)}  # a `Query` stands for itself
     asked = replace(asked, **texts)
     usual = roots.settings(repositories_asked(asked)).search.limit
