@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.operations.workspace import CorpusAnswer, JointSearch, hits_by_depth, read_queries
-from assay.search.display import grouped
 from assay.search.filters import filter_mask
 from assay.search.query_filters import query_words
 from assay.search.translation import unread_note
@@ -87,12 +87,12 @@ def joint_answer(
     limit: int,
     *,
     rooted: bool = False,
-    is_grouped: bool = False,
+    listed: Callable[[Sequence[Sequence[Hit]]], list[Hit]] = lambda blocks: [*chain.from_iterable(blocks)],
 ) -> JointAnswer:
     """Ask every query what some searches search, and return one answer; their probabilities compare as they are.
 
-    With `rooted`, each chunk knows which root it is from; paths are relative to it. With `is_grouped`, one hit stands
-    for several members of a type. The order of the hits does not depend on the limit.
+    With `rooted`, each chunk knows which root it is from; paths are relative to it. `listed` makes one list of the hits
+    of the first search and those of each deeper one; how it begins does not depend on the limit.
     """
     answers: list[JointAnswer] = []
 
@@ -100,12 +100,9 @@ def joint_answer(
         answers.append(_answer(searches, queries, depth, rooted=rooted))
         return answers[-1].hits
 
-    def united(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
-        return grouped(*blocks) if is_grouped else [hit for block in blocks for hit in block]
-
     size = sum(each.corpus_search.snapshot.size for each in searches)
-    blocks = hits_by_depth(ask, size, lambda blocks: len(united(blocks)) >= limit)
-    return replace(answers[0], hits=tuple(united(blocks)[:limit]))
+    blocks = hits_by_depth(ask, size, lambda blocks: len(listed(blocks)) >= limit)
+    return replace(answers[0], hits=tuple(listed(blocks)[:limit]))
 
 
 def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: int, *, rooted: bool) -> JointAnswer:

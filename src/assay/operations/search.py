@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, replace
+from itertools import chain
 from threading import Lock
 from typing import NamedTuple
 
@@ -19,14 +20,14 @@ from assay.operations.indexes import is_quick
 from assay.operations.joint_answer import JointAnswer, joint_answer
 from assay.operations.requests import UNBOUNDED, Question, Search
 from assay.operations.roots import Roots, check_globs
-from assay.operations.sizing import TELLING, Size, cost, sized, text_cost
+from assay.operations.sizing import TELLING, Size, cost, one_of_each_unit, sized, text_cost
 from assay.operations.workspace import DEPTHS, JointSearch, joint_searches
+from assay.search.display import grouped, worth_showing
 from assay.search.display import terms_to_mark as terms_asked
-from assay.search.display import worth_showing
 from assay.search.query_filters import repositories_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.values import Problem, Query
+from assay.values import Hit, Problem, Query
 
 DEEPEST = DEPTHS[-1]
 """Hits of one question that can be paged through."""
@@ -141,5 +142,9 @@ def _named(problems: Sequence[Problem]) -> list[str]:
 
 
 def _answer(scope: Scope, limit: int, request: Search) -> JointAnswer:
-    found = joint_answer(scope.searches, scope.queries, limit, rooted=not scope.root, is_grouped=request.group)
+    def listed(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
+        hits = grouped(*blocks) if request.group else [*chain.from_iterable(blocks)]
+        return one_of_each_unit(hits, scope.snapshots)
+
+    found = joint_answer(scope.searches, scope.queries, limit, rooted=not scope.root, listed=listed)
     return replace(found, stale=found.stale or scope.stale, problems=scope.problems + found.problems)

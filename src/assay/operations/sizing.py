@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import accumulate
@@ -113,6 +113,18 @@ def _matching(chunk: Chunk, query: Query) -> list[int]:
     return lines_matching(chunk, query)
 
 
+def one_of_each_unit(hits: Iterable[Hit], snapshots: Mapping[str, Snapshot]) -> list[Hit]:
+    """Return hits without further pieces of a unit that a better one stands for."""
+    units: dict[tuple[str, str], list[Chunk]] = {}
+    kept = []
+    for hit in hits:
+        of_file = units.setdefault((hit.chunk.root, hit.chunk.path), [])
+        if not any(is_within(hit.chunk, unit) for unit in of_file):
+            of_file.append(whole(hit.chunk, snapshots[hit.chunk.root]))
+            kept.append(hit)
+    return kept
+
+
 def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) -> tuple[list[FoundUnit], int]:
     """Return the records that a budget holds, and how many of the hits they account for.
 
@@ -120,8 +132,6 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     """
     left, shown = size.budget - OVERHEAD - size.aside, list[FoundUnit]()
     for taken, hit in enumerate(hits):
-        if any(is_within(hit.chunk, one) for one in shown):
-            continue
         fitting = _fitting(hit, left, size, snapshots[hit.chunk.root], taken)
         if fitting is None and not shown:
             fitting = _first_lines(hit, left, size)
