@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import shlex
 import subprocess
@@ -11,9 +12,11 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import click
+import pytest
 
 import assay as package
 from assay.cli.main import assay
@@ -42,6 +45,14 @@ HEAVY = (
     "ast_grep_py httpx matplotlib mcp numpy obstore onnxruntime pyarrow rich Stemmer sentence_transformers "
     "sklearn tokenizers torch transformers"
 ).split()
+
+EXAMPLES = """
+    alt APIRouter Cart HTTPServer2 HTTPServers NAME_both.csv NAME_test.py PAPER RefundOrder TestCases _click assertEqual
+    cach camelCase cart csv gin_both gin_docs hookimpl httpx2 ir_measures items NAME_both NAME_test json new_order
+    open_cart private_test_cases snake_case test_agent_codebase test_agent_pairs test_agent_pairs_true test_agent_query
+    test_NAME
+"""
+"""What docstrings name as examples, formats of others and other people's names."""
 
 HELP_LOADS = (
     "__main__ _bz2 _compression _json _locale _lzma _winapi bz2 copy dataclasses fnmatch gc importlib ipaddress json "
@@ -123,6 +134,38 @@ def test_no_test_reads_a_clock():
     assert not idle, "no exception any more"
 
 
+def test_no_module_of_the_product_is_called_like_a_test():
+    assert not [short(file) for file in MODULES if file.name.startswith("test_")]
+
+
+def test_modules_import_one_another_in_no_circle():
+    """Imports inside functions count, those for types alone do not."""
+    names = {".".join(("assay", *file.relative_to(PACKAGE).with_suffix("").parts)): file for file in MODULES}
+    graph = {name: _imported_modules(tree(file)) & names.keys() - {name} for name, file in names.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as circle:
+        pytest.fail(" → ".join(circle.args[1]))
+
+
+def test_a_name_in_backquotes_exists():
+    """What docstrings and the page about the architecture name is in the code, or is an example."""
+    nodes = [node for file in MODULES for node in ast.walk(tree(file))]
+    fields = ("id", "attr", "arg", "name", "module")
+    names = {str(getattr(node, field)) for node in nodes for field in fields if hasattr(node, field)}
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    prose = {
+        str(node.value.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    known = {*dir(builtins), *sys.stdlib_module_names, *EXAMPLES.split()}
+    known |= {part for file in MODULES for part in file.relative_to(PACKAGE).with_suffix("").parts}
+    known |= {word for text in texts - prose | names for word in re.findall(r"\w+", text)}
+    page = (TESTS.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    quoted = re.compile(r"(?<!`)`([A-Za-z_][\w.]*)(?:\(\))?`(?!`)")
+    found = {word for text in {*prose, page} for word in quoted.findall(text)}
+    assert not [word for word in sorted(found) if not known.issuperset(filter(None, word.split(".")))]
+
+
 def test_a_class_name_is_unique_within_its_room():
     rooms = defaultdict(list)
     for file in MODULES:
@@ -186,6 +229,15 @@ def test_each_command_and_option_is_documented():
         assert command.get_short_help_str().endswith("."), f"{path} has no line in the list of commands"
         for option in command.params:
             assert isinstance(option, click.Argument) or option.help, f"{path} {option.opts[0]} has no help"
+
+
+def _imported_modules(module: ast.Module) -> set[str]:
+    """Return the modules that a module imports when it runs, at its top or in a function."""
+    nodes = list(ast.walk(module))
+    guarded = [each for each in nodes if isinstance(each, ast.If) and "TYPE_CHECKING" in ast.unparse(each.test)]
+    for_types = {id(inner) for each in guarded for part in each.body for inner in ast.walk(part)}
+    froms = [each for each in nodes if isinstance(each, ast.ImportFrom) and each.module and id(each) not in for_types]
+    return {f"{each.module}{name}" for each in froms for alias in each.names for name in ("", f".{alias.name}")}
 
 
 def _reads_a_clock(node: ast.AST) -> bool:

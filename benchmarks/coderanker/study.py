@@ -24,7 +24,7 @@ from assay.errors import InputError, nearest
 from assay.faults import EXECUTION, INTENT, Fault
 from assay.rank import datasets, fault_tables
 from assay.rank.datasets import SPLITS, Example
-from assay.rank.neural_ranker import ABOUT
+from assay.rank.neural_data import ABOUT
 from assay.rank.rankers import ranker_of
 from assay.report.document import (
     Block,

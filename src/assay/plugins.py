@@ -23,10 +23,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "scripted": "assay.llm.scripted:ScriptedChat",
         "vllm": "assay.llm.openai:vllm",
     },
+    "cluster": {"ray": "assay.runs.ray_backend:RayBackend"},
     "encoder": {
         "api": "assay.encode.endpoints:ApiEncoder",
         "hash": "assay.encode.vectors:HashedEncoder",
-        "hf": "assay.encode.models:open_hf",
+        "hf": "assay.encode.openers:open_hf",
         "onnx": "assay.encode.onnx:OnnxEncoder",
         "static": "assay.encode.static:load_static",
     },
@@ -40,7 +41,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "neural": "assay.rank.neural_ranker:NeuralRanker",
     },
     "scorer": {
-        "cross": "assay.encode.models:open_cross",
+        "cross": "assay.encode.openers:open_cross",
         "rerank": "assay.encode.endpoints:RerankEndpoint",
     },
     "system": {

@@ -18,7 +18,7 @@ transformers = pytest.importorskip("transformers", reason="the hf extra is not i
 tokenizers = pytest.importorskip("tokenizers", reason="the hf extra is not installed")
 safetensors = pytest.importorskip("safetensors.torch", reason="the hf extra is not installed")
 
-from assay.encode.models import open_hf
+from assay.encode.openers import open_hf
 from assay.errors import InputError
 
 WORDS = "send mail retry letter box price def return".split()

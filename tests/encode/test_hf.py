@@ -20,7 +20,8 @@ from assay import plugins
 from assay.bench.system import SystemCorpus
 from assay.bench.systems.baseline_systems import DenseSystem
 from assay.encode.hf import CrossEncoder, HfEncoder, PooledModel
-from assay.encode.models import Recipe, open_hf
+from assay.encode.models import Recipe
+from assay.encode.openers import open_hf
 from assay.encode.view import source
 from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Encoder, Scorer

@@ -14,7 +14,7 @@ from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
 from assay.judge.agents import Agents, Fix, Parts, configured
 from assay.judge.pairs import MajorityJudge, Verdict
 from assay.judge.requests import CONFIGURATIONS, RUNNING
-from assay.judge.test_programs import Case, CaseReport, SandboxFailed, TestProgram
+from assay.judge.written_tests import Case, CaseReport, SandboxFailed, TestProgram
 from assay.values import Chunk, Reply
 
 GOOD = CaseReport((Case(1, "passed", 1),))

@@ -15,7 +15,7 @@ from assay.judge.agents import Agents, Fix, Parts, configured
 from assay.judge.campaign import CampaignSettings
 from assay.judge.pairs import MajorityJudge
 from assay.judge.records import cut, judgments, past, verdicts
-from assay.judge.test_programs import Case, CaseReport
+from assay.judge.written_tests import Case, CaseReport
 from assay.values import Problem, Reply
 
 SETTINGS = CampaignSettings("agents", ("actor",))

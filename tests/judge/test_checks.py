@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.judge.test_programs import TestProgram, code_in, defined, refused, source_of
+from assay.judge.written_tests import TestProgram, code_in, defined, refused, source_of
 
 CODE = """import os
 

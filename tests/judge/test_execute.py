@@ -13,7 +13,7 @@ from wheels import wheel
 from assay.judge.agents import Agents, Fixer, configured
 from assay.judge.pairs import Pair
 from assay.judge.records import PairSession
-from assay.judge.test_programs import CaseReport, Executor, Installs, TestProgram
+from assay.judge.written_tests import CaseReport, Executor, Installs, TestProgram
 from assay.programs.modules.imports import known
 from assay.programs.modules.install import Uv, overlay
 from assay.runs.local import SharedRunner

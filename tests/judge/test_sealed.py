@@ -6,7 +6,7 @@ from acting import Actor
 
 from assay.judge.pairs import Pair
 from assay.judge.records import PairSession
-from assay.judge.test_programs import CaseReport, Executor, Installs, TestProgram
+from assay.judge.written_tests import CaseReport, Executor, Installs, TestProgram
 from assay.programs.modules.imports import known
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps

@@ -16,8 +16,8 @@ from assay.judge.campaign import CampaignSettings
 from assay.judge.pairs import Pair
 from assay.judge.records import verdicts
 from assay.judge.signals import SignalsJudge
-from assay.judge.test_programs import SandboxFailed
 from assay.judge.trials import Trial, Trials, pose
+from assay.judge.written_tests import SandboxFailed
 from assay.operations.judge import build_judge
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps

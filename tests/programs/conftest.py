@@ -19,7 +19,7 @@ import pytest
 
 from assay.cage.job import Ended, Job
 from assay.programs import execute
-from assay.programs.harness import program_process, test_process
+from assay.programs.harness import judge_process, program_process
 from assay.programs.verdict import Extent
 from assay.values import Outcome, Program, Script, Task, Test
 from waiting import LIMIT_S
@@ -46,7 +46,7 @@ def run_apart(job: Job, wall_s: float = LIMIT_S) -> Ended:
     writers = {name: pipe[1] for name, pipe in pipes.items()}
 
     def be_judge() -> None:
-        test_process.OpenTests(json.loads(job.judge or b""))(ours, writers["verdict"])
+        judge_process.OpenTests(json.loads(job.judge or b""))(ours, writers["verdict"])
 
     def be_candidate() -> None:
         atexit._clear()  # a cage's fork server has nothing of what other tests left to be done at the end

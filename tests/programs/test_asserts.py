@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from assay.programs.harness.assert_plan import packed, script_plan, unpacked
 from assay.programs.harness.recorder import Failed, Recorder
 from assay.programs.harness.run_tests import run_script
-from assay.programs.harness.test_plan import packed, script_plan, unpacked
 
 SHAPES = [  # the function under test returns its argument
     ("assert f(1) == 2", "1", "2", "IntSmallError"),

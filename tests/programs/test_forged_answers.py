@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from assay.faults import Fault
-from assay.programs.harness import test_process
+from assay.programs.harness import judge_process
+from assay.programs.harness.assert_plan import packed, packed_call, script_plan
 from assay.programs.harness.codec import _UNPACKERS, Channel, pack
+from assay.programs.harness.judge_process import plans_of
 from assay.programs.harness.proxies import ABILITIES
-from assay.programs.harness.test_plan import packed, packed_call, script_plan
-from assay.programs.harness.test_process import plans_of
 
 RIGHT = 123454321
 VALUES: list[Any] = [
@@ -151,7 +151,7 @@ def test_no_message_is_right_or_leaves_a_program_undecided(kind):
         plans = plans_of(spec)
         for seed in range(150):
             forger = Forger(seed)
-            verdict = test_process.TestProcess(forger, spec, plans).verdict()
+            verdict = judge_process.JudgeProcess(forger, spec, plans).verdict()
             forger.close()
             json.dumps(verdict)
             seen.add(verdict["fault"])
@@ -181,7 +181,7 @@ def test_a_forged_frame_is_no_answer():
     for said in SAID:
         for kind in ("call", "script"):
             forger = Repeater(said)
-            verdict = test_process.TestProcess(forger, spec_of(kind), plans_of(spec_of(kind))).verdict()
+            verdict = judge_process.JudgeProcess(forger, spec_of(kind), plans_of(spec_of(kind))).verdict()
             forger.close()
             at = (said, verdict)
             assert not verdict["doubtful"], at

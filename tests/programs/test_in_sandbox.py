@@ -24,7 +24,7 @@ from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, askable
 from assay.programs.execute import execute
 from assay.programs.harness.comparison import LONGEST, canonical, canonical_lines
-from assay.programs.harness.test_process import rehearse
+from assay.programs.harness.judge_process import rehearse
 from assay.programs.modules.install import EquippedRunner, install_missing_modules
 from assay.programs.run_samples import limit_of, limited, measured, run_samples, with_limits
 from assay.programs.samples import Samples

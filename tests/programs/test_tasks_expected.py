@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.programs.tasks import answering
-from assay.programs.tasks.task_file import test_of as made_of
+from assay.programs.tasks.task_file import evalplus_test as made_of
 from assay.values import Call, Script
 
 PLAIN = st.recursive(

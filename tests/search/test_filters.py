@@ -16,9 +16,9 @@ from assay.errors import InputError
 from assay.operations.requests import SearchFilter
 from assay.parameters import parameters_of
 from assay.search import text_matches as matches
-from assay.search.filters import filter_mask, globs, keeping
+from assay.search.filters import filter_mask, globs, keeping, reading_order
 from assay.search.query_filters import FILTERS, queries_of, query_words
-from assay.search.text_matches import TextMatch, holding, lines_matching, pattern, reading_order, text_matches
+from assay.search.text_matches import TextMatch, holding, lines_matching, pattern, text_matches
 from assay.store.snapshot import Snapshot
 from assay.values import FILTER_FIELDS, Chunk, Query
 
@@ -155,7 +155,8 @@ def kept(*chunks: Chunk) -> Snapshot:
 
 
 def places(*exact: str, chunks=LOADED, **filters) -> list[tuple[str, int, int]]:
-    found = text_matches(kept(*chunks), Query("q", "", **{"exact": exact, **filters}))
+    snapshot, query = kept(*chunks), Query("q", "", **{"exact": exact, **filters})
+    found = text_matches(snapshot, query, filter_mask(snapshot, query))
     return [(place.path, place.line, place.column) for place in found]
 
 
@@ -208,4 +209,4 @@ def test_expressions_and_texts_are_searched_by_an_engine_of_linear_time_and_coun
     assert places(patterns=("(a|aa)+$x|(.*)*b",), chunks=[slow]) == []
     full = places(exact=("ab",), chunks=[Chunk("1", "ab " * 20_000, "text", "a.txt", 1, 1)])
     assert (full[:2], len(full)) == ([("a.txt", 1, 1), ("a.txt", 1, 4)], 20_000)
-    assert len(text_matches(kept(*LOADED), Query("q", "", patterns=("[a-z]",)), 7)) == 7
+    assert len(text_matches(kept(*LOADED), Query("q", "", patterns=("[a-z]",)), None, 7)) == 7

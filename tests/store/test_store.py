@@ -254,7 +254,9 @@ def test_mean_and_deviation_are_those_of_the_living(large):
     live, small, vector = np.arange(SIZE) % 3 > 0, points(300, 5), points(1, 6)[0]
     snapshot = Snapshot([(segment, live), (build([Chunk(str(n), "x") for n in range(300)], small), None)])
     wanted = np.concatenate([held[live], small]) @ vector
-    assert snapshot.nearness(vector, snapshot.near(vector)) == pytest.approx((wanted.mean(), wanted.std()), abs=1e-5)
+    assert snapshot.cosine_statistics(vector, snapshot.near(vector)) == pytest.approx(
+        (wanted.mean(), wanted.std()), abs=1e-5
+    )
 
 
 BUCKETS = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.bench import report_parts as parts
-from assay.bench.results import Experiment, MeasuredSet, MeasuredSystem, Results, RunManifest, SetView, significant
+from assay.bench.results import MeasuredSet, MeasuredSystem, Results, ResultsView, RunManifest, SetView, significant
 from assay.errors import counted
 from assay.io.fields import as_json
 from assay.measure.measures import parse
@@ -88,7 +88,7 @@ _ROLES = {
 }
 
 
-def title(study: Experiment) -> str:
+def title(study: ResultsView) -> str:
     """Return the verdict, short."""
     if not study.measured:
         return "Nothing was measured"
@@ -106,7 +106,7 @@ def title(study: Experiment) -> str:
     return f"{best} has the highest {study.primary}"
 
 
-def verdict(study: Experiment) -> doc.Section:
+def verdict(study: ResultsView) -> doc.Section:
     """Return the top of the report."""
     found = tuple(map(doc.words, caveats(study.results)))
     warned: list[doc.Block] = [doc.Bullets("Before you believe a figure", found, warning=True)] if found else []
@@ -122,7 +122,7 @@ def verdict(study: Experiment) -> doc.Section:
     return doc.Section("verdict", "Verdict", (*sentence(study, views[0]), *warned, *tables), untitled=True)
 
 
-def sentence(study: Experiment, view: SetView) -> list[doc.Paragraph]:
+def sentence(study: ResultsView, view: SetView) -> list[doc.Paragraph]:
     """Return who scores how much, and what is known of the next."""
     unit = study.units(view)[0]
     best, *others = study.ranked(view, unit)
@@ -152,7 +152,7 @@ def sentence(study: Experiment, view: SetView) -> list[doc.Paragraph]:
     ]
 
 
-def _legend(study: Experiment) -> doc.Paragraph:
+def _legend(study: ResultsView) -> doc.Paragraph:
     text = (
         " below the best by more than chance (paired randomisation test, Holm-adjusted p < 0.05; "
         f"tested for {study.primary}). A query without an answer counts zero."
@@ -170,7 +170,7 @@ def _legend(study: Experiment) -> doc.Paragraph:
     return doc.Paragraph(parts, "note")
 
 
-def _cost_of_all(study: Experiment) -> doc.Block:
+def _cost_of_all(study: ResultsView) -> doc.Block:
     view = SetView("", "", tuple(dict.fromkeys(name for name, _ in study.cells)))
     several = ": times and sizes are those of the set where they are largest" if len(view.sets) > 1 else ""
     return parts.cost(study, view, f"Cost, over {counted(len(view.sets), 'set')}{several}")
@@ -181,7 +181,7 @@ _REASONS = 8
 _NONE = "\N{EN DASH}"
 
 
-def troubles(study: Experiment) -> doc.Section:
+def troubles(study: ResultsView) -> doc.Section:
     """Return the section of errors and of ground truth that could not be used."""
     rows = list(_errors(study))
     columns = (parts.SYSTEM, *doc.left("Set"), "Queries", *doc.left("Reason", "Such as"))
@@ -192,7 +192,7 @@ def troubles(study: Experiment) -> doc.Section:
     return doc.Section("errors", "Errors and problems", (failed, *(problems or [none])), "Errors")
 
 
-def _errors(study: Experiment) -> Iterator[tuple[doc.Cell | str | int, ...]]:
+def _errors(study: ResultsView) -> Iterator[tuple[doc.Cell | str | int, ...]]:
     for (of, system), cell in study.cells.items():
         reasons = Counter(cell.errors.values()).most_common()
         for reason, count in reasons[:_REASONS]:
@@ -209,7 +209,7 @@ def _problems(of: str, problems: tuple[str, ...]) -> Iterator[doc.Block]:
         yield doc.words(f"{len(problems) - _PROBLEMS:,} more are in results.json.", "note")
 
 
-def repeating(study: Experiment) -> doc.Section:
+def repeating(study: ResultsView) -> doc.Section:
     """Return the section of sets, systems and the manifest."""
     command = study.manifest.command
     no_command = [doc.words("The manifest holds no command.", "note")]
@@ -221,7 +221,7 @@ def repeating(study: Experiment) -> doc.Section:
     return doc.Section("about", "How to repeat this", blocks, "How to repeat")
 
 
-def _sets(study: Experiment) -> doc.Table:
+def _sets(study: ResultsView) -> doc.Table:
     hashes = doc.left("Commit", "Hash of judgments", "Hash of corpus")
     rows = []
     for name, of in study.sets.items():
@@ -230,7 +230,7 @@ def _sets(study: Experiment) -> doc.Table:
     return doc.table("Sets of queries", (*doc.left("Set", "Role", "Ground truth"), "Queries", *hashes), rows)
 
 
-def _systems(study: Experiment) -> doc.Table:
+def _systems(study: ResultsView) -> doc.Table:
     rows = []
     for name, system in study.results.systems.items():
         spec, chosen_on = doc.Phrase(system.spec, code=True), system.chosen_on or _NONE
@@ -238,7 +238,7 @@ def _systems(study: Experiment) -> doc.Table:
     return doc.table("Systems", (parts.SYSTEM, *doc.left("Spec", "Asked", "Chosen on", "Settings")), rows)
 
 
-def _settings(study: Experiment, system: MeasuredSystem) -> doc.Phrase:
+def _settings(study: ResultsView, system: MeasuredSystem) -> doc.Phrase:
     """Return all settings, or for a variant what it changes."""
     own = dict(_flat(system.settings))
     base = study.results.systems.get(system.base)
@@ -276,7 +276,7 @@ _FIRST = 3
 
 def report_of(results: Results) -> doc.Report:
     """Return everything that there is to read."""
-    study = Experiment(results)
+    study = ResultsView(results)
     found = (
         (parts.figures(study), _all_figures(study), *_labelled(study), parts.misses(study)) if study.measured else ()
     )
@@ -287,7 +287,7 @@ def report_of(results: Results) -> doc.Report:
 
 def overview_of(results: Results) -> doc.Report:
     """Return the figures of each set, and of all sets of a role, one after another."""
-    study = Experiment(results)
+    study = ResultsView(results)
     measures = study.measures[:_WIDEST]
     notes = doc.Bullets("Note", tuple(map(doc.words, caveats(results))), warning=True)
     sections = [doc.Section("notes", "Notes", (notes,), untitled=True), *parts.against(results)]
@@ -313,19 +313,19 @@ def overview_of(results: Results) -> doc.Report:
 
 def summary_of(results: Results) -> doc.Report:
     """Return the first figures of each set, and what to be wary of."""
-    study = Experiment(results)
+    study = ResultsView(results)
     sections = [_summary(study, view) for view in _in_order(study)] if study.measured else []
     notes = doc.Bullets("note", tuple(map(doc.words, caveats(results))))
     return doc.Report("", "", (), (*sections, doc.Section("notes", "", (notes,), untitled=not notes.items)))
 
 
-def _in_order(study: Experiment) -> list[SetView]:
+def _in_order(study: ResultsView) -> list[SetView]:
     """Return the views as sets were named, those of several sets last."""
     single = sorted((v for v in study.views if len(v.sets) == 1), key=lambda view: [*study.sets].index(view.sets[0]))
     return [*single, *(view for view in study.views if len(view.sets) > 1)]
 
 
-def _summary(study: Experiment, view: SetView) -> doc.Section:
+def _summary(study: ResultsView, view: SetView) -> doc.Section:
     unit = study.units(view)[0]
     measures = study.measures[:_FIRST]
     commit = study.sets[view.sets[0]].commit[:12] if len(view.sets) == 1 else ""
@@ -344,7 +344,7 @@ def _summary(study: Experiment, view: SetView) -> doc.Section:
     return doc.Section(view.name, title, blocks)
 
 
-def _tests(study: Experiment, view: SetView, unit: str) -> Iterator[doc.Paragraph]:
+def _tests(study: ResultsView, view: SetView, unit: str) -> Iterator[doc.Paragraph]:
     """Yield how the first system differs from each other one, and each variant from its base."""
     first = study.here(view)[0]
     for of, measure, pair in study.comparisons(view):
@@ -354,7 +354,7 @@ def _tests(study: Experiment, view: SetView, unit: str) -> Iterator[doc.Paragrap
             yield doc.words(f"{pair.a} - {pair.b}: {measure} {difference}, p {p} (Holm)")
 
 
-def _unseen(study: Experiment, view: SetView, measures: Sequence[str]) -> Iterator[doc.Leaf]:
+def _unseen(study: ResultsView, view: SetView, measures: Sequence[str]) -> Iterator[doc.Leaf]:
     """Yield the figures with the labels of a judge, where one was asked."""
     for name in view.sets:
         if (counts := study.sets[name].unseen) and len(view.sets) == 1:
@@ -362,7 +362,7 @@ def _unseen(study: Experiment, view: SetView, measures: Sequence[str]) -> Iterat
             yield parts.judged(study, name, measures)
 
 
-def _described(study: Experiment, view: SetView, unit: str) -> doc.Paragraph:
+def _described(study: ResultsView, view: SetView, unit: str) -> doc.Paragraph:
     """Return which queries a view has, of which ground truth."""
     said = [doc.Phrase(f"{counted(study.queries(view), 'query')} of ")]
     for place, name in enumerate(view.sets):
@@ -372,7 +372,7 @@ def _described(study: Experiment, view: SetView, unit: str) -> doc.Paragraph:
     return doc.Paragraph((*said, doc.Phrase(f". {_UNITS.get(unit, f'By {unit}.')}")))
 
 
-def _inside(study: Experiment, view: SetView, unit: str, measures: Sequence[str]) -> Iterator[doc.Leaf]:
+def _inside(study: ResultsView, view: SetView, unit: str, measures: Sequence[str]) -> Iterator[doc.Leaf]:
     """Yield the tables of one view as Markdown has them."""
     yield parts.quality(study, [view], measures, f"Means with 95% bootstrap intervals over queries; {_BEST}")
     if study.manifest.kind == "retrieval":
@@ -385,7 +385,7 @@ def _inside(study: Experiment, view: SetView, unit: str, measures: Sequence[str]
     yield from _unseen(study, view, measures)
 
 
-def _labelled(study: Experiment) -> tuple[doc.Section, ...]:
+def _labelled(study: ResultsView) -> tuple[doc.Section, ...]:
     """Return the section of a judge's labels, where one was asked."""
     sets = {name: of.unseen for name, of in study.sets.items() if of.unseen}
     blocks = [
@@ -400,7 +400,7 @@ def _labelled(study: Experiment) -> tuple[doc.Section, ...]:
     return (doc.Section("judged", "With labels of a judge", (note, *blocks)),) if sets else ()
 
 
-def _all_figures(study: Experiment) -> doc.Section:
+def _all_figures(study: ResultsView) -> doc.Section:
     """Return every figure by set and unit; a switch shows one set and one unit at a time."""
     units = dict.fromkeys(unit for view in study.views for unit in study.units(view))
     choices = (
@@ -411,7 +411,7 @@ def _all_figures(study: Experiment) -> doc.Section:
     return doc.Section("tables", "All figures", (doc.Panels(choices, panels),))
 
 
-def _panels(study: Experiment, view: SetView, at: str) -> Iterator[doc.Panel]:
+def _panels(study: ResultsView, view: SetView, at: str) -> Iterator[doc.Panel]:
     for unit in study.units(view):
         subtitle = f"{counted(study.queries(view), 'query')}, by {_TITLES.get(unit, unit)}"
         note = doc.words(_UNITS.get(unit, f"A value is one {unit}'s."), "note")
@@ -419,7 +419,7 @@ def _panels(study: Experiment, view: SetView, at: str) -> Iterator[doc.Panel]:
     yield doc.Panel("", "", {"view": at}, (parts.cost(study, view, f"Cost on {view.label}"),))
 
 
-def _of_unit(study: Experiment, view: SetView, unit: str) -> Iterator[doc.Leaf]:
+def _of_unit(study: ResultsView, view: SetView, unit: str) -> Iterator[doc.Leaf]:
     rows = (
         (
             parts.system_phrase(study, system),
@@ -433,7 +433,7 @@ def _of_unit(study: Experiment, view: SetView, unit: str) -> Iterator[doc.Leaf]:
     yield from parts.pairs(study, view, unit)
 
 
-def _facts(study: Experiment) -> tuple[str, ...]:
+def _facts(study: ResultsView) -> tuple[str, ...]:
     """Return what was measured, in one line."""
     queries = sum(len(of.queries) for of in study.sets.values())
     commits = [f"{name} {of.commit[:8]}".strip() for name, of in study.sets.items()]

@@ -18,13 +18,13 @@ _LONGEST = 24
 (SYSTEM,) = doc.left("System")
 
 
-def system_phrase(study: results.Experiment, system: str) -> doc.Phrase:
+def system_phrase(study: results.ResultsView, system: str) -> doc.Phrase:
     """Return a system's name in its colour."""
     return doc.Phrase(system, color=study.systems.index(system))
 
 
 def quality(
-    study: results.Experiment, views: Sequence[results.SetView], measures: Sequence[str], title: str
+    study: results.ResultsView, views: Sequence[results.SetView], measures: Sequence[str], title: str
 ) -> doc.Table:
     """Return what systems score in some views, and against the system that each varies."""
     based = any(system.base for system in study.results.systems.values())
@@ -44,7 +44,7 @@ def quality(
 
 
 def published(
-    study: results.Experiment, views: Sequence[results.SetView], measures: Sequence[str], after: tuple[doc.Cell, ...]
+    study: results.ResultsView, views: Sequence[results.SetView], measures: Sequence[str], after: tuple[doc.Cell, ...]
 ) -> Iterator[tuple[doc.Cell, ...]]:
     """Yield rows of systems with published figures, each view's followed by the cells that these leave empty."""
     told = [[study.published(view, measure) for measure in measures] for view in views]
@@ -53,7 +53,7 @@ def published(
         yield (doc.Phrase(name, badges=("published, not measured here",)), *chain.from_iterable(cells))
 
 
-def ordered(study: results.Experiment, sets: set[str]) -> list[str]:
+def ordered(study: results.ResultsView, sets: set[str]) -> list[str]:
     """Return the systems of some sets as the first view ranks them, so that a row is found in all tables."""
     first = study.overviews[0]
     here = {cell.system for cell in study.results.cells if cell.set in sets}
@@ -61,7 +61,7 @@ def ordered(study: results.Experiment, sets: set[str]) -> list[str]:
     return [system for system in dict.fromkeys((*ranked, *study.systems)) if system in here]
 
 
-def _described(study: results.Experiment, system: str) -> doc.Phrase:
+def _described(study: results.ResultsView, system: str) -> doc.Phrase:
     about = study.results.systems[system]
     warnings = ["chosen on test"] if about.chosen_on == "test" else []
     warnings += [
@@ -74,7 +74,7 @@ def _described(study: results.Experiment, system: str) -> doc.Phrase:
 
 
 def _scores(
-    study: results.Experiment, system: str, views: Sequence[results.SetView], measures: Sequence[str], *, based: bool
+    study: results.ResultsView, system: str, views: Sequence[results.SetView], measures: Sequence[str], *, based: bool
 ) -> Iterator[doc.Cell]:
     for view in views:
         unit = study.units(view)[0]
@@ -91,7 +91,7 @@ def _difference(pair: results.SetComparison) -> doc.Number:
     return doc.Number(pair.difference, signed=True, mark=mark, remark=p)
 
 
-def score(study: results.Experiment, view: results.SetView, system: str, unit: str, measure: str) -> doc.Number:
+def score(study: results.ResultsView, view: results.SetView, system: str, unit: str, measure: str) -> doc.Number:
     """Return a figure with what is known against the best of its column."""
     digits, mean = digits_of(measure), study.figure(view, system, unit, measure)
     best = study.best(view, unit, measure) if results.is_quality(measure) else []
@@ -108,7 +108,7 @@ def digits_of(measure: str) -> int:
     return 0 if measure.startswith(("lines@", "tokens@")) else 3
 
 
-def cost(study: results.Experiment, view: results.SetView, title: str) -> doc.Table:
+def cost(study: results.ResultsView, view: results.SetView, title: str) -> doc.Table:
     """Return what systems cost in a view, and how much of what they found nobody judged."""
     columns = (
         SYSTEM,
@@ -129,7 +129,7 @@ def cost(study: results.Experiment, view: results.SetView, title: str) -> doc.Ta
     return doc.table(title, columns, rows)
 
 
-def costs(study: results.Experiment, view: results.SetView, system: str) -> tuple[doc.Number, ...]:
+def costs(study: results.ResultsView, view: results.SetView, system: str) -> tuple[doc.Number, ...]:
     """Return times and sizes: a warm query, one of the slowest, the first one, the index, memory, the index's size."""
     keys = ("warm_p50_ms", "warm_p95_ms", "cold_ms", "index_s", "peak_mb", "index_bytes")
     *times, index_s, peak_mb, size = (study.cost(view, system, key) for key in keys)
@@ -137,7 +137,7 @@ def costs(study: results.Experiment, view: results.SetView, system: str) -> tupl
     return (*map(doc.milliseconds, times), doc.seconds(index_s), *map(doc.megabytes, sizes))
 
 
-def groups(study: results.Experiment, view: results.SetView, unit: str, tag: str, values: Sequence[str]) -> doc.Table:
+def groups(study: results.ResultsView, view: results.SetView, unit: str, tag: str, values: Sequence[str]) -> doc.Table:
     """Return what systems score on the queries of each value of a tag, by the measure that decides."""
     systems = study.here(view)
     columns = (*doc.left(tag.capitalize()), "Queries", *map(_cut, systems))
@@ -151,14 +151,14 @@ def groups(study: results.Experiment, view: results.SetView, unit: str, tag: str
     return doc.table(f"{study.primary} by {of}", columns, rows)
 
 
-def _of_group(study: results.Experiment, mean: doc.Mean | None, queries: int, best: float) -> doc.Number:
+def _of_group(study: results.ResultsView, mean: doc.Mean | None, queries: int, best: float) -> doc.Number:
     mark: doc.Mark = "best" if mean and isclose(mean.mean, best) else ""
     if mean and queries == 1:  # which says nothing of others
         return doc.Number(mean.mean, digits=digits_of(study.primary), mark=mark)
     return doc.figure(mean, digits_of(study.primary), mark=mark)
 
 
-def pairs(study: results.Experiment, view: results.SetView, unit: str, most: int = _PAIRS) -> list[doc.Table]:
+def pairs(study: results.ResultsView, view: results.SetView, unit: str, most: int = _PAIRS) -> list[doc.Table]:
     """Return how systems differ, the surest first; nothing where none were compared."""
     found = [
         (measure, pair if pair.difference >= 0 else results.turned(pair))
@@ -188,7 +188,7 @@ def pairs(study: results.Experiment, view: results.SetView, unit: str, most: int
     return [doc.table(title, columns, rows, note)]
 
 
-def judged(study: results.Experiment, of: str, measures: Sequence[str]) -> doc.Table:
+def judged(study: results.ResultsView, of: str, measures: Sequence[str]) -> doc.Table:
     """Return the figures of a set with the labels of a judge, which are never mixed with the others."""
     cells = [cell for (where, _), cell in study.cells.items() if where == of]
     rows = ((system_phrase(study, cell.system), *_judged(cell, measures)) for cell in cells)
@@ -250,7 +250,7 @@ _DRAWN_PAIRS = 4
 _CURVES = 2
 
 
-def figures(study: results.Experiment) -> doc.Section:
+def figures(study: results.ResultsView) -> doc.Section:
     """Return the section of all plots."""
     blocks: list[doc.Block] = [_measures(study)]
     for view in study.overviews:
@@ -261,11 +261,11 @@ def figures(study: results.Experiment) -> doc.Section:
     return doc.Section("plots", "Plots", tuple(blocks))
 
 
-def _unit(study: results.Experiment, view: results.SetView) -> str:
+def _unit(study: results.ResultsView, view: results.SetView) -> str:
     return study.units(view)[0]
 
 
-def _measures(study: results.Experiment) -> doc.Dots:
+def _measures(study: results.ResultsView) -> doc.Dots:
     views = study.overviews[:2]
     panels = study.main or study.measures[:1]
     rows = tuple(
@@ -283,7 +283,7 @@ def _measures(study: results.Experiment) -> doc.Dots:
     return doc.Dots("Measures, a system a row", caption, panels, rows)
 
 
-def _latency(study: results.Experiment, view: results.SetView) -> Iterator[doc.Scatter]:
+def _latency(study: results.ResultsView, view: results.SetView) -> Iterator[doc.Scatter]:
     points, untimed = [], []
     for system in study.here(view):
         mean = study.figure(view, system, _unit(study, view), study.primary)
@@ -299,7 +299,7 @@ def _latency(study: results.Experiment, view: results.SetView) -> Iterator[doc.S
         yield doc.Scatter("Quality against latency", caption, tuple(points), x, study.primary)
 
 
-def _differences(study: results.Experiment, view: results.SetView) -> Iterator[doc.WinsAndLosses]:
+def _differences(study: results.ResultsView, view: results.SetView) -> Iterator[doc.WinsAndLosses]:
     unit, every = _unit(study, view), study.queries(view)
     values = {system: study.values(view, system, unit, study.primary) for system in study.ranked(view, unit)}
     whole = [system for system, each in values.items() if len(each) == every]
@@ -314,7 +314,7 @@ def _differences(study: results.Experiment, view: results.SetView) -> Iterator[d
         yield doc.WinsAndLosses("Query by query", caption, tuple(pairs), x)
 
 
-def _curves(study: results.Experiment, view: results.SetView) -> Iterator[doc.Curves]:
+def _curves(study: results.ResultsView, view: results.SetView) -> Iterator[doc.Curves]:
     families: dict[str, dict[int, str]] = {}
     for measure in study.measures:
         if found := _FAMILY.fullmatch(measure):
@@ -328,7 +328,7 @@ def _curves(study: results.Experiment, view: results.SetView) -> Iterator[doc.Cu
         yield doc.Curves("With more to read", "What a reader gains by reading further down.", panels, log=True)
 
 
-def _lines(study: results.Experiment, view: results.SetView, names: dict[int, str]) -> Iterator[doc.Series]:
+def _lines(study: results.ResultsView, view: results.SetView, names: dict[int, str]) -> Iterator[doc.Series]:
     for system in study.here(view):
         found = {x: study.figure(view, system, _unit(study, view), name) for x, name in names.items()}
         known = {float(x): mean for x, mean in found.items() if mean}
@@ -356,7 +356,7 @@ class Miss:
     errors: Mapping[str, str]
 
 
-def misses(study: results.Experiment) -> doc.Section:
+def misses(study: results.ResultsView) -> doc.Section:
     """Return the section of misses."""
     found = sorted(_find_misses(study), key=lambda miss: -len(miss.got))
     if not found:
@@ -373,7 +373,7 @@ def misses(study: results.Experiment) -> doc.Section:
     return doc.Section("misses", "Misses", (doc.words(note, "note"), entries))
 
 
-def _find_misses(study: results.Experiment) -> Iterator[Miss]:
+def _find_misses(study: results.ResultsView) -> Iterator[Miss]:
     for name, of in study.sets.items():
         cells = {system: study.cells[name, system] for system in study.systems if (name, system) in study.cells}
         for at, query in enumerate(of.queries):
@@ -385,7 +385,7 @@ def _find_misses(study: results.Experiment) -> Iterator[Miss]:
                 yield Miss(name, query, right, got, {system: rank for system, rank in ranks.items() if rank}, errors)
 
 
-def _choices(study: results.Experiment, shown: Sequence[Miss]) -> tuple[doc.Choice, ...]:
+def _choices(study: results.ResultsView, shown: Sequence[Miss]) -> tuple[doc.Choice, ...]:
     missed = {system for miss in shown for system in miss.got}
     numbers = {name: str(at) for at, name in enumerate(study.sets)}
     sets = {numbers[name]: name for name in dict.fromkeys(miss.set for miss in shown)}
@@ -397,7 +397,7 @@ def _choices(study: results.Experiment, shown: Sequence[Miss]) -> tuple[doc.Choi
     return choices[: 1 + (len(sets) > 1)]
 
 
-def _entry(study: results.Experiment, miss: Miss) -> doc.ListEntry:
+def _entry(study: results.ResultsView, miss: Miss) -> doc.ListEntry:
     return doc.ListEntry(
         title=miss.query.text,
         about=f"{miss.set} {miss.query.id}",
@@ -412,7 +412,7 @@ def _entry(study: results.Experiment, miss: Miss) -> doc.ListEntry:
     )
 
 
-def _details(study: results.Experiment, miss: Miss) -> Iterator[doc.Detail]:
+def _details(study: results.ResultsView, miss: Miss) -> Iterator[doc.Detail]:
     grades = dict(miss.query.expected)
     several = len(set(grades.values())) > 1
     right = [_target(target, f"grade {grades[target]}" if several else "") for target in miss.right[:_TARGETS]]

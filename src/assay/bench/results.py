@@ -446,7 +446,7 @@ def turned(pair: SetComparison) -> SetComparison:
     return replace(pair, a=pair.b, b=pair.a, difference=-pair.difference, low=-pair.high, high=-pair.low)
 
 
-class Experiment:
+class ResultsView:
     """Everything that was measured."""
 
     def __init__(self, results: Results) -> None:

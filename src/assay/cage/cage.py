@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     """What runs programs, wherever that is."""
 
 
-HARNESS = ("assay.programs.harness.program_process:serve", "assay.programs.harness.test_process:OpenTests")
-_REHEARSAL = "assay.programs.harness.test_process:rehearse"
+HARNESS = ("assay.programs.harness.program_process:serve", "assay.programs.harness.judge_process:OpenTests")
+_REHEARSAL = "assay.programs.harness.judge_process:rehearse"
 _START_S = 60
 """Loading large modules on a busy machine takes this long at most."""
 _GRACE_S = 10

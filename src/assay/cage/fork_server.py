@@ -273,5 +273,5 @@ class ForkServer:
             self._processes.reap()
             if events:
                 return None
-            if reason := self._processes.broken(limits, outputs, started, self._scratch):
+            if reason := self._processes.broken(limits, outputs, started, self._scratch.is_over):
                 return reason

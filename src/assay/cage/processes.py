@@ -10,16 +10,13 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.cage.control_group import ControlGroup
 from assay.cage.job import Limits, Reason
-
-if TYPE_CHECKING:
-    from assay.cage.confinement import Scratch
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024
@@ -212,8 +209,10 @@ class Reaper:
                     os.kill(process.pid, signal.SIGKILL)
             time.sleep(0.001)
 
-    def broken(self, limits: Limits, outputs: list[int], started: float, scratch: Scratch) -> Reason | None:
-        """Return the limit that the job is over now."""
+    def broken(
+        self, limits: Limits, outputs: list[int], started: float, is_full: Callable[[Limits], bool]
+    ) -> Reason | None:
+        """Return the limit that the job is over now; `is_full` looks at its folders."""
         view = self._own_view or "/proc"
         seen = processes(view)
         job = [one for one in seen if one.pid != 1] if self._own_view else below(this_process(), seen)
@@ -228,7 +227,7 @@ class Reaper:
             return "cpu"
         if sum(one.tasks for one in job) > limits.processes:
             return "processes"
-        if _overflow(limits, outputs) or scratch.is_over(limits):
+        if _overflow(limits, outputs) or is_full(limits):
             return "output"
         late_s = time.monotonic() - started - limits.wall_s
         waited_s = min(waiting_s(job, view), (WALL_OF_BUSY - 1) * limits.wall_s) if late_s > 0 else 0.0

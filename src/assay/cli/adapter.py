@@ -8,7 +8,7 @@ What the function returns is the exit status; nothing is 0. A bad value is refus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from inspect import cleandoc
 from itertools import chain
 from pathlib import Path
@@ -60,10 +60,23 @@ class _Value(click.ParamType):  # type: ignore[type-arg]  # generic for a checke
             return [CompletionItem(incomplete, type="file")]
         values = self._declared.parameter.choices
         if names:
-            from assay.cli.completion import names_of
-
-            values = sorted(names_of(names))
+            values = sorted(_names_of(names))
         return [CompletionItem(value) for value in values if value and value.startswith(incomplete)]
+
+
+def _names_of(kind: str) -> Iterable[str]:
+    """Return the names that complete a value: of languages, kinds of units or agents."""
+    if kind == "languages":
+        from assay.corpus.languages import BY_EXTENSION, BY_NAME
+
+        return {*BY_EXTENSION.values(), *BY_NAME.values()}
+    if kind == "kinds":
+        from assay.values import KINDS
+
+        return filter(None, KINDS)
+    from assay.serve.agents.agents import AGENTS
+
+    return (agent.name for agent in AGENTS)
 
 
 def _type_of(declared: Declared) -> click.ParamType[Any]:

@@ -1,29 +1,11 @@
-"""Complete values on the command line, and print the script of a shell: `assay completion`."""
+"""Print the completion script of a shell: `assay completion`."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import click
 
 from assay.cli.adapter import COMPLETION_VARIABLE, command
 from assay.parameters import Options, argument
-
-
-def names_of(kind: str) -> Iterable[str]:
-    """Return the names that complete a value: of languages, kinds of units or agents."""
-    if kind == "languages":
-        from assay.corpus.languages import BY_EXTENSION, BY_NAME
-
-        return {*BY_EXTENSION.values(), *BY_NAME.values()}
-    if kind == "kinds":
-        from assay.values import KINDS
-
-        return filter(None, KINDS)
-    from assay.serve.agents.agents import AGENTS
-
-    return (agent.name for agent in AGENTS)
-
 
 SHELLS = ("bash", "zsh", "fish")
 

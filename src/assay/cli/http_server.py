@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.cli.server_options import ServerOptions
+from assay.cli.options import ServerOptions
 from assay.errors import InputError, counted, some_of
 from assay.io.terminal import say
 

@@ -1,4 +1,4 @@
-"""The options that commands share, so that one name means one thing everywhere."""
+"""Declare the options that commands share, so that one name means one thing everywhere."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.parameters import Options, flag, option, verbose
+from assay.parameters import Options, flag, option, parameters_of, verbose
 
 if TYPE_CHECKING:
+    from assay.corpus.addresses import CloneRules
     from assay.settings import Settings
 
 
@@ -55,3 +56,64 @@ class RootsOptions(Options):
 def no_refresh() -> Any:
     """Declare the option that takes an index as it is."""
     return flag("--no-refresh", help="Search the index as it is, without updating it.")
+
+
+MOST_WORKERS = 31
+
+
+class CloneOptions(Options):
+    """What the options say about repositories that clients name by URL."""
+
+    clones: bool = flag("--clone", "Also search repositories that clients name by https URL; clone them.")
+    hosts: tuple[str, ...] = option(
+        "--clone-host GLOB", "With --clone, clone only from hosts that match, such as github.com. Repeatable."
+    )
+
+    @property
+    def rules(self) -> CloneRules:
+        """Return what is cloned for clients."""
+        from assay.corpus.addresses import CloneRules
+        from assay.errors import InputError
+
+        if self.hosts and not self.clones:
+            raise InputError("--clone-host is for --clone: give that, too")
+        return CloneRules(("https",) if self.clones else (), self.hosts)
+
+
+class ServerOptions(Options):
+    """Options of a server for others."""
+
+    host: str = option(
+        "--host ADDRESS", "The address to listen on, or unix:PATH for a proxy on this machine.", default="127.0.0.1"
+    )
+    public_url: str = option(
+        "--public-url URL",
+        "Where people open it behind a proxy, as in https://code.example.com; then a token is required.",
+    )
+    trusted: tuple[str, ...] = option(
+        "--trusted-proxy ADDRESS", "Believe X-Forwarded-For from this address or network. Repeatable."
+    )
+    tokens: Path | None = option(
+        "--tokens FILE",
+        "Require the token of a person in FILE, which assay token writes; instead of ASSAY_TOKEN.",
+        kind="file",
+    )
+    rate: float = option(
+        "--rate N",
+        "Most requests a second from one person, or from one address without a token of their own; 0: no limit.",
+        least=0,
+        default=100.0,
+    )
+    workers: int | None = option(
+        "--workers N",
+        "Answer with N processes, and index in another one; SIGHUP reloads.  [default: one process does all]",
+        least=1,
+        most=MOST_WORKERS,
+    )
+    access_log: str = option("--access-log FILE", "Note each request in FILE as a line of JSON; -: standard output.")
+    log_queries: bool = flag("--log-queries", "Note in the access log also what was asked.")
+
+    def given_names(self) -> list[str]:
+        """Return the options that do not have their defaults, by the names that a user gives them."""
+        changed = (each for each in parameters_of(ServerOptions) if getattr(self, each.name) != each.default)
+        return [each.parameter.flags[0] for each in changed]

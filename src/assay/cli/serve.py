@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.adapter import command
-from assay.cli.options import SettingsOptions
+from assay.cli.options import CloneOptions, ServerOptions, SettingsOptions
 from assay.cli.repositories import RepositoriesOptions
-from assay.cli.server_options import CloneOptions, ServerOptions
 from assay.parameters import Options, argument, flag, option, shared
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Know how transformer models want to be used, and open them without loading torch for one that is not there.
+"""Know how transformer models want to be used.
 
 Wrong pooling or a missing prefix costs more than a weaker model (leaving out CodeRankEmbed's prefix: .074 nDCG), so
 nothing here is guessed: a model is in the table, or brings a sentence-transformers configuration, or is pooled by
@@ -12,13 +12,10 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any, Literal, cast
 
-from assay.errors import InputError, MissingExtra, ModelUnavailable, nearest
-from assay.extras import install_command
-from assay.protocols import Encoder, Scorer
+from assay.errors import InputError, nearest
 
 Precision = Literal["", "fp32", "bf16", "fp16"]
 POOLINGS = ("mean", "cls", "last", "pooler")
@@ -238,31 +235,3 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"the model's {path.name} cannot be read: {error}; download it again") from error
-
-
-def open_hf(spec: str) -> Encoder:
-    """Return the transformer of a folder, or of a name on the hub."""
-    model, _ = split_model(spec)
-    try:
-        from assay.encode.hub import check_is_there
-
-        check_is_there(model)
-        from assay.encode.hf import HfEncoder
-    except ModuleNotFoundError as error:
-        raise MissingExtra("encoder 'hf'", str(error.name), "hf") from error
-    return HfEncoder(spec)
-
-
-def open_cross(model: str) -> Scorer:
-    """Return the cross-encoder of a folder, or of a name on the hub."""
-    folder = Path(model).expanduser()
-    if not folder.is_dir() and (is_path(model) or find_spec("transformers") is None):
-        raise ModelUnavailable(
-            f"no folder '{model}'; wanted a folder with a cross-encoder, or the name of one on the hub, which needs "
-            f"the extra `hf`: {install_command('hf')}"
-        )
-    try:
-        from assay.encode.hf import CrossEncoder
-    except ModuleNotFoundError as error:
-        raise MissingExtra("scorer 'cross'", str(error.name), "hf") from error
-    return CrossEncoder(str(folder) if folder.is_dir() else model)

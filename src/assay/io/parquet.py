@@ -12,31 +12,32 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from assay.errors import InputError
-from assay.io.rows import MOST_BYTES, on_disk
 
 _ROWS = 4096
 
 
-def rows_of(path: Path, wanted: Sequence[str] = (), at_once: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+def rows_of(
+    file: Path, name: Path, most_bytes: int, wanted: Sequence[str] = (), at_once: int | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows, counted from 1, with those of the wanted columns that there are, or all; a null is not there.
 
     A text that many rows share stands in the file once: what they hold together is counted before it is made.
+    Messages call the file by its name, for it may be an unpacked copy.
     """
     row, held = 0, 0
     try:
-        file = on_disk(path)
         schema = pq.read_schema(file)
-        columns = [name for name in wanted or schema.names if name in schema.names]
-        with pq.ParquetFile(file, read_dictionary=[name for name in columns if _is_text(schema, name)]) as opened:
+        columns = [each for each in wanted or schema.names if each in schema.names]
+        with pq.ParquetFile(file, read_dictionary=[each for each in columns if _is_text(schema, each)]) as opened:
             for batch in opened.iter_batches(at_once or _ROWS, columns=columns):
                 held += sum(map(_text_bytes, batch.columns))
-                if held > MOST_BYTES:
-                    raise InputError(f"{path} holds more than {MOST_BYTES // 10**9} GB of text: split it")
+                if held > most_bytes:
+                    raise InputError(f"{name} holds more than {most_bytes // 10**9} GB of text: split it")
                 for record in batch.to_pylist():
                     row += 1
-                    yield row, {name: value for name, value in record.items() if value is not None}
+                    yield row, {key: value for key, value in record.items() if value is not None}
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"cannot read {path} as parquet: {error}") from error
+        raise InputError(f"cannot read {name} as parquet: {error}") from error
 
 
 def write(path: Path, records: Sequence[Mapping[str, Any]]) -> None:

@@ -231,7 +231,7 @@ def objects(path: Path, problems: list[Problem], columns: Sequence[str] = (), mo
     """
     form = form_of(path)
     if form == "parquet":
-        found = parquet(path).rows_of(path, columns, most)
+        found = parquet(path).rows_of(on_disk(path), path, MOST_BYTES, columns, most)
     elif form == "list":
         found = _listed(path, problems)
     else:

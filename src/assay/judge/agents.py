@@ -17,7 +17,7 @@ from assay.errors import BudgetSpent, ChatError, EndpointRefused, InputError, In
 from assay.judge.pairs import Pair, Verdict, not_python, undecided
 from assay.judge.records import PairSession
 from assay.judge.requests import CONFIGURATIONS, RUNNING
-from assay.judge.test_programs import CaseReport, Installs, SandboxFailed, TestProgram, generate, parts_of, simulate
+from assay.judge.written_tests import CaseReport, Installs, SandboxFailed, TestProgram, generate, parts_of, simulate
 from assay.llm.yes_no import BIAS, SCALE, probability
 from assay.protocols import Chat
 from assay.runs.record import NoSteps, Record, Steps

@@ -24,7 +24,7 @@ from assay.judge.campaign import line
 from assay.judge.labels import MAJORITY, Annotator, LabelAgreement, compare
 from assay.judge.pairs import Pair, Verdict
 from assay.judge.records import cut, is_records, verdicts
-from assay.judge.test_programs import parts_of
+from assay.judge.written_tests import parts_of
 from assay.runs.record import (
     among_writers,
     append_lines,

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from assay.faults import EXECUTION, Fault
 from assay.judge.pairs import Pair, not_python, tree_of
 from assay.judge.records import key_of
-from assay.judge.test_programs import RunnerOf, SandboxFailed
+from assay.judge.written_tests import RunnerOf, SandboxFailed
 from assay.programs.execute import Execution, executions, refused
 from assay.programs.shown_examples import examples_in, function_in
 from assay.programs.verdict import usable_tests

@@ -19,8 +19,7 @@ from typing import Any
 from assay.corpus.walk import LARGEST_BYTES, is_openable, walk
 from assay.corpus.walked_files import decoded, from_utf8, unwritten_reason
 from assay.errors import AssayError
-from assay.search.filters import keeping
-from assay.search.text_matches import reading_class
+from assay.search.filters import keeping, reading_class
 
 BLOCK = 16 << 20
 """Bytes that are searched at once; a longer line is searched in pieces."""

@@ -5,28 +5,30 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, cast
 
 import platformdirs
 
 from assay import plugins
-from assay.corpus.addresses import is_url
-from assay.corpus.remotes import clone
+from assay.corpus.addresses import is_url, plain_name
+from assay.corpus.remotes import clone, origin_of
 from assay.corpus.walk import other_worktrees
 from assay.encode.view import Reads
-from assay.errors import InputError, UnwritableIndex
+from assay.errors import InputError, MissingExtra, UnwritableIndex
 from assay.protocols import Encoder
 from assay.search.folder_index import FolderIndex, PublishedIndex
 from assay.search.index_changes import Build
 from assay.settings import Settings
 from assay.store.folder import IndexFolder
-from assay.store.place import bucket_place, default_location, is_bucket, located
+from assay.store.place import BucketPlace, bucket_place, default_location, is_bucket, located
 from assay.values import Chunk
 
 DESCRIPTIONS = "descriptions.sqlite"
@@ -101,9 +103,32 @@ def _folder_of(root: Path, settings: Settings) -> IndexFolder:
         if settings.index.location:
             return IndexFolder(location_of(root, settings))
         return IndexFolder(default_location(root), root=str(root), relatives=partial(_relatives, root))
-    from assay.operations.published import bucket_folder  # and git: only for what several machines share
+    return _bucket_folder(root, bucket_place(settings.index.location), settings.index.cache_gb)
 
-    return bucket_folder(root, bucket_place(settings.index.location), settings.index.cache_gb)
+
+def _bucket_folder(root: Path, place: BucketPlace, cache_gb: float) -> IndexFolder:
+    """Return where the index of a root lies in a bucket: under the name that was given, else that of its repository."""
+    if place.name:
+        return shared_folder(place, cache_gb)
+    if origin := origin_of(root):
+        return shared_folder(place.of(origin), cache_gb, origin)
+    here = f"the folder {root} of {socket.gethostname()}"
+    return shared_folder(place.of(plain_name(root.name) or "root"), cache_gb, here)
+
+
+def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> IndexFolder:
+    """Return where one repository lies in a bucket; with an origin, an index of another one is refused."""
+    from assay.store.copies import LocalCopies, SharedPlace  # not for folders
+
+    shelf = platformdirs.user_cache_path("assay") / "buckets"
+    digest = blake2b(str(place).encode(), digest_size=8).hexdigest()
+    folder = shelf / f"{place.name.rpartition('/')[2][:40]}-{digest}"
+    copies = LocalCopies(folder, shelf, int(cache_gb * 1e9))
+    try:
+        from assay.store.bucket import BucketBlobs
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"index '{place}'", str(error.name), "bucket") from error
+    return IndexFolder(folder, SharedPlace(str(place), BucketBlobs(place), copies, origin))
 
 
 def _relatives(root: Path) -> list[IndexFolder]:

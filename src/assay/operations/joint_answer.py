@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.operations.workspace import CorpusAnswer, JointSearch, hits_by_depth, read_queries
-from assay.search.filters import filter_mask
+from assay.search.filters import filter_mask, reading_order
 from assay.search.query_filters import query_words
 from assay.search.translation import unread_note
 from assay.values import Chunk, Hit, Problem, Query
@@ -48,14 +48,17 @@ def _asks_something(query: Query) -> bool:
 
 def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> tuple[TextMatch, ...]:
     """Return where texts and expressions stand, for a reader; paths begin with their root if there are several."""
-    from assay.search.text_matches import MOST_MATCHES, reading_order, text_matches  # not for most searches
+    from assay.search.text_matches import MOST_MATCHES, text_matches  # not for most searches
 
     found: set[TextMatch] = set()
     for each in searches:
         search = each.corpus_search
         name = each.members[0].name if rooted and len(each.members) == 1 else ""
         with search.guard.reading():
-            places = (place for query in queries for place in text_matches(search.snapshot, query, MOST_MATCHES))
+            masks = ((query, filter_mask(search.snapshot, query)) for query in queries)
+            places = (
+                place for query, mask in masks for place in text_matches(search.snapshot, query, mask, MOST_MATCHES)
+            )
             found.update(replace(place, path=Path(name, place.path).as_posix()) if name else place for place in places)
     return tuple(sorted(found, key=reading_order)[:MOST_MATCHES])
 

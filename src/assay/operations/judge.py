@@ -29,7 +29,7 @@ from assay.values import Chunk, Judgment, Problem, Query
 if TYPE_CHECKING:
     from assay.judge.candidates import CandidateCounts, Depths
     from assay.judge.signals import SignalsJudge
-    from assay.judge.test_programs import Installs, RunnerOf
+    from assay.judge.written_tests import Installs, RunnerOf
 
 _MOST_CHATS = 3
 _OF_AGENTS = ("config", "votes", "max_tries", "prompts")
@@ -49,7 +49,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     if settings.judge in {"signals", "asks", "signals+asks"}:
         return _quick_judge(settings, chats, steps, runner_of, encoder)
     from assay.judge.agents import Agents, Fixer, configured
-    from assay.judge.test_programs import Executor
+    from assay.judge.written_tests import Executor
 
     if settings.judge != "agents":
         raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, asks, signals+asks")
@@ -203,7 +203,7 @@ def _open_cages(
     """Return what gives runners to the threads that judge, what installs for them, and the settings that say so."""
     from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
-    from assay.judge.test_programs import Installs
+    from assay.judge.written_tests import Installs
     from assay.programs.modules.imports import importable, known
     from assay.programs.modules.install import overlay
     from assay.runs.local import SharedRunner

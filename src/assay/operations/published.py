@@ -5,7 +5,6 @@ An index in a bucket is one in a folder whose files are copies: what searches, c
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,38 +13,11 @@ from pathlib import Path
 
 import platformdirs
 
-from assay.corpus.addresses import plain_name
-from assay.corpus.remotes import origin_of
 from assay.errors import AssayError, InputError, MissingExtra
-from assay.operations.indexes import AnyIndex, encoder_of, index_of, root_of
+from assay.operations.indexes import AnyIndex, encoder_of, index_of, root_of, shared_folder
 from assay.search.folder_index import PublishedIndex
 from assay.settings import Settings
-from assay.store.copies import LocalCopies, SharedPlace
-from assay.store.folder import IndexFolder
 from assay.store.place import MANIFEST, BucketPlace, bucket_place, is_bucket
-
-
-def bucket_folder(root: Path, place: BucketPlace, cache_gb: float) -> IndexFolder:
-    """Return where the index of a root lies in a bucket: under the name that was given, else that of its repository."""
-    if place.name:
-        return shared_folder(place, cache_gb)
-    if origin := origin_of(root):
-        return shared_folder(place.of(origin), cache_gb, origin)
-    here = f"the folder {root} of {socket.gethostname()}"
-    return shared_folder(place.of(plain_name(root.name) or "root"), cache_gb, here)
-
-
-def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> IndexFolder:
-    """Return where one repository lies in a bucket; with an origin, an index of another one is refused."""
-    shelf = platformdirs.user_cache_path("assay") / "buckets"
-    digest = blake2b(str(place).encode(), digest_size=8).hexdigest()
-    folder = shelf / f"{place.name.rpartition('/')[2][:40]}-{digest}"
-    copies = LocalCopies(folder, shelf, int(cache_gb * 1e9))
-    try:
-        from assay.store.bucket import BucketBlobs
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"index '{place}'", str(error.name), "bucket") from error
-    return IndexFolder(folder, SharedPlace(str(place), BucketBlobs(place), copies, origin))
 
 
 def _repositories_in(place: BucketPlace) -> list[str]:

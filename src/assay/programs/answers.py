@@ -16,7 +16,7 @@ from assay.cage.job import Ended, Job, Limits
 from assay.faults import Fault
 from assay.programs.execute import refused
 from assay.programs.harness.codec import NotPlainData, pack
-from assay.programs.harness.test_process import FAILED, NONE, RETURNED
+from assay.programs.harness.judge_process import FAILED, NONE, RETURNED
 from assay.values import Program, Script, Task
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ from typing import Any, Final, Literal, assert_never
 from assay.cage.job import Ended, Job, Limits
 from assay.errors import InputError
 from assay.faults import Fault
+from assay.programs.harness.assert_plan import packed, packed_call, script_plan
 from assay.programs.harness.codec import NotPlainData, pack
 from assay.programs.harness.recorder import TestFinding
 from assay.programs.harness.run_tests import PYTEST
-from assay.programs.harness.test_plan import packed, packed_call, script_plan
 from assay.values import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
 
 MOST_BYTES: Final = 64 << 20

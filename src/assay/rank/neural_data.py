@@ -1,4 +1,4 @@
-"""Say how a neural ranker is trained and what it predicts, and turn programs into its tokens.
+"""Say how a neural ranker is trained, what it predicts and what its folder holds, and turn programs into its tokens.
 
 The five tasks are those of Inala et al. 2022 (section 3.2). The first class of each is `correct`: its probability is
 the score.
@@ -13,12 +13,14 @@ The prompt is kept and the code cut; only a prompt that leaves the code less tha
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -387,3 +389,56 @@ def _rows_of(block: Sequence[Example], reader: Reader) -> list[TokenRow]:
     for prompt, places in of.items():
         rows |= zip(places, reader.rows(prompt, [block[at].source for at in places]), strict=True)
     return [rows[place] for place in range(len(block))]
+
+
+ABOUT, TOKENIZER, CONFIG, WEIGHTS = "ranker.json", "tokenizer.json", "config.json", "model.safetensors"
+FORMAT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What a folder holds."""
+
+    base: str
+    """What people call the model that was trained on: a name on the hub, or a folder's last part."""
+    task: str
+    reads: str
+    """Whose state tells the class: the `first` token's, or the `last` one's where a model cannot look ahead."""
+    layout: TokenLayout
+    found: Mapping[str, float]
+    """What the validation set said of it."""
+    classes: tuple[str, ...]
+    """What it tells apart, `correct` first."""
+    line_head: str
+    """How the line is told, empty where it is not."""
+
+
+def write_about(folder: Path, about: ModelCard) -> None:
+    """Write `ranker.json`."""
+    text = json.dumps({"format": FORMAT, **asdict(about)}, indent=1)
+    (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+
+
+def read_about(folder: Path) -> ModelCard:
+    """Read `ranker.json`; a folder that holds no trained ranker is refused, with what it lacks."""
+    file = folder / ABOUT
+    if not file.is_file():
+        there = f"{folder} holds no {ABOUT}" if folder.is_dir() else f"no folder {folder}"
+        raise InputError(f"{there}; train a ranker with 'assay rank train', and name the folder that it wrote")
+    try:
+        about: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        classes = tuple(about.pop("classes"))
+        if about.pop("format") != FORMAT or classes != CLASSES[about["task"]]:
+            raise InputError(f"{file} has another format or other classes than this version of assay; train again")
+        layout = about.pop("layout")
+        layout = TokenLayout(**{**layout, "opening": tuple(layout["opening"])})
+        return ModelCard(layout=layout, classes=classes, **about)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{file} is damaged ({type(error).__name__}: {error}); train again") from error
+
+
+def required_file(folder: Path, name: str) -> Path:
+    """Return a file of a folder, which has to be there."""
+    if not (folder / name).is_file():
+        raise InputError(f"no {name} in {folder}; copy the whole folder that 'assay rank train' wrote, or train again")
+    return folder / name

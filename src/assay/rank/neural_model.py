@@ -31,8 +31,8 @@ from assay.encode.hub import hub_options, opening
 from assay.encode.models import ModelOptions
 from assay.errors import InputError
 from assay.io import files
-from assay.rank import neural_ranker
-from assay.rank.neural_data import NeuralSettings, TokenBatch, TokenLayout, layout_of
+from assay.rank import neural_data
+from assay.rank.neural_data import ModelCard, NeuralSettings, TokenBatch, TokenLayout, layout_of
 
 Floats = NDArray[np.float32]
 _ROLES = ("cls_token", "bos_token", "sep_token", "eos_token", "pad_token", "unk_token")
@@ -121,7 +121,7 @@ class TorchRunner:
         return tuple(each.float().cpu().numpy() for each in said)
 
 
-def open_torch(folder: Path, about: neural_ranker.ModelCard, options: ModelOptions) -> TorchRunner:
+def open_torch(folder: Path, about: ModelCard, options: ModelOptions) -> TorchRunner:
     """Return a trained ranker, on the GPU where there is one, in float32 unless asked otherwise."""
     device = device_of(options, f"neural:{folder}")
     model = load(folder, about).eval().to(device)
@@ -160,23 +160,23 @@ def open_base(settings: NeuralSettings) -> BaseModel:
     return BaseModel(body, tokenizer, layout, "first" if _looks_ahead(body) else "last")
 
 
-def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: neural_ranker.ModelCard) -> None:
+def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ModelCard) -> None:
     """Write all that ranking needs, each file whole; `ranker.json` last, since it says that the rest is there."""
     with files.replacing_folder(folder) as beside:
         model.body.config.save_pretrained(beside)
-        tokenizer.save(str(beside / neural_ranker.TOKENIZER))
-        save_model(model, str(beside / neural_ranker.WEIGHTS))
-    neural_ranker.write_about(folder, about)
+        tokenizer.save(str(beside / neural_data.TOKENIZER))
+        save_model(model, str(beside / neural_data.WEIGHTS))
+    neural_data.write_about(folder, about)
 
 
-def load(folder: Path, about: neural_ranker.ModelCard) -> RankerModel:
+def load(folder: Path, about: ModelCard) -> RankerModel:
     """Read a model that was saved."""
     try:
         body = AutoModel.from_config(
-            AutoConfig.from_pretrained(neural_ranker.required_file(folder, neural_ranker.CONFIG))
+            AutoConfig.from_pretrained(neural_data.required_file(folder, neural_data.CONFIG))
         ).float()
         model = RankerModel(body, len(about.classes), about.reads, about.line_head)
-        load_model(model, str(neural_ranker.required_file(folder, neural_ranker.WEIGHTS)))
+        load_model(model, str(neural_data.required_file(folder, neural_data.WEIGHTS)))
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(f"{folder} cannot be read as a ranker of task {about.task}: {error}; train again") from error
     return model

@@ -10,11 +10,10 @@ likeliest newline but the one that says *no error*, so that the two heads never 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,61 +21,20 @@ from numpy.typing import NDArray
 from assay.encode.models import ModelOptions, split_model
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Pool
-from assay.rank.neural_data import CLASSES, Reader, TokenBatch, TokenLayout, TokenRow, by_length, fault_of, padded
+from assay.rank.neural_data import (
+    TOKENIZER,
+    ModelCard,
+    Reader,
+    TokenBatch,
+    TokenLayout,
+    TokenRow,
+    by_length,
+    fault_of,
+    padded,
+    read_about,
+    required_file,
+)
 from assay.values import Program, Ranked, Task
-
-ABOUT, TOKENIZER, CONFIG, WEIGHTS = "ranker.json", "tokenizer.json", "config.json", "model.safetensors"
-FORMAT = 2
-
-
-@dataclass(frozen=True, slots=True)
-class ModelCard:
-    """What a folder holds."""
-
-    base: str
-    """What people call the model that was trained on: a name on the hub, or a folder's last part."""
-    task: str
-    reads: str
-    """Whose state tells the class: the `first` token's, or the `last` one's where a model cannot look ahead."""
-    layout: TokenLayout
-    found: Mapping[str, float]
-    """What the validation set said of it."""
-    classes: tuple[str, ...]
-    """What it tells apart, `correct` first."""
-    line_head: str
-    """How the line is told, empty where it is not."""
-
-
-def write_about(folder: Path, about: ModelCard) -> None:
-    """Write `ranker.json`."""
-    text = json.dumps({"format": FORMAT, **asdict(about)}, indent=1)
-    (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
-
-
-def read_about(folder: Path) -> ModelCard:
-    """Read `ranker.json`; a folder that holds no trained ranker is refused, with what it lacks."""
-    file = folder / ABOUT
-    if not file.is_file():
-        there = f"{folder} holds no {ABOUT}" if folder.is_dir() else f"no folder {folder}"
-        raise InputError(f"{there}; train a ranker with 'assay rank train', and name the folder that it wrote")
-    try:
-        about: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        classes = tuple(about.pop("classes"))
-        if about.pop("format") != FORMAT or classes != CLASSES[about["task"]]:
-            raise InputError(f"{file} has another format or other classes than this version of assay; train again")
-        layout = about.pop("layout")
-        layout = TokenLayout(**{**layout, "opening": tuple(layout["opening"])})
-        return ModelCard(layout=layout, classes=classes, **about)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{file} is damaged ({type(error).__name__}: {error}); train again") from error
-
-
-def required_file(folder: Path, name: str) -> Path:
-    """Return a file of a folder, which has to be there."""
-    if not (folder / name).is_file():
-        raise InputError(f"no {name} in {folder}; copy the whole folder that 'assay rank train' wrote, or train again")
-    return folder / name
-
 
 Floats = NDArray[np.float32]
 Shares = NDArray[np.float64]

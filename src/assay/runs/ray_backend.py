@@ -16,7 +16,6 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import ray
@@ -24,7 +23,7 @@ from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from assay.errors import InputError, WorkersLost
-from assay.runs.worker_pool import Died, Finished, Joined, PoolEvent, Refused, Worker
+from assay.runs.worker_pool import Died, Finished, Joined, PoolEvent, Refused, Worker, WorkerNeeds
 from assay.settings import ClusterSettings
 
 _CONNECT_S = 5.0
@@ -105,14 +104,6 @@ _FALSE_STARTS = 3
 """Workers that die on a machine before they answered, until it is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerNeeds:
-    """What one worker takes of its machine."""
-
-    memory_bytes: int = 0
-    gpus: float = 0
-
-
 class _Actor(NamedTuple):
     handle: Any
     node: str
@@ -140,7 +131,7 @@ class RayBackend:
         opener: str,
         settings: Mapping[str, Any],
         *,
-        needs: WorkerNeeds = WorkerNeeds(),
+        needs: WorkerNeeds,
         most: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -24,8 +24,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from assay import __version__
-from assay.errors import InputError, MissingExtra, WorkersLost, counted
+from assay import __version__, plugins
+from assay.errors import InputError, WorkersLost, counted
 from assay.protocols import Say
 from assay.runs.local import AHEAD, MOST_WAITING, ClosedAtEnd, Ticket, TicketQueue
 from assay.settings import PATIENCE_S, ClusterSettings
@@ -87,6 +87,14 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """End all workers."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerNeeds:
+    """What one worker takes of its machine."""
+
+    memory_bytes: int = 0
+    gpus: float = 0
 
 
 class WorkHandler(Protocol):
@@ -457,10 +465,7 @@ def open_pool(  # noqa: PLR0913  each is one thing
     most_items: int = MOST_ITEMS,
 ) -> WorkerPool[Work, End]:
     """Start workers of a cluster, at most `most`, each with so much memory and so many GPUs of its machine."""
-    try:
-        from assay.runs.ray_backend import RayBackend, WorkerNeeds
-    except ModuleNotFoundError as error:
-        raise MissingExtra("--on ray", str(error.name), "ray") from error
-    place = RayBackend(cluster, work.opener, work.settings, needs=WorkerNeeds(memory_mb << 20, gpus), most=most)
+    needs = WorkerNeeds(memory_mb << 20, gpus)
+    place: Backend = plugins.find("cluster", "ray")(cluster, work.opener, work.settings, needs=needs, most=most)
     same = None if expected is None else {**code_identity(), **expected}
     return WorkerPool(place, work, same, say=say, patience_s=cluster.patience_s, most_items=most_items)

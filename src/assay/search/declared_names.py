@@ -3,7 +3,7 @@
 A name that an index declares needs nothing learned: its declarations come first, by the index's own terms. What is
 typed may be qualified (`Session.get`, `json::parse`, `http/client.Do`), be in another letter case or lack an
 underscore. Where one name is all that a question tells (`APIRouter`, *where is APIRouter defined*, `class APIRouter`),
-it asks for that name; in any other sentence a name is a feature of the ranking (`list_order`).
+it asks for that name; in any other sentence a name is a feature of the ranking.
 """
 
 from __future__ import annotations

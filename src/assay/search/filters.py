@@ -12,14 +12,18 @@ import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.corpus.languages import BY_EXTENSION
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
 from assay.values import KINDS, Chunk, Query
+
+if TYPE_CHECKING:
+    from assay.search.text_matches import TextMatch
 
 PROSE = frozenset(("markdown", "restructuredtext", "asciidoc", "text"))
 """Languages that are documentation; every other one is code."""
@@ -172,3 +176,15 @@ _ASIDE = re.compile(
 def traits_of(path: str) -> tuple[bool, bool, bool]:
     """Say whether a path is of a test, of an example, of an aside."""
     return bool(_TEST.search(path)), bool(_EXAMPLE.search(path)), bool(_ASIDE.search(path))
+
+
+def reading_class(path: str) -> int:
+    """Return 0 for code of the program, 1 for its tests and examples, 2 for documentation, 3 for what else there is."""
+    is_test, is_example, is_aside = traits_of(path)
+    is_prose = BY_EXTENSION.get(path.rpartition(".")[2].lower(), "") in PROSE
+    return 3 if is_aside else 2 if is_prose else int(is_test or is_example)
+
+
+def reading_order(place: TextMatch) -> tuple[int, TextMatch]:
+    """Return what orders places for a reader: code of the program first, then tests, documentation and the rest."""
+    return reading_class(place.path), place

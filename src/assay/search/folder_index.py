@@ -1,6 +1,6 @@
 """Keep the index of a folder equal to a fresh one for the price of what changed, or read one from a bucket.
 
-The stored form (`assay.store.folder`) knows segments; `index_update` knows what they should hold. This module
+The stored form (`assay.store.folder`) knows segments; `index_changes` knows what they should hold. This module
 decides when there is anything to do, and says what was found.
 
 What others keep up to date in a bucket is searched without a checkout; each refresh asks whether there is a newer one.

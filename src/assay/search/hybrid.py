@@ -1,7 +1,7 @@
 """Rank chunks for queries: words and meaning gather candidates, one learned ranking orders them.
 
 The default searcher. It works on arrays from the postings to the final order and only makes `Hit`s of what it
-returns. `Searcher`s that rerank or expand go around it. Code and documentation are ranked by weights of their
+returns. Code and documentation are ranked by weights of their
 own; a hit's score is the calibrated probability that it is right, so the two can stand in one list.
 """
 
@@ -77,8 +77,8 @@ class LearnedSearcher:
         names = [found for found in match(snapshot, question.names) if len(found.chunks)]
         cosines = snapshot.near(vector, [filter_mask(snapshot, each) for each in _of_each_side(query)])
         lexical = bm25(snapshot, terms, self.field_weights)
-        nearness = snapshot.nearness(vector, cosines)
-        return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *nearness)
+        statistics = snapshot.cosine_statistics(vector, cosines)
+        return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *statistics)
 
     def candidates(self, query: Query, found: QueryInCorpus) -> CandidateFeatures:
         """Return every chunk worth ranking with its features."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from assay.errors import AssayError, DamagedIndex, StorageError
 from assay.protocols import Encoder, Scorer, Searcher, Vectors
-from assay.search.filters import filter_mask
+from assay.search.filters import filter_mask, reading_class
 from assay.search.question import understand
 from assay.store.snapshot import Snapshot
 from assay.values import Hit, Query
@@ -255,13 +255,12 @@ def _exact(queries: Vectors, codes: Vectors, found: Numbers, k: int) -> tuple[Nu
 
 def listing(snapshot: Snapshot, query: Query, k: int) -> list[Hit]:
     """Return the first `k` chunks that a query keeps; each is what was asked for, and has the score 1."""
-    from assay.search.text_matches import TextMatch, reading_order  # not for a query that asks something
-
     allowed = filter_mask(snapshot, query)
     numbers = (np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)).tolist()
     lines = snapshot.rows("lines", np.array(numbers, np.int64))[:, 0].tolist()
-    places = ((reading_order(TextMatch(snapshot.path(n), line, 0)), n) for n, line in zip(numbers, lines, strict=True))
-    return [Hit(snapshot.chunk(number), 1.0) for _, number in sorted(places)[:k]]
+    paths = map(snapshot.path, numbers)
+    places = ((reading_class(path), path, line, n) for path, line, n in zip(paths, lines, numbers, strict=True))
+    return [Hit(snapshot.chunk(number), 1.0) for *_, number in sorted(places)[:k]]
 
 
 DEPTH = 200

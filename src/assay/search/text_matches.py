@@ -19,9 +19,7 @@ from typing import Any, Literal
 import numpy as np
 import re2
 
-from assay.corpus.languages import BY_EXTENSION
 from assay.errors import InputError
-from assay.search.filters import PROSE, filter_mask, traits_of
 from assay.store.segment import Mask, Segment
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk, Query
@@ -185,13 +183,12 @@ def holding(
     return masks
 
 
-def text_matches(snapshot: Snapshot, query: Query, most: int = MOST_MATCHES) -> list[TextMatch]:
-    """Return every place of what a query quotes and of its expressions, in order.
+def text_matches(snapshot: Snapshot, query: Query, allowed: Mask | None, most: int = MOST_MATCHES) -> list[TextMatch]:
+    """Return every place of what a query quotes and of its expressions, in order, in the chunks that its filters allow.
 
     Of more than `most`, those of the first chunks are returned. Paths begin with the root if there are several.
     """
     wanted = finders(query)
-    allowed = filter_mask(snapshot, query)
     numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
     until, found = time.monotonic() + DEADLINE_S, set[TextMatch]()
     for number in numbers.tolist():
@@ -211,18 +208,6 @@ def _check_time(until: float, deadline_s: float) -> None:
 def lines_matching(chunk: Chunk, query: Query) -> list[int]:
     """Return the lines of a chunk that hold what a query quotes or one of its expressions, ascending."""
     return sorted({place.line for place in _places(chunk, finders(query))})
-
-
-def reading_order(place: TextMatch) -> tuple[int, TextMatch]:
-    """Return what orders places for a reader: code of the program first, then tests, documentation and the rest."""
-    return reading_class(place.path), place
-
-
-def reading_class(path: str) -> int:
-    """Return 0 for code of the program, 1 for its tests and examples, 2 for documentation, 3 for what else there is."""
-    is_test, is_example, is_aside = traits_of(path)
-    is_prose = BY_EXTENSION.get(path.rpartition(".")[2].lower(), "") in PROSE
-    return 3 if is_aside else 2 if is_prose else int(is_test or is_example)
 
 
 def cut_at_matches(line: str, query: Query) -> list[str]:

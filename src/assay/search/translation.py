@@ -9,7 +9,7 @@ in two words that are known. The tables are learned by `benchmarks/languages.py 
 
 Code, identifiers, what stands in quotes and what the lexicon does not know stay in their places as they were typed.
 
-Only the words of that language are replaced (`replaced_words`), so words and meaning are searched as they are for a
+Only the words of that language are replaced, so words and meaning are searched as they are for a
 question in English.
 """
 

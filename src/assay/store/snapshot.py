@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Vectors
-from assay.store.nearness import VectorSums, cosines_with, mean_and_deviation, near_cosines, sums_with_lists
+from assay.store.near_cosines import VectorSums, cosines_with, mean_and_deviation, near_cosines, sums_with_lists
 from assay.store.postings import FIELDS, TermTable
 from assay.store.segment import Mask, Segment, build
 from assay.store.vectors import restored
@@ -261,7 +261,7 @@ class Snapshot:
         """Return the cosine of one vector with some chunks."""
         return cosines_with(self._numbered, vector, numbers)
 
-    def nearness(self, vector: Vectors, cosines: Vectors) -> tuple[float, float]:
+    def cosine_statistics(self, vector: Vectors, cosines: Vectors) -> tuple[float, float]:
         """Return mean and standard deviation over the living of the cosines with one vector, shape `(size,)`."""
         if self._sums is None:
             return mean_and_deviation(np.delete(cosines, self.dead) if len(self.dead) else cosines)
@@ -270,7 +270,7 @@ class Snapshot:
             for base, (part, live) in zip(self._bases, self.parts, strict=False)
             if part.lists is None
         ]
-        return self._sums.nearness(vector, np.concatenate([np.zeros(0, np.float32), *known]))
+        return self._sums.cosine_statistics(vector, np.concatenate([np.zeros(0, np.float32), *known]))
 
     @cached_property
     def _sums(self) -> VectorSums | None:

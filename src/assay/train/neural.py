@@ -31,12 +31,14 @@ from assay.measure.passk import Judged, RankMeasure, mean, values
 from assay.protocols import Say
 from assay.rank.datasets import Example
 from assay.rank.neural_data import (
+    ABOUT,
     CLASSES,
     FAULTS,
     LINES,
     Ints,
     LabeledRows,
     LearningData,
+    ModelCard,
     NeuralSettings,
     Reader,
     TokenLayout,
@@ -45,7 +47,7 @@ from assay.rank.neural_data import (
     padded,
 )
 from assay.rank.neural_model import RankerModel, TorchRunner, open_base, save, tensors
-from assay.rank.neural_ranker import ABOUT, ModelCard, ProgramPrediction, opinions
+from assay.rank.neural_ranker import ProgramPrediction, opinions
 from assay.runs.record import append_lines, differing, read_lines, rewrite, sole_writer, write_manifest
 from assay.train.run import training_device
 

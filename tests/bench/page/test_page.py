@@ -21,7 +21,7 @@ from assay.errors import StorageError
 pytest.importorskip("matplotlib")
 
 from assay.bench.bench_report import report_of
-from assay.bench.results import Experiment, SetView, as_text, combined, read_results
+from assay.bench.results import ResultsView, SetView, as_text, combined, read_results
 from assay.io.fields import read_value
 from assay.report.document import Mean, Paragraph, Report, Section, as_json_text, words
 from assay.report.web_page import web_page, write_page
@@ -100,7 +100,7 @@ def test_every_table_has_a_caption_and_heads_and_every_drawing_words(page):
 
 
 def test_figures_of_the_first_table_are_those_of_the_results(results, page):
-    study = Experiment(results)
+    study = ResultsView(results)
     view = study.overviews[0]
     assert view == SetView("all test", "test", ("gin", "jsoup"))
     cells = [cell for cell in results.cells if cell.set in view.sets and cell.system == "assay"]

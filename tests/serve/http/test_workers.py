@@ -25,7 +25,7 @@ pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
 import assay as package
-from assay.cli.server_options import MOST_WORKERS
+from assay.cli.options import MOST_WORKERS
 from waiting import LIMIT_S, until
 
 QUERY = urlencode({"query": "where is mail sent again"})

@@ -4,7 +4,7 @@ JSON with one-key objects as tags, and neither pickle nor marshal: what arrives 
 or not at all: zones, default factories, greatest lengths and two names for one list are kept (`library_values` has the
 kinds of the standard library). A value of a subclass crosses as its base, read by the base's own C methods, so that a
 lying `__eq__` or `__iter__` stays behind. What is no data is refused, unless `keep` says what stands for it: an object
-that stays where it is (`object_table`, `handles`).
+that stays where it is (`proxies`).
 """
 
 from __future__ import annotations

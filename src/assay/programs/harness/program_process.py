@@ -8,16 +8,16 @@ innermost frame in the program's own source.
 Standard input and output are files, so that `open(0)`, `os.read` and `os.fstat` work and no pipe can fill up. Threads
 that are no daemons are waited for and `atexit` is honoured, for programs print in both.
 
-Only the tests' own needs lead here (`script_plan.ScriptPlan.objects`, or an argument that is no plain data), never
+Only the tests' own needs lead here (`ScriptPlan.objects`, or an argument that is no plain data), never
 what a program returned. A program that means to can lie here: it can walk the stack, and its `__eq__` is asked. What
-stands against it: a nonce that is told when the tests have ended, how many asserts were executed, and `drop_vacuous`;
+stands against it: a nonce that is told when the tests have ended, how many asserts were executed, and `survey`;
 every outcome says that it was so.
 
 Requests and answers, each a list with its kind first:
 
     names [NAME…]              → names {NAME: what it is} | failed FAILURE
     call NAME ARGS KEYWORDS    → returned VALUE CHANGED SAME | raised FAILURE CHANGED
-    use NUMBER ABILITY ARGS …  → returned VALUE null null | raised FAILURE null, of an object (`object_table`)
+    use NUMBER ABILITY ARGS …  → returned VALUE null null | raised FAILURE null, of an object (`proxies`)
     run TEXT                   → printed TEXT STATUS FAILURE
     shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
                                → found NONCE FINDING before it, where the tests go on after a finding
@@ -52,11 +52,11 @@ from types import FunctionType, ModuleType, TracebackType
 from typing import IO, Any, Final, NoReturn
 
 from assay.programs.harness import codec
+from assay.programs.harness.assert_plan import ScriptPlan, unpacked
 from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpack, unpack_numbered
 from assay.programs.harness.proxies import ObjectTable
 from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, TestFinding, changed_code
 from assay.programs.harness.run_tests import Bring, CodeChanged, ProgramModule, Seal, run_script
-from assay.programs.harness.test_plan import ScriptPlan, unpacked
 
 FILE: Final = "solution.py"
 _STARTS_ANEW: Final = re.compile("""["'](?:spawn|forkserver)["']""")

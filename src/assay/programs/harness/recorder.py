@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.faults import Fault
+from assay.programs.harness.assert_plan import EXPECTED, GOT, MODULE, OF_MODULE, OF_NONE, ScriptPlan
 from assay.programs.harness.codec import Opaque
 from assay.programs.harness.comparison import fault_of_unknown, fault_where
-from assay.programs.harness.test_plan import EXPECTED, GOT, MODULE, OF_MODULE, OF_NONE, ScriptPlan
 
 MOST_TEXT: Final = 2000
 _MOST_LINES: Final = 10**9

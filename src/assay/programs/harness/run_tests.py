@@ -28,9 +28,9 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from assay.faults import Fault
+from assay.programs.harness.assert_plan import BEGIN, FAILED, GUARDED, MODULE, SEEN, SPARED, TESTS_FILE, ScriptPlan
 from assay.programs.harness.recorder import FAILURE, NOTHING, Decided, Recorder, TestFinding, unsaid
-from assay.programs.harness.test_plan import BEGIN, FAILED, GUARDED, MODULE, SEEN, SPARED, TESTS_FILE, ScriptPlan
-from assay.programs.harness.test_source import AROUND_MODULES, library
+from assay.programs.harness.source_analysis import AROUND_MODULES, library
 
 _COMES_BY_ITSELF: Final = frozenset({"__warningregistry__"})
 _NOTHING: Final = object()

@@ -26,7 +26,7 @@ from assay.cage.job import Ended, Job, Limits
 from assay.errors import StorageError
 from assay.io import files
 from assay.programs.tasks import answering
-from assay.programs.tasks.task_file import Inputs, TaskFile, test_of
+from assay.programs.tasks.task_file import Inputs, TaskFile, evalplus_test
 from assay.programs.verdict import job_of
 from assay.values import Call, Problem, Program, Task, Test
 
@@ -128,7 +128,7 @@ def _tests(task: Task, inputs: Inputs, ended: Ended) -> tuple[tuple[Test, ...], 
         else:
             size += len(line)
             args, value = ast.literal_eval(line)
-            tests.append(test_of(task.entry_point, args, value, inputs.atol))
+            tests.append(evalplus_test(task.entry_point, args, value, inputs.atol))
     if len(inputs.args) > len(lines):
         why[_broken(ended)] += len(inputs.args) - len(lines)
     return tuple(tests), why

@@ -225,7 +225,7 @@ def _evalplus_task(record: Fields) -> tuple[Task, Inputs]:
     return task, Inputs(tuple(map(tuple, inputs)), record.text("contract", ""), record.number("atol", 0.0))
 
 
-def test_of(name: str, args: tuple[Any, ...], expected: Any, atol: float) -> Test:
+def evalplus_test(name: str, args: tuple[Any, ...], expected: Any, atol: float) -> Test:
     """Return the test that EvalPlus makes of a call and what the reference returned."""
     if name in _AS_SETS:
         return Script(f"assert set({name}(*{args!r})) == set({expected!r})")

@@ -2,7 +2,8 @@
 
 Each assert announces itself, passes the operands that matter through `@seen`, and fails through `@failed`; names with
 an `@` cannot clash. Operands are evaluated once, in their own order, so that a rewritten test does what it did.
-Which operand is the program's is known from the names in it (`taint`); where both or neither are, `recorder` decides.
+Which operand is the program's is known from the names in it (`tainted_names`); where both or neither are, `recorder`
+decides.
 
 Tests can go on after an assert that fails: `@spared` says whether. Where the tests themselves may catch what an assert
 raises, in a `try` or a `with`, they are `@guarded`, and it is raised as ever; so it is in coroutines, which may be
@@ -27,7 +28,7 @@ from types import CodeType
 from typing import Any, Final, cast
 
 from assay.programs.harness import codec
-from assay.programs.harness.test_source import (
+from assay.programs.harness.source_analysis import (
     MODULES,
     Outline,
     called_names,

@@ -9,7 +9,7 @@ are the libraries themselves, so that no program can put something in their plac
 Names are dotted paths of classes and functions; a line is the first of a definition, its decorators included, which is
 where its code begins.
 
-Objects of the program that tests only iterate, index, call or measure need none of that (`handles`). Tests do need it
+Objects of the program that tests only iterate, index, call or measure need none of that. Tests do need it
 that ask for attributes of objects, name a class of the program where a class has to be, wait for coroutines, or change
 or watch the interpreter around the program: its streams, builtins, modules, files, threads, warnings, random numbers.
 

@@ -27,7 +27,7 @@ from assay.faults import Fault
 from assay.judge.pairs import laid_out, not_python, tree_of
 from assay.judge.records import PairSession
 from assay.programs.execute import executions
-from assay.programs.harness.test_source import free_names, libraries_in
+from assay.programs.harness.source_analysis import free_names, libraries_in
 from assay.programs.modules.imports import Known, plain
 from assay.programs.modules.install import InstallRefused, Overlay
 from assay.programs.run_samples import drop_vacuous_tests

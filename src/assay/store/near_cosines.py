@@ -136,7 +136,7 @@ class VectorSums:
     moments: NDArray[np.float64]
     """(dimension, dimension) the sum of each one's outer product with itself."""
 
-    def nearness(self, vector: Vectors, known: Vectors) -> tuple[float, float]:
+    def cosine_statistics(self, vector: Vectors, known: Vectors) -> tuple[float, float]:
         """Return mean and standard deviation of a vector's cosines with all of them and of those known besides."""
         others = known.astype(np.float64)
         count = max(self.count + len(others), 1)

@@ -5,7 +5,7 @@ and is written as a canonical text here, in the process that it cannot reach; it
 takes too long for one input has its earlier answers written already.
 
 The first finding decides. With `every_test` the tests go on after a wrong answer, as far as the program does not break,
-to learn whether it would on any of them; a survey (for `drop_vacuous`) goes through all and names those that held.
+to learn whether it would on any of them; a survey of vacuous tests goes through all and names those that held.
 A verdict is a line of JSON: `fault` (a value of Fault), `doubtful` where the fault is the tests' or the machinery's
 unless some program passes the test, `test` (its place), `detail`, `got`, `expected`, `line`, `missing`, `tests_run`,
 `shared`, `passed`, `ran_all` (null where a wrong answer ended the tests), and `gone` where the program's process went
@@ -30,6 +30,7 @@ from functools import partial
 from typing import Any, Final
 
 from assay.faults import Fault
+from assay.programs.harness.assert_plan import ScriptPlan, packed, packed_call, script_plan, unpacked
 from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque, deeply, unpack
 from assay.programs.harness.comparison import (
     canonical,
@@ -55,7 +56,6 @@ from assay.programs.harness.recorder import (
 )
 from assay.programs.harness.remote import LoadFailed, Remote, is_failure
 from assay.programs.harness.run_tests import CodeChanged, Seal, run_script
-from assay.programs.harness.test_plan import ScriptPlan, packed, packed_call, script_plan, unpacked
 
 RETURNED: Final = "returned"
 NONE: Final = "none"
@@ -147,7 +147,7 @@ class OpenTests:
             observe(Channel(sock), self._spec, verdict_fd)
             return
         write = partial(write_line, verdict_fd)
-        write(TestProcess(Channel(sock), self._spec, self._plans, write).verdict())
+        write(JudgeProcess(Channel(sock), self._spec, self._plans, write).verdict())
 
 
 def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
@@ -156,7 +156,7 @@ def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
     return {number: unpacked(test) for number, test in enumerate(tests) if test["kind"] == "script"}
 
 
-class TestProcess:
+class JudgeProcess:
     """The tests of one task and the program that they ask."""
 
     def __init__(
@@ -408,7 +408,7 @@ def rehearse() -> None:
         ours, theirs = socket.socketpair()
         with ours, theirs:
             program = _Alone(ours, Candidate({"source": _SOURCE}, Channel(theirs), -1))
-            fault = TestProcess(program, spec, plans).verdict()["fault"]
+            fault = JudgeProcess(program, spec, plans).verdict()["fault"]
         if fault != "correct":
             raise RuntimeError(f"the rehearsal of the harness ended with {fault}: report this with your Python version")
     for name in sys.modules.keys() - before.keys():
