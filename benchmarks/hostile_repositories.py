@@ -132,7 +132,7 @@ def make_honest(repo: Repo) -> None:
 
 def make_shadowing(repo: Repo) -> None:
     """Top-level files with the names of modules that Assay and Python import."""
-    names = "numpy click assay types tests json re pathspec platformdirs pygments rich mcp fastapi uvicorn anyio"
+    names = "numpy click assay types tests json re platformdirs pygments rich mcp fastapi uvicorn anyio"
     more = "ast_grep_py sitecustomize usercustomize conftest typing io os site numpy/__init__ src/assay/__init__"
     for name in f"{names} {more}".split():
         repo.write(f"{name}.py", repo.python(name.replace("/", "-")) + CODE)

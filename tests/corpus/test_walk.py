@@ -184,8 +184,8 @@ def test_a_repository_is_walked_in_one_checkout_only(tmp_path):
 
 def test_a_name_in_another_encoding_is_listed_and_read(tmp_path):
     name = os.fsdecode(b"caf\xe9.py")
-    (tmp_path / name).write_text("x = 1\n")
-    (entry,) = walk(tmp_path).files
+    grow(tmp_path, {name: "x = 1\n", ".gitignore": "c*f*.txt\n"})
+    _, entry = walk(tmp_path).files
     assert entry.path == "caf\\xe9.py"
     assert read(tmp_path, entry) == "x = 1\n"
 
@@ -231,16 +231,17 @@ def test_a_path_that_is_no_folder_is_an_error_with_the_next_step(tmp_path):
         walk(tmp_path / "a.py")
 
 
-def test_rules_that_may_never_end_are_not_read(tmp_path):
-    grow(tmp_path, {"device/a.py": "", "pipe/a.py": "", "large/a.py": "", "top.py": ""})
+def test_rules_that_may_never_end_or_take_all_memory_are_not_read(tmp_path):
+    grow(tmp_path, dict.fromkeys(["device/a.py", "pipe/a.py", "large/a.py", "top.py"], ""))
+    grow(tmp_path, {"deep/.gitignore": "a/**/" * 190_000})
     for name in (".gitignore", ".assayignore"):
         (tmp_path / "device" / name).symlink_to("/dev/zero")
         os.mkfifo(tmp_path / "pipe" / name)
         with (tmp_path / "large" / name).open("wb") as rules:
             rules.truncate(10**10)
-    assert paths(tmp_path) == ["device/a.py", "large/a.py", "pipe/a.py", "top.py"]
-    unread = [each.path for each in walk(tmp_path).skipped if "no regular file" in each.reason]
-    assert len(unread) == 6
+    assert paths(tmp_path) == ["deep/.gitignore", "device/a.py", "large/a.py", "pipe/a.py", "top.py"]
+    found = [reason for reason in reasons(tmp_path).values() if "rules cannot be read" in reason]
+    assert [sum(why in reason for reason in found) for why in ("no regular file", "too large to match")] == [6, 1]
 
 
 def test_one_folder_is_what_a_walk_finds_there(tmp_path):

@@ -199,10 +199,11 @@ def words(text: str) -> frozenset[str]:
 
 def table(text: str) -> dict[str, str]:
     """Read entries `value: key key ...`, one a line or between semicolons, as key → value."""
-    return {key: value for value, keys in _entries(text) for key in keys.split()}
+    return {key: value for value, keys in entries(text) for key in keys.split()}
 
 
-def _entries(text: str) -> list[tuple[str, str]]:
+def entries(text: str) -> list[tuple[str, str]]:
+    """Read entries `name: value`, one a line or between semicolons."""
     pairs = (entry.partition(":") for entry in re.split(r";\s|\n", text) if entry.strip())
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
@@ -256,7 +257,7 @@ def _grammars() -> dict[str, Grammar]:
         head, _, body = part.partition("\n")
         name, _, base = head.partition(" as ")
         found: dict[str, str] = {}
-        for key, value in _entries(body):
+        for key, value in entries(body):
             found[key] = f"{found[key]} {value}" if key in found else value
         read[name] = {**_USUAL, **read.get(base, {}), **found}
     return {name: _grammar(name, entries) for name, entries in read.items()}

@@ -23,9 +23,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import cast
 
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-from assay.corpus.languages import table, words
+from assay.corpus.languages import entries, table, words
 from assay.corpus.walked_files import FileEntry, Skipped, Walk, as_utf8, entry_of
 from assay.errors import InputError
 from assay.io.files import read_regular
@@ -137,22 +135,19 @@ class _Walker:
 
     def _top(self) -> _Folder:
         """Return the root, with the rules that hold around it."""
-        ignores: tuple[IgnoreRules, ...] = ()
-        for path, above in around(self.root.absolute()):
-            if (found := self._rules(path, "", above)) is not None:
-                ignores = (found, *ignores)
-        return _Folder("", (), ignores)
+        found = [self._rules(path, "", above) for path, above in around(self.root.absolute())]
+        return _Folder("", (), tuple(filter(None, reversed(found))))
 
     def _rules(self, path: Path, base: str, above: str = "") -> IgnoreRules | None:
         try:
             data = _rules_in(path)
+            self.hash.update(f"{len(data)} {base} {above} {path.name}\n".encode(errors="replace") + data)
+            return compiled(data.decode("utf-8", "replace"), base, above)
         except FileNotFoundError:
             return None
         except OSError as error:
             self._skip(str(path), f"its rules cannot be read: {error.strerror}")
             return None
-        self.hash.update(f"{len(data)} {base} {above} {path.name}\n".encode(errors="replace") + data)
-        return compiled(data.decode("utf-8", "replace"), base, above)
 
     def _skip(self, path: str, reason: str) -> None:
         self.skipped.append(Skipped(as_utf8(path), reason))
@@ -315,42 +310,32 @@ _TOOL_FOLDERS = words("""
     .parcel-cache .cache .terraform .dart_tool .bundle .stack-work .direnv elm-stuff Pods DerivedData .yarn .pnpm-store
     .bloop .metals .venv
 """)
-_INSIDE = {
-    "CACHEDIR.TAG": ("", "a cache"),
-    "pyvenv.cfg": ("", "a virtual environment"),
-    "CMakeCache.txt": ("", "build output"),
-    "modules.txt": ("vendor", "vendored"),
-    "autoload.php": ("vendor", "vendored"),
-    "project.assets.json": ("obj", "build output"),
-}
-"""File → the folder's name (any, when empty) and what a folder with that file is."""
-_BESIDE = {
-    "target": words("Cargo.toml pom.xml build.sbt project.clj"),
-    "build": words("build.gradle build.gradle.kts"),
-    "dist": words("package.json setup.py pyproject.toml"),
-    "vendor": words("go.mod composer.json Gemfile Cargo.toml"),
-    "_build": words("mix.exs dune-project"),
-    "deps": words("mix.exs"),
-    "zig-out": words("build.zig"),
-    "zig-cache": words("build.zig"),
-}
+_INSIDE = table("""
+    a cache: CACHEDIR.TAG; a virtual environment: pyvenv.cfg; vendored: vendor/modules.txt vendor/autoload.php
+    build output: CMakeCache.txt obj/project.assets.json
+""")
+"""File → what a folder with that file is: any folder, or one of the name before it."""
+_BESIDE = dict(
+    entries("""
+        target: Cargo.toml pom.xml build.sbt project.clj; build: build.gradle build.gradle.kts; deps: mix.exs
+        dist: package.json setup.py pyproject.toml; vendor: go.mod composer.json Gemfile Cargo.toml
+        _build: mix.exs dune-project; zig-out: build.zig; zig-cache: build.zig
+    """)
+)
+"""Folder → the files beside it that say that a program wrote it."""
 _LOCK_FILES = words("""
     package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock deno.lock cargo.lock poetry.lock uv.lock
     pdm.lock pipfile.lock composer.lock gemfile.lock podfile.lock pubspec.lock mix.lock flake.lock go.sum go.work.sum
     gradle.lockfile packages.lock.json paket.lock cartfile.resolved package.resolved .terraform.lock.hcl
 """)
-_BINARY = frozenset(
-    table("""
-        image: png jpg jpeg gif bmp ico icns webp tif tiff psd heic avif svg svgz eps
-        font: ttf otf woff woff2 eot
-        sound or video: mp3 mp4 wav ogg flac mov avi mkv webm m4a aac
-        archive: zip gz tgz bz2 xz zst lz4 7z rar tar jar war ear whl egg nupkg deb rpm apk dmg iso
-        document: pdf doc docx xls xlsx ppt pptx odt ods
-        machine code: exe dll so dylib a o obj lib class pyc pyo pyd wasm bin dat node ko elf
-        data: npy npz pkl pickle parquet arrow feather lance db sqlite sqlite3 mdb h5 hdf5 pt pth onnx safetensors gguf
-        weights: tflite pb mo jks keystore p12 pfx der snap.gz lockb
-    """)
-)
+_BINARY = table("""
+    image: png jpg jpeg gif bmp ico icns webp tif tiff psd heic avif svg svgz eps; font: ttf otf woff woff2 eot
+    sound or video: mp3 mp4 wav ogg flac mov avi mkv webm m4a aac; document: pdf doc docx xls xlsx ppt pptx odt ods
+    archive: zip gz tgz bz2 xz zst lz4 7z rar tar jar war ear whl egg nupkg deb rpm apk dmg iso
+    machine code: exe dll so dylib a o obj lib class pyc pyo pyd wasm bin dat node ko elf
+    data: npy npz pkl pickle parquet arrow feather lance db sqlite sqlite3 mdb h5 hdf5 pt pth onnx safetensors gguf
+    weights: tflite pb mo jks keystore p12 pfx der snap.gz lockb
+""")
 VERSION_CONTROL = words(".git .hg .svn")
 """What is never entered or read, whatever a rule says."""
 _BARE_REPOSITORY = frozenset({"HEAD", "config", "objects", "refs"})
@@ -362,8 +347,21 @@ _SECRET_ENDS = (".pem", ".key", ".ppk", ".kdbx", ".p8", ".keytab", ".tfvars", ".
 _PUBLIC_ENV = (".example", ".sample", ".template", ".dist", ".defaults", ".schema")
 _GENERATED_NAMES = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map", ".ts.map", ".mjs.map")
 _REPEATED = re.compile(r"(?<!\\)[*+]")
-_ANYWHERE = "^(?:.+/)?"
-_FOLDER = "(?P<ps_d>/)"
+_ANYWHERE = re.compile(r"^/?\*\*+/(?=.)")
+_POSIX = table(r"""
+    0-9A-Za-z: alnum; A-Za-z: alpha; \t\x20: blank; \x00-\x1f\x7f: cntrl; 0-9: digit; !-.0-~: graph; a-z: lower
+    \x20-.0-~: print; !-.\x3a-@\[-\x60{-~: punct; \t-\r\x20: space; A-Z: upper; 0-9A-Fa-f: xdigit
+""")
+"""Name → its characters without `/`, which no class of a pattern matches."""
+_CLASS = rf"\[:(?:{'|'.join(_POSIX)}):\]"
+_MEMBER = re.compile(rf"({_CLASS})|(\\.|.)(?:-(\\.|.))?")
+_PIECE = re.compile(
+    r"(?P<deep>(?<![^/])\*\*+/(?=.))|(?P<all>(?<![^/])\*\*+(?=/?$|\\/))|(?P<step>(?<![^/])\*(?=/|$))|(?P<some>\*+)"
+    rf"|(?P<one>\?)|\[(?P<negated>[!^]?)(?P<members>\]?(?>\\.|{_CLASS}|(?!\[:[^]:]*:\])[^]\\])*+)\]"
+    r"|\\(?!/$)(?P<escaped>.)|(?P<broken>[\[\\].*)|(?P<text>[^*?[\\]+)"
+)
+"""What a pattern of git is made of; `broken` begins what can match nothing."""
+_WRITTEN = {"deep": "(?:.*/)?", "all": ".+", "step": "[^/]+", "some": "[^/]*", "one": "[^/]", "broken": r"[^\s\S]"}
 _LARGEST_POINTER = 8192
 """Bytes of a file that says where a repository lies."""
 _MOST_WORKTREES = 1000
@@ -386,10 +384,10 @@ class IgnoreRules:
     def decide(self, path: str, name: str) -> bool | None:
         """Say whether a path is ignored, or nothing; a folder's path and name end with `/`."""
         below = self.above + path[len(self.base) :]
+        if not below.isascii():  # the engine of linear time refuses a name that is no UTF-8
+            below, name = (part.encode(errors="replace").decode() for part in (below, name))
         for ignores, by_name, by_path in self.groups:
-            if by_name is not None and by_name.match(name):
-                return ignores
-            if by_path is not None and by_path.match(below):
+            if (by_name and by_name.fullmatch(name)) or (by_path and by_path.fullmatch(below)):
                 return ignores
         return None
 
@@ -402,57 +400,63 @@ def compiled(text: str, base: str = "", above: str = "") -> IgnoreRules | None:
     """Read an ignore file; nothing when it holds no pattern."""
     groups: list[tuple[bool, list[str], list[str]]] = []
     forced: set[str] = set()
-    for line in text.removeprefix("\ufeff").splitlines():
-        pattern, ignores = _regex(line)
-        if pattern is None or ignores is None:
+    for line in f"{text}\n".removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
+        glob, ignores = _unspaced(line.removeprefix("!")), not line.startswith("!")
+        if not glob or line.startswith("#"):
             continue
         if not groups or groups[-1][0] is not ignores:
             groups.append((ignores, [], []))
-        anywhere = pattern.startswith(_ANYWHERE)
-        kind = groups[-1][1] if anywhere else groups[-1][2]
-        kind.append(pattern[len(_ANYWHERE) :] if anywhere else pattern.lstrip("^"))
+        name = _ANYWHERE.sub("", glob)
+        by_path = "/" in name[:-1]
+        regex = _PIECE.sub(_regex, glob.removeprefix("/") if by_path else name)
+        (groups[-1][2] if by_path else groups[-1][1]).append(regex if glob.endswith("/") else regex + "/?")
         if not ignores:
-            forced.update(_folders(line))
+            forced.update(_folders(glob))
     ready = tuple((ignores, _either(names), _either(paths)) for ignores, names, paths in reversed(groups))
     return IgnoreRules(base, above, ready, frozenset(forced)) if ready else None
 
 
-def _regex(line: str) -> tuple[str | None, bool | None]:
-    if line.strip().lstrip("!") == "/":  # it names nothing, for git
-        return None, None
-    try:
-        pattern, ignores = GitIgnoreSpecPattern.pattern_to_regex(line)
-    except ValueError:  # git, too, passes over a pattern that it cannot read
-        return None, None
-    return (_of_entry(pattern) if isinstance(pattern, str) else None), ignores
+def _unspaced(line: str) -> str:
+    """Leave out the spaces at the end of a line, but one behind a backslash."""
+    kept = line.rstrip(" ")
+    return line[: len(kept) + (len(kept) - len(kept.rstrip("\\"))) % 2]
 
 
-def _of_entry(pattern: str) -> str:
-    """Make a regular expression of `pathspec` match an entry itself and not what is below it: the walk prunes."""
-    if pattern == _FOLDER:
-        return _ANYWHERE + "[^/]+/$"
-    if pattern.endswith("/"):  # what `folder/**` becomes: all below, but not the folder
-        return pattern + "."
-    return pattern.replace(f"(?:{_FOLDER}|$)", "/?$").replace(_FOLDER, "/$")
+def _regex(piece: re.Match[str]) -> str:
+    """Write a piece of a pattern as a regular expression."""
+    kind = piece.lastgroup or ""
+    if kind != "members":
+        return _WRITTEN.get(kind) or re.escape(piece[kind])
+    members = _MEMBER.findall(piece[kind])
+    inside = "".join(_POSIX.get(name[2:-2]) or _range(low[-1], max(low[-1], high[-1:])) for name, low, high in members)
+    return f"[^/{inside}]" if piece["negated"] else f"[{inside}]" if inside else _WRITTEN["broken"]
+
+
+def _range(low: str, high: str) -> str:
+    if low <= "/" <= high:
+        return _range(low, ".") + _range("0", high)
+    return f"{re.escape(low)}-{re.escape(high)}" if low <= high else ""
 
 
 def _either(patterns: Sequence[str]) -> re.Pattern[str] | None:
     """Return what matches any of some patterns; where one has several wildcards, in time linear in what it reads."""
-    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
+    joined = "|".join(f"(?:{pattern}$)" for pattern in patterns)  # re2 compiles many faster if each has its end
     if all(len(_REPEATED.findall(pattern)) <= 1 for pattern in patterns):
-        return re.compile(joined) if joined else None
+        return re.compile(joined, re.DOTALL) if joined else None
     import re2  # a few ms that most ignore files do not need
 
     options = re2.Options()
-    options.log_errors = False
-    options.max_mem = 256 << 20
-    return cast("re.Pattern[str]", re2.compile(joined, options))
+    options.log_errors, options.dot_nl, options.max_mem = False, True, 256 << 20
+    try:
+        return cast("re.Pattern[str]", re2.compile(joined, options))
+    except re2.error as error:
+        raise OSError(EINVAL, "patterns too large to match") from error
 
 
-def _folders(line: str) -> list[str]:
+def _folders(glob: str) -> list[str]:
     """Return the folders above what a `!` pattern names, up to the first wildcard."""
-    steps = line.strip().lstrip("!").strip("/").split("/")
-    plain = next((at for at, step in enumerate(steps) if re.search(r"[*?\[]", step)), len(steps) - 1)
+    steps = glob.strip("/").split("/")
+    plain = next((at for at, step in enumerate(steps) if re.search(r"[*?\[\\]", step)), len(steps) - 1)
     return ["/".join(steps[:count]) for count in range(1, min(plain, len(steps) - 1) + 1)]
 
 
@@ -523,8 +527,7 @@ def folder_reason(name: str, beside: Collection[str]) -> str:
         return "a folder of tools"
     if name == OWN_REPORTS:
         return "reports of a benchmark"
-    witnesses = _BESIDE.get(name)
-    if witnesses and not witnesses.isdisjoint(beside):
+    if not words(_BESIDE.get(name, "")).isdisjoint(beside):
         return "vendored" if name in ("vendor", "deps") else "build output"
     return ""
 
@@ -536,7 +539,8 @@ def is_bare_repository(files: Collection[str]) -> bool:
 
 def inside_reason(name: str, files: Collection[str]) -> str:
     """Say why a folder is left out by the files in it, or nothing."""
-    for file, (folder, reason) in _INSIDE.items():
+    for path, reason in _INSIDE.items():
+        folder, _, file = path.rpartition("/")
         if file in files and folder in ("", name):
             return reason
     return ""
