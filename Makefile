@@ -60,8 +60,10 @@ nightly: install  ## what takes hours: each attack in each sandbox, 100 kills, b
 	.ci/bad-days
 	$(MAKE) oldest
 
-oldest:  ## the tests of the model libraries, with the oldest versions that are allowed
-	test -x $(VENV)-oldest/bin/python || $(PYTHON) -m venv $(VENV)-oldest
+oldest:  ## every command, and the tests of the model libraries, with the oldest versions that are allowed
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet uv
+	.ci/lower-bounds $(VENV)-oldest/bin/uv $(PYTHON)
 	$(VENV)-oldest/bin/python -m pip install --quiet --constraint .ci/oldest.txt --editable '.[hf,onnx,train]' \
 		hypothesis pytest pytest-timeout pytest-xdist
 	$(VENV)-oldest/bin/python -m pytest $(MODELS)

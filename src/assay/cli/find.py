@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +25,7 @@ from assay.io.terminal import dumps, printable_line, say
 from assay.operations.requests import (
     DETAILS,
     LAST_LINE,
+    PLAIN_COMMANDS,
     UNBOUNDED,
     Log,
     Outline,
@@ -34,11 +36,10 @@ from assay.operations.requests import (
     print_budget,
     print_limit,
 )
-from assay.parameters import Options, argument, flag, form, option, shared
+from assay.parameters import Options, Request, argument, flag, form, option, shared
 from assay.search.query_filters import LONGEST_QUERY
 
 if TYPE_CHECKING:
-    from assay.operations.catalogue import Operation
     from assay.operations.local_roots import LocalRoots
     from assay.operations.read import FileMatches, FileOutline, PatternPlace
     from assay.operations.related import RelatedUnit
@@ -413,36 +414,35 @@ def _status_of(answer: Status, given: StatusOptions) -> int:
 
 def __getattr__(name: str) -> Callable[[], click.Command]:
     """Return what makes the command of an operation that needs nothing of its own."""
-    from assay.operations.catalogue import OPERATIONS
-
-    for operation in OPERATIONS:
-        if operation.name == name and operation.example:
-            return _command_of(operation)
-    raise AttributeError(f"no command {name}")
+    if name not in PLAIN_COMMANDS:
+        raise AttributeError(f"no command {name}")
+    return _command_of(name, *PLAIN_COMMANDS[name])
 
 
-def _command_of(operation: Operation) -> Callable[[], click.Command]:
+def _command_of(name: str, request: type[Request], example: str) -> Callable[[], click.Command]:
     """Return what makes the command that asks an operation about a file or folder, with its parameters as options."""
     fields = {
         "path": argument("PATH", default="."),
-        "asked": shared(operation.request, hidden=("path", "budget")),
+        "asked": shared(request, hidden=("path", "budget")),
         "budget": print_budget(),
         "form": form("text", "json"),
         "chosen": shared(SettingsOptions),
     }
     kinds = dict.fromkeys(fields, "str") | {"budget": "int | None"}
-    kind = type(f"{operation.name.title()}Options", (Options,), {**fields, "__annotations__": kinds})
+    kind = type(f"{name.title()}Options", (Options,), {**fields, "__annotations__": kinds})
 
     def run(given: Any) -> int:
+        from assay.operations.catalogue import OPERATIONS
         from assay.operations.hits import as_text
         from assay.operations.local_roots import root_and_file
 
         root, inside = root_and_file(given.path)
         asked = replace(given.asked, path=given.path if inside else "", budget=given.budget or UNBOUNDED)
+        (operation,) = (each for each in OPERATIONS if each.name == name)
         with _opened([root], given.chosen) as roots:
             answer = operation.run(asked, roots)
-        click.echo(dumps(asdict(answer)) if given.form == "json" else as_text(answer))
+        click.echo(dumps(asdict(answer)) if given.form == "json" else as_text(_below(root, answer)))
         return 0
 
-    run.__name__, run.__doc__ = operation.name, f"{operation.help}\n\nExits 0 if it is there, 2 on an error."
-    return command(kind, example=operation.example)(run)
+    run.__name__, run.__doc__ = name, f"{cleandoc(request.__doc__ or '')}\n\nExits 0 if it is there, 2 on an error."
+    return command(kind, example=example)(run)

@@ -25,8 +25,6 @@ class Operation:
     """The same for an answer that is written as text, where that is shorter."""
     tool: Mapping[str, Any] | None = None
     """Where it is a tool of MCP, the defaults that differ from those of the request."""
-    example: str = ""
-    """A line that shows its command, where that is made of the request alone; the others are in `cli/find.py`."""
 
     @property
     def help(self) -> str:
@@ -40,15 +38,7 @@ def _as_text(run: Callable[..., Any]) -> Callable[[Any, Roots], Any]:
 
 OPERATIONS = (
     Operation("search", requests.Search, Answer, search.search, _as_text(search.search), {"detail": "lines"}),
-    Operation(
-        "read",
-        requests.Read,
-        read.UnitText,
-        read.read,
-        _as_text(read.read),
-        {},
-        "assay read src/app.py --name Task.retry",
-    ),
+    Operation("read", requests.Read, read.UnitText, read.read, _as_text(read.read), {}),
     Operation("related", requests.Related, related.RelatedAnswer, related.related, _as_text(related.related), {}),
     Operation("outline", requests.Outline, read.OutlineAnswer, read.outlines, _as_text(read.outlines), {}),
     Operation("pattern", requests.PatternSearch, read.PatternAnswer, read.patterns, tool={}),

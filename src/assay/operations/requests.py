@@ -314,3 +314,7 @@ class Candidates(Request):
     )
     prompt: str = option("--prompt", "The task.")
     entry_point: str = option("--entry-point", "The function that is to be written.")
+
+
+PLAIN_COMMANDS: dict[str, tuple[type[Request], str]] = {"read": (Read, "assay read src/app.py --name Task.retry")}
+"""Commands that are made of a request alone, each with its example; the others are in `cli/find.py`."""
