@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from assay import plugins
+from assay.encode.cached_encoder import CachedEncoder
+from assay.encode.view import source, text_for, view
 from assay.errors import InputError, MissingExtra
 from assay.extras import install_command
-from assay.protocols import Encoder
+from assay.operations.workspace import open_workspace
+from assay.protocols import Encoder, is_quick, reads_order
+from assay.search.ranking import weights_file
+from assay.settings import load
+from assay.values import Chunk, Query
 
 
 def test_every_built_in_part_stands_where_the_table_says():
@@ -42,6 +48,32 @@ def test_an_installed_entry_point_is_a_part_like_any_other(tmp_path: Path, monke
     assert "greeting" in plugins.names("encoder")
 
 
+SAYS = "    reads_order, is_quick = False, True\n"
+SOURCE = """import numpy as np
+
+
+class made:
+    name, dimension = "NAME", 8
+
+    def encode(self, texts, role):
+        return np.eye(8, dtype=np.float32)[[len(text) % 8 for text in texts]]
+"""
+
+
+def test_an_installed_encoder_says_itself_what_it_is(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch):
+    for name, more, weights in (("quick", SAYS, "code.json"), ("plain", "", "code-contextual.json")):
+        _install(tmp_path / name, name, SOURCE.replace("NAME", name) + more)
+        monkeypatch.syspath_prepend(tmp_path / name)
+        workspace = open_workspace(project, load(options={"encoder.spec": name}))
+        encoder = workspace.index.encoder
+        assert isinstance(encoder, CachedEncoder) is not bool(more)
+        assert is_quick(encoder) is bool(more)
+        assert weights_file("code", reads_order=reads_order(encoder)) == weights
+        assert workspace.searcher.search([Query("1", "send mail")], 1)[0]
+        chunk = Chunk("1", "def a(): pass", "python", "a.py", 1, 1, "a", "function")
+        assert text_for(encoder, chunk) == (view(chunk) if more else source(chunk))
+
+
 def test_a_missing_library_names_the_extra_that_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     _install(tmp_path, "wanting", "import a_library_that_nobody_has.part\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -57,6 +89,7 @@ def test_the_libraries_of_an_extra_are_known_from_the_package_itself():
 
 def _install(folder: Path, name: str, source: str) -> None:
     """Lay out what installing a package with an entry point would."""
+    folder.mkdir(exist_ok=True)
     (folder / f"part_{name}.py").write_text(source)
     about = folder / f"{name}-1.dist-info"
     about.mkdir()

@@ -47,7 +47,11 @@ class Runner(Protocol[Work_contra, End_co]):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Texts to vectors."""
+    """Texts to vectors.
+
+    It may say two things of itself, as attributes: `reads_order` (True if it does not say), whether the order of words
+    counts, and `is_quick` (False), whether it is a table that is faster than a cache and needs numpy alone.
+    """
 
     @property
     def name(self) -> str:
@@ -59,6 +63,16 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Return one unit-length row a text, shape `(len(texts), dimension)`, float32."""
+
+
+def reads_order(encoder: Encoder) -> bool:
+    """Say whether an encoder reads words in their order, rather than adding them up."""
+    return bool(getattr(encoder, "reads_order", True))
+
+
+def is_quick(encoder: Encoder) -> bool:
+    """Say whether an encoder is a table and no network of neurons."""
+    return bool(getattr(encoder, "is_quick", False))
 
 
 @runtime_checkable

@@ -111,9 +111,9 @@ def test_a_project_answers_and_knows_when_it_does_not(project):
         [Query("1", "send mail again when the server is busy", "code"), Query("2", "quantum gluons", "code")], 3
     )
     assert good[0].chunk.symbol == "send_mail"
-    assert is_relevant(good, workspace.snapshot, "static:default")
-    assert not is_relevant(vain, workspace.snapshot, "static:default")
-    assert not is_relevant([], workspace.snapshot, "static:default")
+    assert is_relevant(good, workspace.snapshot, workspace.index.encoder)
+    assert not is_relevant(vain, workspace.snapshot, workspace.index.encoder)
+    assert not is_relevant([], workspace.snapshot, workspace.index.encoder)
 
 
 def test_loose_chunks_are_found_by_meaning():

@@ -40,7 +40,7 @@ def test_shipped_weights_are_for_the_features_that_are_computed_and_none_drowns_
 @MODES
 @given(st.lists(st.floats(-300, 300, width=32), min_size=1))
 def test_probabilities_lie_between_0_and_1_keep_the_order_and_tell_scores_apart(mode, scores):
-    ranking = load_ranking(mode, "static:default")
+    ranking = load_ranking(mode, reads_order=False)
     probabilities = ranking.probabilities(np.sort(np.array(scores, dtype=np.float32)))
     assert ((probabilities >= 0) & (probabilities <= 1)).all()
     assert (np.diff(probabilities) >= 0).all()
@@ -50,7 +50,7 @@ def test_probabilities_lie_between_0_and_1_keep_the_order_and_tell_scores_apart(
 @MODES
 @given(st.lists(st.floats(-2, 2, width=32), min_size=len(ALL_FEATURES), max_size=len(ALL_FEATURES)))
 def test_why_adds_up_to_the_score(mode, row):
-    ranking = load_ranking(mode, "hash:64")
+    ranking = load_ranking(mode, reads_order=False)
     rows = np.array([row], dtype=np.float32)
     (why,) = ranking.explain(rows)
     assert sum(why.values()) == pytest.approx(float(ranking.second.scores(rows)[0]), rel=1e-3, abs=1e-3)
@@ -60,7 +60,7 @@ def test_why_adds_up_to_the_score(mode, row):
 
 @MODES
 def test_why_names_what_counted_strongest_first_and_levels_of_one_feature_as_one(mode):
-    ranking = load_ranking(mode, "hash:64")
+    ranking = load_ranking(mode, reads_order=False)
     rows = np.zeros((3, len(ALL_FEATURES)), dtype=np.float32)
     rows[0, ALL_FEATURES.index("lexical")] = 1
     levels = [at for at, name in enumerate(ALL_FEATURES) if name.startswith("alike_text@")]
@@ -77,10 +77,10 @@ def test_why_names_what_counted_strongest_first_and_levels_of_one_feature_as_one
 
 @MODES
 def test_what_is_written_is_read_again_and_a_feature_that_the_weights_do_not_know_weighs_nothing(tmp_path: Path, mode):
-    ranking = load_ranking(mode, "hash:64")
+    ranking = load_ranking(mode, reads_order=False)
     file = tmp_path / f"{mode}.json"
     file.write_text(as_json(ranking))
-    again = load_ranking(mode, "hash:64", tmp_path)
+    again = load_ranking(mode, tmp_path, reads_order=False)
     rows = np.random.default_rng(0).random((5, len(ALL_FEATURES)), dtype=np.float32)
     assert again.second.scores(rows) == pytest.approx(ranking.second.scores(rows), abs=1e-3)
     assert (again.scale, again.offset, again.floor) == (ranking.scale, ranking.offset, ranking.floor)
@@ -90,20 +90,19 @@ def test_what_is_written_is_read_again_and_a_feature_that_the_weights_do_not_kno
     stored["second"]["hidden"].pop()
     (tmp_path / "fewer").mkdir()  # what was read of a file is kept
     (tmp_path / "fewer" / file.name).write_text(json.dumps(stored))
-    fewer = load_ranking(mode, "hash:64", tmp_path / "fewer").second
+    fewer = load_ranking(mode, tmp_path / "fewer", reads_order=False).second
     assert fewer.linear[last] == 0
     assert not fewer.hidden[last].any()
 
 
 def test_weights_are_for_a_sort_of_encoder():
-    assert weights_file("code", "static:default@1") == "code.json"
-    assert weights_file("docs", "hf:MiniLM") == "docs-contextual.json"
-    assert load_ranking("code", "static:default@1").scale == load_ranking("code", "hash:64").scale
+    assert weights_file("code", reads_order=False) == "code.json"
+    assert weights_file("docs", reads_order=True) == "docs-contextual.json"
 
 
 def test_a_file_that_does_not_hold_weights_is_refused(tmp_path: Path):
     with pytest.raises(InputError, match=r"no ranking weights '.*code\.json': train them with assay train ranking"):
-        load_ranking("code", "hash:64", tmp_path)
+        load_ranking("code", tmp_path, reads_order=False)
     stored = json.loads((SHIPPED / "code.json").read_text("utf-8"))
     for broken in (
         *("[]", "{}", "null", "{"),
@@ -115,7 +114,7 @@ def test_a_file_that_does_not_hold_weights_is_refused(tmp_path: Path):
     ):
         (tmp_path / "code.json").write_text(broken if isinstance(broken, str) else json.dumps(broken))
         with pytest.raises(InputError, match="train them again with assay train ranking") as said:
-            load_ranking("code", "hash:64", tmp_path)
+            load_ranking("code", tmp_path, reads_order=False)
     assert "was trained on other features" in str(said.value)
 
 
@@ -146,9 +145,9 @@ def test_single_functions_are_ordered_by_their_own_weights_or_as_code_where_ther
 ):
     (hits,) = LearnedSearcher(snapshot_of(functions(20, 20)), encoder).search([Query("1", "paint_3", mode="code")], 1)
     assert hits[0].chunk.id == "3"
-    ranking = load_ranking("functions", encoder.name)
+    ranking = load_ranking("functions", reads_order=False)
     assert hits[0].why["callable"] == pytest.approx(float(ranking.second.linear[FEATURES.index("callable")]), abs=1e-4)
     for name in ("code.json", "docs.json"):
         (tmp_path / name).write_text((SHIPPED / name).read_text())
-    assert load_ranking("functions", "hash:64", tmp_path).scale == load_ranking("code", "hash:64").scale
-    assert ranking.scale != load_ranking("code", "hash:64").scale
+    assert load_ranking("functions", tmp_path, reads_order=False).scale == load_ranking("code", reads_order=False).scale
+    assert ranking.scale != load_ranking("code", reads_order=False).scale

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.encode.vectors import unit
 from assay.io.database import Database
-from assay.protocols import Encoder, Role, Vectors
+from assay.protocols import Encoder, Role, Vectors, reads_order
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
 
@@ -23,7 +23,7 @@ class CachedEncoder:
     """A wrapper with the protocol of what it wraps."""
 
     def __init__(self, encoder: Encoder, path: Path) -> None:
-        self._encoder = encoder
+        self._encoder, self.reads_order = encoder, reads_order(encoder)
         self._database = Database(path, _TABLE, "the encoder cache")
 
     @property

@@ -110,6 +110,8 @@ _BATCH = 128  # texts whose distinct rows are at hand at once: a few megabytes
 class StaticEncoder:
     """An encoder that looks words up; a text without a known word is the zero vector."""
 
+    reads_order, is_quick = False, True
+
     def __init__(
         self,
         name: str,

@@ -25,16 +25,10 @@ def unit(vectors: Vectors) -> Vectors:
     return vectors
 
 
-_WORD_BAGS = frozenset(("static", "hash"))
-
-
-def is_word_bag(encoder: str) -> bool:
-    """Say whether the encoder of a name adds up words, rather than reading them in their order."""
-    return encoder.partition(":")[0] in _WORD_BAGS
-
-
 class HashedEncoder:
     """An encoder without knowledge."""
+
+    reads_order, is_quick = False, True
 
     def __init__(self, dimension: str = "256") -> None:
         if not dimension.isdecimal() or int(dimension) < 1:

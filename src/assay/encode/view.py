@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Literal
 
-from assay.encode.vectors import is_word_bag
-from assay.protocols import Encoder, Vectors
+from assay.protocols import Encoder, Vectors, reads_order
 from assay.terms import STOP_WORDS, parts, words
 from assay.values import Chunk
 
@@ -50,19 +49,19 @@ Reads = Literal["auto", "view", "source"]
 """What an encoder is given for a chunk; `auto` is what suits it."""
 
 
-def text_for(encoder: str, chunk: Chunk, reads: Reads = "auto") -> str:
-    """Return what an encoder of this name is given for a chunk: its view, or its source where word order is read.
+def text_for(encoder: Encoder, chunk: Chunk, reads: Reads = "auto") -> str:
+    """Return what an encoder is given for a chunk: its view, or its source where word order is read.
 
     Measured: a mean of word vectors does better on views, a transformer on the source under a line that places it.
     """
     if reads == "auto":
-        reads = "view" if is_word_bag(encoder) else "source"
+        reads = "source" if reads_order(encoder) else "view"
     return view(chunk) if reads == "view" else source(chunk)
 
 
 def chunk_vectors(encoder: Encoder, chunks: Iterable[Chunk], reads: Reads = "auto") -> Vectors:
     """Return one unit-length row a chunk."""
-    return encoder.encode([text_for(encoder.name, chunk, reads) for chunk in chunks], "code")
+    return encoder.encode([text_for(encoder, chunk, reads) for chunk in chunks], "code")
 
 
 def source(chunk: Chunk) -> str:

@@ -193,18 +193,19 @@ def ordered(found: Sequence[SearchedFile], place: str, words: str) -> tuple[list
 
 def _ranked(place: Path, words: str, files: Sequence[Path]) -> tuple[list[Path], set[Path]]:
     """Return files best first as the index around a place ranks them, and those that declare the name that is asked."""
-    from assay.operations.indexes import is_quick  # and the ranking: not where one file matches
-    from assay.operations.root_settings import UserSettings, root_settings
+    from assay.operations.root_settings import UserSettings, root_settings  # not where one file matches
     from assay.operations.workspace import last_workspace
+    from assay.protocols import is_quick
     from assay.search.declared_names import declarations, typed_names
     from assay.values import Query
 
     for root in (place, *place.parents):
         settings = root_settings(root, UserSettings()) if root.is_dir() else None
-        if settings and not is_quick(settings.encoder.spec):  # whose model would be waited for
-            settings = replace(settings, search=replace(settings.search, ranking="keywords"))
         if settings is None or (workspace := last_workspace(root, settings)) is None:
             continue
+        if not is_quick(workspace.index.encoder):  # whose model would be waited for
+            words_only = replace(settings, search=replace(settings.search, ranking="keywords"))
+            workspace = replace(workspace, settings=words_only)
         below = [escape(path.relative_to(root).as_posix()) for path in files if path.is_relative_to(root)]
         query = Query("", words, "all", paths=tuple(below) if len(below) <= _MOST_NAMED else ())
         with workspace.guard.reading():

@@ -23,7 +23,7 @@ from assay.corpus.remotes import clone, origin_of
 from assay.corpus.walk import other_worktrees
 from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, UnwritableIndex
-from assay.protocols import Encoder
+from assay.protocols import Encoder, is_quick
 from assay.search.folder_index import FolderIndex, PublishedIndex
 from assay.search.index_changes import Build
 from assay.settings import Settings
@@ -33,9 +33,6 @@ from assay.values import Chunk
 
 DESCRIPTIONS = "descriptions.sqlite"
 """Where descriptions are kept in the user's cache, for all indexes."""
-
-QUICK = ("static", "hash")
-"""Encoders that are faster than a cache."""
 
 MEMORY = Path("/dev/shm")  # noqa: S108  the system's folder of files in memory
 
@@ -78,16 +75,11 @@ def location_of(root: Path, settings: Settings) -> Path:
 def encoder_of(settings: Settings) -> Encoder:
     """Return the encoder that the settings name; one that is slower than a look-up is given a memory."""
     encoder: Encoder = plugins.make("encoder", settings.encoder.spec)
-    if is_quick(settings.encoder.spec):
+    if is_quick(encoder):
         return encoder
     from assay.encode.cached_encoder import CachedEncoder
 
     return CachedEncoder(encoder, platformdirs.user_cache_path("assay") / "vectors.sqlite")
-
-
-def is_quick(spec: str) -> bool:
-    """Say whether an encoder is a table and no network of neurons."""
-    return spec.partition(":")[0] in QUICK
 
 
 def index_of(root: Path, settings: Settings) -> AnyIndex:

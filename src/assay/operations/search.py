@@ -16,12 +16,12 @@ from typing import NamedTuple
 from assay.errors import InputError
 from assay.operations.hits import Answer, FoundUnit, offset_of
 from assay.operations.hits import cursor as cursor_of
-from assay.operations.indexes import is_quick
 from assay.operations.joint_answer import JointAnswer, joint_answer
 from assay.operations.requests import UNBOUNDED, Question, Search
 from assay.operations.roots import Roots, check_globs
 from assay.operations.sizing import TELLING, Size, cost, one_of_each_unit, sized, text_cost
 from assay.operations.workspace import DEPTHS, JointSearch, joint_searches
+from assay.protocols import is_quick
 from assay.search.display import grouped, worth_showing
 from assay.search.display import terms_to_mark as terms_asked
 from assay.search.query_filters import repositories_in
@@ -44,8 +44,8 @@ def turn(searches: Sequence[JointSearch], queries: Sequence[Query]) -> AbstractC
     together answer a quarter fewer questions than one alone. What waits for somebody else, a reranker or a model of the
     encoder's, takes no turn, nor does what reads every text for a quoted one.
     """
-    settings = [search.members[0].settings for search in searches]
-    only_compute = all(not each.search.reranker and is_quick(each.encoder.spec) for each in settings)
+    members = [search.members[0] for search in searches]
+    only_compute = all(not each.settings.search.reranker and is_quick(each.index.encoder) for each in members)
     return _turn if only_compute and not any(query.reads_text for query in queries) else nullcontext()
 
 

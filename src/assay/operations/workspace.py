@@ -194,7 +194,7 @@ class CorpusSearch:
             hits = union(self._found(queries, corrected, k, reranked=reranked), k)
         relevant = bool(hits)
         if self.settings.ranking == "learned" and not reranked:  # which only says which of some texts is the better one
-            relevant = is_relevant(hits, self.snapshot, self.encoder.name, weights_folder(self.settings))
+            relevant = is_relevant(hits, self.snapshot, self.encoder, weights_folder(self.settings))
         return CorpusAnswer(hits, [query.text for query in corrected], relevant)
 
     def _corrected(self, query: Query) -> Query:

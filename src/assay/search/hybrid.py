@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.protocols import Encoder, Vectors
+from assay.protocols import Encoder, Vectors, reads_order
 from assay.search.declared_names import declarations, declared_places, unit_of
 from assay.search.features import (
     ALL_FEATURES,
@@ -110,7 +110,7 @@ class LearnedSearcher:
     def _ranked(self, query: Query, found: QueryInCorpus, k: int) -> _RankedSide:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
         name = ranking_name(found.snapshot, query.mode)
-        ranking = load_ranking(name, self.encoder.name, self.weights)
+        ranking = load_ranking(name, reads_order=reads_order(self.encoder), folder=self.weights)
         candidates = self.candidates(query, found)
         scores = ranking.first.scores(candidates.rows)
         support = file_support(scores, candidates.files)
@@ -161,12 +161,12 @@ class _RankedSide(NamedTuple):
         return list(map(Hit, self.chunks, probabilities, explained, self.others))
 
 
-def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: str, weights: Path = SHIPPED) -> bool:
+def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: Encoder, weights: Path = SHIPPED) -> bool:
     """Say whether the best of ranked hits is likely enough to be right; below the floor it is only the nearest."""
     if not hits:
         return False
     name = ranking_name(snapshot, side_of(hits[0].chunk))
-    return hits[0].score >= load_ranking(name, encoder, weights).floor
+    return hits[0].score >= load_ranking(name, reads_order=reads_order(encoder), folder=weights).floor
 
 
 def _of_each_side(query: Query) -> list[Query]:

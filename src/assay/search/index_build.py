@@ -38,7 +38,7 @@ from assay.corpus.walked_files import FileEntry, Skipped, Walk, read
 from assay.encode.view import chunk_vectors
 from assay.errors import AssayError
 from assay.io.processes import end_with
-from assay.protocols import Encoder, Progress
+from assay.protocols import Encoder, Progress, is_quick
 from assay.search.index_changes import Build, Differences, Sifted, differences, sift
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord
 from assay.store.segment import build, write_segment
@@ -48,7 +48,6 @@ from assay.values import Chunk
 _WORTH_FORKING_BYTES = 200_000  # below, two processes save less than they cost
 _SMALLEST_BATCH_BYTES = 100_000
 FILE_BYTES = 500  # what a file costs besides its text, in bytes of text
-_ENCODERS_TO_FORK = ("static:", "hash")  # numpy alone, hence safe to copy; the others use every core themselves
 
 
 Describe = Callable[[Sequence[Chunk]], list[Chunk]]
@@ -80,10 +79,13 @@ def build_all(  # noqa: PLR0913  what is indexed, how, and where to
     *,
     describe: Describe = list,
 ) -> Iterator[Built]:
-    """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for."""
+    """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for.
+
+    An encoder of numpy alone is safe to copy to another process; others use every core themselves.
+    """
     limit, work = how.batch_bytes, partial(_built, encoder=encoder, how=how, describe=describe)
     cores = os.cpu_count() or 1
-    if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not encoder.name.startswith(_ENCODERS_TO_FORK):
+    if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not is_quick(encoder):
         yield from map(work, _batches(texts, limit, new_path))
         return
     size = min(limit, max(_SMALLEST_BATCH_BYTES, total // cores + 1))

@@ -28,7 +28,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.vectors import is_word_bag
 from assay.errors import InputError
 from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
 from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus
@@ -234,14 +233,14 @@ def _rounded(weights: RankingWeights) -> dict[str, list[float]]:
 
 
 @cache
-def load_ranking(name: RankingName, encoder: str, folder: Path = SHIPPED) -> Ranking:
-    """Return the weights of that name in a folder for the sort of encoder that an encoder's name says.
+def load_ranking(name: RankingName, folder: Path = SHIPPED, *, reads_order: bool) -> Ranking:
+    """Return the weights of that name in a folder for encoders that read the order of words, or for those that do not.
 
     A folder without weights for single functions orders them as other code.
     """
-    file = folder / weights_file(name, encoder)
+    file = folder / weights_file(name, reads_order=reads_order)
     if name == "functions" and not file.exists():
-        file = folder / weights_file("code", encoder)
+        file = folder / weights_file("code", reads_order=reads_order)
     try:
         stored = json.loads(file.read_text("utf-8"))
         names = [str(name) for name in stored["features"]]
@@ -263,9 +262,9 @@ def load_ranking(name: RankingName, encoder: str, folder: Path = SHIPPED) -> Ran
 _AGAIN = "train them again with assay train ranking"
 
 
-def weights_file(name: RankingName, encoder: str) -> str:
+def weights_file(name: RankingName, *, reads_order: bool) -> str:
     """Return the name of a file of weights; a cosine of word bags and one of a transformer differ in worth."""
-    return f"{name}.json" if is_word_bag(encoder) else f"{name}-contextual.json"
+    return f"{name}-contextual.json" if reads_order else f"{name}.json"
 
 
 def _relevance(stored: Mapping[str, Any] | None) -> RankingWeights:

@@ -22,7 +22,7 @@ from assay.errors import InputError
 from assay.io import files
 from assay.operations.indexes import encoder_of
 from assay.operations.workspace import dictionary
-from assay.protocols import Say
+from assay.protocols import Encoder, Say, reads_order
 from assay.runs.record import write_manifest
 from assay.search.question import Question
 from assay.search.ranking import (
@@ -178,9 +178,12 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
 ) -> list[ranking_figures.TrainedRanking]:
     """Train the rankings that some ground truths have queries for into a folder; return how well each does."""
     queries = judged_queries(truths, checkouts)
-    encoder = encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
-    examples = gather(queries, checkouts, encoder, dictionary, say, foreign_queries(foreign))
+    examples = gather(queries, checkouts, _encoder(settings), dictionary, say, foreign_queries(foreign))
     return train_all(examples, folder, settings, say)
+
+
+def _encoder(settings: RankingSettings) -> Encoder:
+    return encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
 
 
 def train_all(
@@ -200,7 +203,7 @@ def train_all(
     folder.mkdir(parents=True, exist_ok=True)
     texts = {one.name: as_json(one.ranking) for one in trained}
     for name in RANKING_NAMES:
-        file = weights_file(name, settings.encoder)
+        file = weights_file(name, reads_order=reads_order(_encoder(settings)))
         files.write(folder / file, texts.get(name) or (SHIPPED / file).read_text("utf-8"))
     files.write(folder / "README.md", ranking_figures.ranking_card(trained, settings))
     asked = ((one.judged.repository, one.judged.query.text, one.judged.entries) for one in examples.own)
