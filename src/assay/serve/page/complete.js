@@ -4,13 +4,13 @@ import { ask } from "./api.js";
 import { el, of, plain } from "./dom.js";
 import * as facets from "./facets.js";
 import { known } from "./filters.js";
-import { KEYS, queryWords, wordOf } from "./query.js";
+import { keysOf, queryWords, understand, wordOf } from "./query.js";
 import * as results from "./results.js";
 import * as served from "./served.js";
 
 const MOST = 10;
 const KEY = /(?:^|\s)-?([a-z]{2,4})$/;
-const VALUE = new RegExp(String.raw`(?:^|\s)-?(${Object.keys(KEYS).join("|")}):(?:"([^"]*)|([^\s"]*))$`);
+const VALUE = /(?:^|\s)-?([a-z]{2,4}):(?:"([^"]*)|([^\s"]*))$/; // at the caret; whether its key is one the server says
 
 let options = []; // { text, about, from }: what replaces the text from there to the caret
 let at = -1;
@@ -25,6 +25,7 @@ const isOpen = () => !of("completions").hidden;
 
 export function ready(stateNow) {
   state = stateNow;
+  understand(""); // for its keys
   const box = of("query");
   box.addEventListener("input", () => offer(box));
   box.addEventListener("blur", close);
@@ -48,7 +49,8 @@ function handled(key) {
 async function offer(box) {
   const mine = (asked += 1);
   const before = box.value.slice(0, box.selectionStart);
-  const found = VALUE.exec(before);
+  const typed = VALUE.exec(before);
+  const found = typed && typed[1] in keysOf() ? typed : null;
   const keys = found ? [] : keysFor(before);
   const made = found ? await valuesFor(found[1], found[2] ?? found[3], before) : [...keys, ...(await namesFor(before))];
   if (mine !== asked || document.activeElement !== box) return;
@@ -75,9 +77,9 @@ function keysFor(before) {
   const typed = KEY.exec(before)?.[1];
   if (!typed) return [];
   const from = before.length - typed.length;
-  return Object.keys(KEYS)
-    .filter((key) => key.startsWith(typed))
-    .map((key) => ({ text: `${key}:`, about: KEYS[key], from }));
+  return Object.entries(keysOf())
+    .filter(([key]) => key.startsWith(typed))
+    .map(([key, about]) => ({ text: `${key}:`, about, from }));
 }
 
 async function valuesFor(key, typed, before) {
@@ -104,7 +106,7 @@ async function valuesOf(key, typed) {
 
 /** Return the paths in the folder that was typed so far, in the repository that is asked; of several those of answers. */
 async function pathsFor(typed) {
-  const named = queryWords(state().q).filter((one) => one.key === "repo" && !one.out);
+  const named = queryWords(state().q).filter((one) => one.key === "repo" && !one.is_out);
   const root = named.length === 1 ? served.all().find((one) => one.name === named[0].value) : served.chosen(state());
   const shown = sorted(results.all().map(({ actions }) => actions.hit.path));
   if (!root || /[*?[]/.test(typed)) return shown;

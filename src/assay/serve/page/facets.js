@@ -73,7 +73,7 @@ function draw(state) {
 }
 
 function group(state, key, title, values) {
-  const chosen = queryWords(state.q).filter((one) => one.key === key && !one.out);
+  const chosen = queryWords(state.q).filter((one) => one.key === key && !one.is_out);
   const names = Object.keys(values);
   const all = [...names, ...chosen.map((one) => one.value).filter((one) => !names.includes(one))];
   if (all.length < 2 && !chosen.length) return null;

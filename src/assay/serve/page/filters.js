@@ -1,7 +1,7 @@
 // What to keep: mode, languages, kinds and paths; what there is to choose from the index says, and until then answers.
 
 import { button, el, of, plain } from "./dom.js";
-import { literals, wrapped } from "./query.js";
+import { literals, understand, wrapped } from "./query.js";
 import { MODES, filtered, modeOf, unfiltered } from "./state.js";
 
 const none = () => ({ lang: new Set(), kind: new Set() });
@@ -21,7 +21,12 @@ export function ready(changed) {
     of("modes").append(el("label", {}, radio, el("span", {}, label)));
   }
   for (const [way, [sign, name, title]] of Object.entries(WAYS)) {
-    const pressed = button(sign, () => change({ q: wrapped(of("query").value, way), near: "" }), { title, "aria-label": name });
+    const wrap = async () => {
+      const typed = of("query").value;
+      await understand(typed);
+      change({ q: wrapped(typed, way), near: "" });
+    };
+    const pressed = button(sign, wrap, { title, "aria-label": name });
     pressed.dataset.way = way;
     of("ways").append(pressed);
   }
@@ -60,8 +65,8 @@ export const known = (name) => [...new Set([...indexed[name], ...seen[name]])];
 /** Show what is chosen. */
 export function show(state) {
   for (const radio of document.querySelectorAll("#modes input")) radio.checked = radio.value === modeOf(state);
-  const said = literals(state.q);
-  for (const one of of("ways").children) one.setAttribute("aria-pressed", String(said[one.dataset.way].length > 0));
+  for (const one of of("ways").children)
+    one.setAttribute("aria-pressed", String(literals(state.q, one.dataset.way).length > 0));
   if (globsOf(of("paths").value).join(" ") !== state.path.join(" ")) of("paths").value = state.path.join(" ");
   of("unfilter").hidden = !filtered(state);
   for (const name of Object.keys(MENUS)) menu(name, state);

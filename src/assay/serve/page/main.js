@@ -15,7 +15,7 @@ import * as labels from "./labels.js";
 import * as matches from "./matches.js";
 import * as narrow from "./narrow.js";
 import * as opening from "./opening.js";
-import { byMeaning } from "./query.js";
+import { byMeaning, understand } from "./query.js";
 import * as results from "./results.js";
 import { below, find, isQuestion, isStale, splitPlace, stop } from "./search.js";
 import * as served from "./served.js";
@@ -96,7 +96,8 @@ async function answer({ began, further = false }) {
   waiting(true);
   const mine = state;
   await trying(async () => {
-    const told = await find(mine, root(), { cursor: further ? cursor : "", told: progress });
+    const asked = find(mine, root(), { cursor: further ? cursor : "", told: progress });
+    const [told] = await Promise.all([asked, understand(mine.q)]);
     if (mine !== state) return;
     await labelled(told);
     if (mine !== state) return;

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { button, el, number, of, plain } from "./dom.js";
-import { literals, queryWords, without } from "./query.js";
+import { partsOf, without } from "./query.js";
 import { isQuestion, searched } from "./search.js";
 import { modeOf } from "./state.js";
 
@@ -10,8 +10,7 @@ const MOST = 12;
 
 /** Return each filter of a question with the state without it. */
 function filtersOf(state) {
-  const { exact, regex } = literals(state.q);
-  const parts = [...queryWords(state.q), ...exact, ...regex].map(({ text }) => [text, { q: without(state.q, text) }]);
+  const parts = partsOf(state.q).parts.map((part) => [part.text, { q: without(state.q, part) }]);
   const lists = ["lang", "kind", "path"].flatMap((name) =>
     state[name].map((value) => [value, { [name]: state[name].filter((one) => one !== value) }]),
   );

@@ -1,51 +1,42 @@
-// The query words in a question: `repo: file: lang: kind: sym:`, each with a value; found, added and taken out.
+// What a question holds, as the server says: query words, quoted texts, expressions, and what is asked beside them.
 
-export const KEYS = {
-  repo: "a repository, by name",
-  file: "files, by a part of the path, or src/** or *.py",
-  lang: "a language",
-  kind: "a kind of unit: function, class, section",
-  sym: "a name: retry, Task.retry, get_*",
-  path: "the same as file",
-};
-const WORD = new RegExp(String.raw`(?<!\S)(-?)(${Object.keys(KEYS).join("|")}):("[^"\n]+"|(?!//)[^\s"]\S*)(?!\S)`, "g");
+import { ask } from "./api.js";
 
-const valueOf = (text) => text.replace(/^"|"$/g, "");
+const MOST = 200; // questions that are remembered
+const known = new Map();
+let keys = {};
+
+/** Have the server take a question apart, and remember what it says; where it does not say, the question is plain. */
+export async function understand(question) {
+  if (known.has(question)) return;
+  const told = await ask("/api/question", { query: question }).catch(() => null);
+  if (!told) return;
+  if (known.size >= MOST) known.clear();
+  known.set(question, told);
+  keys = told.keys;
+}
+
+/** Return what the server said of a question; one that it was not asked about is plain. */
+export const partsOf = (question) => known.get(question) ?? { parts: [], asked: question, by_meaning: true, mode: "code" };
+
+/** Return every query word with what its value says. */
+export const keysOf = () => keys;
+
+const isLiteral = ({ key }) => key === "exact" || key === "regex";
+const taken = (question, parts, put = () => " ") => parts.reduce((text, part) => text.replace(part.text, () => put(part)), question);
+const tidy = (text) => text.replace(/\s+/g, " ").trim();
+
 export const wordOf = (key, value) => `${key}:${/\s/.test(value) ? `"${value}"` : value}`;
+export const queryWords = (question) => partsOf(question).parts.filter((part) => !isLiteral(part));
+export const literals = (question, kind) => partsOf(question).parts.filter(({ key }) => key === kind);
+export const byMeaning = (question) => partsOf(question).by_meaning;
 
-/** Return the query words of a question, each with its key, value and whether it leaves out. */
-export const queryWords = (question) =>
-  [...question.matchAll(WORD)].map(([text, sign, key, value]) => ({ text, out: sign === "-", key, value: valueOf(value) }));
+const isWord = (part, key, value) => !part.is_out && part.key === key && part.value === value;
+export const hasWord = (question, key, value) => queryWords(question).some((part) => isWord(part, key, value));
 
-export const hasWord = (question, key, value) =>
-  queryWords(question).some((one) => !one.out && one.key === key && one.value === value);
-
-/** Return what of a question is asked by meaning, and the names among its query words. */
-export const withoutWords = (question) =>
-  question.replace(WORD, (_, sign, key, value) => (key === "sym" && !sign ? valueOf(value) : " "));
-
-const EXACT = /(?<!\S)"((?:[^"\\\n]|\\.)+)"(?!\S)/g;
-const REGEX = /(?<!\S)\/((?:[^/\\\s]|\\.)(?:(?:[^/\\\n]|\\.)*(?:[^/\\\s]|\\.))?)\/(?!\S)/g;
-const MEANING = /[\][\\^$.*+?(){}|]/;
-const LETTER = /[\p{L}\p{N}_]/u;
-
-/** Return the quoted texts and the expressions of a question, as the server reads them. */
-export function literals(question) {
-  const rest = question.replace(WORD, " ").replace(EXACT, " ");
-  const alone = !LETTER.test(rest.replace(REGEX, " "));
-  return {
-    exact: [...question.matchAll(EXACT)].map((found) => ({ text: found[0], value: found[1].replace(/\\(.)/g, "$1") })),
-    regex: [...rest.matchAll(REGEX)]
-      .filter((found) => alone || MEANING.test(found[1]))
-      .map((found) => ({ text: found[0], value: found[1].replaceAll("\\/", "/") })),
-  };
-}
-
-/** Say whether something is asked by meaning beside query words, quoted texts and expressions. */
-export function byMeaning(question) {
-  const { exact, regex } = literals(question);
-  return LETTER.test([...exact, ...regex].reduce((text, one) => text.replace(one.text, " "), question.replace(WORD, " ")));
-}
+/** Return what of a question is worth marking: what is asked by meaning, and the names among its query words. */
+export const asked = (question) =>
+  [partsOf(question).asked, ...queryWords(question).map(({ key, value, is_out }) => (key === "sym" && !is_out ? value : ""))].join(" ");
 
 const REPEATS = /[*+{]/g;
 
@@ -54,9 +45,11 @@ const REPEATS = /[*+{]/g;
  * in an expression that repeats twice, as in a link of a stranger, it could search a line for ever.
  */
 export function literalFinders(question) {
-  const { exact, regex } = literals(question);
-  const texts = exact.map(({ value }) => [RegExp.escape?.(value) ?? value.replace(/[^\w\s]/g, "\\$&"), value === value.toLowerCase()]);
-  const quick = regex.filter(({ value }) => (value.match(REPEATS)?.length ?? 0) < 2);
+  const texts = literals(question, "exact").map(({ value }) => [
+    RegExp.escape?.(value) ?? value.replace(/[^\w\s]/g, "\\$&"),
+    value === value.toLowerCase(),
+  ]);
+  const quick = literals(question, "regex").filter(({ value }) => (value.match(REPEATS)?.length ?? 0) < 2);
   const expressions = quick.map(({ value }) => [value.replace(/^\(\?i\)/, ""), value.startsWith("(?i)")]);
   return [...texts, ...expressions].flatMap(([source, folded]) => {
     try {
@@ -69,21 +62,18 @@ export function literalFinders(question) {
 
 /** Return a question as a quoted text or an expression, or without the quotes or slashes where it is one already. */
 export function wrapped(question, kind) {
-  const words = queryWords(question).map((one) => one.text);
-  const { exact, regex } = literals(question);
-  const own = { exact, regex }[kind].map((one) => one.value).join(" ");
-  const text = own || [...exact, ...regex].reduce((rest, one) => rest.replace(one.text, one.value), question.replace(WORD, " "));
-  const plain = text.replace(/\s+/g, " ").trim();
+  const own = literals(question, kind).map(({ value }) => value).join(" ");
+  const { parts } = partsOf(question);
+  const plain = tidy(own || taken(question, parts, (part) => (isLiteral(part) ? part.value : " ")));
   const quoted = kind === "exact" ? `"${plain.replace(/["\\]/g, "\\$&")}"` : `/${plain.replaceAll("/", "\\/")}/`;
-  return [own || !plain ? plain : quoted, ...words].join(" ").trim();
+  return [own || !plain ? plain : quoted, ...queryWords(question).map(({ text }) => text)].join(" ").trim();
 }
 
-/** Take one part out of a question, as it is written there. */
-export const without = (question, part) => question.replace(part, " ").replace(/\s+/g, " ").trim();
+/** Take one part out of a question. */
+export const without = (question, part) => tidy(taken(question, [part]));
 
 /** Add a query word to a question, or take it out where it is there. */
 export function toggled(question, key, value) {
-  if (!hasWord(question, key, value)) return `${question.trim()} ${wordOf(key, value)}`.trim();
-  const kept = question.replace(WORD, (text, sign, of, is) => (!sign && of === key && valueOf(is) === value ? "" : text));
-  return kept.replace(/\s+/g, " ").trim();
+  const there = queryWords(question).filter((part) => isWord(part, key, value));
+  return there.length ? tidy(taken(question, there)) : `${question.trim()} ${wordOf(key, value)}`.trim();
 }

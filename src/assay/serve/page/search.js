@@ -1,7 +1,6 @@
 // Questions to answers: each is asked at once, and an answer that nobody waits for any more is dropped.
 
 import { Refused, patiently } from "./api.js";
-import { queryWords } from "./query.js";
 
 const SIZE = { limit: 8, budget: 40000, styled: true };
 const WORD = /[\p{L}\p{N}_]/u;
@@ -24,10 +23,7 @@ export function find(state, root, { cursor = "", told }) {
   return patiently(path, { ...parameters, ...SIZE, cursor }, { signal: flight.signal, told });
 }
 
-export function searched({ q, mode, lang, kind, path }, root) {
-  const within = queryWords(q).some(({ key }) => key === "repo") ? "" : root; // a query word says where to look
-  return ["/api/search", { query: q, path: within, mode, lang, kind, file: path }];
-}
+export const searched = ({ q, mode, lang, kind, path }, root) => ["/api/search", { query: q, path: root, mode, lang, kind, file: path }];
 
 const grouped = ([path, parameters]) => [path, { ...parameters, group: true, explain: true }];
 

@@ -1,6 +1,6 @@
 // What is asked and shown, as the address says it: read from there, written there.
 
-import { byMeaning, queryWords } from "./query.js";
+import { partsOf } from "./query.js";
 
 export const MODES = { code: "Code", docs: "Docs", all: "Both" };
 const USUAL = {
@@ -55,13 +55,11 @@ export function write(state, { typing = false, replace = false } = {}) {
 export const questionOf = ({ q, near, root, mode, lang, kind, path }) =>
   JSON.stringify([q, near, root, mode, lang, kind, path]);
 
-const WANTED = new Set(["file", "path", "lang", "kind"]);
-
-/** Return what is searched: code, unless a filter says which files, languages or kinds, or nothing is asked by meaning. */
+/** Return what is searched: code, unless a filter says which files, languages or kinds, or the question asks for all. */
 export function modeOf({ q, mode, lang, kind, path }) {
   if (mode) return mode;
-  const wants = queryWords(q).some((one) => !one.out && WANTED.has(one.key)) || path.some((one) => !one.startsWith("!"));
-  return wants || lang.length || kind.length || (q.trim() && !byMeaning(q)) ? "all" : "code";
+  const wants = lang.length || kind.length || path.some((one) => !one.startsWith("!"));
+  return wants ? "all" : partsOf(q).mode;
 }
 
 export const filtered = (state) =>

@@ -1,6 +1,6 @@
 // The words of a question that are worth marking in code, and where they stand in a text.
 
-import { literalFinders, withoutWords } from "./query.js";
+import { asked, literalFinders } from "./query.js";
 
 const STOP = new Set(
   (
@@ -19,7 +19,7 @@ export function stem(word) {
 }
 
 export function wordsOf(question) {
-  const parts = withoutWords(question).match(PART) ?? [];
+  const parts = asked(question).match(PART) ?? [];
   const words = new Set(
     parts.filter((part) => !STOP.has(part.toLowerCase()) && (part.length > 1 || part > "\u02ff")).map(stem),
   );
