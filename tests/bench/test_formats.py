@@ -249,47 +249,7 @@ def test_cosqa_plus_by_the_names_of_its_releases(tmp_path: Path):
     ]
 
 
-PATCH = """diff --git a/src/a.py b/src/a.py
-index 1..2 100644
---- a/src/a.py
-+++ b/src/a.py
-@@ -10,5 +10,6 @@ def f():
- one
--two
-+TWO
- three
-+new
- four
- five
-@@ -40,2 +41,3 @@
- x
-+--- a/not/a/file.py
-+++ b/not/a/file.py
- y
-diff --git a/new.py b/new.py
-new file mode 100644
---- /dev/null
-+++ b/new.py
-@@ -0,0 +1 @@
-+hello
-diff --git a/old name.py b/moved.py
-rename from old name.py
-rename to moved.py
-diff --git a/gone.py b/gone.py
-deleted file mode 100644
---- a/gone.py
-+++ /dev/null
-@@ -1,2 +0,0 @@
--a
--b
-\\ No newline at end of file
-diff --git "a/caf\\303\\251.py" "b/caf\\303\\251.py"
---- "a/caf\\303\\251.py"
-+++ "b/caf\\303\\251.py"
-@@ -3 +3 @@
--a
-+b
-"""
+PATCH = (Path(__file__).parent / "swebench.patch").read_text("utf-8")
 
 
 def test_swebench_instances_name_the_lines_that_their_patches_change(tmp_path: Path):

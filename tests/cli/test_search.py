@@ -18,8 +18,6 @@ from assay.operations.hits import Answer, FoundUnit
 from endpoint_server import Play, serving
 from git_repositories import repository
 
-PLACE = {"path": "mail/send.py", "start_line": 6, "end_line": 6}
-
 
 def text_of(root: Path, hit: dict) -> str:
     """Return what stands at the place of a hit."""
@@ -48,13 +46,6 @@ def test_json_is_one_object_of_the_documented_shape(assay, project: Path):
     assert hit["text"] == text_of(project, hit)
     assert hit["score"] > 0
     assert hit["why"]
-
-
-def test_json_lines_are_the_same_hits_one_a_line(assay, project: Path):
-    whole = json.loads(assay("search", "mail", project, "--format", "json").out)["hits"]
-    lines = assay("search", "mail", project, "--format", "jsonl").out.splitlines()
-    assert [json.loads(line) for line in lines] == [{**hit, "relevant": True, "root": str(project)} for hit in whole]
-    assert len(whole) > 1
 
 
 def test_each_json_line_of_nonsense_says_that_it_is_not_relevant(assay, project: Path):
@@ -153,42 +144,6 @@ def test_where_no_cache_can_be_written_the_index_is_in_memory(assay, project: Pa
     assert "give another place with --index; until then each index is built in memory" in ran.err
     kept = assay("index", project)
     assert (kept.status, "give another place with --index" in kept.err) == (2, True), "an index in memory is none"
-
-
-def test_places_can_be_opened_from_where_one_stands(assay, project: Path):
-    ran = assay("search", "send_mail", project, "--format", "vimgrep", "--limit", "1")
-    (first,) = ran.out.splitlines()
-    assert first == f"{project}/mail/send.py:6:5:" + text_of(project, PLACE).rstrip("\n")
-
-
-def test_several_queries_are_united_and_each_chunk_is_shown_once(assay, project: Path):
-    answer = json.loads(assay("search", "send_mail", project, "-q", "matchRoute", "--format", "json").out)
-    symbols = [hit["symbol"] for hit in answer["hits"]]
-    assert {"send_mail", "matchRoute"} == set(symbols[:2])
-    places = [(hit["path"], hit["start_line"]) for hit in answer["hits"]]
-    assert len(set(places)) == len(places)
-
-
-def test_several_roots_are_searched_and_said(assay, project: Path, tmp_path: Path):
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "mail.py").write_text("def send_mail_slowly():\n    return 1\n")
-    ran = assay("search", "send mail", project, other)
-    assert f"{project}/mail/send.py" in ran.out
-    assert f"{other}/mail.py" in ran.out
-    answer = json.loads(assay("search", "send mail", project, other, "--format", "json").out)
-    assert {hit["root"] for hit in answer["hits"]} == {str(project), str(other)}
-
-
-def test_filters_keep_what_they_say(assay, project: Path):
-    query = "mail server route request address mailbox timeout"
-    for filters, paths in (
-        (["--lang", "python", "--lang", "javascript"], ["mail/address.py", "mail/send.py", "web/router.js"]),
-        (["--file", "!mail/*", "--mode", "all"], ["README.md", "web/router.js"]),
-        (["--kind", "class"], ["mail/address.py"]),
-    ):
-        answer = json.loads(assay("search", query, project, "--format", "json", "-k", "50", *filters).out)
-        assert sorted({hit["path"] for hit in answer["hits"]}) == paths, filters
 
 
 def test_the_limit_is_kept_whoever_sets_it(assay, project: Path):

@@ -100,15 +100,6 @@ def test_what_is_related_to_a_folder_is_refused(session: Session):
         related(Related(path="mail", line=1), session)
 
 
-def test_another_language_is_read_or_refused_by_name(session: Session):
-    german = search(session, "wo wird die Nachricht verschickt")
-    assert (german.language, german.corrected, german.notes) == ("German", ["wo message sent"], [])
-    assert "read as German: 'wo message sent'" in as_text(german)
-    korean = search(session, "메일은 어디서 보내나요")
-    assert (korean.relevant, korean.language, korean.corrected) == (False, "", [])
-    assert "questions in Korean are not read: ask in English" in as_text(korean)
-
-
 @pytest.fixture(scope="module")
 def tokenizer() -> Callable[[str], int]:
     """Return a byte-level BPE of 30,000 pieces, a third of what a language model has, learnt from code and its JSON."""

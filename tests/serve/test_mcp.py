@@ -177,28 +177,6 @@ def test_an_agent_from_elsewhere_asks_two_workers_with_its_token(project: Path, 
             assert line.get(address.replace("/mcp", "/healthz")).status_code == 200
 
 
-def test_every_served_folder_is_asked_without_a_path(project: Path):
-    session = Session({project / "mail": Settings(), project / "web": Settings()})
-
-    async def ask(client: Client) -> None:
-        called = await client.call_tool("search", {"query": "where is mail sent"})
-        best = called.structured_content["hits"][0]
-        assert (best["root"], best["path"]) == (f"{project}/mail", "send.py")
-        kept = await _good(client, "search", query="mail repo:web")
-        assert {hit["root"] for hit in kept["hits"]} == {f"{project}/web"}
-
-    async def read(client: Client) -> None:
-        assert (await _text(client, "search", query="where is mail sent")).startswith(f"{project}/mail/send.py:6-")
-        outlined = await _text(client, "outline")
-        assert f"{project}/mail/send.py\n" in outlined
-        assert f"{project}/web/router.js\n" in outlined
-        found = await _text(client, "pattern", pattern="$S.deliver($M)", lang="py")
-        assert found.startswith(f"{project}/mail/send.py:9-9")
-
-    asking(server_of(session, **STRUCTURED), ask)
-    asking(server_of(session, tools="all"), read)
-
-
 ESCAPES = ["..", "/", "/etc/passwd", "link", "link/secret.py", "mail/link.py", "mail/../../outside/secret.py"]
 GLOBS = ["../outside/*", "/**", "../**", "link/*", "**/secret.py", "mail/link.py"]
 
