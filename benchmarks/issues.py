@@ -57,7 +57,7 @@ _BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
 SYSTEMS: dict[str, Callable[[Workspace], Searcher]] = {
     "bm25": lambda workspace: KeywordSearcher(workspace.snapshot, _BODY),
     "one question": lambda workspace: LearnedSearcher(workspace.snapshot, workspace.index.encoder),
-    "assay": lambda workspace: workspace.searcher,
+    "assay": lambda workspace: workspace.corpus_search,
 }
 FIGURES = (("file", "Hit@5"), ("file", "MRR"), ("file", "Acc@5"), ("line", "covered@5"))
 DEPTH = 20

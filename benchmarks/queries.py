@@ -311,7 +311,7 @@ def run_described() -> None:
 
 def values_of(workspace: Workspace, truth: Qrels) -> dict[str, np.ndarray]:
     """Return one value a query for each measure."""
-    hits = workspace.searcher.search(truth.queries, DEPTH)
+    hits = workspace.corpus_search.search(truth.queries, DEPTH)
     spans = [[Span(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in found] for found in hits]
     answers = dict(zip((query.id for query in truth.queries), spans, strict=True))
     corpus = SystemCorpus("described", workspace.index.root)

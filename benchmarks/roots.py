@@ -93,7 +93,9 @@ def ways_to_ask(joint: JointSearch, workspaces: Mapping[str, Workspace]) -> dict
     """Return each way to ask, by name."""
 
     def each(one: JudgedQuery) -> list[list[Hit]]:
-        return [named(workspace, workspace.searcher.search([one.query], FOUND)[0]) for workspace in workspaces.values()]
+        return [
+            named(workspace, workspace.corpus_search.search([one.query], FOUND)[0]) for workspace in workspaces.values()
+        ]
 
     return {
         "alone": lambda one: named(

@@ -227,7 +227,7 @@ def _assay(root: Path) -> tuple[Callable[[str], object], int]:
     from assay.settings import Settings
 
     workspace = open_workspace(root, Settings())
-    searcher = workspace.searcher
+    searcher = workspace.corpus_search
     return lambda text: searcher.search(queries_of([text]), 10), workspace.report.chunks
 
 

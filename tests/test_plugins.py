@@ -69,7 +69,7 @@ def test_an_installed_encoder_says_itself_what_it_is(tmp_path: Path, project: Pa
         assert isinstance(encoder, CachedEncoder) is not bool(more)
         assert is_quick(encoder) is bool(more)
         assert weights_file("code", reads_order=reads_order(encoder)) == weights
-        assert workspace.searcher.search([Query("1", "send mail")], 1)[0]
+        assert workspace.corpus_search.search([Query("1", "send mail")], 1)[0]
         chunk = Chunk("1", "def a(): pass", "python", "a.py", 1, 1, "a", "function")
         assert text_for(encoder, chunk) == (view(chunk) if more else source(chunk))
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from assay.cli.options import SettingsOptions
-from assay.cli.served import served_roots
 from assay.operations.requests import Search, StatusOf
 from assay.operations.search import search
 from assay.operations.status import status
@@ -216,7 +215,7 @@ def test_a_copy_that_is_not_as_written_is_fetched_again(assay, project: Path, in
 
 
 def test_servers_answer_from_a_place(assay, project: Path, indexed, elsewhere: Path):
-    roots = served_roots([f"{indexed.place}#postbox"], SettingsOptions())
+    roots = SettingsOptions().served([f"{indexed.place}#postbox"])
     assert [root.name for root in roots] == ["postbox"]
     session = Session(roots)
     engine = session.place().reader
@@ -265,6 +264,6 @@ def test_a_server_goes_on_with_what_it_has_while_a_bucket_is_out_of_reach(projec
     index.folder._forget()  # as after three seconds
     view = engine.view()
     assert "may not read or list here" in view.report.unwritten
-    assert view.workspace.searcher.search([Query("1", "send mail")], 1)[0][0].chunk.path == "mail/send.py"
+    assert view.workspace.corpus_search.search([Query("1", "send mail")], 1)[0][0].chunk.path == "mail/send.py"
     indexed.proxy.before = lambda _method, _path: None
     assert engine.view().report.unwritten == ""

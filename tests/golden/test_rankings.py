@@ -39,7 +39,7 @@ def _written(workspace: Workspace) -> str:
     """Return each query with its hits in order, the expected one marked, then the figure."""
     rows, reciprocal = [], 0.0
     for query, expected in EXPECTED.items():
-        (hits,) = workspace.searcher.search(queries_of([query], mode="all"), 4)
+        (hits,) = workspace.corpus_search.search(queries_of([query], mode="all"), 4)
         symbols = [hit.chunk.symbol for hit in hits]
         reciprocal += 1 / (symbols.index(expected) + 1) if expected in symbols else 0
         rows.append(query)

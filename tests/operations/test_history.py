@@ -88,7 +88,7 @@ def test_a_merge_and_an_empty_commit_are_found_by_their_messages_and_changed_no_
     empty, merge, *_ = history.search("", ALL, 9).commits
     assert [(one.subject, one.files) for one in (empty, merge)] == [("Nothing at all", ()), ("Bring the tea in", ())]
     assert history.search("who brought it in", ALL, 9).indexed == 5
-    assert history.search("", CommitFilter(paths=("*cake*",)), 9).commits == ()
+    assert history.search("", CommitFilter(paths=("*cake*",)), 9).commits == []
 
 
 def test_commits_come_in_the_order_of_git_whatever_their_time_zones(repository: Path):

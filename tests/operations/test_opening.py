@@ -17,7 +17,7 @@ from assay.settings import load
 
 def test_a_workspace_is_ready_to_be_searched(project: Path):
     workspace = open_workspace(project, load())
-    assert isinstance(workspace.searcher, Searcher)
+    assert isinstance(workspace.corpus_search, Searcher)
     assert len(workspace.snapshot) == workspace.report.chunks > 0
 
 
@@ -95,7 +95,7 @@ def test_what_measures_a_reranker_does_not_measure_the_order_without_it(project:
     pytest.importorskip("httpx", reason="the api extra is not installed")
     workspace = open_workspace(project, load(changes=["search.reranker=rerank:m@http://127.0.0.1:1/v1"]))
     with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:1/v1/rerank failed 2 times"):
-        workspace.searcher.search(queries_of(["mail"]), 3)
+        workspace.corpus_search.search(queries_of(["mail"]), 3)
 
 
 def test_settings_that_count_when_an_index_is_made_are_told_apart_from_those_of_a_query():

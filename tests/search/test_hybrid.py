@@ -107,7 +107,7 @@ def test_a_filter_holds_for_what_is_asked_for_by_name_too(snapshot_of, encoder):
 
 def test_a_project_answers_and_knows_when_it_does_not(project):
     workspace = open_workspace(project, load())
-    good, vain = workspace.searcher.search(
+    good, vain = workspace.corpus_search.search(
         [Query("1", "send mail again when the server is busy", "code"), Query("2", "quantum gluons", "code")], 3
     )
     assert good[0].chunk.symbol == "send_mail"

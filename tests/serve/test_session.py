@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -27,7 +28,7 @@ from assay.operations.workspace import joint_searches, open_workspace
 from assay.serve.reader import StillIndexing, Waits
 from assay.serve.session import NotServed, Session
 from assay.serve.writer import Pace, Writer, WrittenRoot
-from assay.settings import EncoderSettings, SearchSettings, Settings
+from assay.settings import SearchSettings, Settings
 from assay.store.place import MANIFEST
 from assay.values import Query
 from waiting import until
@@ -337,14 +338,11 @@ def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(s
 
 
 @pytest.mark.parametrize(
-    ("settings", "waits"),
-    [
-        (Settings(), True),
-        (Settings(encoder=EncoderSettings("api:some-model")), False),
-        (Settings(search=SearchSettings(reranker="rerank:some-model")), False),
-    ],
+    ("is_quick", "reranker", "waits"), [(True, "", True), (False, "", False), (True, "rerank:some-model", False)]
 )
-def test_what_waits_for_others_takes_no_turn(project: Path, settings: Settings, *, waits: bool):
-    workspace = replace(open_workspace(project, Settings()), settings=settings)
+def test_what_waits_for_others_takes_no_turn(project: Path, *, is_quick: bool, reranker: str, waits: bool):
+    index = SimpleNamespace(encoder=SimpleNamespace(is_quick=is_quick))
+    settings = Settings(search=SearchSettings(reranker=reranker))
+    workspace = replace(open_workspace(project, Settings()), settings=settings, index=index)
     given = searching.turn(joint_searches([workspace]), [Query("q", "where is mail sent")])
     assert (given is searching._turn) == waits

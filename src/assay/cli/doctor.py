@@ -15,11 +15,11 @@ import click
 from assay import __version__
 from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
-from assay.errors import AssayError, DamagedIndex, counted
+from assay.errors import AssayError, counted
 from assay.parameters import Options, argument, shared
 
 if TYPE_CHECKING:
-    from assay.operations.indexes import AnyIndex
+    from assay.operations.status import Status
 
 _NOT_PARTS = ("all", "dev")
 
@@ -93,46 +93,42 @@ def _search() -> Finding:
     """Find the one right function of a folder."""
     from tempfile import TemporaryDirectory
 
-    from assay.operations.workspace import open_workspace
-    from assay.search.query_filters import queries_of
-    from assay.settings import load
+    from assay.operations.face import search
 
     with TemporaryDirectory() as folder:
         root = Path(folder, "root")
         root.mkdir()
         for name in ("parse_date", "send_mail"):
             (root / f"{name}.py").write_text(f"def {name}(value):\n    return value\n")
-        settings = load(options={"index.location": str(Path(folder, "index"))})
-        workspace = open_workspace(root, settings)
-        (hits,) = workspace.searcher.search(queries_of(["where are mails sent"]), 1)
-        found = hits[0].chunk.symbol if hits else "nothing"
+        settings = {"index.location": str(Path(folder, "index"))}
+        found = next((hit.symbol for hit in search("where are mails sent", root, settings=settings)), "nothing")
     return found == "send_mail", f"asked for send_mail, found {found}"
 
 
 def _index(path: str, chosen: SettingsOptions) -> Finding:
     """Read the index of a folder and compare it with the files; of a place in a bucket, read each."""
-    from assay.operations.published import indexes_at
+    from assay.operations.local_roots import LocalRoots
+    from assay.operations.requests import StatusOf
+    from assay.operations.status import status
+    from assay.operations.workspace import RootOpening
 
-    found = [_one_index(path, index, chosen) for _, index in indexes_at(path, chosen.settings)]
+    roots = LocalRoots([path], RootOpening(chosen.settings))
+    found = [_one_index(path, status(StatusOf(path=each.name), roots), chosen) for each in roots.readers]
     return all(good for good, _ in found), "; ".join(text for _, text in found)
 
 
-def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
+def _one_index(path: str, found: Status, chosen: SettingsOptions) -> Finding:
     from assay.search.retrievers import rebuild_command
 
-    root = index.root
-    try:
-        standing = index.standing()
-        damage = index.check()
-    except DamagedIndex as error:
-        standing, damage = None, str(error)
-    if damage:
-        return False, f"of {root} is corrupt: {damage}; {rebuild_command(path, chosen.location)} rebuilds it"
-    if standing is None:
-        return True, f"none of {root} yet; the first search makes it"
-    behind = f"{counted(len(standing.stale), 'file')} stale, which the next search sees to"
-    state = behind if standing.stale else "up to date" if standing.is_compared else "read as it is"
-    return True, f"of {root}: {counted(standing.report.files, 'file')}, whole, {standing.rebuild_because or state}"
+    if found.damage:
+        rebuild = rebuild_command(path, chosen.location)
+        return False, f"of {found.root} is corrupt: {found.damage}; {rebuild} rebuilds it"
+    if not found.indexed:
+        return True, f"none of {found.root} yet; the first search makes it"
+    stale = found.added + found.changed + found.removed
+    behind = f"{counted(stale, 'file')} stale, which the next search sees to"
+    state = behind if stale else "up to date" if found.compared else "read as it is"
+    return True, f"of {found.root}: {counted(found.files, 'file')}, whole, {found.rebuild_because or state}"
 
 
 def _sandbox() -> Finding:

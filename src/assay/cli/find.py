@@ -42,8 +42,8 @@ from assay.search.query_filters import LONGEST_QUERY
 if TYPE_CHECKING:
     from assay.operations.local_roots import LocalRoots
     from assay.operations.read import FileMatches, FileOutline, PatternPlace
-    from assay.operations.related import RelatedUnit
     from assay.operations.status import Status
+    from assay.search.related import RelatedPlace
 
 F = TypeVar("F", "FileMatches", "FileOutline")
 _PATIENCE_S = 0.5
@@ -209,7 +209,7 @@ def _below(root: str, record: Any) -> Any:
     return replace(record, path=rooted_path(root, record.path))
 
 
-def _quickfix(unit: RelatedUnit) -> str:
+def _quickfix(unit: RelatedPlace) -> str:
     from assay.operations.related import among_text
 
     name = f"{printable(unit.symbol or unit.kind)}{among_text(unit).replace('  ', ' ')}"

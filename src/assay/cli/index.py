@@ -200,15 +200,12 @@ def _echo_forecast(opened: list[Workspace], given: IndexOptions) -> None:
 def _opened(paths: Sequence[str], chosen: SettingsOptions) -> list[Workspace]:
     """Open every root, every byte of its index read, and say what is odd about it."""
     from assay.cli.progress import progress
-    from assay.operations.workspace import RootOpening, notes_of, open_many, summary
+    from assay.operations.local_roots import LocalRoots
+    from assay.operations.workspace import RootOpening
 
     with progress() as watch:
         how = RootOpening(chosen.settings, progress=watch, check_all=True, strict=True)
-        opened = open_many(paths, how).workspaces
-    for workspace in opened:
-        for note in (*notes_of(workspace), *([summary(workspace.report)] if chosen.verbose else [])):
-            say(note)
-    return list(opened)
+        return list(LocalRoots(paths, how, say, is_full=chosen.verbose).opened().workspaces)
 
 
 def _about(opened: Sequence[Workspace]) -> dict[str, Any]:

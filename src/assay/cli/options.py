@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import InputError
 from assay.parameters import Options, flag, option, parameters_of, verbose
 
 if TYPE_CHECKING:
@@ -36,6 +37,29 @@ class SettingsOptions(Options):
         }
         options = {key: value for key, value in named.items() if value is not None}
         return root_settings(root, UserSettings(self.config, self.changes, options))
+
+    def folders(self, roots: Sequence[str], verb: str) -> list[Path]:
+        """Return each folder named, or the current one; one index holds one of them."""
+        from assay.operations.indexes import root_of
+        from assay.store.place import holds_many
+
+        folders = list(dict.fromkeys(map(root_of, roots or (".",))))
+        if self.location and len(folders) > 1 and not holds_many(self.location):
+            raise InputError(f"--index names one index, and several paths were given: {verb} them one by one")
+        return folders
+
+    def served(self, roots: Sequence[str]) -> dict[Path, Settings]:
+        """Return the roots to serve with their settings: folders, and those that stand for what is in a bucket."""
+        from assay.store.place import is_bucket
+
+        places = [place for place in roots if is_bucket(place)]
+        named = [root for root in roots if root not in places]
+        found = {root: self.settings(root) for root in (self.folders(named, "serve") if named or not roots else ())}
+        for place in places:
+            from assay.operations.published import published_roots
+
+            found |= published_roots(place, self.settings(Path(place)))
+        return found
 
 
 class RootsOptions(Options):
@@ -73,7 +97,6 @@ class CloneOptions(Options):
     def rules(self) -> CloneRules:
         """Return what is cloned for clients."""
         from assay.corpus.addresses import CloneRules
-        from assay.errors import InputError
 
         if self.hosts and not self.clones:
             raise InputError("--clone-host is for --clone: give that, too")

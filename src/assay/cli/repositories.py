@@ -116,12 +116,10 @@ class RepositoriesOptions(Options):
 
         A list that cannot be used is refused here.
         """
-        from assay.cli.served import served_roots
-
         self.check()
         if self.listed is not None:
             self.read(chosen)
-        return served_roots(paths, chosen) if paths or self.listed is None else {}
+        return chosen.served(paths) if paths or self.listed is None else {}
 
     def names_of(self, roots: Iterable[str]) -> list[object]:
         """Return what a server says that it serves: folders, and the list."""

@@ -47,7 +47,6 @@ def watch(given: WatchOptions) -> None:
     Interrupted, it finishes the update at hand and exits 0; interrupted twice, it exits at once, and the index is as
     it was before that update.
     """
-    from assay.cli.served import folders_of
     from assay.operations.indexes import index_of
 
     if _watches_list(given):
@@ -56,7 +55,7 @@ def watch(given: WatchOptions) -> None:
         from assay.serve.watcher import watch_indexes
     except ModuleNotFoundError as error:
         raise MissingExtra("assay watch", str(error.name), "watch") from error
-    indexes = [index_of(root, given.chosen.settings(root)) for root in folders_of(given.roots, given.chosen, "watch")]
+    indexes = [index_of(root, given.chosen.settings(root)) for root in given.chosen.folders(given.roots, "watch")]
     request = StopRequest()
     request.listen()
     _step_back()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
 
-from assay.operations import counts, files, log, rank, read, related, requests, search, status
+from assay.operations import commits, counts, files, log, rank, read, related, requests, search, status
 from assay.operations.hits import Answer
 from assay.operations.roots import Roots
 from assay.parameters import Request
@@ -42,7 +42,7 @@ OPERATIONS = (
     Operation("related", requests.Related, related.RelatedAnswer, related.related, _as_text(related.related), {}),
     Operation("outline", requests.Outline, read.OutlineAnswer, read.outlines, _as_text(read.outlines), {}),
     Operation("pattern", requests.PatternSearch, read.PatternAnswer, read.patterns, tool={}),
-    Operation("log", requests.Log, log.LogAnswer, log.log, _as_text(log.log), {"limit": 4}),
+    Operation("log", requests.Log, commits.LogAnswer, log.log, _as_text(log.log), {"limit": 4}),
     Operation("status", requests.StatusOf, status.Status, status.status, tool={}),
     Operation("rank", requests.Candidates, rank.Order, lambda request, _: rank.rank_candidates(request)),
     Operation("question", requests.Typed, counts.QuestionParts, counts.question_parts),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from assay.corpus.git_history import commit_ids
 from assay.errors import InputError, printable
+from assay.operations.hits import answer_type
 from assay.operations.indexes import build_of, encoder_of
 from assay.operations.workspace import CorpusSearch, check
 from assay.protocols import Progress
@@ -64,15 +65,17 @@ class FoundCommit:
     """Of commits of several repositories, the one that holds it."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundCommits:
-    """Commits, best first."""
+@answer_type
+class LogAnswer:
+    """Commits, best first, or without a question the newest."""
 
-    commits: tuple[FoundCommit, ...]
+    root: str
+    """Empty if several were asked: then each commit has its own."""
+    commits: list[FoundCommit]
     relevant: bool
     """Whether any was found; how likely a commit is right was not learned, only which is more so."""
     indexed: int
-    """Commits that are indexed, of which a filter kept some."""
+    """Commits that were looked among, of which a filter kept some."""
 
 
 class _IndexedCommits:
@@ -88,18 +91,9 @@ class _IndexedCommits:
         files = changed_files(message)
         shown = hit.chunk if change else self._telling_change(id_, files, wanted)
         change = shown.path.partition("/")[2] if shown else ""
-        return FoundCommit(
-            id_,
-            message.signature,
-            message.parent,
-            message.symbol,
-            message.doc,
-            round(hit.score, 3),
-            files,
-            change,
-            tuple(_telling(shown, wanted)) if shown else (),
-            reason_of(message.doc, wanted),
-        )
+        about = (id_, message.signature, message.parent, message.symbol, message.doc)
+        telling = tuple(_telling(shown, wanted)) if shown else ()
+        return FoundCommit(*about, round(hit.score, 3), files, change, telling, reason_of(message.doc, wanted))
 
     def _telling_change(self, id_: str, files: Sequence[str], wanted: frozenset[str]) -> Chunk | None:
         """Return the change of a commit with the most words asked for, if any has one."""
@@ -140,19 +134,18 @@ class History:
         self._index = HistoryIndex(root, history_location(root), encoder_of(settings), build_of(settings))
         self._known: _IndexedCommits | None = None
 
-    def search(self, question: str, keep: CommitFilter, k: int) -> FoundCommits:
+    def search(self, question: str, keep: CommitFilter, k: int) -> LogAnswer:
         """Return the best `k` commits for a question, or without one the newest that a filter keeps."""
         commits, question = self._commits(), question.strip()
         if _ID.fullmatch(question.lower()) and not question.isalpha():
-            return FoundCommits(
-                _commits_named(commits, question.lower(), keep), relevant=True, indexed=len(commits.messages)
-            )
+            named = [*_commits_named(commits, question.lower(), keep)]
+            return LogAnswer(str(self.root), named, relevant=True, indexed=len(commits.messages))
         (query,) = queries_of([question], mode="all") if question else (Query("", "", "all"),)
         _check_words(question, query)
         snapshot = replace(keep, paths=keep.paths + query.paths).keep_in(commits.snapshot)
         if not question:
             newest = _newest(self.root, commits, snapshot, k)
-            return FoundCommits(newest, bool(newest), len(commits.messages))
+            return LogAnswer(str(self.root), [*newest], bool(newest), len(commits.messages))
         guard = IndexGuard(self._index.check, f"removing '{self._index.folder.location}'")
         search = CorpusSearch(snapshot, self._index.encoder, self._settings.search, guard)
         (hits,) = search.search([replace(query, paths=())], k * _PARTS)
@@ -160,8 +153,8 @@ class History:
         for hit in hits:
             best.setdefault(hit.chunk.path.partition("/")[0], hit)
         wanted = terms_to_mark([question])
-        found = tuple(commits.commit_of(hit, wanted) for hit in list(best.values())[:k])
-        return FoundCommits(found, bool(found), len(commits.messages))
+        found = [commits.commit_of(hit, wanted) for hit in list(best.values())[:k]]
+        return LogAnswer(str(self.root), found, bool(found), len(commits.messages))
 
     def _commits(self) -> _IndexedCommits:
         """Return all commits; the same object while nothing was committed."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.errors import InputError
+from assay.operations.commits import LogAnswer
 from assay.operations.hits import Answer
 from assay.operations.local_roots import LocalRoots
-from assay.operations.log import LogAnswer
 from assay.operations.log import log as find_commits
 from assay.operations.related import RelatedAnswer
 from assay.operations.related import related as find_related

@@ -16,6 +16,7 @@ from assay.operations.indexes import AnyIndex, index_of
 from assay.operations.roots import NotServed, Place, RootsView, WorkspaceView
 from assay.operations.workspace import (
     NamedRoot,
+    OpenedRoots,
     RootOpening,
     Workspace,
     joint_searches,
@@ -135,15 +136,19 @@ class LocalRoots:
             return self.view(repositories).searches[0].members[0].settings
         return self.readers[0].settings
 
+    def opened(self, globs: tuple[str, ...] = ()) -> OpenedRoots:
+        """Open the roots that globs keep, and say what is odd about each."""
+        found = open_many(self._paths, replace(self._how, repositories=globs))
+        return found._replace(workspaces=tuple(map(self._heard, found.workspaces)))
+
     def view(self, globs: Sequence[str] = ()) -> RootsView:
         """Return those that globs keep and that can be opened, with what is wrong with the others."""
         key = tuple(globs)
         if key not in self._views:
-            opened = open_many(self._paths, replace(self._how, repositories=key))
-            workspaces = list(map(self._heard, opened.workspaces))
+            workspaces, problems = self.opened(key)
             state = repr(sorted((each.name, each.snapshot.state) for each in workspaces))
             searches = tuple(joint_searches(workspaces))
-            self._views[key] = RootsView(searches, opened.problems, truncated=False, version=state)
+            self._views[key] = RootsView(searches, problems, truncated=False, version=state)
         return self._views[key]
 
     def place(self, asked: str = "") -> Place:

@@ -12,7 +12,7 @@ from assay.corpus.blocks import lines_of
 from assay.corpus.line_history import BlamedLines, LineCommit
 from assay.corpus.remotes import host_links
 from assay.errors import AssayError, InputError
-from assay.operations.commits import FoundCommit, FoundCommits, commit_text, commits_text, reason_of
+from assay.operations.commits import FoundCommit, LogAnswer, commit_text, commits_text, reason_of
 from assay.operations.files import FileLinks, ReadFile, check_file_line, links_to, read_file
 from assay.operations.hits import answer_type, as_text
 from assay.operations.read import span_of
@@ -128,19 +128,6 @@ _REASON = 12
 """Lines of its message's body: without a question none of them is known to be the wanted one."""
 
 
-@answer_type
-class LogAnswer:
-    """Commits, best first, or without a question the newest."""
-
-    root: str
-    """Empty if several were asked: then each commit has its own."""
-    commits: list[FoundCommit]
-    relevant: bool
-    """Whether any was found."""
-    indexed: int
-    """Commits that were looked among."""
-
-
 def log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
     """Return the commits that answer a question, of one repository or of all roots, the best or newest first.
 
@@ -152,21 +139,18 @@ def log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
         return _unit_log(request, roots, is_text=is_text)
     if request.path or not roots.are_several:
         place = roots.place(request.path)
-        found = _commits(request, place)
-        root, commits = place.reader.name, list(found.commits)
-        relevant, indexed = found.relevant, found.indexed
+        found = replace(_commits(request, place), root=place.reader.name)
     else:
         each = {place.reader.name: _commits(request, place) for place in map(roots.place, map(str, roots.roots))}
         every = [replace(commit, root=name) for name, one in each.items() for commit in one.commits]
         key = _newest if not request.query.strip() else lambda commit: -commit.score
-        root, commits = "", sorted(every, key=key)[: request.limit]
-        relevant, indexed = bool(commits), sum(one.indexed for one in each.values())
-    if is_text and request.query.strip():
-        commits = commits[: worth_showing([commit.score for commit in commits])]
-    return LogAnswer(root, _fitting(commits, request.budget, is_text=is_text), relevant, indexed)
+        best = sorted(every, key=key)[: request.limit]
+        found = LogAnswer("", best, bool(best), sum(one.indexed for one in each.values()))
+    likely = worth_showing([commit.score for commit in found.commits]) if is_text and request.query.strip() else None
+    return replace(found, commits=_fitting(found.commits[:likely], request.budget, is_text=is_text))
 
 
-def _commits(request: Log, place: Place) -> FoundCommits:
+def _commits(request: Log, place: Place) -> LogAnswer:
     keep = request.keep
     wanted = CommitFilter(keep.author, keep.since, keep.until, place.globs(keep.file))
     return place.reader.history.search(request.query, wanted, request.limit)

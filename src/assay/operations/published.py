@@ -14,10 +14,10 @@ from pathlib import Path
 import platformdirs
 
 from assay.errors import AssayError, InputError, MissingExtra
-from assay.operations.indexes import AnyIndex, encoder_of, index_of, root_of, shared_folder
+from assay.operations.indexes import encoder_of, shared_folder
 from assay.search.folder_index import PublishedIndex
 from assay.settings import Settings
-from assay.store.place import MANIFEST, BucketPlace, bucket_place, is_bucket
+from assay.store.place import MANIFEST, BucketPlace, bucket_place
 
 
 def _repositories_in(place: BucketPlace) -> list[str]:
@@ -62,14 +62,6 @@ def fetched_ahead(found: Sequence[tuple[str, PublishedIndex]]) -> Iterator[tuple
 def _fetch(one: tuple[str, PublishedIndex]) -> None:
     with suppress(AssayError):  # who opens it says what is wrong with it
         one[1].last()
-
-
-def indexes_at(path: str, settings_of: Callable[[Path], Settings]) -> Sequence[tuple[str, AnyIndex]]:
-    """Return the index of a folder or URL, or those in a place of a bucket, each with what to call it."""
-    if is_bucket(path):
-        return published(path, settings_of(Path(path)))
-    root = root_of(path)
-    return [(path, index_of(root, settings_of(root)))]
 
 
 def published_roots(location: str, settings: Settings) -> dict[Path, Settings]:

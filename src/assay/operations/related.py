@@ -6,8 +6,8 @@ A place is one line, so that an answer takes few tokens; a page of it holds as m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, field, replace
-from typing import Literal, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 from assay.errors import InputError, printable
 from assay.operations.hits import answer_type, as_text, offset_of
@@ -36,31 +36,6 @@ _T = TypeVar("_T")
 
 
 @answer_type
-class RelatedUnit:
-    """A unit, and the line that tells what it has to do with the one that was asked about."""
-
-    path: str
-    """Relative to the root."""
-    start_line: int
-    """Of a caller the line of the call, of others where they are declared."""
-    end_line: int
-    """Where the unit ends."""
-    symbol: str
-    """The name with what it is a member of, such as Task.retry; empty outside of every unit."""
-    kind: str
-    language: str
-    text: str
-    """That line."""
-    group: Literal["callers", "callees", "tests", "alike"]
-    among: int = 1
-    """Above 1: the code does not say which definition is meant; this is one of so many of that name."""
-    lines: list[int] = field(default_factory=list)
-    """Every line of a caller or a test that calls the unit, if there are several."""
-    score: float = 0.0
-    """The cosine, of what is alike."""
-
-
-@answer_type
 class RelatedAnswer:
     """What calls a unit, what it calls, what tests it and what is alike, in this order; a sequence of its hits.
 
@@ -71,9 +46,9 @@ class RelatedAnswer:
     """
 
     root: str
-    subject: RelatedUnit
+    subject: RelatedPlace
     """The unit around the line; its group means nothing."""
-    hits: list[RelatedUnit]
+    hits: list[RelatedPlace]
     total: dict[str, int]
     """How many each group has in all."""
     note: str = ""
@@ -91,11 +66,11 @@ class RelatedAnswer:
         """Count the places."""
         return len(self.hits)
 
-    def __iter__(self) -> Iterator[RelatedUnit]:
+    def __iter__(self) -> Iterator[RelatedPlace]:
         """Yield every place, group by group."""
         return iter(self.hits)
 
-    def of(self, group: Group) -> list[RelatedUnit]:
+    def of(self, group: Group) -> list[RelatedPlace]:
         """Return the places of one group: callers, callees, tests or alike."""
         return [unit for unit in self.hits if unit.group == group]
 
@@ -105,7 +80,7 @@ class PlacesFound:
     """Places of one name: where it is defined, or where it is called."""
 
     root: str
-    hits: list[RelatedUnit]
+    hits: list[RelatedPlace]
     total: int
     stale: bool = False
     """True: files changed that are not in the index yet; ask again for what is in them."""
@@ -125,7 +100,7 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
     more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
     return RelatedAnswer(
         place.reader.name,
-        _unit(code.subject),
+        code.subject,
         shown,
         {group: code.total[group] for group in GROUPS},
         code.note,
@@ -162,7 +137,7 @@ def _places(
 ) -> PlacesFound:
     place, view = _open_place(roots, request.path)
     found = _places_found(lambda: find(view.workspace.snapshot, place.inside))
-    every = [_unit(each) for each in found[: request.limit]]
+    every = found[: request.limit]
     return PlacesFound(place.reader.name, fitting(every, request.budget - OVERHEAD), len(found), view.stale)
 
 
@@ -180,12 +155,12 @@ def _places_found(find: Callable[[], _T]) -> _T:
         raise NotServed(str(error)) from error
 
 
-def _fitting(code: RelatedCode, start: int, request: Related, *, is_text: bool) -> tuple[list[RelatedUnit], int]:
+def _fitting(code: RelatedCode, start: int, request: Related, *, is_text: bool) -> tuple[list[RelatedPlace], int]:
     """Return as many places of each group as a budget holds, and how many that are at most."""
-    groups = {group: [_unit(each) for each in code.groups[group][start:]] for group in GROUPS}
+    groups = {group: code.groups[group][start:] for group in GROUPS}
     if is_text:
         groups["alike"] = groups["alike"][:_ALIKE_FOR_MODELS]
-    left = request.budget - OVERHEAD - cost(_unit(code.subject)) - len(code.note)
+    left = request.budget - OVERHEAD - cost(code.subject) - len(code.note)
     taken: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     for count in range(request.limit):
         row = [groups[group][count] for group in GROUPS if count < len(groups[group])]
@@ -198,17 +173,11 @@ def _fitting(code: RelatedCode, start: int, request: Related, *, is_text: bool) 
     return shown, max(taken.values())
 
 
-def _unit(place: RelatedPlace) -> RelatedUnit:
-    """Return a place as it is answered."""
-    unit = RelatedUnit(*astuple(place)[:-1])
-    return replace(unit, lines=list(place.lines) if len(place.lines) > 1 else [], score=round(place.score, 3))
-
-
 _WIDEST = 100
 """Characters of a line of code that are shown."""
 
 
-def place_text(unit: RelatedUnit) -> str:
+def place_text(unit: RelatedPlace) -> str:
     """Return one place on one line."""
     row = f"{printable(unit.path)}:{unit.start_line} {printable(unit.symbol or unit.kind)}".rstrip()
     if unit.group == "callers" and unit.text:
@@ -216,7 +185,7 @@ def place_text(unit: RelatedUnit) -> str:
     return row + among_text(unit)
 
 
-def among_text(unit: RelatedUnit) -> str:
+def among_text(unit: RelatedPlace) -> str:
     """Return of how many definitions of a name this is one, if of several."""
     return f"  (one of {unit.among} definitions of that name)" if unit.among > 1 else ""
 
@@ -255,7 +224,7 @@ def _related_rows(answer: RelatedAnswer, also: int = 0) -> Iterator[str]:
         yield from (f"  {place_text(unit)}{_also(unit, also)}" for unit in units)
 
 
-def _also(unit: RelatedUnit, most: int) -> str:
+def _also(unit: RelatedPlace, most: int) -> str:
     """Return the further lines of a caller that call, the first of many."""
     others = unit.lines[1:]
     if not most or not others or unit.group != "callers":

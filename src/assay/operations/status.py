@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -86,7 +86,6 @@ class Status:
     """Chunks of each kind of unit, likewise."""
 
 
-_UNWRITTEN: Mapping[str, Any] = {"size_mb": 0.0, "verified": "", "updated": "", "updated_s": -1.0}
 _NOTHING = Freshness(IndexReport(0, 0), Differences(), 0.0, "", "", is_compared=False)
 
 
@@ -118,7 +117,7 @@ def status(request: StatusOf, roots: Roots) -> Status:
         files=report.files,
         chunks=report.chunks,
         described=report.described,
-        **(_written(index, whole) if whole is found else _UNWRITTEN),
+        **_written(index, found if whole is found else None),
         checked_s=-1.0 if reader.checked_s is None else round(reader.checked_s, 1),
         compared=whole.is_compared,
         added=len(stale.added),
@@ -132,14 +131,13 @@ def status(request: StatusOf, roots: Roots) -> Status:
     )
 
 
-def _written(index: AnyIndex, found: Freshness) -> dict[str, Any]:
+def _written(index: AnyIndex, found: Freshness | None) -> dict[str, Any]:
     """Return how large a version of an index is, how it was verified, and when it was written."""
-    return {
-        "size_mb": round((index.size_bytes() or 0) / 1e6, 1),
-        "verified": index.verified,
-        "updated": datetime.fromtimestamp(found.updated_s, UTC).isoformat(timespec="seconds"),
-        "updated_s": round(max(time.time() - found.updated_s, 0.0), 1),
-    }
+    if found is None:
+        return {"size_mb": 0.0, "verified": "", "updated": "", "updated_s": -1.0}
+    when = datetime.fromtimestamp(found.updated_s, UTC).isoformat(timespec="seconds")
+    ago, size_mb = max(time.time() - found.updated_s, 0.0), (index.size_bytes() or 0) / 1e6
+    return {"size_mb": round(size_mb, 1), "verified": index.verified, "updated": when, "updated_s": round(ago, 1)}
 
 
 def _files(report: IndexReport, stale: Differences, most: int) -> dict[str, Any]:
@@ -182,17 +180,7 @@ def holdings(snapshot: Snapshot, kept: Mask | None = None) -> tuple[dict[str, in
 def _(answer: Status) -> str:
     if answer.damage:
         return f"{answer.root}: the index is damaged ({answer.damage}); a search rebuilds it"
-    if not answer.indexed:
-        return f"{answer.root}: not indexed yet; a search makes the index"
-    counts = {"added": answer.added, "changed": answer.changed, "removed": answer.removed}
-    stale = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    left_out = ", ".join(f"{name} {count}" for name, count in answer.left_out.items())
-    rows = (
-        f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.encoder}",
-        f"files since then: {stale}; a search sees to them" if stale else "up to date with the files",
-        *([f"left out: {left_out}"] if left_out else []),
-    )
-    return "\n".join(rows)
+    return status_text(answer) if answer.indexed else f"{answer.root}: not indexed yet; a search makes the index"
 
 
 def status_text(answer: Status, *, named: bool = False) -> str:

@@ -173,13 +173,11 @@ class CorpusSearch:
             first = self._found(read, corrected, DEPTHS[0], reranked=reranked)
 
             def hits_of(at: int) -> list[Hit]:
+                one = slice(at, at + 1)
+
                 def ask(depth: int) -> list[Hit]:
-                    one = slice(at, at + 1)
-                    return (
-                        self._found(read[one], corrected[one], depth, reranked=reranked)
-                        if depth > DEPTHS[0]
-                        else first[one]
-                    )[0]
+                    again = depth > DEPTHS[0]
+                    return self._found(read[one], corrected[one], depth, reranked=reranked)[0] if again else first[at]
 
                 blocks = hits_by_depth(ask, self.snapshot.size, lambda blocks: sum(map(len, blocks)) >= k)
                 return list(chain.from_iterable(blocks))[:k]
@@ -243,11 +241,6 @@ class Workspace:
     def corpus_search(self) -> CorpusSearch:
         """Return what searches this root alone."""
         return CorpusSearch(self.snapshot, self.index.encoder, self.settings.search, self.guard)
-
-    @property
-    def searcher(self) -> Searcher:
-        """Return the same, as what answers each query by itself."""
-        return self.corpus_search
 
     @cached_property
     def guard(self) -> IndexGuard:

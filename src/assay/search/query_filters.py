@@ -77,53 +77,26 @@ class QueryFilter(NamedTuple):
 
 FILTERS = (
     QueryFilter(
-        "repo",
-        "",
-        "GLOB",
-        "Search only repositories whose name or path matches; !GLOB excludes. Repeatable.",
-        "a repository, by name or path",
-        "repo:api-*",
+        "repo", "", "GLOB", "Search only repositories whose name or path matches; !GLOB excludes. Repeatable.",
+        "a repository, by name or path", "repo:api-*"
     ),
     QueryFilter(
-        "file",
-        "paths",
-        "GLOB",
-        "Search only files that match; !GLOB excludes. Repeatable.",
-        "files, by a part of the path, or src/** or *.py",
-        "file:src/** -file:tests",
-        also=("path",),
-        has_lists=False,
+        "file", "paths", "GLOB", "Search only files that match; !GLOB excludes. Repeatable.",
+        "files, by a part of the path, or src/** or *.py", "file:src/** -file:tests", also=("path",), has_lists=False
     ),
     QueryFilter(
-        "lang",
-        "languages",
-        "NAME",
-        "Search only a language, by name or file extension: python, py. Repeatable.",
-        "a language, by name or file extension",
-        "lang:go",
-        read=language_named,
-        names="languages",
+        "lang", "languages", "NAME", "Search only a language, by name or file extension: python, py. Repeatable.",
+        "a language, by name or file extension", "lang:go", read=language_named, names="languages"
     ),
     QueryFilter(
-        "kind",
-        "kinds",
-        "NAME",
-        "Search only a kind of unit: function, method, class, section, … Repeatable.",
-        "a kind of unit: function, method, class, section, …",
-        "kind:class",
-        read=kind_named,
-        names="kinds",
+        "kind", "kinds", "NAME", "Search only a kind of unit: function, method, class, section, … Repeatable.",
+        "a kind of unit: function, method, class, section, …", "kind:class", read=kind_named, names="kinds"
     ),
     QueryFilter(
-        "sym",
-        "symbols",
-        "NAME",
-        "Search only units of a name, or a qualified one: retry, Task.retry, get_*. Repeatable.",
-        "a name, or a qualified one: retry, Task.retry, get_*",
-        "sym:Task.retry",
-        wants_all=False,
+        "sym", "symbols", "NAME", "Search only units of a name, or a qualified one: Task.retry, get_*. Repeatable.",
+        "a name, or a qualified one: retry, Task.retry, get_*", "sym:Task.retry", wants_all=False
     ),
-)
+)  # fmt: skip
 """A new filter is a row here, a field of `Query`, a line of `requests.SearchFilter`, and the code that filters."""
 _OF_WORD = {word: each for each in FILTERS for word in (each.option, *each.also)}
 KEYS = {word: f"the same as {each.option}" if word in each.also else each.value for word, each in _OF_WORD.items()}

@@ -7,11 +7,11 @@ line of prose, or of a language whose calls are not read, has only what is alike
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from operator import itemgetter
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -39,26 +39,29 @@ _ASIDE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class RelatedPlace:
-    """A unit that has to do with another, and the line that tells how."""
+    """A unit that has to do with another, and the line that tells how; what is answered on every surface."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"use_attribute_docstrings": True}
 
     path: str
-    line: int
-    """Of a caller the line of the call, of all others where they are declared."""
+    """Relative to the root."""
+    start_line: int
+    """Of a caller the line of the call, of others where they are declared."""
     end_line: int
-    name: str
-    """With what it is a member of, such as `Task.retry`; empty outside of every unit."""
+    """Where the unit ends."""
+    symbol: str
+    """The name with what it is a member of, such as Task.retry; empty outside of every unit."""
     kind: str
     language: str
     text: str
-    """The line."""
+    """That line."""
     group: Group = "alike"
     among: int = 1
-    """Where the code does not say which definition is meant: of how many of that name this is one."""
+    """Above 1: the code does not say which definition is meant; this is one of so many of that name."""
     lines: tuple[int, ...] = ()
-    """Every line of a caller or a test that calls the unit."""
+    """Every line of a caller or a test that calls the unit, if there are several."""
     score: float = 0.0
     """The cosine, of what is alike."""
-    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCod
             found["tests" if is_test else "callers"].append(_test_place(snapshot, caller) if is_test else caller)
     found["callees"] = list(_callees(snapshot, resolver, path, around))
     groups = (found["callers"], found["callees"], found["tests"], [subject])
-    known = {(each.path, each.name) for places in groups for each in places}
+    known = {(each.path, each.symbol) for places in groups for each in places}
     found["alike"] = list(_alike(snapshot, number, (path, *around), known, k))
     grammar, what = GRAMMARS.get(chunk.language), f" is {chunk.language}, which" if chunk.language else ""
     note = "" if grammar and grammar.calls else f"{chunk.path}{what} calls nothing: only what is alike is shown"
@@ -150,13 +153,13 @@ def _callers(snapshot: Snapshot, resolver: Resolver, unit: PlacedDefinition) -> 
     for call, among in calls_of_unit(resolver, unit):
         calls.setdefault((call.path, call.at.inside), []).append((call, among))
     placed = [call_place(snapshot, each) for each in calls.values()]
-    return sorted(placed, key=lambda each: (each.among > 1, any(traits_of(each.path)), each.path, each.line))
+    return sorted(placed, key=lambda each: (each.among > 1, any(traits_of(each.path)), each.path, each.start_line))
 
 
 def _test_place(snapshot: Snapshot, caller: RelatedPlace) -> RelatedPlace:
     """Return a test that calls a unit: where it is declared, for the test is what is asked about, not the call."""
-    unit = unit_at(snapshot, caller.path, caller.line)
-    return replace(caller, group="tests", line=unit.at.line if unit else caller.line)
+    unit = unit_at(snapshot, caller.path, caller.start_line)
+    return replace(caller, group="tests", start_line=unit.at.line if unit else caller.start_line)
 
 
 def call_place(snapshot: Snapshot, calls: Sequence[tuple[PlacedCall, int]]) -> RelatedPlace:
@@ -164,6 +167,7 @@ def call_place(snapshot: Snapshot, calls: Sequence[tuple[PlacedCall, int]]) -> R
     first, among = min(calls, key=lambda each: (each[1], each[0].at.line))
     unit = unit_at(snapshot, first.path, first.at.line)
     lines = tuple(sorted({call.at.line for call, _ in calls}))
+    lines = lines if len(lines) > 1 else ()
     return RelatedPlace(
         first.path,
         first.at.line,
@@ -241,9 +245,9 @@ def _alike(
         place = _chunk_place(chunk, float(scores[i]))
         overlaps = chunk.path == path and chunk.start_line <= last and first <= chunk.end_line
         is_other = not is_prose and (family_of(chunk.language) != family or not chunk.symbol)
-        if overlaps or is_other or (place.path, place.name) in seen:
+        if overlaps or is_other or (place.path, place.symbol) in seen:
             continue
-        seen.add((place.path, place.name))
+        seen.add((place.path, place.symbol))
         yield place
         if len(seen) - len(known) >= k:
             return
@@ -254,7 +258,14 @@ def _chunk_place(chunk: Chunk, score: float) -> RelatedPlace:
     name = f"{chunk.parent}{joint}{chunk.symbol}" if chunk.parent and chunk.symbol else chunk.symbol or chunk.parent
     text = chunk.signature or next((line.strip() for line in chunk.text.splitlines() if line.strip()), "")
     return RelatedPlace(
-        chunk.path, chunk.start_line, chunk.end_line, name, chunk.kind, chunk.language, text[:_LONGEST], score=score
+        chunk.path,
+        chunk.start_line,
+        chunk.end_line,
+        name,
+        chunk.kind,
+        chunk.language,
+        text[:_LONGEST],
+        score=round(score, 3),
     )
 
 
@@ -331,4 +342,4 @@ def references_at(snapshot: Snapshot, path: str, line: int) -> Sequence[RelatedP
         raise InputError(f"nothing is defined at '{path}:{line}': give a line of a function, a method or a type")
     calls = {(call.path, call.at.line): (call, among) for call, among in calls_of_unit(resolver_of(snapshot), unit)}
     places = [call_place(snapshot, [each]) for each in calls.values()]
-    return sorted(places, key=lambda each: (each.among > 1, each.path, each.line))
+    return sorted(places, key=lambda each: (each.among > 1, each.path, each.start_line))

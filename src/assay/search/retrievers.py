@@ -47,6 +47,10 @@ class FieldWeights:
     k1: float = 1.2
 
 
+BODY_ALONE = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
+"""A text without fields: plain BM25."""
+
+
 @dataclass(frozen=True, slots=True)
 class TermMatch:
     """One term in the corpus."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,9 +16,13 @@ from assay.encode.vectors import unit
 from assay.errors import InputError
 from assay.measure.compare import interval
 from assay.protocols import Encoder, Say, Vectors
+from assay.search import retrievers
+from assay.search.retrievers import BODY_ALONE, match
+from assay.store.snapshot import Snapshot
 from assay.terms import terms
 from assay.train.pairs import TrainingPair
 from assay.train.settings import DistillSettings, JoinSettings, TableSettings
+from assay.values import Chunk
 
 Ints = NDArray[np.int64]
 
@@ -251,9 +254,6 @@ def narrowed(joined: Vectors, texts: TokenBags, dimension: int) -> Vectors:
     return narrow
 
 
-_K1, _B = 1.2, 0.75  # BM25's usual constants
-
-
 @dataclass(frozen=True, slots=True)
 class Score:
     """One system on the held-out pairs: mean reciprocal rank with its 95% interval."""
@@ -305,17 +305,9 @@ def reciprocal_ranks(scores: Vectors) -> NDArray[np.float64]:
 
 def bm25(queries: Sequence[str], answers: Sequence[str]) -> Vectors:
     """Return the BM25 scores of all queries and answers."""
-    bags = [Counter(terms(answer)) for answer in answers]
-    lengths = np.array([sum(bag.values()) for bag in bags], dtype=np.float32)
-    norms = _K1 * (1 - _B + _B * lengths / max(float(lengths.mean()), 1e-9))
-    columns: dict[str, NDArray[np.float32]] = {}
-    for term in {term for query in queries for term in terms(query)}:
-        counts = np.array([bag[term] for bag in bags], dtype=np.float32)
-        holders = int((counts > 0).sum())
-        weight = np.log1p((len(bags) - holders + 0.5) / (holders + 0.5))
-        columns[term] = (weight * counts * (_K1 + 1) / (counts + norms)).astype(np.float32)
-    nothing = np.zeros(len(answers), dtype=np.float32)
-    return np.stack([sum((columns[term] for term in terms(query)), nothing) for query in queries])
+    chunks = [Chunk(str(number), answer) for number, answer in enumerate(answers)]
+    held = Snapshot.of(chunks, np.zeros((len(chunks), 1), dtype=np.float32))
+    return np.stack([retrievers.bm25(held, match(held, terms(query)), BODY_ALONE) for query in queries])
 
 
 def _score(system: str, scores: Vectors, agreement: float | None) -> Score:

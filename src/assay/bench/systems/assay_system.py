@@ -43,7 +43,7 @@ class AssaySystem:
             from assay.operations.describe_index import take_descriptions
 
             (self._workspace,) = take_descriptions([self._workspace])
-        searcher = self._workspace.searcher
+        searcher = self._workspace.corpus_search
         if folder is not None:
             made = bool(self._workspace.report.changed or self._workspace.report.rebuilt_because)
             self.built_s = build_seconds(folder, time.perf_counter() - started, made=made)

@@ -25,7 +25,7 @@ from assay.io.files import replacing
 from assay.protocols import Encoder, Searcher, Vectors
 from assay.search.filters import filter_mask
 from assay.search.question import understand
-from assay.search.retrievers import FieldWeights, bm25, exhaustive, match
+from assay.search.retrievers import BODY_ALONE, bm25, exhaustive, match
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk, Hit, Query
 
@@ -71,7 +71,6 @@ def _filter_snapshot(chunks: Sequence[Chunk]) -> Snapshot:
 
 Scores = NDArray[np.float32]
 
-_BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
 _WORD = re.compile(r"\b\w\w+\b")
 
 
@@ -88,7 +87,7 @@ class Bm25System:
         chunks = chunks_of(corpus)
         held = Snapshot.of(chunks, np.zeros((len(chunks), 1), dtype=np.float32))
         filters = ChunkFilters(corpus, chunks)
-        return _Ranked(chunks, lambda text: bm25(held, match(held, understand(text).terms), _BODY), filters)
+        return _Ranked(chunks, lambda text: bm25(held, match(held, understand(text).terms), BODY_ALONE), filters)
 
 
 class BagOfWordsSystem:
