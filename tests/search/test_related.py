@@ -194,7 +194,7 @@ def test_receivers_are_resolved_in_many_languages(linked_snapshot_of):
         line = 1 + next(n for n, text in enumerate(files[cart].split("\n")) if "dd(" in text)
         found = related_code(snapshot, cart, line, 10)
         assert [place.symbol.rpartition(".")[2] for place in found.groups["callers"]] == ["buy"], language
-        assert [(p.name.rpartition(".")[2], p.among) for p in found.groups["callees"]] == [("check", 1)], language
+        assert [(p.symbol.rpartition(".")[2], p.among) for p in found.groups["callees"]] == [("check", 1)], language
         assert len(references_at(snapshot, cart, line)) == 1, language
 
 
