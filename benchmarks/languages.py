@@ -110,7 +110,7 @@ def row_of(column: str, texts: list[str], asked: list[JudgedQuery], opened: dict
 
 def answer_to(text: str, one: JudgedQuery, opened: dict[str, Workspace]) -> JointAnswer:
     """Return the answer to a question in other words, asked where the judged one is."""
-    return joint_answer(joint_searches([opened[one.repository]]), [replace(one.query, text=text)], FOUND)
+    return joint_answer(joint_searches([opened[one.repository]]), [replace(one.query, text=text)], FOUND, rooted=False)
 
 
 def spans(found: JointAnswer) -> Iterator[Span]:

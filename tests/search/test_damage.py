@@ -36,7 +36,7 @@ def opened(tmp_path_factory):
 
 
 def answers(workspace):
-    found = joint_answer(joint_searches([workspace]), QUESTIONS, 10)
+    found = joint_answer(joint_searches([workspace]), QUESTIONS, 10, rooted=False)
     with workspace.guard.reading():
         return found, related_code(workspace.snapshot, "arrays.py", 44, 10)
 

@@ -68,7 +68,7 @@ def settings(root: Path, tmp_path: Path) -> Settings:
 
 
 def answer(workspace: Workspace) -> JointAnswer:
-    return joint_answer(joint_searches([workspace]), [QUERY], 5)
+    return joint_answer(joint_searches([workspace]), [QUERY], 5, rooted=False)
 
 
 def symbols(workspace: Workspace) -> list[str]:

@@ -179,7 +179,7 @@ def test_an_answer_is_code_that_opens_in_an_editor_and_says_why(visit, site):
 def test_exact_texts_and_expressions_list_every_line_by_file(visit):
     seen = visit('?q="create a directory"')
     seen.page.get_by_role("heading", name="3 matches in 1 file").wait_for()
-    lines = seen.page.locator(".in-file")
+    (lines := seen.page.locator(".in-file")).locator("mark").last.wait_for()
     assert lines.locator("h2").all_text_contents() == ["shop/folders.py"]
     assert {text.lower() for text in lines.locator("mark").all_text_contents()} == {"create a directory"}
     lit = "[...document.querySelectorAll('#modes :checked, #ways [aria-pressed=true]')].map((e) => e.value || e.title)"

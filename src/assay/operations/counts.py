@@ -45,10 +45,8 @@ class FacetCounts:
 def facets(request: Facets, roots: Roots) -> FacetCounts:
     """Count what some questions find, in one place or in every root that is kept: all that filters alone keep."""
     scope = scope_of(roots, request)
-    by_filter = [
-        query.reads_text or not query_words(text).by_meaning
-        for query, text in zip(scope.queries, request.texts, strict=True)
-    ]
+    pairs = zip(scope.queries, request.texts, strict=True)
+    by_filter = [query.reads_text or not query_words(text).by_meaning for query, text in pairs]
     counts = _all_counts(scope) if all(by_filter) else (Counter[str](),) * 3
     if is_complete := any(counts):
         counted = counts[0].total()
@@ -69,12 +67,10 @@ def _all_counts(scope: Scope) -> tuple[Counter[str], ...]:
         for member in search.members:
             with search.corpus_search.guard.reading():
                 masks = [filter_mask(member.snapshot, query) for query in scope.queries]
-            kept = np.logical_or.reduce(
-                [np.ones(member.snapshot.size, bool) if mask is None else mask for mask in masks]
-            )
-            for count, more in zip(
-                counts, ({member.name: int(kept.sum())}, *holdings(member.snapshot, kept)), strict=True
-            ):
+            everything = np.ones(member.snapshot.size, bool)
+            kept = np.logical_or.reduce([everything if mask is None else mask for mask in masks])
+            here = ({member.name: int(kept.sum())}, *holdings(member.snapshot, kept))
+            for count, more in zip(counts, here, strict=True):
                 count.update(more)
     return counts
 

@@ -89,9 +89,8 @@ class FoundUnit:
     @property
     def chunk(self) -> Chunk:
         """The unit as what searches it has it, for what chooses among its lines."""
-        return Chunk(
-            f"{self.path}:{self.start_line}-{self.end_line}", **{name: getattr(self, name) for name in _OF_CHUNK}
-        )
+        name = f"{self.path}:{self.start_line}-{self.end_line}"
+        return Chunk(name, **{name: getattr(self, name) for name in _OF_CHUNK})
 
 
 @answer_type

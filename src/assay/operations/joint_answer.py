@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
-from assay.operations.workspace import CorpusAnswer, JointSearch, hits_by_depth, read_queries
+from assay.operations.workspace import CorpusAnswer, JointSearch, Listing, hits_by_depth, one_list, read_queries
 from assay.search.filters import filter_mask, reading_order
 from assay.search.query_filters import query_words
 from assay.search.translation import unread_note
@@ -85,12 +84,7 @@ class JointAnswer:
 
 
 def joint_answer(
-    searches: Sequence[JointSearch],
-    queries: Sequence[Query],
-    limit: int,
-    *,
-    rooted: bool = False,
-    listed: Callable[[Sequence[Sequence[Hit]]], list[Hit]] = lambda blocks: [*chain.from_iterable(blocks)],
+    searches: Sequence[JointSearch], queries: Sequence[Query], limit: int, listed: Listing = one_list, *, rooted: bool
 ) -> JointAnswer:
     """Ask every query what some searches search, and return one answer; their probabilities compare as they are.
 
@@ -104,8 +98,8 @@ def joint_answer(
         return answers[-1].hits
 
     size = sum(each.corpus_search.snapshot.size for each in searches)
-    blocks = hits_by_depth(ask, size, lambda blocks: len(listed(blocks)) >= limit)
-    return replace(answers[0], hits=tuple(listed(blocks)[:limit]))
+    hits = hits_by_depth(ask, size, limit, listed)
+    return replace(answers[0], hits=tuple(hits))
 
 
 def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: int, *, rooted: bool) -> JointAnswer:

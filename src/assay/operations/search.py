@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, replace
-from itertools import chain
 from threading import Lock
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from assay.operations.joint_answer import JointAnswer, joint_answer
 from assay.operations.requests import UNBOUNDED, Question, Search
 from assay.operations.roots import Roots, check_globs
 from assay.operations.sizing import TELLING, Size, cost, one_of_each_unit, sized, text_cost
-from assay.operations.workspace import DEPTHS, JointSearch, joint_searches
+from assay.operations.workspace import DEPTHS, JointSearch, joint_searches, one_list
 from assay.protocols import is_quick
 from assay.search.display import grouped, worth_showing
 from assay.search.display import terms_to_mark as terms_asked
@@ -143,7 +142,7 @@ def _named(problems: Sequence[Problem]) -> list[str]:
 
 def _answer(scope: Scope, limit: int, request: Search) -> JointAnswer:
     def listed(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
-        hits = grouped(*blocks) if request.group else [*chain.from_iterable(blocks)]
+        hits = grouped(*blocks) if request.group else one_list(blocks)
         return one_of_each_unit(hits, scope.snapshots)
 
     found = joint_answer(scope.searches, scope.queries, limit, rooted=not scope.root, listed=listed)

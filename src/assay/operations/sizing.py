@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import accumulate
@@ -21,7 +22,7 @@ import numpy as np
 
 from assay.corpus.blocks import lines_of
 from assay.errors import InputError
-from assay.operations.hits import FoundUnit, is_within, record, unit_text
+from assay.operations.hits import FoundUnit, record, unit_text
 from assay.operations.requests import Detail
 from assay.search.display import cut, telling
 from assay.search.reference_table import numbers_in
@@ -113,15 +114,17 @@ def _matching(chunk: Chunk, query: Query) -> list[int]:
     return lines_matching(chunk, query)
 
 
-def one_of_each_unit(hits: Iterable[Hit], snapshots: Mapping[str, Snapshot]) -> list[Hit]:
+def one_of_each_unit(hits: Sequence[Hit], snapshots: Mapping[str, Snapshot]) -> list[Hit]:
     """Return hits without further pieces of a unit that a better one stands for."""
-    units: dict[tuple[str, str], list[Chunk]] = {}
+    of_file = Counter((hit.chunk.root, hit.chunk.path) for hit in hits)
+    units = defaultdict[tuple[str, str], list[tuple[int, int]]](list)
     kept = []
     for hit in hits:
-        of_file = units.setdefault((hit.chunk.root, hit.chunk.path), [])
-        if not any(is_within(hit.chunk, unit) for unit in of_file):
-            of_file.append(whole(hit.chunk, snapshots[hit.chunk.root]))
+        chunk, file = hit.chunk, (hit.chunk.root, hit.chunk.path)
+        if not any(first <= chunk.start_line and chunk.end_line <= last for first, last in units[file]):
             kept.append(hit)
+            if of_file[file] > 1:
+                units[file].append(lines_of_unit(chunk, snapshots[chunk.root]))
     return kept
 
 
@@ -165,12 +168,22 @@ def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:
 
 def whole(chunk: Chunk, snapshot: Snapshot) -> Chunk:
     """Return the function that a chunk is a piece of, or the chunk itself; functions inside it are part of it."""
-    if chunk.kind not in _PIECES or not chunk.symbol:
+    first, last = lines_of_unit(chunk, snapshot)
+    if (first, last) == (chunk.start_line, chunk.end_line):
         return chunk
+    text = text_of_lines(snapshot, _file(snapshot, chunk.path).numbers, first, last)
+    return replace(chunk, id=f"{chunk.path}:{first}-{last}", start_line=first, end_line=last, text=text)
+
+
+def lines_of_unit(chunk: Chunk, snapshot: Snapshot) -> tuple[int, int]:
+    """Return the first and the last line of the function that a chunk is a piece of, or of the chunk itself."""
+    own = (chunk.start_line, chunk.end_line)
+    if chunk.kind not in _PIECES or not chunk.symbol:
+        return own
     file = _file(snapshot, chunk.path)
     named = (snapshot.chunk(number) for number in file.numbers_of(chunk.symbol))
     if sum(piece.parent == chunk.parent for piece in named) < 2:
-        return chunk
+        return own
     name = f"{chunk.parent}.{chunk.symbol}" if chunk.parent else chunk.symbol
     around = [
         (last - first, first, last)
@@ -178,10 +191,7 @@ def whole(chunk: Chunk, snapshot: Snapshot) -> Chunk:
         if full == name and first <= chunk.end_line and chunk.start_line <= last
     ]
     size, first, last = min(around, default=(0, 0, 0))
-    if size <= chunk.end_line - chunk.start_line or size >= LONGEST_UNIT:
-        return chunk
-    text = text_of_lines(snapshot, file.numbers, first, last)
-    return replace(chunk, id=f"{chunk.path}:{first}-{last}", start_line=first, end_line=last, text=text)
+    return (first, last) if chunk.end_line - chunk.start_line < size < LONGEST_UNIT else own
 
 
 @dataclass(slots=True)

@@ -105,13 +105,19 @@ DEPTHS = (30, 200, 1000)
 """How many hits a first search finds, which reads as many texts and orders them, and how many each deeper one."""
 
 
-def hits_by_depth(
-    ask: Callable[[int], Sequence[Hit]], size: int, is_enough: Callable[[Sequence[Sequence[Hit]]], bool]
-) -> list[list[Hit]]:
+Listing = Callable[[Sequence[Sequence[Hit]]], list[Hit]]
+
+
+def one_list(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Return the hits of a first search and those of each deeper one as they are."""
+    return list(chain.from_iterable(blocks))
+
+
+def hits_by_depth(ask: Callable[[int], Sequence[Hit]], size: int, limit: int, listed: Listing = one_list) -> list[Hit]:
     """Return the hits of a first search, then what each deeper one finds beside them, until there are enough.
 
     How much is asked for thus never changes an order. `ask` finds so many hits among `size` chunks; what a deeper
-    search adds scores at most as much as the last before it.
+    search adds scores at most as much as the last before it. `listed` makes one list of all of them.
     """
     blocks, known, least = list[list[Hit]](), set[tuple[str, str]](), inf
     for depth in DEPTHS:
@@ -120,9 +126,10 @@ def hits_by_depth(
         blocks.append([replace(hit, score=least) if hit.score > least else hit for hit in more])
         least = min([least, *(hit.score for hit in blocks[-1])])
         known |= {(chunk.root, chunk.id) for hit in found for chunk in (hit.chunk, *hit.others)}
-        if size <= depth or is_enough(blocks):
+        hits = listed(blocks)
+        if size <= depth or len(hits) >= limit:
             break
-    return blocks
+    return hits[:limit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +186,7 @@ class CorpusSearch:
                     again = depth > DEPTHS[0]
                     return self._found(read[one], corrected[one], depth, reranked=reranked)[0] if again else first[at]
 
-                blocks = hits_by_depth(ask, self.snapshot.size, lambda blocks: sum(map(len, blocks)) >= k)
-                return list(chain.from_iterable(blocks))[:k]
+                return hits_by_depth(ask, self.snapshot.size, k)
 
             return list(map(hits_of, range(len(queries))))
 
