@@ -436,8 +436,8 @@ def _command_of(name: str, request: type[Request], example: str) -> Callable[[],
         from assay.operations.hits import as_text
         from assay.operations.local_roots import root_and_file
 
-        root, inside = root_and_file(given.path)
-        asked = replace(given.asked, path=given.path if inside else "", budget=given.budget or UNBOUNDED)
+        root, _ = root_and_file(given.path)
+        asked = replace(given.asked, path=given.path, budget=given.budget or UNBOUNDED)
         (operation,) = (each for each in OPERATIONS if each.name == name)
         with _opened([root], given.chosen) as roots:
             answer = operation.run(asked, roots)
