@@ -105,9 +105,9 @@ async function answer({ began, further = false }) {
     of("found").hidden = false;
     nearby(mine);
     results.show(told, mine, { further, does });
+    filters.show(mine);
     if (!further) await beside(told, mine);
     if (mine !== state) return;
-    filters.show(mine);
     facts();
     if (!further) place(mine);
     if (!further) facets.show(mine, root());
