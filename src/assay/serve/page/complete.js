@@ -48,15 +48,17 @@ function handled(key) {
 
 async function offer(box) {
   const mine = (asked += 1);
+  at = -1;
   const before = box.value.slice(0, box.selectionStart);
   const typed = VALUE.exec(before);
   const found = typed && typed[1] in keysOf() ? typed : null;
   const keys = found ? [] : keysFor(before);
   const made = found ? await valuesFor(found[1], found[2] ?? found[3], before) : [...keys, ...(await namesFor(before))];
   if (mine !== asked || document.activeElement !== box) return;
+  const chosen = options[at]?.text; // while this was asked
   options = made.slice(0, MOST);
   inWord = Boolean(found) || keys.length > 0;
-  at = -1;
+  at = options.findIndex(({ text }) => text === chosen);
   draw();
 }
 
