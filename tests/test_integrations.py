@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import assay as package
+from git_repositories import commit, git
 
 yaml = pytest.importorskip("yaml", reason="PyYAML reads the files of actions and hooks")
 
@@ -20,7 +21,10 @@ ACTION = ROOT / "integrations" / "github-action" / "action.yml"
 TRUTH = """{"type": "query", "id": "again", "text": "deliver a message again when the server is busy"}
 {"type": "judgment", "query_id": "again", "target": "mail/send.py::send_mail", "grade": 1}
 """
-INPUT = re.compile(r"\$\{\{ inputs\.([a-z-]+) \}\}")
+MORE = """{"type": "query", "id": "valid", "text": "which mailbox is valid"}
+{"type": "judgment", "query_id": "valid", "target": "mail/address.py::Address.is_valid", "grade": 1}
+"""
+INPUT = re.compile(r"\$\{\{ inputs\.([a-z-]+)(?: \|\| github\.event\.pull_request\.base\.sha)? \}\}")
 Ran = subprocess.CompletedProcess[str]
 
 
@@ -70,7 +74,16 @@ def test_the_action_measures_passes_or_fails_and_says_where_the_report_is(enviro
     assert "::" not in Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
     assert (project / "second" / "report.html").exists()
     (project / "mail" / "send.py").unlink()
-    assert act(environment, project, truth="questions.jsonl").returncode == 1, "a place of the truth is gone"
+    assert act(environment, project, truth="questions.jsonl").returncode == 2, "every place of the truth is gone"
+
+
+def test_a_pull_request_is_compared_with_its_base(environment: dict[str, str], project: Path):
+    base = commit(project, {"mail/__init__.py": ""}) if git(project, "init", "--quiet") == "" else ""
+    (project / "questions.jsonl").write_text(TRUTH + MORE)
+    commit(project, {"mail/send.py": (project / "mail" / "send.py").read_text().replace("send_mail", "f")})
+    done = act(environment, project, truth="questions.jsonl", baseline=base)
+    assert (done.returncode, "::error title=Search quality::a right place" in done.stdout) == (1, True), done.stdout
+    assert act(environment, project, truth="questions.jsonl", baseline="none").returncode == 1, "truth check says so"
 
 
 def test_the_action_takes_no_code_from_its_inputs(environment: dict[str, str], project: Path):

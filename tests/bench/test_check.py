@@ -13,7 +13,8 @@ from assay.corpus.patches import Hunk
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.truth.target_places import Drift, TruthCheck, _find_place, check, follow, repinned, resolved
+from assay.truth.target_places import resolved
+from assay.truth.truth_check import Drift, TruthCheck, _find_place, check, follow, repinned
 from assay.values import Chunk, Judgment, Problem, Query
 from git_repositories import commit, git, repository
 
@@ -179,7 +180,7 @@ def test_a_query_without_answers_left_is_left_out_and_hidden_lines_follow(checko
     assert [query.id for query in new.queries] == ["2", "3"]
     assert [each.target for each in new.judgments] == ["mail.py:21-27"]
     assert new.hidden == ("mail.py:6-6",)
-    with pytest.raises(InputError, match="nothing to pin again"):
+    with pytest.raises(InputError, match="nothing to follow"):
         repinned(truth, TruthCheck(1))
 
 

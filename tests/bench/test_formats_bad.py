@@ -135,8 +135,8 @@ def test_hidden_lines_and_documents_that_cannot_be_are_told(tmp_path: Path):
     head = record("truth", hidden=["../a.py:1-2", "/etc/passwd", "b.py:2-1", "c.py::f", "a.py:1-2"])
     (tmp_path / "a.jsonl").write_text(records(head))
     reading = truth_formats.read(tmp_path / "a.jsonl")
-    assert len(reading.problems) == 4
-    assert reading.truth.hidden == ("a.py:1-2",)
+    assert len(reading.problems) == 3
+    assert reading.truth.hidden == ("c.py::f", "a.py:1-2")
     documents = [record("document", id=name, text="x", path=name) for name in ("d:7", "a::b", "", "d", "d")]
     (tmp_path / "a.jsonl").write_text(records(*documents, judgment("d"), judgment("e")))
     reading = truth_formats.read(tmp_path / "a.jsonl")

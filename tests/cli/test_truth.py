@@ -78,12 +78,13 @@ def test_drift_is_told_and_followed(assay, project: Path, truth: Path, checkout:
     assert (ran.status, ran.out.splitlines()) == (
         0,
         [
-            "set.csv:3: web/router.js:2-4: changed, now web/router.js:2-4",
             f"2 queries, 3 targets: 0 problems at {checkout[:12]}",
-            f"1 moved, 1 changed between {checkout[:12]} and HEAD {now[:12]} (--fix OUT follows them)",
+            f"1 moved, 1 changed between {checkout[:12]} and HEAD {now[:12]} (-v lists them, --fix OUT follows them)",
         ],
     )
-    assert "moved to mail/send.py:7-13" in assay(*CHECK, "-v").out
+    listed = assay(*CHECK, "-v").out
+    assert "moved to mail/send.py:7-13" in listed
+    assert "set.csv:3: web/router.js:2-4: changed, now web/router.js:2-4\n" in listed
     assert assay(*CHECK, "--fix", "fixed.csv").status == 0
     assert Path("fixed.csv").read_text() == CSV.replace("6-12", "7-13")
     assert json.loads(Path("fixed.meta.json").read_text()) == {"repo": "o/n", "commit": now}

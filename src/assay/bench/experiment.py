@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -22,10 +22,11 @@ from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, is_run, 
 from assay.bench.ask_worker import Contender, ask_in_turn
 from assay.bench.bench_report import overview_of, report_of
 from assay.bench.gates import Gates
-from assay.bench.matrix import BenchPlan, SystemSpec
+from assay.bench.matrix import BenchPlan, SetSpec, SystemSpec
 from assay.bench.query_sets import JudgedSet, Prepared, Unseen, judge_unseen, prepare
-from assay.bench.results import MeasuredCell, MeasuredSet, Results, comparisons
-from assay.errors import AssayError, InputError, MissingExtra
+from assay.bench.results import MeasuredCell, MeasuredSet, Results, comparisons, rank_of
+from assay.corpus.git import answer
+from assay.errors import AssayError, InputError, MissingExtra, counted
 from assay.io import files
 from assay.io.fields import as_json
 from assay.io.files import claim_folder, refuse_links_in
@@ -36,7 +37,7 @@ from assay.runs.record import digest
 
 RESULTS = "results.json"
 _WRITTEN = frozenset(
-    ".gitignore results.json RESULTS.md report.html report.json index.html runs runs.old truth unseen".split()
+    ".gitignore results.json RESULTS.md report.html report.json index.html baseline runs runs.old truth unseen".split()
 )
 _TOLD = 3
 """Problems of a set that are told one by one."""
@@ -93,9 +94,51 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
         comparisons=(),
         asked=tuple((each.set, each.system) for each in cells if each.system in asked),
     )
+    for line in _never_right([cell for cell in cells if cell.system in asked], sets):
+        setting.say(line)
     measured = setting.gates.compared(concluded(measured, all_pairs=plan.all_pairs))
     write(measured, setting.out, setting.say, earlier)
     return measured
+
+
+def measured_at(plan: BenchPlan, setting: Setting, commit: str) -> Results:
+    """Measure the sets that follow their files as these were at a commit, in a folder of the run."""
+    sets = tuple(replace(each, at=_commit_of(each, commit)) for each in plan.sets)
+    setting.say(f"measuring the baseline at {sets[0].at[:12]}")
+    found = run(replace(plan, sets=sets), replace(setting, out=setting.out / "baseline", gates=Gates()))
+    if not any(of.follows for of in found.sets.values()):
+        raise InputError(
+            f"--baseline {commit}: every question is about a commit of its own, so that nothing would differ; "
+            "assay truth mine --follow asks questions that follow the files"
+        )
+    return found
+
+
+def _commit_of(spec: SetSpec, commit: str) -> str:
+    folder = spec.corpus or Path()
+    found = answer(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
+    if not found:
+        raise InputError(
+            f"--baseline {commit}: no such file, and '{folder}' has no such commit; give a results.json, "
+            "or fetch the commit (actions/checkout: fetch-depth: 0)"
+        )
+    return found
+
+
+def _never_right(cells: Sequence[MeasuredCell], sets: Mapping[str, MeasuredSet]) -> Iterator[str]:
+    """Yield one line for each system that answered and was never right."""
+    for cell in cells:
+        asked = sets[cell.set].queries
+        right = {target.place: query for query in asked for target in query.expected if target.grade > 0}
+        shown = [answers for answers in cell.answers if answers]
+        if shown and not any(
+            rank_of(answers, [target.place for target in query.expected if target.grade > 0])
+            for query, answers in zip(asked, cell.answers, strict=True)
+        ):
+            yield (
+                f"{cell.system} on {cell.set}: {counted(len(shown), 'query')} answered, never right; it names places "
+                f"as '{shown[0][0]}', right is '{next(iter(right), 'nothing')}'"
+            )
 
 
 def _useless(answers: Mapping[str, SystemAnswer], preparation: Preparation) -> str:

@@ -38,6 +38,8 @@ from assay.runs.options import GateOptions
 
 MOST = 10
 """Questions of a kind that are listed, and annotations of a kind that GitHub shows."""
+OF_A_CHANGE = 0.01
+"""The chance below which a loss counts that a change of the files made: a gate of each change must be able to pass."""
 _Asked = tuple[str, str, int]
 """Unit, text, and how many queries before it have that text."""
 
@@ -112,6 +114,17 @@ def unmeasured(results: Results) -> Iterator[str]:
             yield f"{system} answered nothing of {name}, so its gates do not hold"
 
 
+def blind(results: Results) -> Iterator[str]:
+    """Yield one line where no set follows the files: no change of them can fail a gate."""
+    pinned = {of.commit: of.behind for of in results.sets.values() if of.behind is not None}
+    if pinned and len(pinned) == len({of.commit for of in results.sets.values()}):
+        commit, behind = max(pinned.items(), key=lambda each: each[1])
+        yield (
+            f"every question is about {commit[:12]}, {counted(behind, 'commit')} behind HEAD: no change since can fail "
+            "this gate; assay truth mine --follow asks questions that follow the files"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Gates:
     """What a run has to reach."""
@@ -121,25 +134,41 @@ class Gates:
     fail_if_worse: bool = False
     """Whether a significant loss against the baseline is a failure."""
     file: str = ""
-    """Where the baseline was read."""
+    """Where the baseline was read, or the commit that it is."""
+    commit: str = ""
+    """The commit that is to be measured as the baseline."""
 
     def compared(self, results: Results) -> Results:
         """Return results with what changed since the baseline, if there is one."""
         if self.baseline is None:
             return results
         before = self.baseline
+        _check_version(results, before)
         commits = {name: of.commit for name, of in before.sets.items() if of.commit and name in results.sets}
         version, found = before.manifest.versions.get("assay", ""), tuple(changes(results, before))
         return replace(results, against=BaselineChanges(self.file, before.manifest.when, version, commits, found))
 
 
+def _check_version(results: Results, before: Results) -> None:
+    """Refuse a baseline of another version for questions that follow the files: what changed would be of either."""
+    now, then = (each.manifest.versions.get("assay", "") for each in (results, before))
+    following = [name for name, of in results.sets.items() if of.follows]
+    if now != then and following:
+        raise InputError(
+            f"the baseline of {following[0]} was measured by Assay {then}, this is {now}: measure it again, "
+            "or give a commit as --baseline"
+        )
+
+
 def gates_of(options: GateOptions, names: Sequence[str] = ()) -> Gates:
     """Read what was asked for on the command line, before anything is measured."""
     floors = tuple(floor(each, names) for each in options.floors)
-    if options.fail_if_worse and options.baseline is None:
-        raise InputError("--fail-if-worse needs --baseline FILE: the results.json of an earlier run")
-    baseline = load(options.baseline) if options.baseline else None
-    return Gates(floors, baseline, options.fail_if_worse, str(options.baseline or ""))
+    asked = options.baseline
+    if options.fail_if_worse and not asked:
+        raise InputError("--fail-if-worse needs --baseline: the results.json of an earlier run, or a commit")
+    is_file = bool(names) or Path(asked).suffix == ".json" or Path(asked).exists()
+    baseline = load(Path(asked)) if asked and is_file else None
+    return Gates(floors, baseline, options.fail_if_worse, asked, "" if is_file else asked)
 
 
 def failures(results: Results, gates: Gates, say: Say) -> list[str]:
@@ -152,6 +181,8 @@ def failures(results: Results, gates: Gates, say: Say) -> list[str]:
             failed.append(f"significantly worse than the baseline: {summary_of(change)}")
     if gates.floors or gates.fail_if_worse:
         failed += unmeasured(results)
+        for line in blind(results):
+            say(line)
     for line in failed:
         say(line)
     return failed
@@ -229,21 +260,28 @@ def changes(results: Results, baseline: Results) -> list[GateChange]:
     columns = [tuple(np.array([each[side].value for each in both]) for side in (1, 0)) for _, both in pairs]
     chances = holm([randomisation(now, was, seed=seed) for now, was in columns])
     item = "task" if about.kind == "ranking" else "query"
-    return [_change(cell, both, measure, item, float(p)) for (cell, both), p in zip(pairs, chances, strict=True)]
+    return [
+        _change(cell, both, (measure, item, results.sets[cell.set].follows), float(p))
+        for (cell, both), p in zip(pairs, chances, strict=True)
+    ]
 
 
 def _change(
-    cell: MeasuredCell, both: Sequence[tuple[_Answered, _Answered]], measure: str, item: str, p: float
+    cell: MeasuredCell, both: Sequence[tuple[_Answered, _Answered]], about: tuple[str, str, bool], p: float
 ) -> GateChange:
-    """Return what became of one cell, with its questions by whether they fell or rose."""
+    """Return what became of one cell, with its questions by whether they fell or rose.
+
+    `about` is the measure, what is counted, and whether the questions follow the files.
+    """
+    measure, item, follows = about
     before, now = (sum(each[side].value for each in both) / len(both) for side in (0, 1))
     sign = -1 if measure.startswith(("lines@", "tokens@")) else 1
     gains = [sign * (new.value - old.value) for old, new in both]
     order = sorted(range(len(both)), key=lambda at: -abs(gains[at]))
     fell, rose = (tuple(_move(*both[at]) for at in order if side * gains[at] > 0) for side in (-1, 1))
     rejudged = sum(old.query.expected != new.query.expected for old, new in both)
-    worse = sign * (now - before) < 0 and p < CHANCE
-    counts = (len(both), p, worse, item, rejudged)
+    worse = sign * (now - before) < 0 and p < (OF_A_CHANGE if follows else CHANCE)
+    counts = (len(both), p, worse, item, 0 if follows else rejudged)
     return GateChange(cell.set, cell.system, measure, before, now, *counts, fell, rose)
 
 

@@ -49,6 +49,8 @@ class SetSpec:
     """The format of the ground truth, where its name does not tell."""
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """What others published of their systems, by measure and system."""
+    at: str = ""
+    """The commit at which a set is asked that is about none; empty for the files as they are."""
 
 
 @dataclass(frozen=True, slots=True)

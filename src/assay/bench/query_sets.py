@@ -14,11 +14,12 @@ from assay.bench.results import UnseenCounts
 from assay.bench.system import SystemCorpus, cached, checkout_of, corpus_of, lines_of, text_of
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.corpus.walk import OWN_REPORTS, OWN_TRUTH
-from assay.errors import InputError
+from assay.errors import InputError, counted
 from assay.io.files import write_rows
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.protocols import Progress, Say
 from assay.truth import truth_formats
+from assay.truth.following import UNDOCUMENTED
 from assay.truth.formats.shared import about_file, place_of
 from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Qrels, Truth, TruthFile, qrels_of
@@ -44,6 +45,8 @@ class Prepared:
     """Those of them whose places the corpus does not have."""
     ids: Mapping[str, str] = field(default_factory=dict)
     """Of documents, the id by the path of the file."""
+    is_pinned: bool = False
+    """Whether it is about one commit, whatever came after."""
 
     def truth_span(self, span: Span) -> Span:
         """Return a result as the ground truth names it: the file of a document by the document's id."""
@@ -54,20 +57,26 @@ def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -
     """Read or mine a ground truth and pin its corpus; what is mined is written below `out`, to be looked at."""
     reading = _truth(spec, out, say, watch)
     _check_state(reading.truth, spec)
+    is_pinned = bool(reading.truth.commit)
     truth = replace(reading.truth, name=spec.name, queries=tuple(_completed(reading.truth)))
+    truth = replace(truth, commit=truth.commit or spec.at)
     corpus = corpus_of(truth, checkout_of(truth, spec.corpus), cached(), without=_told_in(spec, out))
     if truth.commit and not corpus.commit and not truth.documents:
         say(f"{spec.name}: its corpus is not a git repository; make sure that it holds commit {truth.commit[:12]}")
-    lines = resolved(replace(reading, truth=replace(truth, commit="")), corpus.root)  # which is at that commit
+    at_corpus = replace(reading, truth=replace(truth, commit=""))  # which is at that commit
+    lines = resolved(at_corpus, corpus.root, follow=not is_pinned)
+    if lines.moved:
+        moved = counted(len(lines.moved), "right place")
+        say(f"{spec.name}: {moved} moved to another file; assay truth check --fix writes down where")
     right = qrels_of(lines.truth, lines.where)
     if reading.as_published:
         right = placed_in(right, corpus.root)
     ids = {document.path: document.id for document in corpus.documents}
     missing = () if reading.as_published else tuple(_missing_places(lines, corpus))
-    gone = (*lines.problems[len(reading.problems) :], *missing)
+    gone = (*lines.problems[len(reading.problems) :], *missing, *_undocumented(truth, corpus.undocumented))
     if gone and len(missing) == sum(each.grade > 0 for each in lines.truth.judgments):
         raise InputError(f"none of its right places exists in the corpus; the first: {gone[0]}")
-    return Prepared(spec, truth, corpus, right, (*lines.problems, *right.problems, *missing), gone, ids)
+    return Prepared(spec, truth, corpus, right, (*lines.problems, *right.problems, *missing), gone, ids, is_pinned)
 
 
 def _check_state(truth: Truth, spec: SetSpec) -> None:
@@ -77,6 +86,13 @@ def _check_state(truth: Truth, spec: SetSpec) -> None:
             f"'{spec.truth}' speaks of {states} commits, and a set is asked of one; "
             f"assay truth convert --split '{spec.truth}' FOLDER makes a ground truth of each"
         )
+
+
+def _undocumented(truth: Truth, symbols: Sequence[str]) -> Iterator[Problem]:
+    """Yield the questions whose documentation was taken away, by which they could be found."""
+    by_target = {each.target: each.query_id for each in truth.judgments if each.judge == "docs"}
+    for each in symbols:
+        yield Problem(f"query {by_target.get(each, '')}", f"{each}: {UNDOCUMENTED}")
 
 
 def _missing_places(reading: TruthFile, corpus: SystemCorpus) -> Iterator[Problem]:

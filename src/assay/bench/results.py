@@ -108,6 +108,10 @@ class MeasuredSet:
     unseen: UnseenCounts | None = None
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """What others published of their systems, by measure and system."""
+    behind: int | None = None
+    """Of a set that is about one commit, how many commits of the checkout came after it."""
+    follows: bool = False
+    """Whether it is about the files as they are, whatever became of them."""
 
 
 @dataclass(frozen=True, slots=True)

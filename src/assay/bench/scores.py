@@ -18,7 +18,7 @@ from assay.bench import results
 from assay.bench.answer_runs import Preparation, SystemAnswer, timings
 from assay.bench.matrix import BenchPlan, SystemSpec
 from assay.bench.query_sets import JudgedSet, Prepared
-from assay.bench.system import SystemCorpus, lines_of
+from assay.bench.system import SystemCorpus, checkout_of, lines_of
 from assay.corpus.git import answer
 from assay.corpus.outline import functions
 from assay.corpus.pinned import LINKS, changed, tree
@@ -202,7 +202,16 @@ def set_of(ready: Prepared, unseen: results.UnseenCounts | None) -> results.Meas
         corpus=ready.corpus.digest,
         unseen=unseen,
         published=ready.spec.published,
+        behind=_behind(ready) if ready.is_pinned and ready.corpus.commit else None,
+        follows=not ready.is_pinned and not ready.truth.documents,
     )
+
+
+def _behind(ready: Prepared) -> int | None:
+    """Return how many commits of the checkout came after the one that a set is about; None where nobody can say."""
+    folder = checkout_of(ready.truth, ready.spec.corpus)
+    told = answer(folder, "rev-list", "--count", f"{ready.corpus.commit}..HEAD") if folder else ""
+    return int(told) if told.isdecimal() else None
 
 
 def _head(folder: Path | None) -> str:

@@ -20,7 +20,9 @@ from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError, nearest
 from assay.measure.line_spans import Span, span_of
 from assay.protocols import Searcher
+from assay.truth.following import hidden_places
 from assay.truth.ground_truth import Truth
+from assay.truth.target_places import Places
 from assay.values import Chunk
 
 _EXTENSIONS = {"python": ".py", "javascript": ".js", "typescript": ".ts", "go": ".go", "java": ".java", "rust": ".rs"}
@@ -40,6 +42,8 @@ class SystemCorpus:
     commit: str = ""
     digest: str = ""
     """A hash of every path and content."""
+    undocumented: tuple[str, ...] = ()
+    """Symbols whose documentation was a question and is gone."""
 
 
 def cached() -> Path:
@@ -68,15 +72,16 @@ def corpus_of(truth: Truth, folder: Path | None, cache: Path, *, without: tuple[
     if truth.commit and truth.hidden and not commit:  # lines of that commit are to be blanked
         raise InputError(f"'{folder}' is not a git repository, and '{truth.name}' names commit {truth.commit[:12]}")
     left_out = tuple(sorted(_below(folder, without)))
-    if not commit and not truth.hidden and not left_out:
+    if not commit and not truth.hidden and not truth.hidden_docs and not left_out:
         return SystemCorpus(truth.name, folder.resolve(), digest=_digest(folder))
-    told = repr((str(folder.resolve()), commit, truth.hidden, left_out))
+    hidden = hidden_places(truth, Places(folder, commit, follow=True))
+    told = repr((str(folder.resolve()), commit, hidden.lines, left_out))
     key = blake2b(told.encode(errors="replace"), digest_size=8).hexdigest()
     target = cache / f"{_called(truth)}-{commit[:12] or 'files'}-{key}"
     if not commit or not target.exists():
         rmtree(target, ignore_errors=True)
-        _put(target, lambda beside: _checkout(folder, commit, truth.hidden, left_out, beside))
-    return SystemCorpus(truth.name, target, commit=commit, digest=_digest(target))
+        _put(target, lambda beside: _checkout(folder, commit, hidden.lines, left_out, beside))
+    return SystemCorpus(truth.name, target, commit=commit, digest=_digest(target), undocumented=hidden.undocumented)
 
 
 def lines_of(corpus: SystemCorpus, path: str) -> list[str]:

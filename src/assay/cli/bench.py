@@ -41,6 +41,9 @@ def run(request: BenchRequest) -> int:
             --system 'rg=cmd:rg --sort path -n -i -w -e {regex} {corpus}' \\
             --set rg.merge=10 --set rg.order=count
 
+    --baseline with a commit measures that commit, too, and compares: with --fail-if-worse it fails on a change of the
+    files that makes answers worse, if the questions follow the files (assay truth mine --follow).
+
     With --judge-unseen a judge also labels unjudged answers; figures with its labels are shown beside the others.
 
     Exits 0 if all gates hold, 1 if one does not, 2 if nothing could be measured.
@@ -55,6 +58,9 @@ def run(request: BenchRequest) -> int:
         setting = experiment.Setting(
             request.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen_of(request.judging), gate
         )
+        if gate.commit:
+            gate = replace(gate, baseline=experiment.measured_at(plan, setting, gate.commit))
+            setting = replace(setting, gates=gate)
         held = experiment.run(plan, setting, fresh=request.fresh)
     is_json = request.form == "json"
     click.echo(as_json_text(held) if is_json else _results_text(held, questions=request.verbose), nl=is_json)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.truth.audit import Audit, AuditFinding
     from assay.truth.ground_truth import Truth, TruthFile
     from assay.truth.mine import MinedTruth
-    from assay.truth.target_places import TruthCheck
+    from assay.truth.truth_check import TruthCheck
     from assay.values import Chunk
 
 
@@ -32,6 +32,9 @@ def mine(request: MineRequest) -> int:
     so what is searched cannot contain the answer. docs: the first sentence of a function's documentation is a query
     for that function. tests: the name of a test is a query for the function that it tests. The lines that contain
     such a query are hidden from every index that `assay bench` builds.
+
+    Without --follow the questions are about one commit, and measure Assay. With it they follow the files, and measure
+    what a change of these does to search: --fail-if-worse of assay bench then fails on it.
 
     REPO is a folder with its history; a shallow clone has almost none. FILE ends in .jsonl, which can hold
     everything, or in .csv.
@@ -77,14 +80,15 @@ def check(request: CheckRequest) -> int:
     """Check the ground truth in FILE, row by row, and its targets against the checkout in FOLDER.
 
     Every file, range of lines and symbol must exist at the commit that FILE is about; the work tree is not changed.
-    What moved, changed or was removed between that commit and HEAD is reported, but is not an error, because a
+    What moved, changed or was removed between that commit and HEAD is counted, but is not an error, because a
     benchmark searches that commit. --fix writes a copy that is about HEAD: it follows moved lines, and changed ones
-    as far as possible (review these), and leaves out what is gone or was wrong.
+    as far as possible (review these), and leaves out what is gone or was wrong. A FILE without a commit is about the
+    files as they are: a symbol that moved to another file is followed, and one that is gone is a problem.
 
     Exits 0 if all is well, 1 if there are problems, 2 on an error or if nothing can be used.
     """
     from assay.bench.system import checkout_of
-    from assay.truth import target_places as checks
+    from assay.truth import truth_check as checks
     from assay.truth.truth_formats import read, write
 
     reading = read(request.file, request.source)
@@ -118,7 +122,7 @@ def _check_as_json(reading: TruthFile, checked: TruthCheck) -> dict[str, Any]:
 
 def _check_text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, verbose: bool) -> Iterator[str]:
     yield from map(str, checked.problems)
-    yield from (str(drift) for drift in checked.drift if verbose or drift.state != "moved")
+    yield from (str(drift) for drift in checked.drift if verbose)
     yield from (f"{path}: changed in the work tree and not committed" for path in checked.uncommitted)
     where = f" at {checked.commit[:12]}" if checked.commit else ""
     if not checked.looked and not reading.truth.documents:
@@ -128,10 +132,11 @@ def _check_text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, ve
     if checked.drift:
         states = Counter(drift.state for drift in checked.drift)
         counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
-        hint = "" if fix else " (--fix OUT follows them)"
-        yield f"{counts} between {checked.commit[:12]} and HEAD {checked.head[:12]}{hint}"
+        hint = "" if fix else " (-v lists them, --fix OUT follows them)"
+        since = f"between {checked.commit[:12]} and HEAD {checked.head[:12]}" if checked.commit else "to another file"
+        yield f"{counts} {since}{hint}"
     if fix:
-        yield f"written to {fix}, at {checked.head[:12]}"
+        yield f"written to {fix}{f', at {checked.head[:12]}' if checked.commit else ''}"
 
 
 @command(AuditRequest, example="assay truth audit truth.jsonl --corpus checkout")

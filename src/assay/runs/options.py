@@ -74,7 +74,11 @@ class GateOptions(Request):
     floors: tuple[str, ...] = option(
         "--fail-under MEASURE=N", "Exit 1 if a figure is below N, as in MRR=0.5. Repeatable."
     )
-    baseline: Path | None = option("--baseline FILE", "Compare with FILE, an earlier results.json.")
+    baseline: str = option(
+        "--baseline FILE|COMMIT",
+        "Compare with FILE, an earlier results.json, or with COMMIT, which is measured first, by questions that follow "
+        "the files.",
+    )
     fail_if_worse: bool = flag("--fail-if-worse", "Exit 1 on a significant loss against the baseline.")
 
 

@@ -35,7 +35,8 @@ from assay.search.retrievers import Array
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
 from assay.truth.ground_truth import qrels_of
-from assay.truth.target_places import check, resolved
+from assay.truth.target_places import resolved
+from assay.truth.truth_check import check
 from assay.values import Chunk, Mode, Problem, Query
 
 _FOREIGN_PARTS = 8  # one of which each repository is searched with

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span, Unit, span_of
@@ -25,6 +25,8 @@ class Truth:
     """What the judgments speak of; empty when nobody said."""
     hidden: tuple[str, ...] = ()
     """Targets whose lines are blanked in the corpus before it is indexed: they hold the questions."""
+    hidden_docs: tuple[str, ...] = ()
+    """Symbols whose documentation is blanked likewise, wherever it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class TruthFile:
     """The line of each judgment in the file that was read, in their order; empty where they have none."""
     file: str = ""
     """The name of that file."""
+    moved: Mapping[str, str] = field(default_factory=dict)
+    """Symbols that were found in another file than the one that is written, and that file."""
     as_published: bool = False
     """Paths are matched and results are counted as the script does with which figures of this format are published."""
 

@@ -59,7 +59,7 @@ class Files:
     """The files of a folder, each parsed when it is asked for."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
         self._entries = {entry.path: entry for entry in walk(root).files}
         self._chunks: dict[str, tuple[Chunk, ...]] = {}
         self._units: dict[str, tuple[Chunk, ...]] = {}
@@ -80,7 +80,7 @@ class Files:
     def chunks(self, path: str) -> tuple[Chunk, ...]:
         """Return the chunks of a file, none where it is binary, generated or not there."""
         if path not in self._chunks:
-            text = read(self._root, self._entries[path]) if path in self._entries else None
+            text = read(self.root, self._entries[path]) if path in self._entries else None
             self._chunks[path] = parse(path, text).chunks if isinstance(text, str) else ()
         return self._chunks[path]
 
@@ -100,7 +100,7 @@ class Files:
     def line(self, path: str, number: int) -> str:
         """Return one line of a file, empty where it has no such line."""
         if path not in self._lines:
-            text = read(self._root, self._entries[path]) if path in self._entries else ""
+            text = read(self.root, self._entries[path]) if path in self._entries else ""
             self._lines[path] = text.split("\n") if isinstance(text, str) else []
         lines = self._lines[path]
         return lines[number - 1] if 0 < number <= len(lines) else ""
@@ -111,7 +111,8 @@ def units(chunks: Sequence[Chunk], *, longest: int = LONGEST) -> Iterator[Chunk]
     waiting: Chunk | None = None
     for chunk in chunks:
         if waiting is not None and _continues(waiting, chunk, longest):
-            waiting = replace(waiting, end_line=chunk.end_line, text=waiting.text + chunk.text)
+            between = "\n" * (chunk.start_line - waiting.end_line - 1)  # blank lines belong to no piece
+            waiting = replace(waiting, end_line=chunk.end_line, text=waiting.text + between + chunk.text)
             continue
         if waiting is not None:
             yield waiting
@@ -143,6 +144,8 @@ class MinedQueries:
     """The lines that hold the questions."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Why what was found did not become a query, and how often."""
+    hidden_docs: list[str] = field(default_factory=list)
+    """The symbols whose documentation holds the questions, where targets are symbols."""
 
 
 def at_most(found: list[_T], limit: int, left_out: Counter[str]) -> list[_T]:

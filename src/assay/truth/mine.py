@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,12 @@ from assay.corpus.pinned import commit_of, export, is_repository
 from assay.errors import InputError
 from assay.protocols import Progress
 from assay.truth import mine_history, mine_units
+from assay.truth.following import by_symbol
 from assay.truth.ground_truth import Truth
 from assay.truth.minable import MOST_FILES, Files, MinedQueries
 from assay.truth.mine_history import PinnedCommit
 from assay.truth.requests import SOURCES, MineOptions
+from assay.truth.target_places import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +38,44 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
     if not root.is_dir():
         raise InputError(f"'{root}' is not a folder; give the checkout to mine")
     pinned = _pinned(root, options, progress)
+    now = Places(root, "", follow=True) if options.follow else None
     found = MinedQueries()
     left_out: dict[str, Mapping[str, int]] = {}
-    with open_files(root, pinned.commit) as files:
-        paths = files.sample(options.seed)
-        asks: dict[str, Callable[[], MinedQueries]] = {
-            "history": lambda: mine_history.ask(pinned, files, options.limit),
-            "docs": lambda: mine_units.ask_docs(files, paths, options.limit, options.seed, progress),
-            "tests": lambda: mine_units.ask_tests(files, paths, options.limit, options.seed, progress),
-        }
-        for source, ask in asks.items():
-            if source in (options.sources or SOURCES):
-                told = ask()
-                left_out[source] = dict(told.left_out.most_common())
-                found.queries += told.queries
-                found.judgments += told.judgments
-                found.hidden += told.hidden
-        notes = (f"of {len(files)} files a sample of {MOST_FILES} was read",) if len(files) > MOST_FILES else ()
+    notes = list(pinned.notes)
+    for sources in (SOURCES[:1], SOURCES[1:]) if now else (SOURCES,):  # the history is about what was before it
+        if not (wanted := [source for source in sources if source in (options.sources or SOURCES)]):
+            continue
+        with open_files(root, "" if now and "history" not in wanted else pinned.commit) as files:
+            for source, told in _asked(wanted, files, pinned, options, progress):
+                each = by_symbol(told, files.root, now) if now else told
+                left_out[source] = dict(each.left_out.most_common())
+                for name in ("queries", "judgments", "hidden", "hidden_docs"):
+                    getattr(found, name).extend(getattr(each, name))
+            if len(files) > MOST_FILES:
+                notes.append(f"of {len(files)} files a sample of {MOST_FILES} was read")
     truth = Truth(
         root.name or "root",
         tuple(found.queries),
         tuple(found.judgments),
-        repository=str(root),
-        commit=pinned.commit,
+        repository="" if now else str(root),
+        commit="" if now else pinned.commit,
         hidden=tuple(found.hidden),
+        hidden_docs=tuple(found.hidden_docs),
     )
-    return MinedTruth(truth, left_out, (*pinned.notes, *notes))
+    return MinedTruth(truth, left_out, tuple(dict.fromkeys(notes)))
+
+
+def _asked(
+    sources: Sequence[str], files: Files, pinned: PinnedCommit, options: MineOptions, progress: Progress | None
+) -> Iterator[tuple[str, MinedQueries]]:
+    """Yield what each source asks."""
+    paths = files.sample(options.seed)
+    asks: dict[str, Callable[[], MinedQueries]] = {
+        "history": lambda: mine_history.ask(pinned, files, options.limit),
+        "docs": lambda: mine_units.ask_docs(files, paths, options.limit, options.seed, progress),
+        "tests": lambda: mine_units.ask_tests(files, paths, options.limit, options.seed, progress),
+    }
+    yield from ((source, asks[source]()) for source in sources)
 
 
 def _pinned(root: Path, options: MineOptions, progress: Progress | None) -> PinnedCommit:

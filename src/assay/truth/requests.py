@@ -25,6 +25,9 @@ class MineOptions(Request):
 
     sources: tuple[str, ...] = option("--from", "A source of queries. Repeatable.  [default: all]", choices=SOURCES)
     at: str = option("--at COMMIT", "Ask about the code at COMMIT, from the commits after it.")
+    follow: bool = flag(
+        "--follow", "Ask about the files as they are, now and later: targets are symbols, and no commit is pinned."
+    )
     limit: int = option("--limit N", "Most queries of each source.", least=1, default=200)
     seed: int = option("--seed N", "The random seed that draws functions and tests.", default=0)
 
@@ -48,7 +51,7 @@ class CheckRequest(Request):
     fix: Path | None = option("--fix OUT", "Write a copy of FILE whose places are right at HEAD.")
     source: str = source()
     form: str = form("text", "json")
-    verbose: bool = verbose("Show moved lines, too; show the traceback of an error.")
+    verbose: bool = verbose("Show each place that moved, changed or is gone; show the traceback of an error.")
 
 
 class AuditRequest(Request):

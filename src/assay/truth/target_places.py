@@ -1,30 +1,33 @@
-"""Find targets in a checkout at one commit, check that they exist, and follow them to another commit."""
+"""Find targets in a checkout: the lines of what they name, at a commit or in the files as they are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from assay.corpus import git_history, pinned
 from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import parse
 from assay.corpus.outline import declarations
-from assay.corpus.patches import FileChange, Hunk
 from assay.corpus.pinned import LINKS, commit_of, contents, is_repository, tree
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import as_utf8, decoded, from_utf8
 from assay.errors import InputError, nearest
 from assay.measure.line_spans import Entry, Span, Unit, span_of
-from assay.truth.ground_truth import Qrels, Truth, TruthFile
+from assay.truth.ground_truth import Qrels, TruthFile
 from assay.values import Judgment, Problem
 
 
 class Places:
-    """The files of a checkout at a commit, and where in them targets are."""
+    """The files of a checkout at a commit, and where in them targets are.
 
-    def __init__(self, root: Path, commit: str) -> None:
+    A ground truth that names no commit follows its files: a symbol that is no longer in its file is looked for in all.
+    """
+
+    def __init__(self, root: Path, commit: str, *, follow: bool = False) -> None:
         if not root.is_dir():
             raise InputError(f"'{root}' is not a folder; give the checkout with --corpus FOLDER")
         if commit and not is_repository(root):
@@ -36,6 +39,9 @@ class Places:
         self._paths = list(self._blobs) if commit else [file.path for file in walk(root).files]
         self._texts: dict[str, str | None] = {}
         self._declared: dict[str, list[tuple[int, int, str]]] = {}
+        self._follow = follow
+        self.moved: dict[str, str] = {}
+        """Symbols that were found in another file, with that file."""
 
     def load(self, paths: Iterable[str]) -> None:
         """Read several files at once, where that saves asking git for each."""
@@ -81,18 +87,38 @@ class Places:
         same = [each for each in self._paths if each.rpartition("/")[2] == name]
         return f"; did you mean '{same[0]}'?" if len(same) == 1 else ""
 
-    def _symbol(self, path: str, symbol: str) -> Span:
+    def declared(self, path: str) -> list[tuple[int, int, str]]:
+        """Return first line, last line and full name of all that a file declares."""
         if path not in self._declared:
             self._declared[path] = declared(path, self.text(path))
-        span = lines_of_symbol(path, symbol, self._declared[path])
-        if span is None:
-            names = sorted({name for _, _, name in self._declared[path]})
-            hint = f"; {nearest(symbol, names)}" if 0 < len(names) <= 20 else ""
-            raise InputError(f"no such symbol {self.when}{hint}")
-        return span
+        return self._declared[path]
+
+    def _symbol(self, path: str, symbol: str) -> Span:
+        is_there = path in self._paths or not self._follow
+        if is_there and (span := lines_of_symbol(path, symbol, self.declared(path))):
+            return span
+        if self._follow and (moved := self._elsewhere(path, symbol)):
+            self.moved[f"{path}::{symbol}"] = moved.path
+            return moved
+        names = sorted({name for _, _, name in self.declared(path)})
+        hint = f"; {nearest(symbol, names)}" if 0 < len(names) <= 20 else ""
+        raise InputError(f"no such symbol {self.when}{hint}")
+
+    def _elsewhere(self, path: str, symbol: str) -> Span | None:
+        """Return the only place of a full name in other files, of several the one in a file of the same name."""
+        own, last = PurePosixPath(path).name, re.split(r"\.|::", symbol)[-1]
+        found = [span for each in self._paths if each != path and (span := self._declared_in(each, symbol, last))]
+        same = [span for span in found if PurePosixPath(span.path).name == own]
+        best = same or found
+        return best[0] if len(best) == 1 else None
+
+    def _declared_in(self, path: str, symbol: str, last: str) -> Span | None:
+        with suppress(InputError, OSError):
+            return lines_of_symbol(path, symbol, self.declared(path)) if last in self.text(path) else None
+        return None
 
 
-def resolved(reading: TruthFile, root: Path) -> TruthFile:
+def resolved(reading: TruthFile, root: Path, *, follow: bool = False) -> TruthFile:
     """Return a ground truth of lines alone: symbols looked up at its commit; what is not there is a problem more.
 
     A hunk inside a function that the same query names as an answer is that answer, not another one.
@@ -100,7 +126,7 @@ def resolved(reading: TruthFile, root: Path) -> TruthFile:
     truth = reading.truth
     if truth.documents or not any("::" in each.target for each in truth.judgments):
         return reading
-    places = Places(root, truth.commit)
+    places = Places(root, truth.commit, follow=follow)
     places.load(each.target.partition("::")[0] for each in truth.judgments)
     functions: dict[str, list[Span]] = {}
     problems: list[Problem] = []
@@ -120,7 +146,7 @@ def resolved(reading: TruthFile, root: Path) -> TruthFile:
         kept.setdefault((each.query_id, target, each.judge), (at, replace(each, target=target)))
     rows = tuple(reading.rows[at] for at, _ in kept.values()) if reading.rows else ()
     lines = replace(truth, judgments=tuple(each for _, each in kept.values()))
-    return replace(reading, truth=lines, problems=(*reading.problems, *problems), rows=rows)
+    return replace(reading, truth=lines, problems=(*reading.problems, *problems), rows=rows, moved=places.moved)
 
 
 def placed_in(right: Qrels, root: Path) -> Qrels:
@@ -166,26 +192,6 @@ def _within(inner: Span, outer: Span) -> bool:
     return inner.path == outer.path and bool(inner.start) and outer.start <= inner.start <= inner.end <= outer.end
 
 
-MOVED, CHANGED, GONE = "moved", "changed", "gone"
-
-
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """What became of a target since the pinned commit."""
-
-    where: str
-    target: str
-    state: str
-    """`moved`, `changed` or `gone`."""
-    to: str = ""
-    """The target now; of changed lines, where what became of them lies."""
-
-    def __str__(self) -> str:
-        """Return one line for people."""
-        to = {MOVED: f" to {self.to}", CHANGED: f", now {self.to}", GONE: ""}[self.state]
-        return f"{self.where}: {self.target}: {self.state}{to}"
-
-
 def fault_of(places: Places, target: str) -> str:
     """Say why a target is not there, or nothing."""
     try:
@@ -199,171 +205,3 @@ def path_of(target: str) -> str:
     """Return the file of a target."""
     path, colons, _ = target.partition("::")
     return path if colons else span_of(target).path
-
-
-def drift_of(places: Places, head: str, targets: Mapping[str, Iterable[str]]) -> Iterator[Drift]:
-    """Yield what became of each target that is no longer where it was."""
-    changes = {
-        change.before: change for change in git_history.between(places.root, places.commit, head) if change.before
-    }
-    touched = [target for target in targets if path_of(target) in changes]
-    if not touched:
-        return
-    now = Places(places.root, head)
-    now.load(filter(None, (changes[path_of(target)].after for target in touched)))
-    lines = cache(lambda path: lines_of(now.text(path)))
-    for target in touched:
-        change = changes[path_of(target)]
-        state, to = (
-            (GONE, "") if not change.after else _symbol(now, change, target) or _moved(places, lines, change, target)
-        )
-        if state:
-            for where in targets[target]:
-                yield Drift(where, target, state, to)
-
-
-def _symbol(now: Places, change: FileChange, target: str) -> tuple[str, str] | None:
-    """Return what became of a symbol or a whole file, None for lines."""
-    path, colons, symbol = target.partition("::")
-    to = f"{change.after}::{symbol}" if colons else change.after
-    if not colons and span_of(target).start:
-        return None
-    if fault_of(now, to):
-        return GONE, ""
-    return (MOVED, to) if change.after != path else ("", "")
-
-
-def _moved(places: Places, lines: Callable[[str], Sequence[str]], change: FileChange, target: str) -> tuple[str, str]:
-    """Return what became of some lines; those that were rewritten are looked for elsewhere in their file."""
-    span = span_of(target)
-    if change.binary:
-        return GONE, ""
-    start, end, kept = follow(span, change.hunks)
-    to = str(Span(change.after, start, end)) if end >= start else ""
-    if kept == span.end - span.start + 1 and end - start == span.end - span.start:
-        return ("", "") if to == target else (MOVED, to)
-    old = lines_of(places.text(span.path))[span.start - 1 : span.end]
-    if (at := _find_place(old, lines(change.after))) is not None:
-        return MOVED, str(Span(change.after, at + 1, at + len(old)))
-    return (CHANGED, to) if to else (GONE, "")
-
-
-def follow(span: Span, hunks: Sequence[Hunk]) -> tuple[int, int, int]:
-    """Return the first and last line that a span has after some changes, and how many of its lines are untouched.
-
-    The end lies before the start where nothing is left.
-    """
-    start, end, kept, shift = span.start, span.end, span.end - span.start + 1, 0
-    new_start, new_end = start, end
-    for hunk in hunks:
-        first = hunk.start if hunk.size else hunk.start + 1
-        last = hunk.start + hunk.size - 1 if hunk.size else hunk.start
-        if first > end:
-            break
-        grown = hunk.added - hunk.size
-        kept -= max(0, min(last, end) - max(first, start) + 1)
-        if last < start:
-            new_start += grown
-        elif first < start:
-            new_start = first + shift
-        new_end = first + shift + hunk.added - 1 if last > end else new_end + grown
-        shift += grown
-    return new_start, new_end, kept
-
-
-def _find_place(old: Sequence[str], new: Sequence[str]) -> int | None:
-    """Return the only place where some lines stand, None where there is none or several."""
-    wanted, size = [line.strip() for line in old], len(old)
-    if not any(wanted):
-        return None
-    stripped = [line.strip() for line in new]
-    places = [
-        at for at in range(len(new) - size + 1) if stripped[at] == wanted[0] and stripped[at : at + size] == wanted
-    ]
-    return places[0] if len(places) == 1 else None
-
-
-@dataclass(frozen=True, slots=True)
-class TruthCheck:
-    """What a check found."""
-
-    targets: int
-    looked: bool = False
-    """Whether they were looked up in a checkout."""
-    commit: str = ""
-    """The pinned commit; empty where the files were taken as they are."""
-    head: str = ""
-    """The commit that drift was looked for at; empty where it was not."""
-    problems: tuple[Problem, ...] = ()
-    drift: tuple[Drift, ...] = ()
-    broken: frozenset[str] = frozenset()
-    """The targets that are not there at the pinned commit."""
-    uncommitted: tuple[str, ...] = ()
-    """Files with targets whose work tree is not what was committed."""
-
-
-def check(reading: TruthFile, root: Path | None) -> TruthCheck:
-    """Look every target up; without a folder only what was read is told, for documents there is nothing else."""
-    truth = reading.truth
-    targets = _targets(reading)
-    if truth.documents or root is None:
-        return TruthCheck(len(targets), problems=reading.problems)
-    _one_checkout(truth)
-    places = Places(root, truth.commit)
-    places.load(path_of(target) for target in targets)
-    faults = {target: fault for target in targets if (fault := fault_of(places, target))}
-    problems = [Problem(where, f"{each}: {faults[each]}") for each in faults for where in targets[each]]
-    problems = sorted({*reading.problems, *problems}, key=_order)
-    head = git_history.head(root) if is_repository(root) else ""
-    checked = TruthCheck(len(targets), True, places.commit, head, tuple(problems), broken=frozenset(faults))
-    if not head or not places.commit:
-        return checked
-    sound = {target: wheres for target, wheres in targets.items() if target not in faults}
-    drift = tuple(drift_of(places, head, sound)) if head != places.commit else ()
-    changed = pinned.changed(root, head, set(map(path_of, sound)))
-    return replace(checked, drift=drift, uncommitted=tuple(sorted(changed)))
-
-
-def repinned(truth: Truth, checked: TruthCheck) -> Truth:
-    """Return a ground truth at HEAD: lines that moved or changed followed, what is gone or was broken left out.
-
-    A query that loses all its answers is left out with them.
-    """
-    if not checked.head or not checked.commit:
-        raise InputError(
-            "there is nothing to pin again: it takes a git checkout, and a ground truth that names a commit"
-        )
-    now = {each.target: each.to for each in checked.drift}
-    now |= dict.fromkeys(checked.broken, "")
-    judgments = [replace(each, target=now.get(each.target, each.target)) for each in truth.judgments]
-    had = {each.query_id for each in truth.judgments}
-    have = {each.query_id for each in judgments if each.target}
-    return replace(
-        truth,
-        queries=tuple(query for query in truth.queries if query.id in have or query.id not in had),
-        judgments=tuple(each for each in judgments if each.target and each.query_id in have),
-        hidden=tuple(filter(None, (now.get(target, target) for target in truth.hidden))),
-        commit=checked.head,
-    )
-
-
-def _targets(reading: TruthFile) -> dict[str, list[str]]:
-    """Return every target with the places that name it."""
-    targets: dict[str, list[str]] = {}
-    for at, judgment in enumerate(reading.truth.judgments):
-        targets.setdefault(judgment.target, []).append(reading.where(at))
-    for target in reading.truth.hidden:
-        targets.setdefault(target, []).append(f"{reading.file} (hidden)")
-    return targets
-
-
-def _one_checkout(truth: Truth) -> None:
-    """Refuse a ground truth of several repositories or commits: one checkout cannot say whether it is right."""
-    found = {(query.tags.get("repository", ""), query.tags.get("commit", "")) for query in truth.queries}
-    if len(found) > 1 and not truth.commit:
-        raise InputError(f"it speaks of {len(found)} checkouts: split it with assay truth convert --split, check each")
-
-
-def _order(problem: Problem) -> tuple[str, int, str]:
-    file, _, row = problem.where.rpartition(":")
-    return (file, int(row), problem.what) if row.isdecimal() else (problem.where, 0, problem.what)

@@ -31,6 +31,7 @@ class _About:
     repository: str = ""
     commit: str = ""
     hidden: tuple[str, ...] = ()
+    hidden_docs: tuple[str, ...] = ()
 
 
 def fits(seen: Glimpse) -> bool:
@@ -61,7 +62,8 @@ def read(path: Path) -> TruthFile:
             found.document(row, value)
     for row, judgment in judgments:
         _judge(found, row, judgment)
-    corpus = {"repo": about.repository, "commit": about.commit, "hidden": about.hidden}
+    hidden = {"hidden": about.hidden, "hidden_docs": about.hidden_docs}
+    corpus = {"repo": about.repository, "commit": about.commit, **hidden}
     return found.reading(name=about.name or name_of(path), about=corpus)
 
 
@@ -71,7 +73,7 @@ def write(truth: Truth, path: Path) -> None:
 
 
 def _records(truth: Truth) -> Iterator[dict[str, Any]]:
-    about = _About(_FORMAT, truth.name, truth.repository, truth.commit, truth.hidden)
+    about = _About(_FORMAT, truth.name, truth.repository, truth.commit, truth.hidden, truth.hidden_docs)
     yield {"type": "truth", "format": _FORMAT, **_set_fields(about)}
     for values in (truth.queries, truth.documents, truth.judgments):
         yield from map(record_of, values)

@@ -186,16 +186,15 @@ class Gathered:
             tuple(self.documents.values()),
             about.get("repo", ""),
             about.get("commit", ""),
-            tuple(self._hidden(about.get("hidden", ()))),
+            *(tuple(self._hidden(about.get(name, ()))) for name in ("hidden", "hidden_docs")),
         )
         return TruthFile(truth, tuple(self.problems), tuple(self.rows), self.path.name)
 
     def _hidden(self, targets: Iterable[str]) -> Iterator[str]:
-        """Yield the hidden targets that are lines of a file below the corpus: they are written to when it is made."""
+        """Yield the hidden targets that lie below the corpus: they are written to when it is made."""
         for target in targets:
-            place = place_of(target)
-            if isinstance(place, str):
-                self.problem(1, f"hidden: {place}")
+            if fault := fault_of_target(target):
+                self.problem(1, f"hidden: {fault}")
             else:
                 yield target
 
@@ -205,6 +204,7 @@ class _About:
     repo: str = ""
     commit: str = ""
     hidden: tuple[str, ...] = ()
+    hidden_docs: tuple[str, ...] = ()
 
 
 _ABOUT = [field.name for field in fields(_About)]
@@ -219,7 +219,7 @@ def name_of(path: Path) -> str:
 
 
 def about_of(path: Path, problems: list[Problem]) -> dict[str, Any]:
-    """Return what the file beside a ground truth says about its corpus: `repo`, `commit`, `hidden`."""
+    """Return what the file beside a ground truth says about its corpus: `repo`, `commit`, what is hidden."""
     beside = about_file(path)
     if not beside.is_file():
         return {}
@@ -257,6 +257,7 @@ def write_listed(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 def write_about(truth: Truth, path: Path) -> None:
     """Write what a ground truth speaks of beside its file, where somebody said."""
     about: dict[str, Any] = {"repo": truth.repository, "commit": truth.commit, "hidden": list(truth.hidden)}
+    about["hidden_docs"] = list(truth.hidden_docs)
     known = {key: value for key, value in about.items() if value}
     if known:
         files.write_json(about_file(path), known)

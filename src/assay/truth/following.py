@@ -1,0 +1,94 @@
+"""Let a ground truth follow its files: targets by symbol, and what holds the questions found again in any state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.corpus.chunk import parse
+from assay.errors import InputError
+from assay.measure.line_spans import Span, span_of
+from assay.truth.ground_truth import Truth
+from assay.truth.minable import MinedQueries, units
+from assay.truth.mine_units import doc_lines
+from assay.truth.target_places import Places
+from assay.values import Query
+
+_SLACK = 3
+"""Lines by which a chunk and the declaration of its name may differ, but for comments above it."""
+UNDOCUMENTED = "its documentation, which was the question, is gone"
+_GONE = "a place without a name of its own, or that is gone since"
+
+
+def by_symbol(found: MinedQueries, mined: Path, now: Places) -> MinedQueries:
+    """Return mined queries whose targets are symbols that the folder has now; `mined` is the folder that was mined.
+
+    Queries that lose all their targets are counted as left out.
+    """
+    then = Places(mined, "")
+    names = {each.target: _name_now(each.target, then, now) for each in found.judgments}
+    kept = [replace(each, target=name) for each in found.judgments if (name := names[each.target])]
+    answered = {each.query_id for each in kept}
+    queries = [_of_no_commit(query) for query in found.queries if query.id in answered]
+    lost = len(found.queries) - len(queries)
+    documented = [each.target for each in kept if each.judge == "docs"]
+    tests = [] if documented else [name for each in found.hidden if (name := _name_now(each, then, now))]
+    left_out = found.left_out + Counter({_GONE: lost} if lost else {})
+    return MinedQueries(queries, kept, tests, left_out, documented)
+
+
+def _of_no_commit(query: Query) -> Query:
+    return replace(query, tags={name: value for name, value in query.tags.items() if name != "commit"})
+
+
+def _name_now(target: str, then: Places, now: Places) -> str:
+    """Return the symbol of some lines, where it is declared once in their file or in one other; else nothing."""
+    span = span_of(target)
+    names = [name for first, last, name in sorted(then.declared(span.path)) if _is_named(span, first, last)]
+    place = _span(f"{span.path}::{names[0]}", now) if names else None
+    if place and [name for _, _, name in now.declared(place.path)].count(names[0]) == 1:
+        return f"{place.path}::{names[0]}"
+    return ""
+
+
+def _is_named(span: Span, first: int, last: int) -> bool:
+    return span.start - _SLACK <= first <= span.end and abs(span.end - last) <= _SLACK
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenPlaces:
+    """The lines that hold questions, and the symbols whose documentation was a question and is no longer there."""
+
+    lines: tuple[str, ...]
+    undocumented: tuple[str, ...] = ()
+
+
+def hidden_places(truth: Truth, places: Places) -> HiddenPlaces:
+    """Find what holds the questions of a ground truth; a symbol that is gone hides nothing."""
+    lines = [target for target in truth.hidden if "::" not in target]
+    symbols = [target for target in truth.hidden if "::" in target]
+    lines += [str(span) for target in symbols if (span := _span(target, places))]
+    undocumented = []
+    for target in truth.hidden_docs:
+        if span := _span(target, places):
+            found = list(_documentation(target, span, places.text(span.path)))
+            lines += found
+            undocumented += [] if found else [target]
+    return HiddenPlaces(tuple(lines), tuple(undocumented))
+
+
+def _span(target: str, places: Places) -> Span | None:
+    with suppress(InputError):
+        return places.span(target)
+    return None
+
+
+def _documentation(target: str, span: Span, text: str) -> Iterator[str]:
+    """Yield the lines of what is said of a function, which may stand above its own."""
+    for unit in units(parse(span.path, text).chunks, longest=len(text)):
+        is_it = target.endswith((f".{unit.symbol}", f":{unit.symbol}"))
+        if is_it and unit.start_line <= span.end and unit.end_line >= span.start and (lines := doc_lines(unit)):
+            yield str(Span(span.path, *lines))

@@ -1,0 +1,116 @@
+"""A gate of questions that follow the files: what fails it, what does not, and where it could not see anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from git_repositories import commit, git, repository
+
+SEND = '''import time
+
+
+def {name}(server, message):
+    """Deliver a letter, trying again when the host is busy.
+
+    It gives up after three attempts.
+    """
+    for attempt in range(3):
+        if server.deliver(message):
+            return True
+    return False
+'''
+OTHER = '''def is_valid(address):
+    """Say whether the mailbox of somebody has a known domain."""
+    name, _, domain = address.partition("@")
+    known = domain in ("example.com", "example.org")
+    return bool(name) and known
+'''
+TESTS = "def test_is_valid_refuses_unknown_domains():\n    assert not is_valid('a@b')\n"
+FILES = {"mail/send.py": SEND.format(name="send_mail"), "mail/address.py": OTHER, "tests/test_address.py": TESTS}
+GATE = ("--corpus", ".", "--system", "assay", "--fail-if-worse", "--out", "../out", "--baseline")
+
+
+@pytest.fixture
+def root(tmp_path: Path, assay, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = repository(tmp_path / "post", FILES)
+    monkeypatch.chdir(root)
+    ran = assay("truth", "mine", ".", "--follow", "--out", "../asked.jsonl")
+    assert ran.out.splitlines()[1] == "3 queries, 3 answers"
+    return root
+
+
+@pytest.mark.usefixtures("root")
+def test_questions_that_follow_the_files_name_symbols_and_hide_what_asks_them(assay):
+    rows = [json.loads(line) for line in Path("../asked.jsonl").read_text().splitlines()]
+    targets = sorted(row["target"] for row in rows if row["type"] == "judgment")
+    assert targets == ["mail/address.py::is_valid", "mail/address.py::is_valid", "mail/send.py::send_mail"]
+    assert rows[0]["hidden"] == ["tests/test_address.py::test_is_valid_refuses_unknown_domains"]
+    assert sorted(rows[0]["hidden_docs"]) == ["mail/address.py::is_valid", "mail/send.py::send_mail"]
+    assert "commit" not in rows[0]
+    assert assay("truth", "check", "../asked.jsonl", "--corpus", ".").out == "3 queries, 2 targets: 0 problems\n"
+
+
+def test_a_change_that_takes_nothing_away_passes(root: Path, assay):
+    commit(root, {"mail/send.py": f"# Mail.\n\n{FILES['mail/send.py']}", "web.py": "def serve():\n    return 1\n"})
+    ran = assay("bench", "../asked.jsonl", *GATE, "HEAD~")
+    assert (ran.status, "over 3 queries (p 1.000)" in ran.err) == (0, True), ran.err
+    assert json.loads(Path("../out/results.json").read_text())["against"]["file"] == "HEAD~"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"mail/send.py": SEND.format(name="post")}, "mail/send.py::send_mail: no such symbol"),
+        ({"mail/address.py": ""}, "mail/address.py::is_valid: no such symbol"),
+        (
+            {"mail/address.py": "".join(line for line in OTHER.splitlines(keepends=True) if '"""' not in line)},
+            "mail/address.py::is_valid: its documentation, which was the question, is gone",
+        ),
+    ],
+    ids=["renamed", "deleted", "undocumented"],
+)
+def test_what_is_taken_away_fails_and_is_named(root: Path, assay, files: dict[str, str], said: str):
+    commit(root, files)
+    ran = assay("bench", "../asked.jsonl", *GATE, "HEAD~")
+    assert (ran.status, "is gone: " in ran.err, said in ran.err) == (1, True, True), ran.err
+    assert (checked := assay("truth", "check", "../asked.jsonl", "--corpus", ".")).status == 1
+    assert said in checked.out
+    assay("truth", "check", "../asked.jsonl", "--corpus", ".", "--fix", "../mended.jsonl")
+    assert assay("truth", "check", "../mended.jsonl", "--corpus", ".").status == 0
+
+
+def test_what_moved_is_followed_and_written_down_on_request(root: Path, assay):
+    git(root, "mv", "mail/send.py", "mail/post.py")
+    commit(root, {})
+    ran = assay("bench", "../asked.jsonl", *GATE, "HEAD~")
+    assert (ran.status, "1 right place moved to another file" in ran.err) == (0, True), ran.err
+    checked = assay("truth", "check", "../asked.jsonl", "--corpus", ".", "--fix", "../mended.jsonl", "-v")
+    assert "mail/send.py::send_mail: moved to mail/post.py::send_mail" in checked.out
+    assert "mail/send.py" not in Path("../mended.jsonl").read_text()
+
+
+def test_a_gate_that_could_not_fail_or_has_nothing_to_compare_with_says_so(root: Path, assay):
+    pinned = {"mail/send.py": FILES["mail/send.py"].replace("range(3)", "range(4)")}
+    assay("truth", "mine", ".", "--from", "docs", "--out", "../pinned.jsonl")
+    commit(root, pinned)
+    ran = assay("bench", "../pinned.jsonl", *GATE[:4], "--fail-under", "MRR=0.1", "--out", "../out")
+    assert (ran.status, "1 commit behind HEAD: no change since can fail this gate" in ran.err) == (0, True), ran.err
+    ran = assay("bench", "../pinned.jsonl", *GATE, "HEAD~")
+    assert (ran.status, "every question is about a commit of its own" in ran.err) == (2, True)
+    ran = assay("bench", "../asked.jsonl", *GATE, "0123abc")
+    assert (ran.status, "no such commit; give a results.json, or fetch the commit" in ran.err) == (2, True)
+    assert assay("bench", "../asked.jsonl", *GATE[:4], "--out", "../other").status == 0
+    results = json.loads(Path("../other/results.json").read_text())
+    results["manifest"]["versions"]["assay"] = "0.0.1"
+    Path("../old.json").write_text(json.dumps(results))
+    ran = assay("bench", "../asked.jsonl", *GATE, "../old.json")
+    assert (ran.status, "was measured by Assay 0.0.1" in ran.err) == (2, True)
+
+
+def test_a_system_that_answers_and_is_never_right_is_told(root: Path, assay):
+    (root / "away.sh").write_text("echo tests/test_address.py:1\n")
+    ran = assay("bench", "../asked.jsonl", *GATE[:2], "--system", f"away=cmd:sh {root}/away.sh", "--out", "../out")
+    assert "3 queries answered, never right; it names places as 'tests/test_address.py:1-1'" in ran.err
