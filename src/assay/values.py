@@ -319,13 +319,15 @@ class Ranked:
 
     program: Program
     score: float
-    """The higher, the more likely right; comparable within a task only."""
+    """The higher, the earlier; comparable within a task only."""
     fault: Fault | None = None
     """How it most likely fails, or `correct`; None where the ranker has no opinion."""
     line: int = -1
     """Where it most likely breaks, 1-based; -1 where no line is to blame."""
     why: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Each part of the score."""
+    probability: float | None = None
+    """Of being right, each program by itself, in [0, 1]; None where the ranker gives none."""
 
 
 @dataclass(frozen=True, slots=True)

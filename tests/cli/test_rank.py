@@ -42,7 +42,7 @@ def test_what_can_be_right_comes_before_what_cannot(assay, samples: Path):
     assert {row["id"] for row in rows[:2]} == {"1", "3"}
     (broken,) = (row for row in rows if row["id"] == "0")
     assert (broken["fault"], broken["line"]) == ("SyntaxError", 1)
-    assert rows[0].keys() == {"task_id", "rank", "id", "score", "fault", "line", "n", "why", "source"}
+    assert rows[0].keys() == {"task_id", "rank", "id", "score", "probability", "fault", "line", "n", "why", "source"}
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
 
 
@@ -64,8 +64,12 @@ def test_without_a_command_the_order_is_meant(assay, refuses, samples: Path):
 
 
 def test_columns_stand_below_one_another_and_the_rest_is_counted(assay, write, samples: Path):
+    ran = assay("rank", samples, "--order", "probability", "--format", "jsonl")
+    chances = [json.loads(line)["probability"] for line in ran.out.splitlines()]
+    assert chances == sorted(chances, reverse=True)
+    assert "this ranker gives none" in assay("rank", samples, "--order", "probability", "--ranker", "gate").err
     ran = assay("rank", samples, "--k", "3", "--out", "order.jsonl")
-    assert re.match(r"add: 4 programs\n  rank +score  id  predicted +why\n +1  ", ran.out)
+    assert re.match(r"add: 4 programs\n  rank +score  probability  id  predicted +why\n +1  ", ran.out)
     dim = assay("--color", "always", "rank", samples).out.splitlines()[-1]
     assert re.search(r"\x1b\[2m  (Syntax|Name)Error line [12] *\x1b\[0m  ", dim)
     assert ran.out.rstrip().endswith("1 more")

@@ -38,7 +38,7 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
         "elsewhere": dict.fromkeys(("label", "agreement"), "assay.cli.judge_labels"),
     },
     "assay.cli.rank": {
-        "help": "Order candidate programs by how likely each is right, without running them.\n\n"
+        "help": "Order candidate programs so that a right one comes early, without running them.\n\n"
         "'assay rank SAMPLES' is short for 'assay rank order SAMPLES'. The other commands make the data of a ranker, "
         "train one, and measure how good an order is.",
         "names": {

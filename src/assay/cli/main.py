@@ -43,7 +43,7 @@ COMMANDS = {
     "exec": "Run programs safely and say how each one failed.",
     "candidates": "Choose the pairs of query and code worth judging.",
     "judge": "Label pairs of a query and a code.",
-    "rank": "Order candidate programs by how likely each is right.",
+    "rank": "Order candidate programs so that a right one comes early.",
     "train": "Train a part on data of your own.",
     "completion": "Print the completion script of a shell.",
     "doctor": "Check that everything works here.",

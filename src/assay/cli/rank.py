@@ -37,7 +37,10 @@ _PARTS = 4
 
 @command(OrderRequest, example="assay rank order candidates.jsonl --tasks HumanEval.jsonl --k 1")
 def order(request: OrderRequest) -> None:
-    """Order the programs of each task by how likely each is right, and say what is wrong with the others.
+    """Order the programs of each task so that a right one comes early, and say what is wrong with the others.
+
+    The order is for trying the first k: after the first, consensus prefers a program that is unlike those before it,
+    so a second right one may come late. --order probability takes each program by itself.
 
     SAMPLES has one JSON object a line: a program (code, solution, or completion with its prompt), and the task_id where
     there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus,
@@ -58,7 +61,7 @@ def order(request: OrderRequest) -> None:
     found: list[tuple[Task, list[Ranked]]] = []
     with open_rankers([request.spec], request.may, say) as ((ranker,), _), progress() as watch:
         for (task, _), opinions in zip(groups, ranked_pools(ranker, groups), strict=True):
-            found.append((task, best_first(opinions, seed=request.seed)))
+            found.append((task, best_first(opinions, seed=request.seed, by=request.by)))
             watch("tasks", len(found), len(groups))
     are_whole = not any(part.startswith("consensus:") and "unfinished" in part for part in parts_of(request.spec))
     odd = (note for task, programs in groups for note in notes(task, programs, are_whole=are_whole))
@@ -67,8 +70,8 @@ def order(request: OrderRequest) -> None:
     if request.form == "text":
         shown = request.most or (_FEW if len(found) > 1 else None)
         is_neural = request.spec.startswith("neural:") and len(parts_of(request.spec)) == 1
-        score = "probability" if is_neural else "score"
-        click.echo("\n".join(line for task, ranked in found for line in _order_text(task, ranked, shown, score)))
+        columns = ("probability",) if is_neural else ("score", "probability")
+        click.echo("\n".join(line for task, ranked in found for line in _order_text(task, ranked, shown, columns)))
     elif request.form == "jsonl":
         click.echo("\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
     else:
@@ -87,6 +90,7 @@ def _rows(task: Task, ranked: Sequence[Ranked]) -> Iterator[dict[str, Any]]:
             "rank": place,
             "id": each.program.id,
             "score": float(each.score),
+            "probability": each.probability,
             "fault": None if each.fault is None else str(each.fault),
             "line": each.line,
             "n": each.program.n,
@@ -95,12 +99,12 @@ def _rows(task: Task, ranked: Sequence[Ranked]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _order_text(task: Task, ranked: Sequence[Ranked], most: int | None, score: str) -> Iterator[str]:
+def _order_text(task: Task, ranked: Sequence[Ranked], most: int | None, columns: Sequence[str]) -> Iterator[str]:
     samples = sum(each.program.n for each in ranked)
     of = f", sampled {samples:,} times" if samples != len(ranked) else ""
     yield f"{printable(task.id)}: {counted(len(ranked), 'program')}{of}"
-    rows = [_cells(place, each) for place, each in enumerate(ranked[:most], 1)]
-    head, *lines = rows_as_lines(("rank", score, "id", "times", "predicted", "why"), rows, "  ")
+    rows = [_cells(place, each, columns) for place, each in enumerate(ranked[:most], 1)]
+    head, *lines = rows_as_lines(("rank", *columns, "id", "times", "predicted", "why"), rows, "  ")
     start, stop = head.find("  predicted"), head.rindex("  why")
     is_dim = start > 0 and wants_color()
     yield head
@@ -110,14 +114,14 @@ def _order_text(task: Task, ranked: Sequence[Ranked], most: int | None, score: s
         yield f"       {len(ranked) - most:,} more"
 
 
-def _cells(place: int, each: Ranked) -> tuple[int | str | Number, ...]:
+def _cells(place: int, each: Ranked, columns: Sequence[str]) -> tuple[int | str | Number, ...]:
     """Return the row of a program; a column that is empty in every row is left out."""
     fault, line = each.fault or "", f" line {each.line}" if each.line > 0 else ""
     sure = next((value for name, value in each.why.items() if name.rpartition(".")[2] == fault), 1.0)
     parts = sorted(each.why.items(), key=lambda part: -abs(part[1]))[:_PARTS]
     return (
         place,
-        Number(each.score),
+        *("" if (value := getattr(each, name)) is None else Number(value) for name in columns),
         each.program.id,
         f"x{each.program.n}" if each.program.n > 1 else "",
         f"{fault}{line}" if sure >= _SURE else "",

@@ -240,6 +240,8 @@ class PlacedCandidate:
     """Which of the programs that were given, from 0."""
     score: float
     """Comparable among these programs only."""
+    probability: float
+    """Of being right by itself, an estimate; the order also prefers what is unlike the programs before."""
     fault: str
     """How it most likely fails, or correct; empty without an opinion."""
     line: int
@@ -248,7 +250,7 @@ class PlacedCandidate:
 
 @answer_type
 class Order:
-    """Candidate programs, the most likely right one first; none was run."""
+    """Candidate programs, the best one to try first; none was run."""
 
     ranker: str
     programs: list[PlacedCandidate]
@@ -260,7 +262,13 @@ def rank_candidates(request: Candidates) -> Order:
     task = Task("task", request.prompt, request.entry_point)
     candidates = [Program(task.id, source, str(number)) for number, source in enumerate(request.programs)]
     placed = [
-        PlacedCandidate(int(each.program.id), round(float(each.score), 4), str(each.fault or ""), each.line)
+        PlacedCandidate(
+            int(each.program.id),
+            round(float(each.score), 4),
+            round(each.probability or 0.0, 3),
+            str(each.fault or ""),
+            each.line,
+        )
         for each in best_first(chosen.rank(task, candidates))
     ]
     return Order(chosen.name, placed)
@@ -271,5 +279,7 @@ def _(answer: Order) -> str:
     rows = []
     for place, each in enumerate(answer.programs, 1):
         line = f", line {each.line}" if each.line > 0 else ""
-        rows.append(f"{place}. program {each.index}: {each.score:.3f} {each.fault}{line}".rstrip())
+        rows.append(
+            f"{place}. program {each.index}: {each.score:.3f} ({each.probability:.2f}) {each.fault}{line}".rstrip()
+        )
     return "\n".join(rows)

@@ -307,7 +307,7 @@ class StatusOf(Request):
 
 
 class Candidates(Request):
-    """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
+    """Order candidate programs for one task so that a right one comes early, by reading them; nothing is run."""
 
     programs: tuple[str, ...] = option(
         "--programs", "Python sources that try to solve one task.", entries=MOST_PROGRAMS, required=True

@@ -97,7 +97,8 @@ class NeuralRanker:
         blamed = fault is not None and fault.is_execution and len(opinion.places)
         line = row.line_of(1 + int(opinion.places[1:].argmax())) if blamed else -1
         why = dict(zip(classes, opinion.classes.tolist(), strict=True))
-        return Ranked(program, float(opinion.classes[0]), fault, line, why)
+        right = float(opinion.classes[0])
+        return Ranked(program, right, fault, line, why, right)
 
 
 def opinions(

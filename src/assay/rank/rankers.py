@@ -287,16 +287,22 @@ class CombinedRanker:
         for ranker, opinion in zip(self._rankers, opinions, strict=True):
             why[ranker.name] = opinion.score
             why |= {f"{ranker.name}.{part}": value for part, value in opinion.why.items()}
-        return Ranked(program, place, first.fault, first.line, why)
+        chance = next((each.probability for each in opinions if each.probability is not None), None)
+        return Ranked(program, place, first.fault, first.line, why, chance)
 
 
-def best_first(ranked: Sequence[Ranked], *, seed: int = 0) -> list[Ranked]:
-    """Return the higher scores first; programs with one text stay together.
+def best_first(ranked: Sequence[Ranked], *, seed: int = 0, by: str = "score") -> list[Ranked]:
+    """Return the higher scores first, or by `probability` those; programs with one text stay together.
 
     Equal scores are ordered by a hash of task and text: no order of the input, and no list that happens to be sorted by
     how programs were made, decides anything.
     """
-    return sorted(ranked, key=lambda each: (-each.score, _lot(each, seed)))
+    if by == "score":
+        return sorted(ranked, key=lambda each: (-each.score, _lot(each, seed)))
+    chances = {id(each): each.probability for each in ranked}
+    if None in chances.values():
+        raise InputError("--order probability: this ranker gives none; take consensus, or neural:FOLDER")
+    return sorted(ranked, key=lambda each: (-(chances[id(each)] or 0.0), -each.score, _lot(each, seed)))
 
 
 def _lot(ranked: Ranked, seed: int) -> bytes:

@@ -31,6 +31,12 @@ class OrderRequest(Request):
     tasks: Path | None = options.tasks()
     spec: str = option("--ranker SPEC", "The ranker.", default="consensus")
     may: RankerOptions = shared(RankerOptions)
+    by: str = option(
+        "--order WHAT",
+        "score: the ranker's order; probability: by how likely each program is right by itself.",
+        choices=("score", "probability"),
+        default="score",
+    )
     most: int | None = option("--k K", "Print only the K best programs of each task.  [default: all]", least=1)
     stop: str = options.stop()
     form: str = form("text", "json", "jsonl")
