@@ -89,6 +89,13 @@ def test_the_table_names_the_classes_that_occur_and_only_the_first_tasks_run_whe
     assert "not in TASKS" not in ran.err
 
 
+def test_what_differs_by_tuples_and_lists_alone_is_counted(execute, files):
+    task = {"id": "pair", "prompt": "", "entry_point": "f", "tests": [{"args": [1], "expected": [["a", 1]]}]}
+    codes = [f"def f(x):\n    return {value}\n" for value in ("[('a', x)]", "[('a', 2)]", "[['a', x]]")]
+    ran = execute(*files([task], [{"task_id": "pair", "code": code} for code in codes]), "--k", "1")
+    assert "note: 1 wrong program gave what was expected but for tuples and lists" in ran.out
+
+
 def test_references_run_and_a_task_without_one_is_told(execute, files):
     tasks = [{**TASKS[0], "reference": "def add(a, b): return a + b"}, TASKS[1]]
     ran = execute(files(tasks, [])[0], "--reference", "--k", "1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections import Counter, defaultdict
 from dataclasses import asdict
 from shlex import quote
@@ -100,11 +101,26 @@ def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) 
         "undecided": dict(undecided.most_common()),
         "lacking": dict(lacking.most_common()),
         "shared": sum(row.n for row in rows if row.outcome.shared),
+        "tuples": sum(row.n for row in rows if _differs_by_tuples(row.outcome)),
         "pass@k": at_k(rows, lambda outcome: outcome.fault is Fault.CORRECT),
         "exec@k": at_k(rows, lambda outcome: outcome.runs),
         "exec@k counts": EXEC_COUNTS[not ended],
         "pass@k without undecided": at_k(decided, lambda outcome: outcome.fault is Fault.CORRECT) if undecided else [],
     }
+
+
+def _differs_by_tuples(outcome: Outcome) -> bool:
+    """Say whether what a program gave is what was wanted but for tuples and lists, which JSON cannot tell apart."""
+    if not (outcome.fault and outcome.fault.is_intent) or outcome.got == outcome.expected:
+        return False
+    try:
+        return _as_lists(literal_eval(outcome.got)) == _as_lists(literal_eval(outcome.expected))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # shortened, or no literal
+        return False
+
+
+def _as_lists(value: object) -> object:
+    return [_as_lists(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _by_task(rows: Sequence[OutcomeRow]) -> list[dict[str, Any]]:
@@ -151,6 +167,9 @@ def _notes(figures: Mapping[str, Any]) -> Iterator[str]:
     for each in figures["pass@k"]:
         if few := each["few"]:
             yield f"{counted(len(few), 'task')} with fewer than {each['k']} samples, not in @{each['k']}: {_first(few)}"
+    if figures["tuples"]:
+        alike = counted(figures["tuples"], "wrong program")
+        yield f"{alike} gave what was expected but for tuples and lists: is a tuple meant where `expected` has a list?"
     if figures["shared"]:
         shared = counted(figures["shared"], "program")
         yield f"{shared} ran in one interpreter with the tests (shared), where a program can lie"
