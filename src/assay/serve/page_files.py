@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
+from html import unescape
 from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any
@@ -141,7 +142,7 @@ def _element(node: SyntaxTreeNode) -> list[Any]:
     if node.type in {"text", "softbreak"}:
         return [node.content or "\n"]
     if node.type.startswith("html_"):
-        return [_TAG.sub(r"\1", node.content)]
+        return [unescape(_TAG.sub(r"\1", node.content))]
     address = str(node.attrs.get("href") or node.attrs.get("src") or "")
     if node.type == "inline" or node.hidden or len(address) > _LONGEST_ADDRESS:
         return _elements(node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -103,6 +104,8 @@ class BenchReport:
     """What was measured: the folder that it lies in."""
     written: str
     """When, as ISO 8601 has it."""
+    figures: list[str]
+    """The measure that decides, of each set and system, such as `assay on queries: nDCG@10 0.62`; of search alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,28 @@ class ReportRoutes:
     def _listed(self) -> ReportList:
         times = {name: datetime.fromtimestamp(file.stat().st_mtime, UTC) for name, file in self._found().items()}
         newest = sorted(times, key=times.__getitem__, reverse=True)
-        return ReportList([BenchReport(name, times[name].isoformat(timespec="seconds")) for name in newest])
+        return ReportList(
+            [
+                BenchReport(name, times[name].isoformat(timespec="seconds"), _figures_of(self._reports[name]))
+                for name in newest
+            ]
+        )
+
+
+_FIGURES = 8
+"""Figures of a report that are listed."""
+
+
+def _figures_of(report: FilePath) -> list[str]:
+    """Return the deciding figure of each cell of the results beside a report, none where they are not there."""
+    try:
+        held = json.loads(report.with_name("results.json").read_bytes())
+        measure = held["manifest"]["measures"][0]
+        cells = [(each, next(iter(each["figures"].values()))) for each in held["cells"]]
+        shown = [f"{each['system']} on {each['set']}: {measure} {of[measure][0]:.3f}" for each, of in cells]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration):
+        return []
+    return shown[:_FIGURES]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ function nothing() {
   );
 }
 
-function entry({ name, written }) {
+function entry({ name, written, figures = [] }) {
   const when = new Date(written).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
   const link = el("a", { href: `/api/bench/${encodeURIComponent(name)}` }, el("bdi", {}, plain(name)));
-  return el("li", {}, link, " ", el("time", { datetime: written }, when));
+  const shown = figures.map((figure) => el("li", {}, plain(figure)));
+  return el("li", {}, link, " ", el("time", { datetime: written }, when), shown.length ? el("ul", { class: "sort" }, shown) : null);
 }

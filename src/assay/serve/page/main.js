@@ -103,7 +103,7 @@ async function answer({ began, further = false }) {
     if (mine !== state) return;
     cursor = told.cursor;
     of("found").hidden = false;
-    nearby(mine);
+    nearby(mine, told);
     results.show(told, mine, { further, does });
     filters.show(mine);
     if (!further) await beside(told, mine);
@@ -255,14 +255,22 @@ function left(mine) {
   else go({ near: "" });
 }
 
-function nearby(mine) {
+function nearby(mine, { root: one, subject }) {
   const { near, q } = mine;
   of("near").hidden = !near;
   if (!near) return;
   const [path, line] = splitPlace(near);
   const leave = q ? button(`Back to “${q}”`, () => left(mine), { class: "quiet" }) : null;
   of("near").replaceChildren(
-    el("p", {}, "Related to ", el("strong", {}, el("bdi", {}, plain(path)), `:${line}`)),
+    el(
+      "p",
+      {},
+      "Related to ",
+      subject?.symbol ? [el("bdi", {}, plain(subject.symbol)), " in "] : null,
+      el("strong", {}, el("bdi", {}, plain(path)), `:${line}`),
+      served.areSeveral() && root() ? plain(` of ${one}`) : null,
+      subject?.among > 1 ? ` (one of ${subject.among} definitions of that name)` : null,
+    ),
     ...(leave ? [leave] : []),
   );
 }

@@ -25,6 +25,7 @@ export function read(search = location.search) {
     state[name] = Array.isArray(usual) ? held.getAll(name).filter(Boolean) : (held.get(name) ?? usual);
   }
   if (!Object.hasOwn(MODES, state.mode)) state.mode = USUAL.mode;
+  if (!state.root && !state.file) [state.root, state.repo] = [state.repo, USUAL.repo]; // either name says where to search
   if (state.view !== "bench") state.view = "search";
   return Object.freeze(state);
 }
