@@ -247,7 +247,7 @@ def test_what_is_related_is_asked_for_and_left_to_where_one_was(visit):
         seen.page.locator(".hit").last.get_by_role("button", name="Related").click()
         top = seen.run("left")
         assert top > 300
-        seen.page.get_by_text("Related to").wait_for()
+        seen.page.get_by_text("Related to price_of_part_").wait_for()
         assert seen.given()["near"][0].startswith("many/part_")
         assert first[-1] not in seen.titles()
         seen.until("scrollY === 0")

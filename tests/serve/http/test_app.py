@@ -183,10 +183,14 @@ def test_a_report_is_served_as_it_is_and_may_do_nothing(project: Path, tmp_path:
         (tmp_path / name).write_text(f"<script>{name}</script>")
         os.utime(tmp_path / name, (at, at))
     (tmp_path / "link").symlink_to("new")
+    cell = {"system": "assay", "set": "own", "figures": {"line": {"MRR": [0.5, 0.4, 0.6]}}}
+    results = {"manifest": {"measures": ["MRR"]}, "cells": [cell]}
+    (tmp_path / "results.json").write_text(json.dumps(results))
     client = client_of(Session({project: Settings()}), files)
     listed = client.get("/api/bench").json()["reports"]
     assert [each["name"] for each in listed] == ["new/x", "old/x"]
     assert listed[0]["written"] == "1970-01-01T00:00:01+00:00"
+    assert listed[0]["figures"] == ["assay on own: MRR 0.500"]
     shown = client.get("/api/bench/new%2Fx")
     assert (shown.text, shown.headers["content-type"]) == ("<script>new</script>", "text/html; charset=utf-8")
     policy = shown.headers["content-security-policy"]
