@@ -76,6 +76,7 @@ def test_what_is_taken_away_fails_and_is_named(root: Path, assay, files: dict[st
     commit(root, files)
     ran = assay("bench", "../asked.jsonl", *GATE, "HEAD~")
     assert (ran.status, "is gone: " in ran.err, said in ran.err) == (1, True, True), ran.err
+    assert "where that is meant, assay truth check --fix" in ran.err
     assert (checked := assay("truth", "check", "../asked.jsonl", "--corpus", ".")).status == 1
     assert said in checked.out
     assay("truth", "check", "../asked.jsonl", "--corpus", ".", "--fix", "../mended.jsonl")

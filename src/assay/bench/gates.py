@@ -185,6 +185,8 @@ def failures(results: Results, gates: Gates, say: Say) -> list[str]:
             say(line)
     for line in failed:
         say(line)
+    if failed and any(of.gone and of.follows for of in results.sets.values()):
+        say("where that is meant, assay truth check --fix writes the questions without what is gone")
     return failed
 
 
