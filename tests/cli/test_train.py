@@ -101,21 +101,21 @@ def test_a_transformer_is_tuned_on_judged_pairs_and_can_be_searched_with(assay, 
     rows = [{**pair, "query": f"{pair['query']} {pair['source']}", "label": at % 2} for at, pair in enumerate(PAIRS)]
     file = write_lines(tmp_path / "pairs.jsonl", [{"query": "q"}, *rows])
     small = settings("epochs=1", "batch=16", "looks=1")
-    command = ("train", "encoder", "--base", f"hf:{tiny_bert}", "--pairs", file, "--out", out, *small)
+    command = ("train", "encoder", "--base", f"hf:{tiny_bert}", "--pairs", file, "--out", out, "--onnx", *small)
     ran = assay(*command)
     assert ran.status == 0, ran.err
     assert "assay: pairs.jsonl:1: no field 'code'\n" in ran.err
     assert "\nstep 0 of " in ran.err
     shown = ran.out.splitlines()
-    assert [line.split("  ")[0] for line in shown[2:4]] == ["base", "fine-tuned"]
-    assert shown[-1] == f"written to {out}; use it with --encoder hf:{out}"
+    assert [line.split("  ")[0] for line in shown[1:7]] == "MRR,base,fine-tuned,difference,nDCG@10,base".split(",")
+    assert shown[-2] == f"written to {out}; use it with --encoder hf:{out}"
     again = assay(*command)
     assert (again.status, again.out) == (0, ran.out)
     assert "was trained so before; --fresh trains it again" in again.err
     other = assay(*command, "--set", "rate=1e-3")
     assert (other.status, "rate differ; give another --out, or --fresh" in other.err) == (2, True)
-    found = assay("search", "send_mail", project, "--encoder", f"hf:{out}")
-    assert "mail/send.py" in found.out
+    for encoder in (f"hf:{out}", f"onnx:{out}/onnx"):
+        assert "mail/send.py" in assay("search", "send_mail", project, "--encoder", encoder).out
     assert assay(*command, "--set", "rate=1e-3", "--fresh").status == 0
     assert (tmp_path / "out.old/training.json").is_file()
 

@@ -69,7 +69,8 @@ def test_it_learns_says_what_it_is_worth_and_is_read_by_hf_and_onnx(tiny_bert: P
     assert len(looks) == len(record["looks"]) > 3
     assert not list((out / "training").glob("checkpoint-*"))
     page = (out / "README.md").read_text()
-    assert f"| **this one** | **{figures['after']:.3f}** |" in page
+    assert f"| **{figures['after']:.3f} [" in page
+    assert f"| **{figures['ndcg_after']:.3f} [" in page
     assert "does not show" not in page
     tuned = HfEncoder(str(out))
     assert tuned.name == f"hf:{out}"

@@ -91,7 +91,19 @@ def encoder_card(record: Record) -> str:
     facts["warning"] = "" if helped else " **This does not show that the training helped.**"
     looks = ((f"{look['step']:,}", _number(look["loss"], 4), f"{look['mrr']:.3f}") for look in record["looks"])
     facts["looks"] = rows_of("step | loss | MRR, validation part", looks)
+    measures = (("MRR", ""), ("nDCG@10", "ndcg_"))
+    found = (_found(record["figures"], *each) for each in measures if f"{each[1]}after" in record["figures"])
+    facts["found"] = rows_of("measure | the base, as it is | **this one** | difference", found)
     return filled("encoder", facts)
+
+
+def _found(figures: Record, name: str, prefix: str) -> tuple[str, ...]:
+    before, after = (
+        f"{figures[f'{prefix}{when}']:.3f} [{figures[f'{prefix}{when}_low']:.3f}, {figures[f'{prefix}{when}_high']:.3f}]"
+        for when in ("before", "after")
+    )
+    difference, low, high = (figures[f"{prefix}{one}"] for one in ("difference", "low", "high"))
+    return name, before, f"**{after}**", f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 if __name__ == "__main__":

@@ -45,10 +45,19 @@ except ModuleNotFoundError:  # where they stood before version 6
 
 RECORD, CARD, ONNX = "training.json", "README.md", "onnx"
 _POOLING = "1_Pooling"
+_DEPTH = 10
 _MODES = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "last": "pooling_mode_lasttoken"}
 
 Examples = dict[str, list[dict[str, str]]]
 Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What is found for each query: one over the rank of the first right code, and nDCG@10."""
+
+    mrr: Values
+    ndcg: Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +87,23 @@ def tune_encoder(  # noqa: PLR0913  what is learned from, how, where to, and who
 
     with run.training(folder, RECORD, begin, say, fresh=fresh) as is_to_do:
         if is_to_do:
-            about = _tune(pairs, base, folder, settings, say)
-        else:
-            about = json.loads((folder / RECORD).read_text("utf-8"))
+            _write_about(folder, _tune(pairs, base, folder, settings, say))
+        about: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
+        run.remove_checkpoints(folder)  # their pickles would be refused where the folder is opened
         if onnx and not (about["onnx"] and (folder / ONNX).is_dir()):
             from assay.encode.hf import export_onnx
 
             export_onnx(HfEncoder(str(folder)), folder / ONNX, whole_numbers=True)
             say(f"exported to {folder / ONNX}")
             about["onnx"] = True
-        files.write(folder / CARD, encoder_card(about))
-        files.write_json(folder / RECORD, about)
-        run.remove_checkpoints(folder)
+            _write_about(folder, about)
     return about
+
+
+def _write_about(folder: Path, about: Mapping[str, Any]) -> None:
+    """Write the card, then the record, which ends the training."""
+    files.write(folder / CARD, encoder_card(about))
+    files.write_json(folder / RECORD, about)
 
 
 def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: TuneSettings, say: Say) -> dict[str, Any]:
@@ -105,7 +118,7 @@ def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: Tune
     pooled = encoder.runner
     if not isinstance(pooled, PooledModel):
         raise InputError(f"{encoder.name} is run by modules of sentence-transformers; choose a base that is pooled")
-    before = reciprocal_ranks(encoder, pooled, parts.test)
+    before = retrieval(encoder, pooled, parts.test)
 
     # --- examples
     examples = examples_of(parts.learned, encoder.recipe, settings)
@@ -116,10 +129,10 @@ def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: Tune
     looks = _train(encoder, pooled, examples, parts, folder, settings, say)
 
     # --- test and saving
-    after = reciprocal_ranks(encoder, pooled, parts.test)
+    after = retrieval(encoder, pooled, parts.test)
     record.rewrite(run.looks_of(folder), looks)
     save_tuned(encoder, pooled, folder)
-    about = _facts_of(pairs, parts, settings, {"before": before, "after": after})
+    about = _facts_of(pairs, parts, settings, before, after)
     return {
         **about_base(base),
         "max_tokens": encoder.recipe.max_tokens,
@@ -132,25 +145,33 @@ def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: Tune
 
 
 def _facts_of(
-    pairs: Sequence[TrainingPair], parts: QueryParts, settings: TuneSettings, ranks: Mapping[str, Values]
+    pairs: Sequence[TrainingPair], parts: QueryParts, settings: TuneSettings, before: Retrieval, after: Retrieval
 ) -> dict[str, Any]:
-    """Return what is recorded of the pairs and of the reciprocal ranks on the test part."""
-    (difference,) = compare({"after": ranks["after"], "before": ranks["before"]})
-    figures = {"difference": difference.difference, "low": difference.low, "high": difference.high}
-    for name, values in ranks.items():
-        low, high = interval(values)
-        figures |= {name: float(values.mean()), f"{name}_low": low, f"{name}_high": high}
+    """Return what is recorded of the pairs and of what was found on the test part."""
+    figures = _figures_of({"before": before.mrr, "after": after.mrr})
+    ndcg = _figures_of({"before": before.ndcg, "after": after.ndcg})
+    figures |= {f"ndcg_{name}": value for name, value in ndcg.items()}
     return {
         "sources": sorted({pair.source for pair in pairs}),
         "learned": len(parts.learned),
         "valid_queries": len({pair.query for pair in parts.valid if pair.grade}),
-        "test_queries": len(ranks["after"]),
+        "test_queries": len(after.mrr),
         "test_codes": len({pair.code for pair in parts.test}),
         "left_out": parts.left_out,
         "figures": figures,
         "onnx": False,
         **manifest(settings, seed=settings.seed, corpus=map(repr, pairs)),
     }
+
+
+def _figures_of(values: Mapping[str, Values]) -> dict[str, float]:
+    """Return the means before and after, and their difference, with intervals."""
+    (difference,) = compare({"after": values["after"], "before": values["before"]})
+    figures = {"difference": difference.difference, "low": difference.low, "high": difference.high}
+    for name, each in values.items():
+        low, high = interval(each)
+        figures |= {name: float(each.mean()), f"{name}_low": low, f"{name}_high": high}
+    return figures
 
 
 def _parts_line(parts: QueryParts) -> str:
@@ -248,7 +269,7 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
     )
 
     def look() -> float:
-        return float(reciprocal_ranks(encoder, pooled, parts.valid).mean())
+        return float(retrieval(encoder, pooled, parts.valid).mrr.mean())
 
     return run.train_to_the_best_look(trainer, look, folder, say, steps, patience=settings.patience)
 
@@ -281,20 +302,28 @@ def _steps(rows: Mapping[str, Sequence[object]], settings: TuneSettings) -> int:
 # --- evaluation
 
 
-def reciprocal_ranks(encoder: HfEncoder, pooled: PooledModel, pairs: Sequence[TrainingPair]) -> Values:
-    """Return one over the rank of the first right code of each query that has one, among all codes of the pairs."""
+def retrieval(encoder: HfEncoder, pooled: PooledModel, pairs: Sequence[TrainingPair]) -> Retrieval:
+    """Return what is found for each query that has a right code, among all codes of the pairs; who ties comes last."""
     codes = {code_of(pair.code): pair.code for pair in pairs}
     at = {code: place for place, code in enumerate(codes)}
-    right: dict[str, list[int]] = {}
+    right: dict[str, dict[int, int]] = {}
     for pair in pairs:
         if pair.grade:
-            right.setdefault(pair.query, []).append(at[code_of(pair.code)])
+            right.setdefault(pair.query, {})[at[code_of(pair.code)]] = pair.grade
     was_training = pooled.model.training
     pooled.model.eval()  # without what is random in a model that is trained
     scores = encoder.encode(list(right), "query") @ encoder.encode(list(codes.values()), "code").T
     pooled.model.train(was_training)
-    ranks = [float((row >= row[places].max()).sum()) for row, places in zip(scores, right.values(), strict=True)]
-    return 1.0 / np.array(ranks)
+    ranks = [(row >= row[list(grades)][:, None]).sum(1) for row, grades in zip(scores, right.values(), strict=True)]
+    ndcg = [_ndcg(each, np.array([*grades.values()])) for each, grades in zip(ranks, right.values(), strict=True)]
+    return Retrieval(1.0 / np.array([each.min() for each in ranks]), np.array(ndcg))
+
+
+def _ndcg(ranks: NDArray[np.int_], grades: NDArray[np.int_]) -> float:
+    """Return nDCG over the first ten of right codes at some ranks, their grades the gains."""
+    found = (grades / np.log2(ranks + 1))[ranks <= _DEPTH].sum()
+    best = np.sort(grades)[::-1][:_DEPTH]
+    return float(found / (best / np.log2(np.arange(len(best)) + 2)).sum())
 
 
 # --- saving
