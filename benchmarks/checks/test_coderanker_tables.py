@@ -67,6 +67,17 @@ def test_every_table_is_made_and_no_ranker_is_trained_twice(home: Path, bases: d
     assert "learned from" in again
 
 
+def test_a_task_with_fewer_samples_than_k_leaves_its_cells_empty(home: Path, bases: dict[str, Path]):
+    first = {each["task_id"]: each for each in map(json.loads, (home / "other.jsonl").read_text().splitlines())}
+    (home / "few.jsonl").write_text("".join(json.dumps(each) + "\n" for each in first.values()))
+    words = ("table8", "table9", "table11", "--learn", "learn.jsonl", "--together", "--task", "T")
+    sets = ("--test", "HumanEval=few.jsonl", "--test", "MBPP=few.jsonl", "--base", str(bases["encoder"]))
+    out, _ = ran(home, *words, *sets, *TRAINING)
+    assert "nan" not in out
+    held = json.loads((home / "coderanker" / "table9.json").read_text(), parse_constant=pytest.fail)
+    assert None in {cell.get("value") for cell in held["sections"][0]["blocks"][1]["rows"][0] if cell["kind"] == "number"}
+
+
 def test_what_cannot_be_made_is_told_in_a_line(home: Path, bases: dict[str, Path]):
     words = ("table8", "table11", "table17", "table7", "--learn", "learn.jsonl", "--base", str(bases["encoder"]))
     out, err = ran(home, *words, "--together", "--task", "T", *TRAINING, status=2)

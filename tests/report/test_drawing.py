@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf, nan
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -69,3 +70,12 @@ def test_names_are_text_whatever_they_hold_and_figures_keep_their_decimals():
     assert ">MRR 0.12345<" in drawing
     assert not re.search(r"<[^>]*\d\.\d{3}[^>]*>", drawing)
     assert "0 won · 1 equal · 0 lost" in svg(wins(0.0)), "one query and no difference can be drawn"
+
+
+def test_what_is_not_finite_is_not_drawn():
+    lost = Series("lost", 0, (1.0, 2.0), (Mean(nan, nan, nan), Mean(inf, 0.0, inf)))
+    assert "0 won · 0 equal · 0 lost" in svg(wins(nan))
+    assert ">0.25<" in svg(Heat("", "", ("row",), ("a", "b"), ((nan, 0.25),)))
+    assert "MRR" in svg(Scatter("", "", (lost,), "ms", "MRR"))
+    assert "loss" in svg(Curves("", "", (CurvePanel("loss", (lost, *LINES)),), "step", log=True))
+    assert "MRR" in svg(Dots("", "", ("MRR",), (DotRow("one", 0, (lost.figures, (Mean(nan, 0, 1),))),)))

@@ -218,8 +218,8 @@ def as_rows(ranked: Sequence[RankedColumn]) -> list[dict[str, Any]]:
             "prompt": column.prompt,
             "samples": sum(example.n for example in column.examples),
             "seconds": cell.seconds,
-            "values": {str(measure): _plain(asdict(value)) for measure, value in cell.values.items()},
-            "gains": {str(measure): _plain(asdict(gain)) for measure, gain in cell.gains.items()},
+            "values": {str(measure): asdict(value) for measure, value in cell.values.items()},
+            "gains": {str(measure): asdict(gain) for measure, gain in cell.gains.items()},
         }
         for column, cell in _cells(ranked)
     ]
@@ -308,10 +308,6 @@ def smoothed(curve: Sequence[tuple[float, float]], weight: float = _SMOOTH) -> l
     for step, value in curve:
         found.append((step, weight * value + (1 - weight) * found[-1][1] if found else value))
     return found
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(value, float) and isnan(value) else value for name, value in values.items()}
 
 
 UNIT = "task"

@@ -314,7 +314,7 @@ def save(results: Results, file: Path) -> None:
 
 def as_text(results: Results) -> str:
     """Return results as JSON text."""
-    return json.dumps(as_json(results), ensure_ascii=False, allow_nan=False)
+    return files.dumps(as_json(results))
 
 
 def _unusable(source: str, fault: str) -> InputError:

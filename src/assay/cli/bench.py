@@ -16,7 +16,8 @@ from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError
 from assay.io.fields import as_json
-from assay.io.terminal import dumps, say, say_problems
+from assay.io.files import dumps
+from assay.io.terminal import say, say_problems
 from assay.report.plain_text import as_text, shown_line
 
 if TYPE_CHECKING:

@@ -37,7 +37,8 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
     Exits 0 if done, 1 if nothing could be decided, 2 on an error, 3 if no machine of the cluster is left.
     """
     from assay.cli.progress import progress
-    from assay.io.terminal import dumps, say, say_problems
+    from assay.io.files import dumps
+    from assay.io.terminal import say, say_problems
     from assay.measure.passk import ks_of
     from assay.programs.run_samples import run_file
 
@@ -75,13 +76,12 @@ def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) 
     distribution brings, and `shared` ran in one interpreter with their tests.
     """
     from assay.faults import Fault
-    from assay.io.terminal import nulled
     from assay.measure.passk import EXEC_COUNTS, over_tasks
     from assay.measure.passk import counted as counts_of
 
     def at_k(rows: Sequence[OutcomeRow], is_good: Callable[[Outcome], bool]) -> list[dict[str, Any]]:
         counts = counts_of([(row.outcome.task_id, row.n, is_good(row.outcome)) for row in rows])
-        return [nulled(asdict(each)) for each in over_tasks(counts, ks, seed=seed)]
+        return [asdict(each) for each in over_tasks(counts, ks, seed=seed)]
 
     classes, undecided, lacking = Counter[str](), Counter[str](), Counter[str]()
     for row in rows:

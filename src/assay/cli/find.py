@@ -21,7 +21,8 @@ from assay.cli import options
 from assay.cli.adapter import command
 from assay.cli.options import RootsOptions, SettingsOptions
 from assay.errors import InputError, counted, printable
-from assay.io.terminal import dumps, printable_line, say
+from assay.io.files import dumps
+from assay.io.terminal import printable_line, say
 from assay.operations.requests import (
     DETAILS,
     LAST_LINE,

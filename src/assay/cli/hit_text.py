@@ -16,7 +16,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, counted, printable
-from assay.io.terminal import dumps, printable_line, say, terminal_width, wants_color
+from assay.io.files import dumps
+from assay.io.terminal import printable_line, say, terminal_width, wants_color
 from assay.operations.hits import Answer, FoundUnit, matches_text, notes_of, rooted_path
 from assay.operations.requests import DETAILS, UNBOUNDED, Detail, Search
 from assay.operations.sizing import OVERHEAD, cost

@@ -13,7 +13,8 @@ import click
 from assay.cli.adapter import command
 from assay.cli.options import SettingsOptions
 from assay.errors import InputError, UnwritableIndex, counted, printable
-from assay.io.terminal import dumps, say, say_problems
+from assay.io.files import dumps
+from assay.io.terminal import say, say_problems
 from assay.parameters import Options, argument, flag, form, option, shared
 from assay.runs import options
 from assay.runs.options import ClusterOptions

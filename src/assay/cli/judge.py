@@ -11,7 +11,8 @@ import click
 from assay.cli.adapter import command
 from assay.cli.progress import ProgressReporter, progress
 from assay.errors import InputError, counted, lasting, rate_text
-from assay.io.terminal import dumps, say, say_problems
+from assay.io.files import dumps
+from assay.io.terminal import say, say_problems
 from assay.judge.requests import CandidatesRequest, ExportRequest, JudgeRequest
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ import click
 
 from assay.cli.adapter import command
 from assay.errors import InputError, MissingExtra, counted, printable
+from assay.io.files import dumps
 from assay.io.rows import plain
-from assay.io.terminal import dumps, nulled, say, say_problems
+from assay.io.terminal import say, say_problems
 from assay.judge.requests import AgreementRequest, LabelRequest
 from assay.report.document import Cell, Number, Table, estimate, fraction, table
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
@@ -89,7 +90,7 @@ def _read(spec: str, texts: dict[Key, tuple[str, str]], problems: list[Problem])
 
 def _agreement_as_json(found: LabelAgreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
     """Return all of it as JSON has it; what is not defined is null."""
-    fields: dict[str, Any] = nulled(asdict(found))
+    fields: dict[str, Any] = asdict(found)
     for row, difference in zip(fields["differences"], found.differences, strict=True):
         row["query_id"], row["code_id"] = row.pop("key")
         row["query"], row["code"] = texts.get(difference.key, (None, None))
@@ -204,7 +205,7 @@ def label(request: LabelRequest) -> int:
     found = ballots.compare_people(study)
     if request.form == "json":
         agreement = _agreement_as_json(found, _reasons(study), study.texts()) if found else None
-        figures = nulled(ballots.results(study))
+        figures = ballots.results(study)
         click.echo(dumps({**figures, "agreement": agreement, "out": str(request.out)}))
     else:
         click.echo("\n".join(_study_text(study, found)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,8 @@ import click
 from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError, MissingExtra, counted, printable
-from assay.io.terminal import dumps, nulled, say, say_problems, wants_color
+from assay.io.files import dumps
+from assay.io.terminal import say, say_problems, wants_color
 from assay.rank.requests import CompareRequest, EvalRequest, OrderRequest
 from assay.report.document import Figure, Number, Report, as_json_text
 from assay.report.plain_text import as_markdown, as_text, cell_text, rows_as_lines
@@ -73,7 +73,7 @@ def order(request: OrderRequest) -> None:
         columns = ("probability",) if is_neural else ("score", "probability")
         click.echo("\n".join(line for task, ranked in found for line in _order_text(task, ranked, shown, columns)))
     elif request.form == "jsonl":
-        click.echo("\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
+        click.echo("\n".join(map(dumps, rows)))
     else:
         click.echo(dumps({"ranker": ranker.name, "tasks": len(found), "programs": rows}))
     if request.out:
@@ -197,7 +197,7 @@ def _evaluation_as_json(found: Evaluation) -> dict[str, Any]:
 
 
 def _by_measure(values: Mapping[RankMeasure, Value] | Mapping[RankMeasure, Gain]) -> dict[str, Any]:
-    return {str(measure): nulled(asdict(value)) for measure, value in values.items()}
+    return {str(measure): asdict(value) for measure, value in values.items()}
 
 
 def _evaluation_text(found: Evaluation) -> Iterator[str]:
@@ -285,7 +285,7 @@ def compare(request: CompareRequest) -> int:
     experiment.write_report(held, request.out, say, earlier)
     drawn = _write_report(report, request.out)
     is_json = request.form == "json"
-    click.echo(json.dumps({"cells": rows}, ensure_ascii=False) if is_json else as_text(report), nl=is_json)
+    click.echo(dumps({"cells": rows}) if is_json else as_text(report), nl=is_json)
     failed = gates.failures(held, gate, say)
     written = ("results.json", "report.json", "RESULTS.md", *drawn, "index.html", "report.html")
     say(f"written to {request.out}: {', '.join(name for name in written if (request.out / name).exists())}")

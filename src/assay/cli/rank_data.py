@@ -12,7 +12,8 @@ import click
 from assay.cli.adapter import command
 from assay.cli.progress import print_line, progress
 from assay.errors import InputError, counted, lasting, nearest, rate_text
-from assay.io.terminal import dumps, say, say_problems
+from assay.io.files import dumps
+from assay.io.terminal import say, say_problems
 from assay.rank.requests import DataRequest, MixRequest, SampleRequest, TrainRequest
 from assay.report.plain_text import table_lines
 from assay.runs.record import start_fresh

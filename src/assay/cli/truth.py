@@ -13,7 +13,8 @@ import click
 from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError, counted, printable
-from assay.io.terminal import dumps, say, say_problems
+from assay.io.files import dumps
+from assay.io.terminal import say, say_problems
 from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, MineRequest
 
 if TYPE_CHECKING:

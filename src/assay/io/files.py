@@ -15,6 +15,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -162,14 +163,31 @@ def write(
             raise InputError(f"cannot write {path}: a text holds bytes that are not UTF-8; write JSON lines") from error
 
 
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    """Return JSON: letters stay letters, what is no UTF-8 stays escaped, and a number that is not finite is null."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_nulled(value), ensure_ascii=False, indent=indent)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _nulled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_nulled(key): _nulled(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_nulled, value)]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
 def write_json(path: Path, value: object, *, indent: int | None = 1) -> None:
     """Write one JSON value."""
-    write(path, json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+    write(path, dumps(value, indent=indent) + "\n")
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write JSON lines, one object a line."""
-    write(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write(path, (f"{dumps(row)}\n" for row in rows))
 
 
 def sync(path: Path) -> None:

@@ -5,14 +5,11 @@ Nothing of the search stands behind this: a command that prints one line loads t
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from math import isnan
-from typing import Any
 
 import click
 
@@ -52,20 +49,6 @@ def say_problems(problems: Sequence[object], *, every: bool) -> None:
         say(str(problem))
     if len(problems) > _PROBLEMS and not every:
         say(f"{len(problems) - _PROBLEMS:,} more problems (-v shows them)")
-
-
-def dumps(value: Any) -> str:
-    """Return JSON; letters stay letters, and bytes that are no UTF-8 stay the escapes that they came in as."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace").decode()
-
-
-def nulled(value: Any) -> Any:
-    """Return plain data in which what is not a number is null."""
-    if isinstance(value, dict):
-        return {key: nulled(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [nulled(inner) for inner in value]
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 def terminal_width() -> int | None:

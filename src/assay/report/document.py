@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isnan
+from math import isfinite
 from typing import Any, Literal, NamedTuple, Protocol
 
 from assay.io.fields import as_json
+from assay.io.files import dumps
 
 Mark = Literal["", "best", "tied", "below", "bad", "good"]
 """What is known of a figure: the best of its column, not told apart from it, below it; or bad news, or good."""
@@ -22,9 +22,14 @@ class Mean(NamedTuple):
     high: float
 
 
+def _is_finite(value: float | Mean | None) -> bool:
+    """Say whether a figure is there, a mean with both ends of its interval."""
+    return value is not None and all(map(isfinite, value if isinstance(value, tuple) else (value,)))
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A figure, with its interval where it has one; None where nothing was measured."""
+    """A figure, with its interval where it has one; None where nothing was measured, or nothing finite."""
 
     value: float | None
     low: float | None = None
@@ -37,6 +42,12 @@ class Number:
     mark: Mark = ""
     remark: str = ""
     kind: Literal["number"] = "number"
+
+    def __post_init__(self) -> None:
+        """Leave out what is not finite."""
+        for name in ("value", "low", "high"):
+            if not _is_finite(getattr(self, name)):
+                object.__setattr__(self, name, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +143,8 @@ def figure(mean: Mean | None, digits: int = 3, *, mark: Mark = "", signed: bool 
 
 
 def estimate(one: Interval) -> Number:
-    """Return the cell of a value with its interval; what is not defined has none."""
-    return Number(None) if isnan(one.value) else Number(one.value, one.low, one.high)
+    """Return the cell of a value with its interval."""
+    return Number(one.value, one.low, one.high)
 
 
 def fraction(value: float | None, digits: int = 0, remark: str = "") -> Number:
@@ -178,12 +189,19 @@ COLORS = 8
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Figures of one name, each at a place of the axis: a latency, a rank, a step."""
+    """Figures of one name, each at a place of the axis: a latency, a rank, a step; those that are finite."""
 
     name: str
     place: int
     xs: tuple[float, ...]
     figures: tuple[Mean, ...]
+
+    def __post_init__(self) -> None:
+        """Leave out points that are not finite."""
+        every = zip(self.xs, self.figures, strict=False)
+        points = [(x, each) for x, each in every if _is_finite(x) and _is_finite(each)]
+        object.__setattr__(self, "xs", tuple(x for x, _ in points))
+        object.__setattr__(self, "figures", tuple(each for _, each in points))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +224,11 @@ class DotRow:
     place: int
     figures: tuple[tuple[Mean | None, ...], ...]
 
+    def __post_init__(self) -> None:
+        """Leave out what is not finite."""
+        rows = (tuple(each if _is_finite(each) else None for each in row) for row in self.figures)
+        object.__setattr__(self, "figures", tuple(rows))
+
 
 @dataclass(frozen=True, slots=True)
 class Dots:
@@ -225,6 +248,10 @@ class ItemPair:
     a: str
     b: str
     differences: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Leave out items that have none."""
+        object.__setattr__(self, "differences", tuple(filter(_is_finite, self.differences)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +296,11 @@ class Heat:
     columns: tuple[str, ...]
     values: tuple[tuple[float | None, ...], ...]
     kind: Literal["heat"] = "heat"
+
+    def __post_init__(self) -> None:
+        """Leave blank what is not finite."""
+        rows = (tuple(each if _is_finite(each) else None for each in row) for row in self.values)
+        object.__setattr__(self, "values", tuple(rows))
 
 
 Figure = Scatter | Dots | WinsAndLosses | Curves | Heat
@@ -421,4 +453,4 @@ def words(text: str, role: Literal["plain", "lead", "note", "heading"] = "plain"
 
 def as_json_text(report: Report) -> str:
     """Return a report as JSON text."""
-    return json.dumps(as_json(report), ensure_ascii=False, allow_nan=False) + "\n"
+    return dumps(as_json(report)) + "\n"

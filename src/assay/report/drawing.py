@@ -84,13 +84,14 @@ def _style() -> dict[str, Any]:
 def _scatter(figure: doc.Scatter) -> Drawing:
     """Draw figures over the time a query takes, on a logarithmic axis."""
     drawing, (axes,) = _grid(1, 1, 4.6)
-    for point in figure.points:
+    points = [each for each in figure.points if each.xs]
+    for point in points:
         (x, *_), (mean, *_) = point.xs, point.figures
         color = _series(point.place)
         axes.plot([x, x], [mean.low, mean.high], color=color, lw=1.4, alpha=0.5, solid_capstyle="round")
         how: dict[str, Any] = {"markersize": 8, "markeredgecolor": _color("paper"), "markeredgewidth": 1}
         axes.plot(x, mean.mean, _marker(point.place), color=color, **how)
-    xs = [point.xs[0] for point in figure.points]
+    xs = [point.xs[0] for point in points] or [1.0]
     axes.set_xscale("log")
     axes.set_xlim(min(xs) / 2.2, max(xs) * 3.2)
     axes.xaxis.set_major_locator(LogLocator(subs=(1,) if max(xs) > 30 * min(xs) else (1, 2, 5)))
@@ -99,7 +100,7 @@ def _scatter(figure: doc.Scatter) -> Drawing:
     axes.set_xlabel(figure.x)
     axes.set_ylabel(figure.y)
     axes.margins(y=0.12)
-    _legend(drawing, figure.points)
+    _legend(drawing, points)
     return drawing
 
 
@@ -144,7 +145,7 @@ def _pair(axes: Axes, pair: doc.ItemPair) -> None:
         if high > low:
             axes.stairs(ordered[low:high], edges[low : high + 1], fill=True, color=color, alpha=0.85)
     axes.axhline(0, color=_color("muted"), lw=0.8)
-    axes.set_xlim(0, len(ordered))
+    axes.set_xlim(0, len(ordered) or 1)
     most = max((abs(value) for value in ordered), default=0) or 1
     axes.set_ylim(-most * 1.08, most * 1.08)
     axes.grid(visible=False, axis="x")

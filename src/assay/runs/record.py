@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 from assay import __version__
 from assay.errors import InputError, StorageError
 from assay.extras import DISTRIBUTION
-from assay.io.files import alone, refuse_special, replacing, write_json
+from assay.io.files import alone, dumps, refuse_special, replacing, write_json
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -128,7 +128,7 @@ def rewrite(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _line(record: Mapping[str, Any]) -> bytes:
-    return (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+    return f"{dumps(record)}\n".encode()
 
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:

@@ -98,10 +98,8 @@ def encoder_card(record: Record) -> str:
 
 
 def _found(figures: Record, name: str, prefix: str) -> tuple[str, ...]:
-    before, after = (
-        f"{figures[f'{prefix}{when}']:.3f} [{figures[f'{prefix}{when}_low']:.3f}, {figures[f'{prefix}{when}_high']:.3f}]"
-        for when in ("before", "after")
-    )
+    ends = ([figures[f"{prefix}{when}{end}"] for end in ("", "_low", "_high")] for when in ("before", "after"))
+    before, after = (f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in ends)
     difference, low, high = (figures[f"{prefix}{one}"] for one in ("difference", "low", "high"))
     return name, before, f"**{after}**", f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]"
 
