@@ -22,6 +22,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ import numpy as np
 
 from assay.cage.open_cage import open_sandbox
 from assay.judge.records import verdicts
+from assay.measure.agreement import auc
 from assay.programs.verdict import job_of, passed
 from assay.values import Program, Script, Task
 
@@ -141,13 +143,9 @@ def share(part: int, whole: int) -> str:
 
 
 def area(given: Sequence[Called]) -> str:
-    """Return how often a right pair has the higher chance of a right and a wrong one; ties count half."""
-    true = np.sort([one.chance for one in given if one.label])
-    false = np.array([one.chance for one in given if not one.label])
-    if not len(true) or not len(false):
-        return "-"
-    above = len(true) - (np.searchsorted(true, false, "left") + np.searchsorted(true, false, "right")) / 2
-    return f"{above.sum() / (len(true) * len(false)):.3f}"
+    """Return how often a right pair has the higher chance of a right and a wrong one."""
+    found = auc([one.label for one in given], [one.chance for one in given], groups=[one.task for one in given]).value
+    return "-" if isnan(found) else f"{found:.3f}"
 
 
 def rates(given: argparse.Namespace) -> None:

@@ -20,7 +20,7 @@ from assay.cli.adapter import COMPLETION_VARIABLE
 from assay.cli.completion import SHELLS
 from assay.cli.main import COMMANDS, run
 from assay.cli.main import assay as top
-from assay.cli.progress import Lines, StageLine
+from assay.cli.progress import Lines, StageLine, time_left
 
 
 @pytest.fixture
@@ -190,9 +190,25 @@ def test_the_rate_is_that_of_the_stage_and_of_this_run():
     clock.now += 60
     stage("programs", 700, 1_000)
     clock.now += 10
-    assert str(stage) == "programs: 700 of 1,000, 10 s"
-    stage("programs", 720, 1_000)
-    assert str(stage) == "programs: 720 of 1,000, 2.0 a second, 2 min left"
+    stage("programs", 701, 1_000)
+    assert str(stage) == "programs: 701 of 1,000, 10 s"
+    for done in (710, 720, 730):
+        stage("programs", done, 1_000)
+    assert str(stage) == "programs: 730 of 1,000, 3.0 a second, 90 s left"
+
+
+def test_time_that_is_left_is_said_only_where_enough_is_known():
+    """Of a first index of 12,000 files the first batch, of seven, came after a second: 29 minutes, and it took 7 s."""
+    for reports, done, seconds, left_s in (
+        (1, 7, 1.0, None),
+        (3, 500, 1.5, None),
+        (3, 1_200, 2.0, 18.0),
+        (2, 6_000, 2.0, None),
+        (3, 12, 30.0, 29_970.0),
+        (9, 12_000, 7.0, 0.0),
+        (9, 0, 60.0, None),
+    ):
+        assert time_left(reports, done, 12_000, seconds) == left_s
 
 
 SILENT = """

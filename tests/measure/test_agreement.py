@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.agreement import against, alpha, confusion, kappa, lines, majority
+from assay.measure.agreement import against, alpha, auc, confusion, kappa, lines, majority
 from assay.measure.compare import interval, interval_of, wilson
 
 LABELS = st.sampled_from([0, 1, 2, None])
@@ -63,6 +63,15 @@ def test_an_annotator_beside_the_truth():
     wanted = (10 / 15, 10 / 20, 6 / 9, 6 / 8, 12 / 17, (15 * 10 - by_chance) / (15**2 - by_chance))
     assert [getattr(found, name).value for name in FIGURES] == pytest.approx(wanted)
     assert all(each.low < each.value < each.high for each in (getattr(found, name) for name in FIGURES))
+
+
+@given(st.lists(st.tuples(st.sampled_from([0, 1, None]), st.sampled_from([0.1, 0.5, 0.9, None])), min_size=1))
+def test_the_area_is_how_often_a_right_unit_is_above_a_wrong_one(units: list[tuple[int | None, float | None]]):
+    right, wrong = ([chance for label, chance in units if label == wanted and chance is not None] for wanted in (1, 0))
+    above = [(a > b) + 0.5 * (a == b) for a in right for b in wrong]
+    found = auc(*zip(*units, strict=True))
+    assert found.value == pytest.approx(float(np.mean(above)) if above else nan, nan_ok=True)
+    assert found.low <= found.value <= found.high or isnan(found.value)
 
 
 def test_what_is_not_defined_is_not_a_number():

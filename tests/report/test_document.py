@@ -21,8 +21,12 @@ FLOATS = st.sampled_from([0.5, 2.0, -1e6]) | st.sampled_from([float("nan"), floa
 st.register_type_strategy(float, FLOATS)
 st.register_type_strategy(int, st.integers(0, 9))
 st.register_type_strategy(str, st.sampled_from(["", "word", "ü\udcff"]))
-TABLES = st.lists(st.builds(doc.Number, FLOATS, FLOATS, FLOATS)).map(lambda cells: doc.table("", ["cell"], [[each] for each in cells]))
-VALUES = st.recursive(FLOATS | st.none() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+TABLES = st.lists(st.builds(doc.Number, FLOATS, FLOATS, FLOATS)).map(
+    lambda cells: doc.table("", ["cell"], [[each] for each in cells])
+)
+VALUES = st.recursive(
+    FLOATS | st.none() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+)
 
 
 def strict(text: str) -> Any:

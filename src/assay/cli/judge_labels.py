@@ -39,10 +39,11 @@ _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")
 def agreement(request: AgreementRequest) -> None:
     """Compare the LABELS of several annotators: records of `assay judge run`, JSON, CSV or TSV.
 
-    NAME=FILE gives an annotator a name. Prints accuracy, precision, recall, F1 and Cohen's kappa against the truth,
-    kappa of every two annotators, Krippendorff's nominal alpha of all, and pairs with two labels: who gave which
-    label and why; of records also calls, tokens, cost and time. Brackets hold 95% bootstrap intervals over queries;
-    those of fractions are at least as wide as Wilson's. Pairs that somebody left undecided are counted.
+    NAME=FILE gives an annotator a name. Prints accuracy, precision, recall, F1, Cohen's kappa and, of judges that say
+    how likely a match is, ROC-AUC against the truth; kappa of every two annotators, Krippendorff's nominal alpha of
+    all, and pairs with two labels: who gave which label and why; of records also calls, tokens, cost and time.
+    Brackets hold 95% bootstrap intervals over queries; those of fractions are at least as wide as Wilson's. A pair
+    left undecided counts as wrong in *of all seen*; a pair that an annotator was not shown is in none of its figures.
 
     Exits 0, or 2 on an error, such as labels of other pairs.
     """
@@ -127,9 +128,23 @@ def _agreement_tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
     if found.true:
         of = " and ".join(found.truth) if len(found.truth) < 3 else f"{len(found.truth)} annotators"
         alpha = f" (alpha of those: {cell_text(estimate(found.truth_alpha))})" if found.truth_alpha else ""
-        heads = ("annotator", "decided", "accuracy", "of all pairs", "precision", "recall", "F1", "kappa")
+        heads = (
+            "annotator",
+            "decided",
+            "not seen",
+            "accuracy",
+            "of all seen",
+            *"precision recall F1 kappa ROC-AUC".split(),
+        )
+        area = {name: estimate(one) for name, one in found.auc.items()}
         rows = [
-            (name, one.decided, *(estimate(getattr(one, each)) for each in _FIGURES))
+            (
+                name,
+                one.decided,
+                one.unseen or Number(None),
+                *(estimate(getattr(one, each)) for each in _FIGURES),
+                area.get(name, Number(None)),
+            )
             for name, one in found.against.items()
         ]
         yield table(f"against {'the majority of ' if len(found.truth) > 1 else ''}{of}{alpha}", heads, rows)

@@ -35,6 +35,8 @@ _WIDTH = 24
 FIRST_LINE_S = 3.0
 """So much passes before the first line: what is done sooner is not reported."""
 LINE_S = 10.0
+_REPORTS, _PART, _SURE_S = 3, 0.1, 30.0
+"""What an estimate takes: so many reports, and so much of the whole or so much time."""
 MOST_NAMED = 10
 """Problems of a campaign that are named without -v; the others are counted."""
 
@@ -89,18 +91,29 @@ class Lines:
             self._write(self._line())
 
 
+def time_left(reports: int, done: int, total: int, seconds: float) -> float | None:
+    """Return how many seconds the rest takes at the rate so far, None where too little is known of the rate.
+
+    Work comes in batches, and before the first one much is loaded: a rate needs three reports, and a tenth of the whole
+    or half a minute.
+    """
+    if reports < _REPORTS or not done or (done < total * _PART and seconds < _SURE_S):
+        return None
+    return (total - done) * seconds / done
+
+
 class StageLine:
     """What goes on: how much of how much is done, how fast, and how long the rest will take."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._began, self._before = clock, clock(), 0
-        self._stage, self._done, self._total = "", 0, 0
+        self._stage, self._done, self._total, self._reports = "", 0, 0, 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Hear of progress; the rate is that of this stage since it was first heard of."""
         if stage != self._stage:
-            self._stage, self._began, self._before = stage, self._clock(), done
-        self._done, self._total = done, total
+            self._stage, self._began, self._before, self._reports = stage, self._clock(), done, -1
+        self._done, self._total, self._reports = done, total, self._reports + 1
 
     def __str__(self) -> str:
         seconds = self._clock() - self._began
@@ -108,9 +121,11 @@ class StageLine:
             return f"working, {lasting(seconds)}"
         if not self._total:
             return f"{self._stage}, {lasting(seconds)}"
-        rate = (self._done - self._before) / max(seconds, 1e-9)
-        left = f", {lasting((self._total - self._done) / rate)} left" if rate and self._done < self._total else ""
-        at = f", {rate_text(rate)}{left}" if rate else f", {lasting(seconds)}"
+        done = self._done - self._before
+        left_s = time_left(self._reports, done, self._total - self._before, seconds)
+        at = f", {lasting(seconds)}"
+        if left_s is not None:
+            at = f", {rate_text(done / max(seconds, 1e-9))}" + (f", {lasting(left_s)} left" if left_s else "")
         return f"{self._stage}: {self._done:,} of {self._total:,}{at}"
 
     def bar(self) -> str:

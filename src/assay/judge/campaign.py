@@ -34,6 +34,8 @@ class Tally:
     """Pairs that cannot be judged."""
     grades: Counter[int | None] = field(default_factory=Counter)
     paths: Counter[str] = field(default_factory=Counter)
+    unclear: int = 0
+    """Pairs with a grade whose record says that they are unclear."""
     cost: float = 0.0
     unpriced: int = 0
     """Pairs of which nobody knows what they cost."""
@@ -67,6 +69,7 @@ class Tally:
         """Count a verdict."""
         self.grades[verdict.grade] += 1
         self.paths[verdict.path or verdict.problem] += 1
+        self.unclear += verdict.told.get("call") == "unclear"
         cost = verdict.told.get("cost", 0.0)
         self.unpriced += cost is None
         self.cost += cost or 0.0

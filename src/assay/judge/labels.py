@@ -20,7 +20,7 @@ from assay.io import rows
 from assay.io.rows import plain
 from assay.judge import records
 from assay.judge.pairs import CODE_IDS, QUERY_IDS, first_of
-from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
+from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, auc, kappa, majority
 from assay.terms import same_words
 from assay.values import Problem
 
@@ -44,6 +44,8 @@ class Annotator:
     grades: dict[Key, int | None] = field(default_factory=dict)
     """None is a pair that was looked at and left undecided."""
     reasons: dict[Key, str] = field(default_factory=dict)
+    chances: dict[Key, float] = field(default_factory=dict)
+    """How likely a pair is a match, where records say so."""
 
 
 @dataclass(slots=True)
@@ -94,6 +96,8 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     annotator.grades[key] = grade
     if row.get("reason"):
         annotator.reasons[key] = str(row["reason"])
+    if isinstance(row.get("chance"), float | int):
+        annotator.chances[key] = float(row["chance"])
     query, code = first_of(row, ("query", "doc")), row.get("code")
     if isinstance(query, str) and isinstance(code, str):
         found.texts.setdefault(key, (query, code))
@@ -176,6 +180,8 @@ class LabelAgreement:
     truth_alpha: Estimate | None
     """Of those whose majority it is, where they are several."""
     against: dict[str, AgainstTruth]
+    auc: dict[str, Estimate]
+    """The area under the ROC curve, of annotators that say how likely a pair is a match."""
     kappas: tuple[AnnotatorPair, ...]
     alpha: Estimate
     labelled_twice: int
@@ -232,6 +238,8 @@ def compare(
     seen = {each.name: each.grades.keys() for each in annotators}
     looked: set[Key] = set().union(*seen.values())
     known = {key for each in truth for key in each.grades}
+    shown = {name: [key in seen.get(name, looked) for key in keys] for name in judged}
+    likely = {each.name: [*map(each.chances.get, keys)] for each in annotators if each.chances and truth}
     found = LabelAgreement(
         pairs=len(keys),
         queries=len(set(labels.queries)),
@@ -239,7 +247,10 @@ def compare(
         truth=tuple(labels.sources),
         true=_counts(labels.truth, keys, known) if truth else None,
         truth_alpha=alpha(sources, **draws) if len(truth) > 1 else None,
-        against={name: against(labels.truth, given, **draws) for name, given in judged.items() if truth},
+        against={
+            name: against(labels.truth, given, seen=shown[name], **draws) for name, given in judged.items() if truth
+        },
+        auc={name: auc(labels.truth, chances, **draws) for name, chances in likely.items()},
         kappas=tuple(
             AnnotatorPair(a, b, kappa(said[a], said[b], **draws), *_same(said[a], said[b]))
             for a, b in combinations(said, 2)

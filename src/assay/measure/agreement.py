@@ -18,6 +18,7 @@ Label = Hashable
 """A name or a number; None where there is none."""
 Values = NDArray[np.float64]
 _Label = TypeVar("_Label", bound=Hashable)
+_STEPS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class AgainstTruth:
     accuracy: Estimate
     """Of the units that have both labels."""
     of_all: Estimate
-    """Of the units that have a true label: those that the annotator left undecided are not right."""
+    """Of the units with a true label that the annotator saw: those that it left undecided are not right."""
     precision: Estimate
     recall: Estimate
     f1: Estimate
@@ -48,15 +49,24 @@ class AgainstTruth:
     decided: int
     """How many units have both labels."""
     open: int
-    """How many have a true label and none of the annotator."""
+    """How many have a true label and none of the annotator, who saw them."""
+    unseen: int = 0
+    """How many have a true label and were not shown to the annotator: no figure counts them."""
 
 
-def against(
-    true: Sequence[Label], said: Sequence[Label], *, positive: Label = 1, groups: Sequence[Hashable] = (), seed: int = 0
+def against(  # noqa: PLR0913  two columns, what they are of, and how units are drawn
+    true: Sequence[Label],
+    said: Sequence[Label],
+    *,
+    positive: Label = 1,
+    seen: Sequence[bool] = (),
+    groups: Sequence[Hashable] = (),
+    seed: int = 0,
 ) -> AgainstTruth:
-    """Compare an annotator with the truth; precision, recall and F1 are of the `positive` label."""
+    """Compare an annotator with the truth, on units `seen`; precision, recall and F1 are of the `positive` label."""
     _same(true, said)
-    known = [place for place, label in enumerate(true) if label is not None]
+    labelled = [place for place, label in enumerate(true) if label is not None]
+    known = [place for place in labelled if not seen or seen[place]]
     true, said = [true[place] for place in known], [said[place] for place in known]
     names = _names((true, said), first=positive)
     parts = _grouped(_crossed(true, said, names), groups, known)
@@ -77,7 +87,37 @@ def against(
         kappa=_figure(parts, lambda sums: _kappa(table(sums)), seed),
         decided=decided,
         open=len(said) - decided,
+        unseen=len(labelled) - len(known),
     )
+
+
+def auc(
+    true: Sequence[Label], chances: Sequence[float | None], *, groups: Sequence[Hashable] = (), seed: int = 0
+) -> Estimate:
+    """Return the area under the ROC curve: how often a unit labelled 1 has a higher chance than one that is not.
+
+    Ties count half (Hanley and McNeil, Radiology 143, 1982); units without a label or a chance do not count. For the
+    interval units are ordered in 200 steps.
+    """
+    _same(true, chances)
+    known = [place for place, each in enumerate(zip(true, chances, strict=True)) if None not in each]
+    values = np.array([chances[place] for place in known], dtype=np.float64)
+    is_right = np.array([true[place] == 1 for place in known], dtype=np.bool_)
+    ranks = np.searchsorted(np.sort(values), values)
+    whole = np.concatenate([np.bincount(ranks[of], minlength=len(ranks)) for of in (is_right, ~is_right)])
+    value = float(_area(whole[None])[0])
+    if np.isnan(value):
+        return Estimate(nan, nan, nan)
+    parts = np.zeros((len(known), 2 * _STEPS))
+    parts[np.arange(len(known)), ranks * _STEPS // len(known) + _STEPS * ~is_right] = 1
+    return Estimate(value, *interval_of(_grouped(parts, groups, known), _area, seed=seed))
+
+
+def _area(sums: Values) -> Values:
+    """Return the area of a row, which has how many are right at each step and then how many are wrong."""
+    right, wrong = np.split(sums, 2, axis=1)
+    below = wrong.cumsum(axis=1) - wrong / 2
+    return _ratio((right * below).sum(axis=1), right.sum(axis=1) * wrong.sum(axis=1))
 
 
 def kappa(a: Sequence[Label], b: Sequence[Label], *, groups: Sequence[Hashable] = (), seed: int = 0) -> Estimate:
