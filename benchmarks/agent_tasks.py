@@ -1,6 +1,6 @@
 """Calls and tokens until a coding agent has seen the right lines: with `assay mcp`, and with grep, reading and git.
 
-    python benchmarks/agent_tasks.py CHECKOUTS [--task ID] [--policy | --first-call URL]
+    python benchmarks/agent_tasks.py CHECKOUTS [--tasks FILE] [--task ID] [--policy | --first-call URL]
 
 `agent_tasks.json` has thirty tasks in the words of a developer with the places that answer them, written by people who
 read the code, and the calls of two agents that did not know these places: one had only grep, reading and git, the other
@@ -251,11 +251,12 @@ def main() -> None:
     """Print a row a task, and for each set of tasks how the two compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", type=Path)
+    parser.add_argument("--tasks", type=Path, default=HERE / "agent_tasks.json")
     parser.add_argument("--task", action="append", default=[])
     parser.add_argument("--policy", action="store_true")
     parser.add_argument("--first-call", metavar="URL")
     given = parser.parse_args()
-    data = json.loads((HERE / "agent_tasks.json").read_text("utf-8"))
+    data = json.loads(given.tasks.read_text("utf-8"))
     if given.first_call:
         first_calls([task for task in data["tasks"] if task["id"] in (given.task or [task["id"]])], given.first_call)
         return

@@ -1,14 +1,16 @@
 """An index in object storage, measured against a real S3-compatible server on this machine.
 
-    python benchmarks/bucket.py FOLDER          # needs the extras `bucket` and `dev`
+    python benchmarks/bucket.py FOLDER [--part 1]   # needs the extras `bucket` and `dev`
 
 FOLDER is indexed into a bucket, read by a machine whose cache is empty and asked again, at 0 and 20 ms a request. Then
 two writers at once, writers killed at random moments, readers during updates, and what each refusal takes. A proxy
-before the server counts the requests; its processor time is this machine's, too.
+before the server counts the requests; its processor time is this machine's, too. `--part` is how much of all rounds.
 """
 
 from __future__ import annotations
 
+import argparse
+import math
 import os
 import random
 import shutil
@@ -104,16 +106,16 @@ def reading(root: Path, folder: Path, proxy: Proxy, delay_ms: int) -> None:
     proxy.delay_s = 0.0
 
 
-def many_repositories(folder: Path, proxy: Proxy) -> None:
-    place, roots = f"s3://{BUCKET}/many", [write(folder / "many" / f"repo{n}", n, 2) for n in range(MANY)]
+def many_repositories(folder: Path, proxy: Proxy, many: int) -> None:
+    place, roots = f"s3://{BUCKET}/many", [write(folder / "many" / f"repo{n}", n, 2) for n in range(many)]
     run = [sys.executable, "-m", "assay"]
     subprocess.run([*run, "index", *map(str, roots), "--index", place], check=True, capture_output=True)
     proxy.delay_s = 0.02
     own = {**os.environ, "XDG_CACHE_HOME": str(folder / "many-reader")}
     for what in ("an empty cache", "a new process"):
-        ask = [*run, "search", "part of version 17", place]
+        ask = [*run, "search", "part of version 0", place]
         found = timed(
-            f"{MANY} repositories, first answer of {what}, 20 ms",
+            f"{many} repositories, first answer of {what}, 20 ms",
             proxy,
             lambda ask=ask: subprocess.run(ask, check=True, capture_output=True, env=own),
         )
@@ -137,11 +139,11 @@ def state(place: str, cache: Path) -> tuple[str, set[str], int, int]:
     return damage, seen, len(chunks), len(chunks) - len({chunk.id for chunk in chunks})
 
 
-def two_writers(folder: Path, proxy: Proxy) -> None:
+def two_writers(folder: Path, proxy: Proxy, rounds: int) -> None:
     place = f"s3://{BUCKET}/two#shared"
     writers = [machine(write(folder / name, "0"), folder / f"{name}.cache", place, SMALL) for name in "ab"]
     bad = overtaken = 0
-    for turn in range(ROUNDS):
+    for turn in range(rounds):
         for name, index in zip("ab", writers, strict=True):
             write(index.root, f"{turn}{name}")
         proxy.traffic.clear()
@@ -156,10 +158,10 @@ def two_writers(folder: Path, proxy: Proxy) -> None:
         overtaken += sum(status == 412 for _, _, status in proxy.traffic.requests)
         damage, seen, chunks, twice = state(place, folder / f"seen{turn}")
         bad += bool(damage) or seen not in ({f"{turn}a"}, {f"{turn}b"}) or chunks != 40 or bool(twice)
-    row("two writers at once", f"{ROUNDS} rounds, {overtaken} overtaken", f"{bad} mixed, damaged or with an id twice")
+    row("two writers at once", f"{rounds} rounds, {overtaken} overtaken", f"{bad} mixed, damaged or with an id twice")
 
 
-def killed_writers(folder: Path) -> None:
+def killed_writers(folder: Path, kills: int) -> None:
     place, root, chance = f"s3://{BUCKET}/killed#shared", folder / "killed", random.Random(7)  # noqa: S311  moments
     run = [sys.executable, "-m", "assay", "index", str(root), "--index", place, "--encoder", "hash:64"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -168,7 +170,7 @@ def killed_writers(folder: Path) -> None:
     subprocess.run(run, check=True, **quiet)
     took_s, bad, kept = time.monotonic() - began, 0, 0
     last = "first"
-    for kill in range(KILLS):
+    for kill in range(kills):
         write(root, str(kill), 400)
         process = subprocess.Popen(run, **quiet)
         time.sleep(chance.uniform(0.5, 1.0) * took_s)
@@ -181,10 +183,10 @@ def killed_writers(folder: Path) -> None:
         damage, seen, chunks, twice = state(place, folder / f"then{kill}")
         bad += bool(damage) or seen != {str(kill)} or chunks != 400 or bool(twice)
         last = str(kill)
-    row("writers killed with -9", f"{KILLS}, {kept} before the manifest", f"{bad} not a whole version, or not gone on")
+    row("writers killed with -9", f"{kills}, {kept} before the manifest", f"{bad} not a whole version, or not gone on")
 
 
-def readers_meanwhile(folder: Path) -> None:
+def readers_meanwhile(folder: Path, updates: int) -> None:
     place = f"s3://{BUCKET}/meanwhile#shared"
     writer = machine(write(folder / "meanwhile", "0"), folder / "meanwhile.cache", place, SMALL)
     writer.refresh()
@@ -198,13 +200,13 @@ def readers_meanwhile(folder: Path) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         readers = [pool.submit(read, number) for number in range(2)]
-        for turn in range(1, UPDATES + 1):
+        for turn in range(1, updates + 1):
             write(writer.root, turn)
             writer.refresh()
         stopped.set()
         for reader in readers:
             reader.result()
-    row("two readers during updates", f"{UPDATES} updates, {sum(reads)} reads", f"{sum(bad)} mixed versions or damaged")
+    row("two readers during updates", f"{updates} updates, {sum(reads)} reads", f"{sum(bad)} mixed versions or damaged")
 
 
 def refusals(root: Path, proxy: Proxy) -> None:
@@ -225,17 +227,22 @@ def refusals(root: Path, proxy: Proxy) -> None:
 
 
 def main() -> None:
-    root, folder = Path(sys.argv[1]).resolve(), Path(tempfile.mkdtemp(prefix="assay-bucket-"))
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--part", type=float, default=1.0)
+    given = arguments.parse_args()
+    root, folder = given.folder.resolve(), Path(tempfile.mkdtemp(prefix="assay-bucket-"))
+    rounds, kills, updates, many = (math.ceil(count * given.part) for count in (ROUNDS, KILLS, UPDATES, MANY))
     try:
         with s3_server() as endpoint, Proxy(endpoint) as proxy:
             os.environ.update(environment(proxy.endpoint), XDG_CACHE_HOME=str(folder / "cache"))
             print(f"load {os.getloadavg()[0]:.1f}")
             for delay_ms in (0, 20):
                 reading(root, folder, proxy, delay_ms)
-            many_repositories(folder, proxy)
-            two_writers(folder, proxy)
-            killed_writers(folder)
-            readers_meanwhile(folder)
+            many_repositories(folder, proxy, many)
+            two_writers(folder, proxy, rounds)
+            killed_writers(folder, kills)
+            readers_meanwhile(folder, updates)
             refusals(write(folder / "small", "1"), proxy)
             print(f"load {os.getloadavg()[0]:.1f}")
     finally:

@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 TESTS = Path(__file__).parents[1] / "tests"
 DRIVER = [sys.executable, str(TESTS / "ray_driver.py")]
@@ -202,12 +203,17 @@ def repositories(cluster: Cluster, folders: list[str], work: Path) -> None:
         os.environ["XDG_CACHE_HOME"] = str(work / name)
         ran = run(["index", *folders, "--format", "json", *more], work)
         again = run(["index", *folders, "--format", "json"], work)
-        roots = json.loads(ran.said.splitlines()[-1])["roots"]
-        unchanged = not any(root["added"] for root in json.loads(again.said.splitlines()[-1])["roots"])
+        roots, after = (listed(each.said) for each in (ran, again))
+        unchanged = not any(root["added"] for root in after)
         held.append([(root["root"], root["files"], root["chunks"]) for root in roots])
         same = sum(one == other for one, other in zip(held[0], held[-1], strict=True))
         chunks = sum(root["chunks"] for root in roots)
         tell(f"index, {name}", ran, f"{same} of {len(roots)} equal, {chunks:,} chunks; found whole here: {unchanged}")
+
+
+def listed(said: str) -> list[dict[str, Any]]:
+    """Return what `assay index` tells of each root; what it says beside that stands before and after."""
+    return next(json.loads(line)["roots"] for line in said.splitlines() if line.startswith('{"files"'))
 
 
 def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:

@@ -53,6 +53,9 @@ MISSED = (
 
 
 def run_gallery() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--out", type=Path, default=PAGE)
+    out = options.parse_args().out
     lines = (ROOT / "src/assay/io/files.py").read_text(encoding="utf-8").splitlines()
     line = 1 + next(number for number, text in enumerate(lines) if text.startswith("def replacing("))
     parts = [HEAD]
@@ -60,7 +63,8 @@ def run_gallery() -> None:
         command = template.replace("{line}", str(line))
         note = MISSED if "wrong" in title else ""
         parts.append(f"## {title}\n\n{note}```console norun\n$ {command}\n{answer(command)}\n```\n")
-    PAGE.write_text("\n".join(parts), encoding="utf-8")
+    out.write_text("\n".join(parts), encoding="utf-8")
+    print(out)
 
 
 def answer(command: str) -> str:

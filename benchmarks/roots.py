@@ -99,7 +99,7 @@ def ways_to_ask(joint: JointSearch, workspaces: Mapping[str, Workspace]) -> dict
 
     return {
         "alone": lambda one: named(
-            workspaces[one.repository], workspaces[one.repository].searcher.search([one.query], FOUND)[0]
+            workspaces[one.repository], workspaces[one.repository].corpus_search.search([one.query], FOUND)[0]
         ),
         "by rank": lambda one: union(each(one), FOUND),
         "by score": lambda one: sorted((hit for hits in each(one) for hit in hits), key=lambda hit: -hit.score)[:FOUND],
@@ -168,7 +168,7 @@ def run_serve() -> None:
         names = [each["root"] for each in state if each["is_searched"]]
         figures["repositories"] = {"searched": len(names), "with problems": sum(bool(e["problem"]) for e in state)}
         figures["over all, ms"] = quantiles([asked(port, text) for text in questions(given.questions)])
-        ones = [asked(port, text, names[n % 8]) for n, text in enumerate(questions(given.questions))]
+        ones = [asked(port, text, names[n % min(8, len(names))]) for n, text in enumerate(questions(given.questions))]
         figures["over one, ms"] = quantiles(ones[8:])
         figures["memory, MB"] = {"own": memory_mb(process.pid, "RssAnon"), "mapped": memory_mb(process.pid, "RssFile")}
     print(json.dumps(figures, indent=1))
@@ -237,7 +237,7 @@ def memory_mb(process: int, kind: str) -> float:
 COMMANDS = {"serve": run_serve}
 
 if __name__ == "__main__":
-    named = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
-    if named:
+    command = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
+    if command:
         sys.argv.pop(1)
-    (named or run_roots)()
+    (command or run_roots)()

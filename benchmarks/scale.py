@@ -286,7 +286,8 @@ def on_terminal(what: str, root: Path, cache: Path, killed_after_s: float = floa
     took_s = time.monotonic() - began
     os.close(ours)
     gaps = sorted((later - earlier for earlier, later in pairwise([*seen_s, took_s])), reverse=True)
-    spoken = f"first word {seen_s[1]:.2f} s, longest silences {', '.join(f'{gap:.2f}' for gap in gaps[:3])} s"
+    first = f"{seen_s[1]:.2f} s" if len(seen_s) > 1 else "none"
+    spoken = f"first word {first}, longest silences {', '.join(f'{gap:.2f}' for gap in gaps[:3])} s"
     print(f"{what}: {took_s:.1f} s, {spoken}; {printed.strip().rpartition(': ')[2]}", flush=True)
     return took_s
 

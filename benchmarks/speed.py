@@ -2,7 +2,8 @@
 
     python benchmarks/speed.py REPOSITORY … --assay ASSAY --semble SEMBLE --model FOLDER [--rounds 5] [--markdown FILE]
 
-ASSAY and SEMBLE are the installed commands, FOLDER is a Model2Vec model for semble, which is kept off the network.
+ASSAY and SEMBLE are the installed commands, FOLDER is a Model2Vec model for semble, which is kept off the network and
+may be left out.
 A round gives each system, one after the other, an empty cache folder, its first search and then second searches from
 fresh processes. Files are read once before, so the disk is in nobody's time. Processor time and the largest process
 are what `wait4` tells of a process and its workers. Memory of all processes together is sampled from `/proc` (each
@@ -362,12 +363,9 @@ def main() -> None:
     if given.warm:
         print(json.dumps(warm_here(given.roots[0], given.warm)))
         return
-    semble = (str(given.semble),)
-    systems = (
-        System("assay", (str(given.assay),)),
-        System("semble", semble, "code"),
-        System("semble all", semble, "all"),
-    )
+    systems = [System("assay", (str(given.assay),))]
+    if given.semble:
+        systems += [System("semble", (str(given.semble),), "code"), System("semble all", (str(given.semble),), "all")]
     with tempfile.TemporaryDirectory() as folder:
         given.roots = [root.resolve() for root in given.roots]
         lines = measured(Bench(Path(folder), str(given.model)), systems, given)

@@ -72,6 +72,7 @@ def main() -> None:
     parser.add_argument("root", type=Path)
     parser.add_argument("other", nargs="?", default="HEAD~1000")
     parser.add_argument("-n", type=int, default=50)
+    parser.add_argument("--idle", type=float, default=8.0, help="seconds of `change` in which nothing happens")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = {"cost": cost, "change": change, "kill": kill, "edits": edits}[given.what]
@@ -111,7 +112,7 @@ def change(given: argparse.Namespace, folder: Path) -> dict[str, object]:
             ("command", COMMANDS),
             ("command as it is", COMMANDS, "--no-refresh"),
         ):
-            found[name] = asked_beside(root, place, index, source, options)
+            found[name] = asked_beside(root, place, index, source, options, given.idle)
         watcher.send_signal(signal.SIGTERM)
         lines = watcher.stdout.read().splitlines()
         found["watch_ended_with"] = watcher.wait(60)
@@ -122,12 +123,14 @@ def change(given: argparse.Namespace, folder: Path) -> dict[str, object]:
     return found
 
 
-def asked_beside(root: Path, place: Path, index: FolderIndex, source: str, options: Sequence[str]) -> dict[str, object]:
+def asked_beside(  # noqa: PLR0913, PLR0917  whom to ask, about what, for how long
+    root: Path, place: Path, index: FolderIndex, source: str, options: Sequence[str], idle_s: float
+) -> dict[str, object]:
     """Ask while idle, while a branch is switched to and fro, and while files are touched; return times of each."""
     command = [sys.executable, "-c", source, str(root), str(place), json.dumps(QUESTIONS), *options]
     with tempfile.TemporaryFile("w+") as told_of, subprocess.Popen(command, stdout=told_of, text=True) as asker:
         time.sleep(3)
-        spans = {"idle": during(lambda: time.sleep(8))}
+        spans = {"idle": during(lambda: time.sleep(idle_s))}
         for branch in ("old", "new"):
             spans[f"switch to {branch}"] = during(lambda branch=branch: switched(root, index, branch))
         if source == ASKER:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 TESTS = Path(__file__).parents[2] / "tests"
-sys.path += [str(TESTS), str(TESTS / "judge")]
+sys.path += [str(TESTS), str(TESTS / "judge"), str(Path(__file__).parent)]
 
 
 def _lent(folder: str) -> ModuleType:

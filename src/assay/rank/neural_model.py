@@ -147,9 +147,8 @@ def open_base(settings: NeuralSettings) -> BaseModel:
         raise InputError(f"{base!r} is an encoder with a decoder; wanted one of the two, like microsoft/codebert-base")
     if not getattr(named, "is_fast", False):
         raise InputError(f"the tokenizer of {base!r} has no tokenizer.json and none can be made; choose another model")
-    kept = {"num_hidden_layers": settings.layers} if settings.layers else {}
     with opening(base):
-        body: Any = AutoModel.from_pretrained(base, **kept, **options).float()
+        body: Any = AutoModel.from_pretrained(base, config=_lowest(config, settings.layers), **options).float()
     tokenizer = Tokenizer.from_str(named.backend_tokenizer.to_str())
     special = {role: getattr(named, role) or "" for role in _ROLES}
     window = min(settings.window, _positions(body))
@@ -158,6 +157,20 @@ def open_base(settings: NeuralSettings) -> BaseModel:
         body.resize_token_embeddings(tokenizer.get_vocab_size(), mean_resizing=False)
     body.config.use_cache = False
     return BaseModel(body, tokenizer, layout, "first" if _looks_ahead(body) else "last")
+
+
+def _lowest(config: Any, layers: int) -> Any:
+    """Return a configuration of the lowest layers, 0 is all, in which lists with an entry a layer are as long."""
+    every = getattr(config, "num_hidden_layers", 0)
+    if not 0 < layers < every:
+        return config
+    for name, value in config.to_dict().items():
+        if isinstance(value, list) and len(value) == every:
+            setattr(config, name, value[:layers])
+    config.num_hidden_layers = layers
+    if hasattr(config, "attention_types"):  # GPT-Neo writes runs of kinds, and makes the list of these
+        config.attention_types = [[[kind], 1] for kind in config.attention_layers[:layers]]
+    return config
 
 
 def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ModelCard) -> None:

@@ -169,6 +169,14 @@ def test_it_stops_when_nothing_gets_better(bases: dict[str, Path], examples: lis
 
 
 def test_a_base_is_read_as_far_as_it_can_and_fewer_layers_can_be_kept(bases, tmp_path, byte_level_tokenizer):
+    kinds = transformers.GPTNeoConfig(
+        vocab_size=300, hidden_size=16, num_layers=4, attention_types=[[["global", "local"], 2]], num_heads=2
+    )
+    transformers.GPTNeoModel(kinds).save_pretrained(tmp_path / "neo")
+    byte_level_tokenizer.save(str(tmp_path / "neo" / "tokenizer.json"))
+    kept = open_base(quick(tmp_path / "neo", layers=3)).body.config
+    kept.save_pretrained(tmp_path / "kept")
+    assert transformers.AutoConfig.from_pretrained(tmp_path / "kept").attention_layers == ["global", "local", "global"]
     base = open_base(quick(bases["encoder"], layers=1, window=512))
     assert len(base.body.encoder.layer) == 1
     assert base.layout.window == 96
