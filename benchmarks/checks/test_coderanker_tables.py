@@ -75,7 +75,9 @@ def test_a_task_with_fewer_samples_than_k_leaves_its_cells_empty(home: Path, bas
     out, _ = ran(home, *words, *sets, *TRAINING)
     assert "nan" not in out
     held = json.loads((home / "coderanker" / "table9.json").read_text(), parse_constant=pytest.fail)
-    assert None in {cell.get("value") for cell in held["sections"][0]["blocks"][1]["rows"][0] if cell["kind"] == "number"}
+    assert None in {
+        cell.get("value") for cell in held["sections"][0]["blocks"][1]["rows"][0] if cell["kind"] == "number"
+    }
 
 
 def test_what_cannot_be_made_is_told_in_a_line(home: Path, bases: dict[str, Path]):

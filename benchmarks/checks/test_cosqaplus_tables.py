@@ -79,15 +79,18 @@ def accuracies(out: str) -> dict[str, float]:
 
 def test_table_six_shares_the_replies_of_six_configurations(home: Path):
     model = Model()
-    words = ("table6", "pairs.jsonl", "--gold", "gold.jsonl", "--chat", "openai:m")
+    words = ("table6", "pairs.jsonl", "--gold", "gold.jsonl", "--chat", "openai:m?usd_in=1&usd_out=2")
     with serving(model) as server:
         out = ran(home, *words, base=server.base)
         assert "15 had a verdict before" in ran(home, *words, base=server.base)
     assert max(model.asked.values()) == 1
     assert "PS + TPG + Simulated Executor + FA" in out
     assert "What a pair took" in out
-    found = accuracies(out)
+    found = accuracies(out.partition("\nEach configuration")[0])
     assert len(found) == 7  # and their majority
+    alone = [re.split(r"\s{2,}", line) for line in out.partition("\nEach configuration")[2].splitlines()[2:]]
+    assert len(alone) == 6
+    assert all(float(dollars) > 0 and without == "0" for *_, dollars, without in alone), alone
     assert found["PS + TPG + TE + BF + FA"] == 1.0
 
 

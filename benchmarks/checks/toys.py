@@ -119,7 +119,8 @@ MBPP = [
         "test_list": [f"assert {name}([1, 2]) == {first}", f"assert {name}([4, 2]) == {second}"],
     }
     for number, (name, what, first, second) in enumerate(
-        [("sum_of", "find the sum", 3, 6), ("min_of", "find the least", 1, 2), ("max_of", "find the greatest", 2, 4)] * 8
+        [("sum_of", "find the sum", 3, 6), ("min_of", "find the least", 1, 2), ("max_of", "find the greatest", 2, 4)]
+        * 8
     )
 ]
 COSQA = [(f"python {verb} the {thing} of a file", f"def {verb}_{thing}(file):\n    return file.{thing}.{verb}()\n")
@@ -142,8 +143,16 @@ def write_toys(folder: Path) -> None:
     write_lines(folder / "java" / "calls.jsonl", [called])
     patch = "--- a/mail/send.py\n+++ b/mail/send.py\n@@ -6,2 +6,2 @@\n-def send_mail(server, message, attempts=3):\n"
     patch += "+def send_mail(server, message, attempts=4):\n     for attempt in range(attempts):\n"
-    issue = {"instance_id": "one", "repo": "co/click", "base_commit": last, "patch": f"diff --git a/mail/send.py b/mail/send.py\n{patch}"}
-    issue |= {"problem_statement": "Mail is sent three times only\n\nA busy server is given up too soon.", "created_at": "2024-01-01"}
+    issue = {
+        "instance_id": "one",
+        "repo": "co/click",
+        "base_commit": last,
+        "patch": f"diff --git a/mail/send.py b/mail/send.py\n{patch}",
+    }
+    issue |= {
+        "problem_statement": "Mail is sent three times only\n\nA busy server is given up too soon.",
+        "created_at": "2024-01-01",
+    }
     lines = {
         "issues.jsonl": [issue],
         "tasks.jsonl": TASKS,
@@ -168,7 +177,9 @@ def write_repository(root: Path) -> str:
         (root / name).write_text(text)
     git(root, "init", "--quiet", "--initial-branch", "main")
     commit(root, "Send mail")
-    for number, what in enumerate(("Mail to a busy server is sent again later", "Routes of requests are found by path")):
+    for number, what in enumerate(
+        ("Mail to a busy server is sent again later", "Routes of requests are found by path")
+    ):
         (root / f"more{number}.py").write_text(f'def more_{number}():\n    """{what}."""\n    return {number}\n')
         with (root / "CHANGES.md").open("a") as file:
             file.write(f"\n- {what}, as people asked for it.\n")
@@ -241,6 +252,8 @@ def write_cosqa(folder: Path) -> None:
     }
     for name, rows in tables.items():
         parquet.write_table(pa.Table.from_pylist(rows), folder / f"{name}-00000-of-00001.parquet")
-    listed = [{"idx": f"d{at}", "doc": query, "code": code, "label": 1} for at, (query, code) in enumerate(COSQA[held:])]
+    listed = [
+        {"idx": f"d{at}", "doc": query, "code": code, "label": 1} for at, (query, code) in enumerate(COSQA[held:])
+    ]
     for name in ("cosqa-dev", "cosqa-retrieval-dev-500"):
         (folder / f"{name}.json").write_text(json.dumps(listed))

@@ -40,6 +40,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from assay.judge.records import verdicts
+from assay.llm.recorded import FAILED, REPLY
+from assay.report.plain_text import rows_as_lines
+from assay.runs.record import read_lines
+
 HERE = Path(__file__).parent
 PAPER = ("CodeBERT", "UniXcoder", "CodeT5+ embedding")
 ENCODERS = ("hf:microsoft/codebert-base", "hf:microsoft/unixcoder-base", "hf:Salesforce/codet5p-110m-embedding")
@@ -192,6 +197,39 @@ def run_tables() -> None:
             status = subprocess.run([sys.executable, "-m", "assay", *words], check=False).returncode
             if status:
                 sys.exit(status)
+    if given.what == "table6" and not given.dry_run:
+        print("\n".join(["", *costs_alone(given.out)]))
+
+
+def costs_alone(folder: Path) -> Iterator[str]:
+    """Yield what each configuration of table 6 costs, as if it had run alone.
+
+    A reply that another configuration had asked for before came from the cache and was free: here it costs what it did
+    then, by its key. One that a run before these paid for has no price here, and is counted.
+    """
+    files = [folder / f"{config}.jsonl" for config in CONFIGURATIONS.values()]
+    made = [[row for row in read_lines(file) if row["kind"] in {REPLY, FAILED}] for file in files]
+    prices = {row["key"]: row["cost"] for rows in made for row in rows if row["kind"] == REPLY and not row["cached"]}
+    lines = []
+    for name, file, rows in zip(CONFIGURATIONS, files, made, strict=True):
+        costs = [row["cost"] if row["kind"] == FAILED else prices.get(row["key"]) for row in rows]
+        pairs = max(1, sum(1 for _ in verdicts(file)))
+        tokens = sum(row["tokens_in"] + row["tokens_out"] for row in rows)
+        known = sum(cost for cost in costs if cost is not None)
+        unknown = sum(cost is None for cost in costs)
+        lines.append(
+            (
+                name,
+                f"{len(rows) / pairs:.2f}",
+                f"{tokens / pairs:,.0f}",
+                f"{known / pairs:.6f}",
+                f"{known:.4f}",
+                unknown,
+            )
+        )
+    heads = ("configuration", "calls a pair", "tokens a pair", "$ a pair", "$", "replies without a price")
+    yield "Each configuration as if it had run alone: a reply from the cache costs what it did when it was asked for"
+    yield from rows_as_lines(heads, lines)
 
 
 BASES = {
