@@ -69,6 +69,7 @@ def test_ground_truth_is_measured_and_gates_decide_the_status(bench, queries: Pa
     assert cell["groups"]["kind"]["hard"]["queries"] == 1
     assert {name: each["queries"] for name, each in cell["groups"]["folder"].items()} == {"mail": 2, "web": 1}
     text = Path("out/RESULTS.md").read_text()
+    assert text.count("Lines as the published script counts them") == text.count("Lines: a result is right") == 1
     assert text.startswith("# Results\n")
     assert "by folder of the answer" in text
     assert Path("out/.gitignore").read_text() == "*\n"

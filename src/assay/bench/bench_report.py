@@ -259,13 +259,14 @@ def _flat(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]
             yield f"{above}{key}", inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
 
 
+_PUBLISHED = "line published"
 _UNITS = {
     "line": "Lines: a result is right when its lines overlap a right answer that no earlier result took.",
-    "line published": "Lines as the published script counts them: several results may hit the same answer.",
+    _PUBLISHED: "Lines as the published script counts them: several results may hit the same answer.",
     "function": "Functions: a result stands for the functions it overlaps.",
     "file": "Files: the first result of each file counts.",
 }
-_TITLES = {"line published": "line, as published"}
+_TITLES = {_PUBLISHED: "line, as published"}
 _SETS = 4
 _BEST = "bold is the best of its column"
 _WIDEST = 8
@@ -374,7 +375,11 @@ def _described(study: ResultsView, view: SetView, unit: str) -> doc.Paragraph:
 
 def _inside(study: ResultsView, view: SetView, unit: str, measures: Sequence[str]) -> Iterator[doc.Leaf]:
     """Yield the tables of one view as Markdown has them."""
-    yield parts.quality(study, [view], measures, f"Means with 95% bootstrap intervals over queries; {_BEST}")
+    title = f"Means with 95% bootstrap intervals over queries; {_BEST}"
+    yield parts.quality(study, [view], measures, title)
+    if unit != _PUBLISHED and _PUBLISHED in study.units(view):
+        yield doc.words(_UNITS[_PUBLISHED])
+        yield parts.quality(study, [view], measures, title, _PUBLISHED)
     if study.manifest.kind == "retrieval":
         yield parts.cost(study, view, "Cost")
     tags = study.tagged(view)

@@ -24,19 +24,19 @@ def system_phrase(study: results.ResultsView, system: str) -> doc.Phrase:
 
 
 def quality(
-    study: results.ResultsView, views: Sequence[results.SetView], measures: Sequence[str], title: str
+    study: results.ResultsView, views: Sequence[results.SetView], measures: Sequence[str], title: str, unit: str = ""
 ) -> doc.Table:
-    """Return what systems score in some views, and against the system that each varies."""
+    """Return what systems score in some views, by the main unit or a given one, and against what each varies."""
     based = any(system.base for system in study.results.systems.values())
-    columns = [SYSTEM]
-    for view in views:
-        over = f"{view.label} [{counted(study.queries(view), 'query')}, by {study.units(view)[0]}]"
+    columns, by = [SYSTEM], [(view, unit or study.units(view)[0]) for view in views]
+    for view, unit in by:
+        over = f"{view.label} [{counted(study.queries(view), 'query')}, by {unit}]"
         columns += [doc.Column(measure, over=over if len(views) > 1 else "") for measure in measures]
         if based:
             hint = "Difference to the system that this one varies; bold where chance is unlikely"
             columns.append(doc.Column("vs base", hint, over=over if len(views) > 1 else ""))
     rows = [
-        (_described(study, system), *_scores(study, system, views, measures, based=based))
+        (_described(study, system), *_scores(study, system, by, measures, based=based))
         for system in ordered(study, {name for view in views for name in view.sets})
     ]
     empty = (doc.Number(None),) if based else ()
@@ -74,10 +74,14 @@ def _described(study: results.ResultsView, system: str) -> doc.Phrase:
 
 
 def _scores(
-    study: results.ResultsView, system: str, views: Sequence[results.SetView], measures: Sequence[str], *, based: bool
+    study: results.ResultsView,
+    system: str,
+    views: Sequence[tuple[results.SetView, str]],
+    measures: Sequence[str],
+    *,
+    based: bool,
 ) -> Iterator[doc.Cell]:
-    for view in views:
-        unit = study.units(view)[0]
+    for view, unit in views:
         yield from (score(study, view, system, unit, measure) for measure in measures)
         if based:
             base = study.results.systems[system].base
