@@ -29,8 +29,8 @@ def quality(
     """Return what systems score in some views, by the main unit or a given one, and against what each varies."""
     based = any(system.base for system in study.results.systems.values())
     columns, by = [SYSTEM], [(view, unit or study.units(view)[0]) for view in views]
-    for view, unit in by:
-        over = f"{view.label} [{counted(study.queries(view), 'query')}, by {unit}]"
+    for view, counted_by in by:
+        over = f"{view.label} [{counted(study.queries(view), 'query')}, by {counted_by}]"
         columns += [doc.Column(measure, over=over if len(views) > 1 else "") for measure in measures]
         if based:
             hint = "Difference to the system that this one varies; bold where chance is unlikely"
