@@ -48,13 +48,14 @@ check: install  ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: install  ## every test, a process a core
+test: install  ## every test, and the quickest benchmark scripts on toys; a process a core
 	@echo "Some six minutes on two cores. Tests of torch, Ray and browsers are skipped where these are missing."
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder \
+		tests benchmarks/checks/test_scripts.py
 
 nightly: install  ## what takes hours: each attack in each sandbox, 100 kills, both browsers, oldest versions, benchmark scripts
 	$(BIN)/python -m pytest -m nightly
-	$(BIN)/python -m pytest benchmarks/checks
+	$(BIN)/python -m pytest -m '' benchmarks/checks
 	$(BIN)/python benchmarks/kills.py --kills 100
 	$(BIN)/python benchmarks/attacks.py --user 65534 --user-python $(USER_PYTHON)
 	.ci/bad-days

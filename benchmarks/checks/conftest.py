@@ -1,8 +1,8 @@
 """Lend the checks of the scripts what tests use: a cache of its own, tiny models, a served endpoint.
 
-    python -m pytest benchmarks/checks
+    python -m pytest -m '' benchmarks/checks
 
-`make nightly` runs them; `make test` does not, for a script is run by whoever needs its figures.
+`make nightly` runs them, with `-m ''`; `make test` only the quickest scripts of `test_scripts.py`.
 """
 
 from __future__ import annotations

@@ -8,8 +8,10 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import pyarrow as pa
-from pyarrow import parquet
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the bench extra is not installed")
+parquet = pytest.importorskip("pyarrow.parquet", reason="the bench extra is not installed")
 
 LANGUAGES = Path(__file__).parents[1] / "truth" / "languages"
 MAIL = '''"""Sending mail."""
@@ -75,7 +77,7 @@ FILES = {
     "mail/send.py": MAIL,
     "mail/address.py": ADDRESS,
     "web/router.js": ROUTER,
-    "README.md": "# Postbox\n\nSends mail.\n\n## Configuration\n\nThe `timeout` setting bounds how long a server may take.\n",
+    "README.md": "# Postbox\n\nSends mail.\n\n## Configuration\n\nThe `timeout` setting bounds the time of a server.\n",
     "web/path.py": PATH,
     "CHANGES.md": "# Changes\n",
 }
@@ -90,6 +92,13 @@ JAVA = """class Shop {
         return least;
     }
 }
+"""
+CATALOG = """msgid ""
+msgstr ""
+"Language: de\\n"
+
+msgid "The file is open."
+msgstr "Die Datei ist offen."
 """
 QUESTIONS = (
     ("where is mail sent again when the server is busy", "mail/send.py:6-12:3"),
@@ -107,7 +116,7 @@ TASKS = [
         "prompt": f'def {name}(x):\n    """Return {what}.\n\n    >>> {name}(3)\n    {3 + more}\n    """\n',
         "entry_point": name,
         "canonical_solution": f"    return x + {more}\n",
-        "test": f"def check(candidate):\n    assert candidate(3) == {3 + more}\n    assert candidate(-1) == {more - 1}\n",
+        "test": f"def check(it):\n    assert it(3) == {3 + more}\n    assert it(-1) == {more - 1}\n",
     }
     for number, (name, what, more) in enumerate([("raised", "one more than x", 1), ("twice_raised", "two more", 2)])
 ]
@@ -123,8 +132,11 @@ MBPP = [
         * 8
     )
 ]
-COSQA = [(f"python {verb} the {thing} of a file", f"def {verb}_{thing}(file):\n    return file.{thing}.{verb}()\n")
-         for verb in ("read", "write", "sort", "check") for thing in ("lines", "words", "names", "dates", "bytes")]  # fmt: skip
+COSQA = [
+    (f"python {verb} the {thing} of a file", f"def {verb}_{thing}(file):\n    return file.{thing}.{verb}()\n")
+    for verb in ("read", "write", "sort", "check")
+    for thing in ("lines", "words", "names", "dates", "bytes")
+]
 
 
 def write_toys(folder: Path) -> None:
@@ -139,8 +151,6 @@ def write_toys(folder: Path) -> None:
     (folder / "roots.txt").write_text("".join(f"{folder}/co/{name}\n" for name in ("click", "hono")))
     (folder / "java").mkdir()
     (folder / "java" / "Shop.java").write_text(JAVA)
-    called = {"path": "Shop.java", "line": 3, "name": "single", "new": False, "to": "Shop.java", "last": 7}
-    write_lines(folder / "java" / "calls.jsonl", [called])
     patch = "--- a/mail/send.py\n+++ b/mail/send.py\n@@ -6,2 +6,2 @@\n-def send_mail(server, message, attempts=3):\n"
     patch += "+def send_mail(server, message, attempts=4):\n     for attempt in range(attempts):\n"
     issue = {
@@ -160,14 +170,26 @@ def write_toys(folder: Path) -> None:
         "pairs.jsonl": [pair(number, query, code) for number, (query, code) in enumerate(COSQA[:6])],
         "gold.jsonl": [{"query_id": f"q{number}", "code_id": f"c{number}", "label": number % 2} for number in range(6)],
         "mbpp.jsonl": MBPP,
-        "mbpp_programs.jsonl": [{"task_id": f"Mbpp/{row['task_id']}", "code": row["code"], "label": n % 2}
-                                for row in MBPP for n in range(2)],  # fmt: skip
-        "truth.jsonl": [{"type": "truth", "format": 1, "name": "toys"}],
-    }  # fmt: skip
+        "mbpp_programs.jsonl": [
+            {"task_id": f"Mbpp/{row['task_id']}", "code": row["code"], "label": n % 2} for row in MBPP for n in range(2)
+        ],
+    }
     for name, rows in lines.items():
         write_lines(folder / name, rows)
-    write_agent_tasks(folder / "agent_tasks.json", last)
+    (folder / "po").mkdir()
+    (folder / "po" / "de.po").write_text(CATALOG, encoding="utf-8")
+    write_semble(folder / "semble")
+    write_agent_tasks(folder / "asked.json", last)
     write_cosqa(folder / "cosqa")
+
+
+def write_semble(folder: Path) -> None:
+    """Write one of the repositories of semble's benchmark, with one question."""
+    revision = write_repository(folder / "click" / "src" / "click")
+    asked = {"query": QUESTIONS[0][0], "relevant": ["src/click/mail/send.py"], "secondary": [], "category": "semantic"}
+    (folder / "click.json").write_text(json.dumps([asked]))
+    known = {"name": "click", "language": "python", "url": "", "revision": revision, "benchmark_root": "src/click"}
+    (folder / "repos.json").write_text(json.dumps([known]))
 
 
 def write_repository(root: Path) -> str:
