@@ -111,7 +111,7 @@ SMOKE = (
         scale.py lists lists few/click.csv
         """, r"same first hit"),
     Smoke("scale.py first co/click", r"bytes: "),
-    Smoke("serving.py serving --chunks 100 --each 64 --requests 400 --malformed 9 --only start http workers flat malformed",
+    Smoke("serving.py serve --chunks 99 --each 64 --requests 400 --malformed 9 --only start workers malformed flat",
           r'"malformed"'),
     Smoke("sources.py functions functions --cosqa cosqa --mbpp mbpp.jsonl", r"packages: "),
     Smoke("""
