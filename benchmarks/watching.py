@@ -1,13 +1,11 @@
-"""Trust in an index: what a full check costs, searches while it is kept up to date, and servers that are killed.
+"""Trust in an index: what a full check costs, servers that are killed, and files edited while clients ask.
 
     python benchmarks/watching.py cost ROOT          status of an index, every byte read, against a plain search
-    python benchmarks/watching.py change REPO HEAD~N searches beside `assay watch`: idle, then a branch switched to and
-                                                     fro and 5,000 files touched; equal to a fresh index in the end?
     python benchmarks/watching.py kill ROOT -n 50    servers and watchers killed with -9 while they index
     python benchmarks/watching.py edits ROOT -n 500  files edited while eight clients ask over HTTP: seconds until each
                                                      edit is found, answers from two versions of a file, processor time
 
-REPO and ROOT are copied first. Times are of whole processes where a command is named.
+ROOT is copied first. Times are of whole processes where a command is named.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import socket
 import statistics
 import subprocess
@@ -38,44 +35,16 @@ from assay.search.folder_index import FolderIndex
 
 ASSAY = [sys.executable, "-m", "assay"]
 QUESTIONS = ("where are offsets committed", "parse a date", "retry with backoff", "close the connection", "HttpServer")
-TOUCHED = 5000
-ASKER = """
-import json, sys, time
-from pathlib import Path
-from assay.operations.requests import Search
-from assay.operations.search import search
-from assay.serve.session import Session
-from assay.settings import load
-session = Session({Path(sys.argv[1]): load(options={"index.location": sys.argv[2]})})
-questions = json.loads(sys.argv[3])
-for number in range(10**9):
-    started = time.time()
-    answer = search(Search(questions[number % len(questions)]), session)
-    print(started, (time.time() - started) * 1000, len(answer.hits), int(answer.stale), flush=True)
-    time.sleep(0.02)
-"""
-COMMANDS = """
-import json, subprocess, sys, time
-for number in range(10**9):
-    started = time.time()
-    question = json.loads(sys.argv[3])[number % 5]
-    command = [sys.executable, "-m", "assay", "search", question, sys.argv[1], "--index", sys.argv[2]]
-    done = subprocess.run([*command, *sys.argv[4:]], capture_output=True, text=True)
-    ms = (time.time() - started) * 1000
-    print(started, ms, int(done.returncode in (0, 1)), int("before" in done.stderr), flush=True)
-"""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("cost", "change", "kill", "edits"))
+    parser.add_argument("what", choices=("cost", "kill", "edits"))
     parser.add_argument("root", type=Path)
-    parser.add_argument("other", nargs="?", default="HEAD~1000")
     parser.add_argument("-n", type=int, default=50)
-    parser.add_argument("--idle", type=float, default=8.0, help="seconds of `change` in which nothing happens")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        work = {"cost": cost, "change": change, "kill": kill, "edits": edits}[given.what]
+        work = {"cost": cost, "kill": kill, "edits": edits}[given.what]
         print(json.dumps(work(given, Path(folder)), indent=1))
 
 
@@ -94,106 +63,6 @@ def cost(given: argparse.Namespace, folder: Path) -> dict[str, object]:
     }
     times = {name: round(1000 * best(work), 1) for name, work in timed.items()}
     return {"index": done.strip(), "mb": round(index.size_bytes() / 1e6, 1), "best_of_7_ms": times}
-
-
-def change(given: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """Ask beside a watcher, in a server and by commands, while little or much happens."""
-    root, place = folder / "root", folder / "index"
-    git("clone", "--quiet", "--local", "--no-checkout", given.root, root)
-    git("-C", root, "checkout", "--quiet", "-B", "new", "origin/HEAD")
-    git("-C", root, "branch", "old", f"new{given.other.removeprefix('HEAD')}")
-    differing = len(git("-C", root, "diff", "--name-only", "old", "new").splitlines())
-    index = FolderIndex(root, place, load_static())
-    index.refresh()
-    found: dict[str, object] = {"files_of_the_switch": differing}
-    with watching(root, place) as watcher:
-        for name, source, *options in (
-            ("server", ASKER),
-            ("command", COMMANDS),
-            ("command as it is", COMMANDS, "--no-refresh"),
-        ):
-            found[name] = asked_beside(root, place, index, source, options, given.idle)
-        watcher.send_signal(signal.SIGTERM)
-        lines = watcher.stdout.read().splitlines()
-        found["watch_ended_with"] = watcher.wait(60)
-    found["updates"] = [line.partition(": ")[2] for line in lines]
-    fresh = FolderIndex(root, folder / "fresh", load_static())
-    fresh.refresh()
-    found["equal_to_fresh"] = content(index) == content(fresh)
-    return found
-
-
-def asked_beside(  # noqa: PLR0913, PLR0917  whom to ask, about what, for how long
-    root: Path, place: Path, index: FolderIndex, source: str, options: Sequence[str], idle_s: float
-) -> dict[str, object]:
-    """Ask while idle, while a branch is switched to and fro, and while files are touched; return times of each."""
-    command = [sys.executable, "-c", source, str(root), str(place), json.dumps(QUESTIONS), *options]
-    with tempfile.TemporaryFile("w+") as told_of, subprocess.Popen(command, stdout=told_of, text=True) as asker:
-        time.sleep(3)
-        spans = {"idle": during(lambda: time.sleep(idle_s))}
-        for branch in ("old", "new"):
-            spans[f"switch to {branch}"] = during(lambda branch=branch: switched(root, index, branch))
-        if source == ASKER:
-            spans["switched 4 times at once"] = during(lambda: to_and_fro(root, index))
-            spans[f"{TOUCHED} files edited"] = during(lambda: edited(root, index))
-        asker.kill()
-        git("-C", root, "checkout", "--quiet", "--force", "new")
-        settled(index)
-        told_of.seek(0)
-        rows = [tuple(map(float, line.split())) for line in told_of if len(line.split()) == 4]
-    return {name: {"s": round(end - start, 1), **told(rows, start, end)} for name, (start, end) in spans.items()}
-
-
-def told(rows: Sequence[tuple[float, ...]], start: float, end: float) -> dict[str, object]:
-    here = [row for row in rows if start <= row[0] < end]
-    ms = sorted(row[1] for row in here)
-    if len(ms) < 2:
-        return {"answers": len(ms), "ms": ms}
-    cuts = statistics.quantiles(ms, n=20)
-    return {
-        "answers": len(ms),
-        "p50_ms": round(statistics.median(ms), 1),
-        "p95_ms": round(cuts[-1], 1),
-        "max_ms": round(ms[-1], 1),
-        "from_before": int(sum(row[3] for row in here)),
-        "failed": sum(not row[2] for row in here),
-    }
-
-
-def during(work: Callable[[], object]) -> tuple[float, float]:
-    started = time.time()
-    work()
-    print(f"{time.time() - started:.1f} s", file=sys.stderr, flush=True)
-    return started, time.time()
-
-
-def switched(root: Path, index: FolderIndex, branch: str) -> None:
-    git("-C", root, "checkout", "--quiet", branch)
-    settled(index)
-
-
-def to_and_fro(root: Path, index: FolderIndex) -> None:
-    for branch in ("old", "new", "old", "new"):
-        git("-C", root, "checkout", "--quiet", branch)
-    settled(index)
-
-
-def settled(index: FolderIndex) -> None:
-    """Wait until the index holds what the files do; looking takes time from who is measured, so new versions only."""
-    seen = ""
-    while True:
-        time.sleep(0.2)
-        name = index.folder.catalog()
-        if name != seen and (standing := index.standing()) is not None and not standing.stale:
-            return
-        seen = name
-
-
-def edited(root: Path, index: FolderIndex) -> None:
-    for path in git("-C", root, "ls-files", "*.java", "*.py", "*.go", "*.kt", "*.js").splitlines()[:TOUCHED]:
-        with (root / path).open("a") as file:
-            file.write(f"\n// edited at {time.time()}\n")
-    settled(index)
 
 
 def kill(given: argparse.Namespace, folder: Path) -> dict[str, object]:
@@ -427,26 +296,8 @@ def send(process: subprocess.Popen[str], message: dict[str, object]) -> None:
     process.stdin.flush()
 
 
-def content(index: FolderIndex) -> tuple[object, ...]:
-    """Return all that search can see, in an order that does not depend on how it came about."""
-    snapshot = FolderIndex(index.root, index.folder.location, index.encoder).snapshot()
-    living = sorted(set(range(snapshot.size)) - set(snapshot.dead.tolist()))
-    chunks = {number: snapshot.chunk(number) for number in living}
-    postings = {}
-    for term in {term for part, _ in snapshot.parts for term in part.terms}:
-        numbers, counts = snapshot.postings(term)
-        if len(numbers):
-            postings[term] = {chunks[n].id: tuple(c) for n, c in zip(numbers.tolist(), counts.tolist(), strict=True)}
-    lengths = {chunk.id: tuple(snapshot.lengths[number].tolist()) for number, chunk in chunks.items()}
-    return {chunk.id: chunk for chunk in chunks.values()}, postings, lengths, len(snapshot)
-
-
 def assay(*arguments: object) -> str:
     return subprocess.run([*ASSAY, *map(str, arguments)], capture_output=True, text=True, check=False).stdout
-
-
-def git(*arguments: object) -> str:
-    return subprocess.run(["git", *map(str, arguments)], capture_output=True, text=True, check=True).stdout
 
 
 def best(work: Callable[[], object]) -> float:

@@ -104,7 +104,6 @@ SMOKE = (
     Smoke("roots.py few/click.csv few/hono.csv --checkouts co --roots roots.txt", r"together .* Hit@5", quick=True),
     Smoke("roots.py serve roots.txt served --questions 16", r'"over all, ms"'),
     Smoke("sandbox_speed.py --programs 4 --rounds 1", r"real harness"),
-    Smoke("sandbox_speed.py --programs 4 --rounds 1 --growth", r"ms a program"),
     Smoke("scale.py scaled --sizes 100", r'"chunks"'),
     Smoke("""
         assay index co/click --index lists
@@ -124,7 +123,6 @@ SMOKE = (
     Smoke("watching.py cost co/click", r"best_of_7_ms"),
     Smoke("watching.py kill co/click -n 1", r'"rebuilt": 0'),
     Smoke("watching.py edits co/click -n 3", r'"found": 3'),
-    Smoke("watching.py change co/click HEAD~1 --idle 1", r'"equal_to_fresh": true'),
     Smoke("cosqaplus/tables.py needs", r"table6", quick=True),
     Smoke("coderanker/tables.py needs", r"table6"),
     Smoke("""
