@@ -761,10 +761,6 @@ def _program(seen: Seen, arguments: str, own: set[str]) -> None:
     seen.programs.add(" ".join(words[:1] if len(words) < 4 else words[1:4])[:80])
 
 
-class Broken(Exception):
-    """A command that hangs."""
-
-
 @dataclass(slots=True)
 class Bench:
     """One case: a repository, an empty home, and what is promised of a command in it."""

@@ -7,7 +7,6 @@ code can be tested if one of its functions has a parameter (`self` counts) and r
 from __future__ import annotations
 
 import ast
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -212,7 +211,7 @@ def _write_block(
 def _line(query: Query, code: Chunk, rank: int, score: float, scores: Mapping[str, float]) -> bytes:
     pair = {"query_id": query.id, "query": query.text, "code_id": code.id, "code": code.text, "language": code.language}
     row = {**pair, "rank": rank, "score": score, "scores": scores}
-    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+    return f"{files.dumps(row)}\n".encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.faults import Fault, binary, execution, intent, ternary
+from assay.io import files
 from assay.rank.datasets import Example
 from assay.settings import above_zero, at_least, one_of
 
@@ -415,8 +416,7 @@ class ModelCard:
 
 def write_about(folder: Path, about: ModelCard) -> None:
     """Write `ranker.json`."""
-    text = json.dumps({"format": FORMAT, **asdict(about)}, indent=1)
-    (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
+    files.write_json(folder / ABOUT, {"format": FORMAT, **asdict(about)})
 
 
 def read_about(folder: Path) -> ModelCard:

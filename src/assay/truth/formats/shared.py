@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -250,7 +249,7 @@ def csv_row(cells: Iterable[str]) -> str:
 
 def write_listed(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Write one JSON list with an object a line."""
-    rows = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    rows = ",\n".join(files.dumps(record) for record in records)
     files.write(path, ("[\n", rows, "\n]\n"))
 
 
