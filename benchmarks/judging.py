@@ -159,7 +159,7 @@ def rates(given: argparse.Namespace) -> None:
     for state in ("passed", "failed"):
         at = [number for number, one in enumerate(found) if one.trial["state"] == state]
         true, hidden = sum(found[number].label for number in at), sum(meets[number] for number in at)
-        print(f"{state}: {len(at):,}; right by all tests {true}, meets the others {hidden} ({hidden / len(at):.3f})")
+        print(f"{state}: {len(at):,}; right by all tests {true}, meets the others {hidden} ({share(hidden, len(at))})")
 
 
 def main() -> None:

@@ -171,7 +171,9 @@ def write_toys(folder: Path) -> None:
         "gold.jsonl": [{"query_id": f"q{number}", "code_id": f"c{number}", "label": number % 2} for number in range(6)],
         "mbpp.jsonl": MBPP,
         "mbpp_programs.jsonl": [
-            {"task_id": f"Mbpp/{row['task_id']}", "code": row["code"], "label": n % 2} for row in MBPP for n in range(2)
+            {"task_id": f"Mbpp/{row['task_id']}", "code": row["code"].replace("return", how), "label": label}
+            for row in MBPP
+            for how, label in (("return", 1), ("return -", 0))
         ],
     }
     for name, rows in lines.items():
