@@ -30,7 +30,7 @@ import numpy as np
 
 from assay.cage.open_cage import open_sandbox
 from assay.judge.records import verdicts
-from assay.measure.agreement import auc
+from assay.measure.agreement import against
 from assay.programs.verdict import job_of, passed
 from assay.values import Program, Script, Task
 
@@ -144,7 +144,8 @@ def share(part: int, whole: int) -> str:
 
 def area(given: Sequence[Called]) -> str:
     """Return how often a right pair has the higher chance of a right and a wrong one."""
-    found = auc([one.label for one in given], [one.chance for one in given], groups=[one.task for one in given]).value
+    labels = [one.label for one in given]
+    found = against(labels, labels, chances=[one.chance for one in given]).auc.value
     return "-" if isnan(found) else f"{found:.3f}"
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.agreement import against, alpha, auc, confusion, kappa, lines, majority
+from assay.measure.agreement import against, alpha, confusion, kappa, lines, majority
 from assay.measure.compare import interval, interval_of, wilson
 
 LABELS = st.sampled_from([0, 1, 2, None])
@@ -69,7 +69,8 @@ def test_an_annotator_beside_the_truth():
 def test_the_area_is_how_often_a_right_unit_is_above_a_wrong_one(units: list[tuple[int | None, float | None]]):
     right, wrong = ([chance for label, chance in units if label == wanted and chance is not None] for wanted in (1, 0))
     above = [(a > b) + 0.5 * (a == b) for a in right for b in wrong]
-    found = auc(*zip(*units, strict=True))
+    labels, chances = zip(*units, strict=True)
+    found = against(labels, labels, chances=chances).auc
     assert found.value == pytest.approx(float(np.mean(above)) if above else nan, nan_ok=True)
     assert found.low <= found.value <= found.high or isnan(found.value)
 

@@ -60,17 +60,16 @@ def test_examples_are_right_pairs_some_with_wrong_codes_of_their_query() -> None
 def test_it_learns_says_what_it_is_worth_and_is_read_by_hf_and_onnx(tiny_bert: Path, tmp_path: Path) -> None:
     out, texts, lines = tmp_path / "out", ["where mail", "price"], list[str]()
     record = tune(out, tiny_bert, LEARNING, lines.append)
-    figures = record["figures"]
-    assert figures["after"] > figures["before"] + 0.2
-    assert figures["low"] > 0
+    for figures in record["figures"].values():
+        assert figures["after"][0] > figures["before"][0] + 0.2
+        assert figures["difference"][1] > 0
     assert lines[1] == "examples: 0 right pairs alone, 50 with wrong codes"
     assert record["looks"][0]["mrr"] < max(look["mrr"] for look in record["looks"])
     looks = [json.loads(line) for line in (out / "training/looks.jsonl").read_text().splitlines()]
     assert len(looks) == len(record["looks"]) > 3
     assert not list((out / "training").glob("checkpoint-*"))
     page = (out / "README.md").read_text()
-    assert f"| **{figures['after']:.3f} [" in page
-    assert f"| **{figures['ndcg_after']:.3f} [" in page
+    assert f"| nDCG@10 | {figures['before'][0]:.3f} [" in page
     assert "does not show" not in page
     tuned = HfEncoder(str(out))
     assert tuned.name == f"hf:{out}"
@@ -119,7 +118,7 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(tiny_bert: Path, tm
 def test_it_stops_where_looks_get_no_better(tiny_bert: Path, tmp_path: Path) -> None:
     record = tune(tmp_path / "out", tiny_bert, replace(SMALL, epochs=5, rate=1e-9, looks=18, patience=2))
     assert len(record["looks"]) == 4
-    assert record["figures"]["difference"] == 0
+    assert record["figures"]["MRR"]["difference"] == [0, 0, 0]
     assert "**This does not show that the training helped.**" in (tmp_path / "out/README.md").read_text()
 
 

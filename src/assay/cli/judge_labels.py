@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MARKS = {1: "match", 0: "no match", None: "undecided"}
 _LINES, _WIDEST = 8, 110
-_FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")
+_FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa", "auc")
 
 
 @command(AgreementRequest, example="assay judge agreement anna=a.jsonl ben=b.jsonl --gold gold.jsonl")
@@ -128,23 +128,9 @@ def _agreement_tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
     if found.true:
         of = " and ".join(found.truth) if len(found.truth) < 3 else f"{len(found.truth)} annotators"
         alpha = f" (alpha of those: {cell_text(estimate(found.truth_alpha))})" if found.truth_alpha else ""
-        heads = (
-            "annotator",
-            "decided",
-            "not seen",
-            "accuracy",
-            "of all seen",
-            *"precision recall F1 kappa ROC-AUC".split(),
-        )
-        area = {name: estimate(one) for name, one in found.auc.items()}
+        heads = "annotator,decided,not seen,accuracy,of all seen,precision,recall,F1,kappa,ROC-AUC".split(",")
         rows = [
-            (
-                name,
-                one.decided,
-                one.unseen or Number(None),
-                *(estimate(getattr(one, each)) for each in _FIGURES),
-                area.get(name, Number(None)),
-            )
+            (name, one.decided, one.unseen or "", *(estimate(getattr(one, each)) for each in _FIGURES))
             for name, one in found.against.items()
         ]
         yield table(f"against {'the majority of ' if len(found.truth) > 1 else ''}{of}{alpha}", heads, rows)

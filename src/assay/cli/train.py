@@ -74,16 +74,11 @@ def _tune_encoder(request: EncoderRequest) -> None:
     with extra_of("train encoder --base"):
         from assay.train.encoder import tune_encoder
     record = tune_encoder(pairs, base, request.out, settings, print_line, onnx=request.onnx, fresh=request.fresh)
-    figures = record["figures"]
     click.echo(f"{record['test_queries']:,} queries of the test part, {record['test_codes']:,} codes")
-    measures = (("MRR", ""), ("nDCG@10", "ndcg_"))
-    for measure, prefix in (each for each in measures if f"{each[1]}after" in figures):  # an older record has no nDCG
+    for measure, rows in record["figures"].items():
         click.echo(f"{measure:<18}value  95% interval")
-        for name, what in (("before", "base"), ("after", "fine-tuned")):
-            value, low, high = (figures[f"{prefix}{name}{end}"] for end in ("", "_low", "_high"))
-            click.echo(f"{what:<18}{value:.3f}  {low:.3f}-{high:.3f}")
-        difference, low, high = (figures[f"{prefix}{name}"] for name in ("difference", "low", "high"))
-        click.echo(f"{'difference':<18}{difference:+.3f} {low:+.3f} to {high:+.3f}")
+        for name, what in (("before", "base"), ("after", "fine-tuned"), ("difference", "difference")):
+            click.echo("{:<18}{:.3f}  {:.3f} to {:.3f}".format(what, *rows[name]))
     click.echo(f"written to {request.out}; use it with --encoder hf:{request.out}")
     if record["onnx"]:
         click.echo(f"without torch: --encoder onnx:{request.out}/onnx")

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import isnan
 from pathlib import Path
 from statistics import median
 from threading import Lock
@@ -357,7 +356,7 @@ def results(study: LabelStudy) -> dict[str, Any]:
             {"name": name, "labels": len(labels), "seconds": seconds_a_label(labels)}
             for name, labels in study.labels.items()
         ],
-        "alpha": None if found is None or isnan(found.alpha.value) else found.alpha.value,
+        "alpha": None if found is None else found.alpha.value,
         "twice": found.labelled_twice if found else 0,
         "disputed": len(study.disputed()),
     }

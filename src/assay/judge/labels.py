@@ -20,7 +20,7 @@ from assay.io import rows
 from assay.io.rows import plain
 from assay.judge import records
 from assay.judge.pairs import CODE_IDS, QUERY_IDS, first_of
-from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, auc, kappa, majority
+from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
 from assay.terms import same_words
 from assay.values import Problem
 
@@ -180,8 +180,6 @@ class LabelAgreement:
     truth_alpha: Estimate | None
     """Of those whose majority it is, where they are several."""
     against: dict[str, AgainstTruth]
-    auc: dict[str, Estimate]
-    """The area under the ROC curve, of annotators that say how likely a pair is a match."""
     kappas: tuple[AnnotatorPair, ...]
     alpha: Estimate
     labelled_twice: int
@@ -238,8 +236,13 @@ def compare(
     seen = {each.name: each.grades.keys() for each in annotators}
     looked: set[Key] = set().union(*seen.values())
     known = {key for each in truth for key in each.grades}
-    shown = {name: [key in seen.get(name, looked) for key in keys] for name in judged}
-    likely = {each.name: [*map(each.chances.get, keys)] for each in annotators if each.chances and truth}
+    likely = {each.name: each.chances for each in annotators}
+
+    def beside_truth(name: str) -> AgainstTruth:
+        shown, chances = seen.get(name, looked), likely.get(name, {})
+        columns = [key in shown for key in keys], [*map(chances.get, keys)]
+        return against(labels.truth, judged[name], *columns, **draws)
+
     found = LabelAgreement(
         pairs=len(keys),
         queries=len(set(labels.queries)),
@@ -247,10 +250,7 @@ def compare(
         truth=tuple(labels.sources),
         true=_counts(labels.truth, keys, known) if truth else None,
         truth_alpha=alpha(sources, **draws) if len(truth) > 1 else None,
-        against={
-            name: against(labels.truth, given, seen=shown[name], **draws) for name, given in judged.items() if truth
-        },
-        auc={name: auc(labels.truth, chances, **draws) for name, chances in likely.items()},
+        against={name: beside_truth(name) for name in judged if truth},
         kappas=tuple(
             AnnotatorPair(a, b, kappa(said[a], said[b], **draws), *_same(said[a], said[b]))
             for a, b in combinations(said, 2)

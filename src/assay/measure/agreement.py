@@ -46,6 +46,8 @@ class AgainstTruth:
     recall: Estimate
     f1: Estimate
     kappa: Estimate
+    auc: Estimate
+    """The area under the ROC curve, of an annotator that says how likely a unit is of the `positive` label."""
     decided: int
     """How many units have both labels."""
     open: int
@@ -57,14 +59,16 @@ class AgainstTruth:
 def against(  # noqa: PLR0913  two columns, what they are of, and how units are drawn
     true: Sequence[Label],
     said: Sequence[Label],
+    seen: Sequence[bool] = (),
+    chances: Sequence[float | None] = (),
     *,
     positive: Label = 1,
-    seen: Sequence[bool] = (),
     groups: Sequence[Hashable] = (),
     seed: int = 0,
 ) -> AgainstTruth:
     """Compare an annotator with the truth, on units `seen`; precision, recall and F1 are of the `positive` label."""
     _same(true, said)
+    is_true = [None if label is None else label == positive for label in true]
     labelled = [place for place, label in enumerate(true) if label is not None]
     known = [place for place in labelled if not seen or seen[place]]
     true, said = [true[place] for place in known], [said[place] for place in known]
@@ -85,31 +89,28 @@ def against(  # noqa: PLR0913  two columns, what they are of, and how units are 
         recall=share(lambda sums: (table(sums)[:, 0, 0], table(sums)[:, 0].sum(axis=1))),
         f1=_figure(parts, lambda sums: _f1(table(sums)), seed),
         kappa=_figure(parts, lambda sums: _kappa(table(sums)), seed),
+        auc=_auc(is_true, chances or [None] * len(is_true), groups, seed),
         decided=decided,
         open=len(said) - decided,
         unseen=len(labelled) - len(known),
     )
 
 
-def auc(
-    true: Sequence[Label], chances: Sequence[float | None], *, groups: Sequence[Hashable] = (), seed: int = 0
-) -> Estimate:
-    """Return the area under the ROC curve: how often a unit labelled 1 has a higher chance than one that is not.
+def _auc(true: Sequence[object], chances: Sequence[float | None], groups: Sequence[Hashable], seed: int) -> Estimate:
+    """Return the area under the ROC curve: how often what is true has a higher chance than what is not.
 
     Ties count half (Hanley and McNeil, Radiology 143, 1982); units without a label or a chance do not count. For the
     interval units are ordered in 200 steps.
     """
-    _same(true, chances)
     known = [place for place, each in enumerate(zip(true, chances, strict=True)) if None not in each]
     values = np.array([chances[place] for place in known], dtype=np.float64)
-    is_right = np.array([true[place] == 1 for place in known], dtype=np.bool_)
-    ranks = np.searchsorted(np.sort(values), values)
-    whole = np.concatenate([np.bincount(ranks[of], minlength=len(ranks)) for of in (is_right, ~is_right)])
-    value = float(_area(whole[None])[0])
+    is_wrong = np.array([not true[place] for place in known], dtype=np.int64)
+    ranks, count = np.searchsorted(np.sort(values), values), len(known)
+    value = float(_area(np.bincount(ranks + is_wrong * count, minlength=2 * count)[None].astype(np.float64))[0])
     if np.isnan(value):
         return Estimate(nan, nan, nan)
-    parts = np.zeros((len(known), 2 * _STEPS))
-    parts[np.arange(len(known)), ranks * _STEPS // len(known) + _STEPS * ~is_right] = 1
+    parts = np.zeros((count, 2 * _STEPS))
+    parts[np.arange(count), ranks * _STEPS // count + is_wrong * _STEPS] = 1
     return Estimate(value, *interval_of(_grouped(parts, groups, known), _area, seed=seed))
 
 

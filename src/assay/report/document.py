@@ -22,13 +22,27 @@ class Mean(NamedTuple):
     high: float
 
 
-def _is_finite(value: float | Mean | None) -> bool:
-    """Say whether a figure is there, a mean with both ends of its interval."""
-    return value is not None and all(map(isfinite, value if isinstance(value, tuple) else (value,)))
+def _finite(value: Any) -> Any:
+    """Return a value in which a figure that is not finite, a mean with an end that is not, is None."""
+    if isinstance(value, tuple):
+        inner = tuple(map(_finite, value))
+        return (None if None in inner else value) if isinstance(value, Mean) else inner
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+class _Finite:
+    """What leaves out of itself, as None, each figure that is not finite."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Look at all that it holds."""
+        for name in self.__slots__:
+            object.__setattr__(self, name, _finite(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(_Finite):
     """A figure, with its interval where it has one; None where nothing was measured, or nothing finite."""
 
     value: float | None
@@ -42,12 +56,6 @@ class Number:
     mark: Mark = ""
     remark: str = ""
     kind: Literal["number"] = "number"
-
-    def __post_init__(self) -> None:
-        """Leave out what is not finite."""
-        for name in ("value", "low", "high"):
-            if not _is_finite(getattr(self, name)):
-                object.__setattr__(self, name, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +206,7 @@ class Series:
 
     def __post_init__(self) -> None:
         """Leave out points that are not finite."""
-        every = zip(self.xs, self.figures, strict=False)
-        points = [(x, each) for x, each in every if _is_finite(x) and _is_finite(each)]
+        points = [each for each in zip(self.xs, self.figures, strict=False) if None not in _finite(each)]
         object.__setattr__(self, "xs", tuple(x for x, _ in points))
         object.__setattr__(self, "figures", tuple(each for _, each in points))
 
@@ -217,17 +224,12 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
-class DotRow:
+class DotRow(_Finite):
     """One name's figures by panel, one for each group: the first is filled, the second hollow."""
 
     name: str
     place: int
     figures: tuple[tuple[Mean | None, ...], ...]
-
-    def __post_init__(self) -> None:
-        """Leave out what is not finite."""
-        rows = (tuple(each if _is_finite(each) else None for each in row) for row in self.figures)
-        object.__setattr__(self, "figures", tuple(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,7 @@ class ItemPair:
 
     def __post_init__(self) -> None:
         """Leave out items that have none."""
-        object.__setattr__(self, "differences", tuple(filter(_is_finite, self.differences)))
+        object.__setattr__(self, "differences", tuple(filter(isfinite, self.differences)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +289,7 @@ class Curves:
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
+class Heat(_Finite):
     """A table as a map, each number in its place; None stays blank."""
 
     title: str
@@ -296,11 +298,6 @@ class Heat:
     columns: tuple[str, ...]
     values: tuple[tuple[float | None, ...], ...]
     kind: Literal["heat"] = "heat"
-
-    def __post_init__(self) -> None:
-        """Leave blank what is not finite."""
-        rows = (tuple(each if _is_finite(each) else None for each in row) for row in self.values)
-        object.__setattr__(self, "values", tuple(rows))
 
 
 Figure = Scatter | Dots | WinsAndLosses | Curves | Heat

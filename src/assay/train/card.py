@@ -84,24 +84,20 @@ def _number(value: float | None, digits: int) -> str:
 
 def encoder_card(record: Record) -> str:
     """Return the model card of a fine-tuned encoder from the record of its training."""
-    facts = {**record["settings"], **record["figures"], **record["examples"], **record}
+    facts = {**record["settings"], **record["examples"], **record}
     facts["sources"] = ", ".join(f"`{source}`" for source in record["sources"])
     facts["onnx"] = ", or without torch with `--encoder onnx:FOLDER/onnx`" if record["onnx"] else ""
-    helped = record["figures"]["low"] > 0
+    helped = record["figures"]["MRR"]["difference"][1] > 0
     facts["warning"] = "" if helped else " **This does not show that the training helped.**"
     looks = ((f"{look['step']:,}", _number(look["loss"], 4), f"{look['mrr']:.3f}") for look in record["looks"])
     facts["looks"] = rows_of("step | loss | MRR, validation part", looks)
-    measures = (("MRR", ""), ("nDCG@10", "ndcg_"))
-    found = (_found(record["figures"], *each) for each in measures if f"{each[1]}after" in record["figures"])
+    found = ((name, *map(_with_interval, rows.values())) for name, rows in record["figures"].items())
     facts["found"] = rows_of("measure | the base, as it is | **this one** | difference", found)
     return filled("encoder", facts)
 
 
-def _found(figures: Record, name: str, prefix: str) -> tuple[str, ...]:
-    ends = ([figures[f"{prefix}{when}{end}"] for end in ("", "_low", "_high")] for when in ("before", "after"))
-    before, after = (f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in ends)
-    difference, low, high = (figures[f"{prefix}{one}"] for one in ("difference", "low", "high"))
-    return name, before, f"**{after}**", f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]"
+def _with_interval(figure: Sequence[float]) -> str:
+    return "{:.3f} [{:.3f}, {:.3f}]".format(*figure)
 
 
 if __name__ == "__main__":

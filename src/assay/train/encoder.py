@@ -26,7 +26,7 @@ from assay.encode.hf import HfEncoder, PooledModel
 from assay.encode.models import USE, Recipe
 from assay.errors import InputError
 from assay.io import files
-from assay.measure.compare import compare, interval
+from assay.measure.compare import interval
 from assay.protocols import Say
 from assay.runs import record
 from assay.runs.record import manifest
@@ -50,14 +50,8 @@ _MODES = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "
 
 Examples = dict[str, list[dict[str, str]]]
 Values = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieval:
-    """What is found for each query: one over the rank of the first right code, and nDCG@10."""
-
-    mrr: Values
-    ndcg: Values
+Found = Mapping[str, Values]
+"""One value a query, by measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,33 +139,26 @@ def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: Tune
 
 
 def _facts_of(
-    pairs: Sequence[TrainingPair], parts: QueryParts, settings: TuneSettings, before: Retrieval, after: Retrieval
+    pairs: Sequence[TrainingPair], parts: QueryParts, settings: TuneSettings, before: Found, after: Found
 ) -> dict[str, Any]:
     """Return what is recorded of the pairs and of what was found on the test part."""
-    figures = _figures_of({"before": before.mrr, "after": after.mrr})
-    ndcg = _figures_of({"before": before.ndcg, "after": after.ndcg})
-    figures |= {f"ndcg_{name}": value for name, value in ndcg.items()}
     return {
         "sources": sorted({pair.source for pair in pairs}),
         "learned": len(parts.learned),
         "valid_queries": len({pair.query for pair in parts.valid if pair.grade}),
-        "test_queries": len(after.mrr),
+        "test_queries": len(after["MRR"]),
         "test_codes": len({pair.code for pair in parts.test}),
         "left_out": parts.left_out,
-        "figures": figures,
+        "figures": {measure: _figures_of(before[measure], after[measure]) for measure in after},
         "onnx": False,
         **manifest(settings, seed=settings.seed, corpus=map(repr, pairs)),
     }
 
 
-def _figures_of(values: Mapping[str, Values]) -> dict[str, float]:
-    """Return the means before and after, and their difference, with intervals."""
-    (difference,) = compare({"after": values["after"], "before": values["before"]})
-    figures = {"difference": difference.difference, "low": difference.low, "high": difference.high}
-    for name, each in values.items():
-        low, high = interval(each)
-        figures |= {name: float(each.mean()), f"{name}_low": low, f"{name}_high": high}
-    return figures
+def _figures_of(before: Values, after: Values) -> dict[str, tuple[float, float, float]]:
+    """Return the means before and after, and their difference, each with its interval."""
+    found = {"before": before, "after": after, "difference": after - before}
+    return {name: (float(values.mean()), *interval(values)) for name, values in found.items()}
 
 
 def _parts_line(parts: QueryParts) -> str:
@@ -269,7 +256,7 @@ def _train(  # noqa: PLR0913, PLR0917  the model, what it learns and is looked a
     )
 
     def look() -> float:
-        return float(retrieval(encoder, pooled, parts.valid).mrr.mean())
+        return float(retrieval(encoder, pooled, parts.valid)["MRR"].mean())
 
     return run.train_to_the_best_look(trainer, look, folder, say, steps, patience=settings.patience)
 
@@ -302,7 +289,7 @@ def _steps(rows: Mapping[str, Sequence[object]], settings: TuneSettings) -> int:
 # --- evaluation
 
 
-def retrieval(encoder: HfEncoder, pooled: PooledModel, pairs: Sequence[TrainingPair]) -> Retrieval:
+def retrieval(encoder: HfEncoder, pooled: PooledModel, pairs: Sequence[TrainingPair]) -> Found:
     """Return what is found for each query that has a right code, among all codes of the pairs; who ties comes last."""
     codes = {code_of(pair.code): pair.code for pair in pairs}
     at = {code: place for place, code in enumerate(codes)}
@@ -316,7 +303,7 @@ def retrieval(encoder: HfEncoder, pooled: PooledModel, pairs: Sequence[TrainingP
     pooled.model.train(was_training)
     ranks = [(row >= row[list(grades)][:, None]).sum(1) for row, grades in zip(scores, right.values(), strict=True)]
     ndcg = [_ndcg(each, np.array([*grades.values()])) for each, grades in zip(ranks, right.values(), strict=True)]
-    return Retrieval(1.0 / np.array([each.min() for each in ranks]), np.array(ndcg))
+    return {"MRR": 1.0 / np.array([each.min() for each in ranks]), "nDCG@10": np.array(ndcg)}
 
 
 def _ndcg(ranks: NDArray[np.int_], grades: NDArray[np.int_]) -> float:
