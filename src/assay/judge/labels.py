@@ -231,36 +231,40 @@ def compare(
     keys, judged = labels.keys, labels.by_annotator
     draws: dict[str, Any] = {"groups": labels.queries, "seed": seed}
     said = {each.name: judged[each.name] for each in annotators}
-    rows = list(zip(*said.values(), strict=True))
     sources = list(zip(*labels.sources.values(), strict=True))
     seen = {each.name: each.grades.keys() for each in annotators}
     looked: set[Key] = set().union(*seen.values())
-    known = {key for each in truth for key in each.grades}
-    likely = {each.name: each.chances for each in annotators}
-
-    def beside_truth(name: str) -> AgainstTruth:
-        shown, chances = seen.get(name, looked), likely.get(name, {})
-        columns = [key in shown for key in keys], [*map(chances.get, keys)]
-        return against(labels.truth, judged[name], *columns, **draws)
-
     found = LabelAgreement(
         pairs=len(keys),
         queries=len(set(labels.queries)),
         counts={name: _counts(given, keys, seen.get(name, looked)) for name, given in judged.items()},
         truth=tuple(labels.sources),
-        true=_counts(labels.truth, keys, known) if truth else None,
+        true=_counts(labels.truth, keys, {key for each in truth for key in each.grades}) if truth else None,
         truth_alpha=alpha(sources, **draws) if len(truth) > 1 else None,
-        against={name: beside_truth(name) for name in judged if truth},
+        against=_against_truth(labels, annotators, looked, draws) if truth else {},
         kappas=tuple(
             AnnotatorPair(a, b, kappa(said[a], said[b], **draws), *_same(said[a], said[b]))
             for a, b in combinations(said, 2)
         ),
-        alpha=alpha(rows, **draws),
+        alpha=alpha(rows := [*zip(*said.values(), strict=True)], **draws),
         labelled_twice=sum(sum(label is not None for label in row) > 1 for row in rows),
         differences=_differences(keys, {**labels.sources, **said}, [*truth, *annotators]),
     )
     if not found.labelled_twice and not any(each.decided for each in found.against.values()):
         raise InputError(f"of {len(keys):,} pairs none is labelled by two: query and code ids have to be the same")
+    return found
+
+
+def _against_truth(
+    labels: Labels, annotators: Sequence[Annotator], looked: set[Key], draws: Mapping[str, Any]
+) -> dict[str, AgainstTruth]:
+    """Compare each with the truth, on the pairs that it was shown: the majority on all that somebody was."""
+    everybody = {MAJORITY: Annotator(MAJORITY, dict.fromkeys(looked)), **{each.name: each for each in annotators}}
+    found = {}
+    for name, given in labels.by_annotator.items():
+        one = everybody[name]
+        shown, chances = [key in one.grades for key in labels.keys], [*map(one.chances.get, labels.keys)]
+        found[name] = against(labels.truth, given, shown, chances, **draws)
     return found
 
 
