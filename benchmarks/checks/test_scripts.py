@@ -90,7 +90,6 @@ SMOKE = (
         languages.py catalogs po --out catalogs.jsonl
         languages.py lexicon catalogs.jsonl de --out lexicon
         """, r"de 1 pairs"),
-    Smoke("languages.py catalogs po --out more_catalogs.jsonl", r"de 1 pairs", quick=True),
     Smoke("page.py co/click --rounds 1 --chromium CHROMIUM", r"painted p50", needs=("py:playwright", "chromium")),
     Smoke("paths.py search 'where is mail sent' co/click", r"exit 0: \d+ files"),
     Smoke("paths.py lines co/click", r"mail", quick=True),

