@@ -2,10 +2,10 @@ r"""Make each table and figure of CoSQA+ (arXiv 2406.11589) by one command, made
 
 python benchmarks/cosqaplus/tables.py table1  QUERIES CORPUS --encoder SPEC --encoder SPEC --encoder SPEC
     python benchmarks/cosqaplus/tables.py figure4 QUERIES CORPUS --chat SPEC [--encoder SPEC …] [--sample 2000]
-    python benchmarks/cosqaplus/tables.py table2  RECORDS                  # figures 3 and 7 are on its page
+    python benchmarks/cosqaplus/tables.py table2  RECORDS                  # figure 3 in words; 7 in statistics.json
     python benchmarks/cosqaplus/tables.py table4  PAIRS --gold FILE --chat SPEC --single SPEC --people NAME=FILE
     python benchmarks/cosqaplus/tables.py table5  TRUTH [--only GLOB …]
-    python benchmarks/cosqaplus/tables.py table6  PAIRS --gold FILE --chat SPEC
+    python benchmarks/cosqaplus/tables.py table6  PAIRS --gold FILE --chat SPEC  # and what each costs, as if alone
     python benchmarks/cosqaplus/tables.py needs                            # what each takes at the paper's size
 
 `--out FOLDER` says where pages, records and results go (default: cosqaplus); a command that was cut off goes on there.
