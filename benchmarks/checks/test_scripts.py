@@ -67,6 +67,7 @@ SMOKE = (
     Smoke("exhaustive.py --codes 200 --queries 20 --random 8", r"200"),
     Smoke("exhaustive.py measures --rows 500 --results 10", r"500", quick=True),
     Smoke("exhaustive.py candidates --codes 100 --queries 10 --encoder hash --parts 1", r"100", quick=True),
+    Smoke("gate.py co/click --limit 20", r"of 10 as it should be", status=1),  # too few questions for what only falls
     Smoke("hostile_files.py --slowest 1 else_ifs.c", r"over a bound: none"),
     Smoke("hostile_files.py many --files 200", r'"chunks": 200'),
     Smoke("hostile_repositories.py --assay ASSAY --only hooks --commands search", r"0 broken", needs=("strace",)),
