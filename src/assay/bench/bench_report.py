@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.bench import report_parts as parts
-from assay.bench.results import MeasuredSet, MeasuredSystem, Results, ResultsView, RunManifest, SetView, significant
+from assay.bench.results import MeasuredSet, MeasuredSystem, Results, RunManifest
+from assay.bench.results_view import ResultsView, SetView, significant
 from assay.errors import counted
 from assay.io.fields import as_json
 from assay.measure.measures import parse

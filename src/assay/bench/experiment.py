@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -24,9 +24,9 @@ from assay.bench.bench_report import overview_of, report_of
 from assay.bench.gates import Gates
 from assay.bench.matrix import BenchPlan, SetSpec, SystemSpec
 from assay.bench.query_sets import JudgedSet, Prepared, Unseen, judge_unseen, prepare
-from assay.bench.results import MeasuredCell, MeasuredSet, Results, comparisons, rank_of
+from assay.bench.results import MeasuredCell, MeasuredSet, Results, comparisons
 from assay.corpus.git import answer
-from assay.errors import AssayError, InputError, MissingExtra, counted
+from assay.errors import AssayError, InputError, MissingExtra
 from assay.io import files
 from assay.io.fields import as_json
 from assay.io.files import claim_folder, refuse_links_in
@@ -94,8 +94,6 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
         comparisons=(),
         asked=tuple((each.set, each.system) for each in cells if each.system in asked),
     )
-    for line in _never_right([cell for cell in cells if cell.system in asked], sets):
-        setting.say(line)
     measured = setting.gates.compared(concluded(measured, all_pairs=plan.all_pairs))
     write(measured, setting.out, setting.say, earlier)
     return measured
@@ -123,22 +121,6 @@ def _commit_of(spec: SetSpec, commit: str) -> str:
             "or fetch the commit (actions/checkout: fetch-depth: 0)"
         )
     return found
-
-
-def _never_right(cells: Sequence[MeasuredCell], sets: Mapping[str, MeasuredSet]) -> Iterator[str]:
-    """Yield one line for each system that answered and was never right."""
-    for cell in cells:
-        asked = sets[cell.set].queries
-        right = {target.place: query for query in asked for target in query.expected if target.grade > 0}
-        shown = [answers for answers in cell.answers if answers]
-        if shown and not any(
-            rank_of(answers, [target.place for target in query.expected if target.grade > 0])
-            for query, answers in zip(asked, cell.answers, strict=True)
-        ):
-            yield (
-                f"{cell.system} on {cell.set}: {counted(len(shown), 'query')} answered, never right; it names places "
-                f"as '{shown[0][0]}', right is '{next(iter(right), 'nothing')}'"
-            )
 
 
 def _useless(answers: Mapping[str, SystemAnswer], preparation: Preparation) -> str:

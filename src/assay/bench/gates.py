@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from assay.bench.results import (
-    CHANCE,
     BaselineChanges,
     GateChange,
     MeasuredCell,
@@ -27,6 +26,7 @@ from assay.bench.results import (
     place_of,
     rank_of,
 )
+from assay.bench.results_view import CHANCE
 from assay.errors import InputError, counted, nearest
 from assay.measure.compare import holm, randomisation
 from assay.measure.line_spans import UNITS
@@ -112,6 +112,20 @@ def unmeasured(results: Results) -> Iterator[str]:
     for system, told in results.systems.items():
         for name in told.failed:
             yield f"{system} answered nothing of {name}, so its gates do not hold"
+
+
+def never_right(results: Results) -> Iterator[str]:
+    """Yield one line for each system of the last run that answered and was never right."""
+    for cell in _cells_of_last_run(results):
+        asked = results.sets[cell.set].queries
+        right = [[target.place for target in query.expected if target.grade > 0] for query in asked]
+        shown = [answers for answers in cell.answers if answers]
+        if shown and not any(map(rank_of, cell.answers, right)):
+            wanted = next((places[0] for places in right if places), "nothing")
+            yield (
+                f"{cell.system} on {cell.set}: {counted(len(shown), 'query')} answered, never right; it names places "
+                f"as '{shown[0][0]}', right is '{wanted}'"
+            )
 
 
 def blind(results: Results) -> Iterator[str]:

@@ -10,6 +10,7 @@ from math import isclose
 
 from assay.bench import results
 from assay.bench.gates import MOST, summary_of
+from assay.bench.results_view import ResultsView, SetView, significant, turned
 from assay.errors import counted
 from assay.report import document as doc
 
@@ -18,13 +19,13 @@ _LONGEST = 24
 (SYSTEM,) = doc.left("System")
 
 
-def system_phrase(study: results.ResultsView, system: str) -> doc.Phrase:
+def system_phrase(study: ResultsView, system: str) -> doc.Phrase:
     """Return a system's name in its colour."""
     return doc.Phrase(system, color=study.systems.index(system))
 
 
 def quality(
-    study: results.ResultsView, views: Sequence[results.SetView], measures: Sequence[str], title: str, unit: str = ""
+    study: ResultsView, views: Sequence[SetView], measures: Sequence[str], title: str, unit: str = ""
 ) -> doc.Table:
     """Return what systems score in some views, by the main unit or a given one, and against what each varies."""
     based = any(system.base for system in study.results.systems.values())
@@ -44,7 +45,7 @@ def quality(
 
 
 def published(
-    study: results.ResultsView, views: Sequence[results.SetView], measures: Sequence[str], after: tuple[doc.Cell, ...]
+    study: ResultsView, views: Sequence[SetView], measures: Sequence[str], after: tuple[doc.Cell, ...]
 ) -> Iterator[tuple[doc.Cell, ...]]:
     """Yield rows of systems with published figures, each view's followed by the cells that these leave empty."""
     told = [[study.published(view, measure) for measure in measures] for view in views]
@@ -53,7 +54,7 @@ def published(
         yield (doc.Phrase(name, badges=("published, not measured here",)), *chain.from_iterable(cells))
 
 
-def ordered(study: results.ResultsView, sets: set[str]) -> list[str]:
+def ordered(study: ResultsView, sets: set[str]) -> list[str]:
     """Return the systems of some sets as the first view ranks them, so that a row is found in all tables."""
     first = study.overviews[0]
     here = {cell.system for cell in study.results.cells if cell.set in sets}
@@ -61,7 +62,7 @@ def ordered(study: results.ResultsView, sets: set[str]) -> list[str]:
     return [system for system in dict.fromkeys((*ranked, *study.systems)) if system in here]
 
 
-def _described(study: results.ResultsView, system: str) -> doc.Phrase:
+def _described(study: ResultsView, system: str) -> doc.Phrase:
     about = study.results.systems[system]
     warnings = ["chosen on test"] if about.chosen_on == "test" else []
     warnings += [
@@ -74,9 +75,9 @@ def _described(study: results.ResultsView, system: str) -> doc.Phrase:
 
 
 def _scores(
-    study: results.ResultsView,
+    study: ResultsView,
     system: str,
-    views: Sequence[tuple[results.SetView, str]],
+    views: Sequence[tuple[SetView, str]],
     measures: Sequence[str],
     *,
     based: bool,
@@ -91,11 +92,11 @@ def _scores(
 
 def _difference(pair: results.SetComparison) -> doc.Number:
     p = f"p {pair.holm:.3f}" if pair.holm >= 0.001 else "p < 0.001"
-    mark: doc.Mark = "" if not results.significant(pair) else "best" if pair.difference > 0 else "bad"
+    mark: doc.Mark = "" if not significant(pair) else "best" if pair.difference > 0 else "bad"
     return doc.Number(pair.difference, signed=True, mark=mark, remark=p)
 
 
-def score(study: results.ResultsView, view: results.SetView, system: str, unit: str, measure: str) -> doc.Number:
+def score(study: ResultsView, view: SetView, system: str, unit: str, measure: str) -> doc.Number:
     """Return a figure with what is known against the best of its column."""
     digits, mean = digits_of(measure), study.figure(view, system, unit, measure)
     best = study.best(view, unit, measure) if results.is_quality(measure) else []
@@ -104,7 +105,7 @@ def score(study: results.ResultsView, view: results.SetView, system: str, unit: 
     if system in best:
         return doc.figure(mean, digits, mark="best")
     pair = study.compared(view, unit, measure, (system, best[0])) if study.whole(view, system) else None
-    return doc.figure(mean, digits, mark="" if pair is None else "below" if results.significant(pair) else "tied")
+    return doc.figure(mean, digits, mark="" if pair is None else "below" if significant(pair) else "tied")
 
 
 def digits_of(measure: str) -> int:
@@ -112,7 +113,7 @@ def digits_of(measure: str) -> int:
     return 0 if measure.startswith(("lines@", "tokens@")) else 3
 
 
-def cost(study: results.ResultsView, view: results.SetView, title: str) -> doc.Table:
+def cost(study: ResultsView, view: SetView, title: str) -> doc.Table:
     """Return what systems cost in a view, and how much of what they found nobody judged."""
     columns = (
         SYSTEM,
@@ -133,7 +134,7 @@ def cost(study: results.ResultsView, view: results.SetView, title: str) -> doc.T
     return doc.table(title, columns, rows)
 
 
-def costs(study: results.ResultsView, view: results.SetView, system: str) -> tuple[doc.Number, ...]:
+def costs(study: ResultsView, view: SetView, system: str) -> tuple[doc.Number, ...]:
     """Return times and sizes: a warm query, one of the slowest, the first one, the index, memory, the index's size."""
     keys = ("warm_p50_ms", "warm_p95_ms", "cold_ms", "index_s", "peak_mb", "index_bytes")
     *times, index_s, peak_mb, size = (study.cost(view, system, key) for key in keys)
@@ -141,7 +142,7 @@ def costs(study: results.ResultsView, view: results.SetView, system: str) -> tup
     return (*map(doc.milliseconds, times), doc.seconds(index_s), *map(doc.megabytes, sizes))
 
 
-def groups(study: results.ResultsView, view: results.SetView, unit: str, tag: str, values: Sequence[str]) -> doc.Table:
+def groups(study: ResultsView, view: SetView, unit: str, tag: str, values: Sequence[str]) -> doc.Table:
     """Return what systems score on the queries of each value of a tag, by the measure that decides."""
     systems = study.here(view)
     columns = (*doc.left(tag.capitalize()), "Queries", *map(_cut, systems))
@@ -155,17 +156,17 @@ def groups(study: results.ResultsView, view: results.SetView, unit: str, tag: st
     return doc.table(f"{study.primary} by {of}", columns, rows)
 
 
-def _of_group(study: results.ResultsView, mean: doc.Mean | None, queries: int, best: float) -> doc.Number:
+def _of_group(study: ResultsView, mean: doc.Mean | None, queries: int, best: float) -> doc.Number:
     mark: doc.Mark = "best" if mean and isclose(mean.mean, best) else ""
     if mean and queries == 1:  # which says nothing of others
         return doc.Number(mean.mean, digits=digits_of(study.primary), mark=mark)
     return doc.figure(mean, digits_of(study.primary), mark=mark)
 
 
-def pairs(study: results.ResultsView, view: results.SetView, unit: str, most: int = _PAIRS) -> list[doc.Table]:
+def pairs(study: ResultsView, view: SetView, unit: str, most: int = _PAIRS) -> list[doc.Table]:
     """Return how systems differ, the surest first; nothing where none were compared."""
     found = [
-        (measure, pair if pair.difference >= 0 else results.turned(pair))
+        (measure, pair if pair.difference >= 0 else turned(pair))
         for of, measure, pair in study.comparisons(view)
         if of == unit
     ]
@@ -181,7 +182,7 @@ def pairs(study: results.ResultsView, view: results.SetView, unit: str, most: in
     )
     rows = []
     for _, pair in found[:most]:
-        mark: doc.Mark = "best" if results.significant(pair) else ""
+        mark: doc.Mark = "best" if significant(pair) else ""
         mean = doc.Mean(pair.difference, pair.low, pair.high)
         names = (system_phrase(study, name) for name in (pair.a, pair.b))
         chances = map(doc.probability, (pair.randomisation, pair.t, pair.holm))
@@ -192,7 +193,7 @@ def pairs(study: results.ResultsView, view: results.SetView, unit: str, most: in
     return [doc.table(title, columns, rows, note)]
 
 
-def judged(study: results.ResultsView, of: str, measures: Sequence[str]) -> doc.Table:
+def judged(study: ResultsView, of: str, measures: Sequence[str]) -> doc.Table:
     """Return the figures of a set with the labels of a judge, which are never mixed with the others."""
     cells = [cell for (where, _), cell in study.cells.items() if where == of]
     rows = ((system_phrase(study, cell.system), *_judged(cell, measures)) for cell in cells)
@@ -254,7 +255,7 @@ _DRAWN_PAIRS = 4
 _CURVES = 2
 
 
-def figures(study: results.ResultsView) -> doc.Section:
+def figures(study: ResultsView) -> doc.Section:
     """Return the section of all plots."""
     blocks: list[doc.Block] = [_measures(study)]
     for view in study.overviews:
@@ -265,11 +266,11 @@ def figures(study: results.ResultsView) -> doc.Section:
     return doc.Section("plots", "Plots", tuple(blocks))
 
 
-def _unit(study: results.ResultsView, view: results.SetView) -> str:
+def _unit(study: ResultsView, view: SetView) -> str:
     return study.units(view)[0]
 
 
-def _measures(study: results.ResultsView) -> doc.Dots:
+def _measures(study: ResultsView) -> doc.Dots:
     views = study.overviews[:2]
     panels = study.main or study.measures[:1]
     rows = tuple(
@@ -287,7 +288,7 @@ def _measures(study: results.ResultsView) -> doc.Dots:
     return doc.Dots("Measures, a system a row", caption, panels, rows)
 
 
-def _latency(study: results.ResultsView, view: results.SetView) -> Iterator[doc.Scatter]:
+def _latency(study: ResultsView, view: SetView) -> Iterator[doc.Scatter]:
     points, untimed = [], []
     for system in study.here(view):
         mean = study.figure(view, system, _unit(study, view), study.primary)
@@ -303,7 +304,7 @@ def _latency(study: results.ResultsView, view: results.SetView) -> Iterator[doc.
         yield doc.Scatter("Quality against latency", caption, tuple(points), x, study.primary)
 
 
-def _differences(study: results.ResultsView, view: results.SetView) -> Iterator[doc.WinsAndLosses]:
+def _differences(study: ResultsView, view: SetView) -> Iterator[doc.WinsAndLosses]:
     unit, every = _unit(study, view), study.queries(view)
     values = {system: study.values(view, system, unit, study.primary) for system in study.ranked(view, unit)}
     whole = [system for system, each in values.items() if len(each) == every]
@@ -318,7 +319,7 @@ def _differences(study: results.ResultsView, view: results.SetView) -> Iterator[
         yield doc.WinsAndLosses("Query by query", caption, tuple(pairs), x)
 
 
-def _curves(study: results.ResultsView, view: results.SetView) -> Iterator[doc.Curves]:
+def _curves(study: ResultsView, view: SetView) -> Iterator[doc.Curves]:
     families: dict[str, dict[int, str]] = {}
     for measure in study.measures:
         if found := _FAMILY.fullmatch(measure):
@@ -332,7 +333,7 @@ def _curves(study: results.ResultsView, view: results.SetView) -> Iterator[doc.C
         yield doc.Curves("With more to read", "What a reader gains by reading further down.", panels, log=True)
 
 
-def _lines(study: results.ResultsView, view: results.SetView, names: dict[int, str]) -> Iterator[doc.Series]:
+def _lines(study: ResultsView, view: SetView, names: dict[int, str]) -> Iterator[doc.Series]:
     for system in study.here(view):
         found = {x: study.figure(view, system, _unit(study, view), name) for x, name in names.items()}
         known = {float(x): mean for x, mean in found.items() if mean}
@@ -360,7 +361,7 @@ class Miss:
     errors: Mapping[str, str]
 
 
-def misses(study: results.ResultsView) -> doc.Section:
+def misses(study: ResultsView) -> doc.Section:
     """Return the section of misses."""
     found = sorted(_find_misses(study), key=lambda miss: -len(miss.got))
     if not found:
@@ -377,7 +378,7 @@ def misses(study: results.ResultsView) -> doc.Section:
     return doc.Section("misses", "Misses", (doc.words(note, "note"), entries))
 
 
-def _find_misses(study: results.ResultsView) -> Iterator[Miss]:
+def _find_misses(study: ResultsView) -> Iterator[Miss]:
     for name, of in study.sets.items():
         cells = {system: study.cells[name, system] for system in study.systems if (name, system) in study.cells}
         for at, query in enumerate(of.queries):
@@ -389,7 +390,7 @@ def _find_misses(study: results.ResultsView) -> Iterator[Miss]:
                 yield Miss(name, query, right, got, {system: rank for system, rank in ranks.items() if rank}, errors)
 
 
-def _choices(study: results.ResultsView, shown: Sequence[Miss]) -> tuple[doc.Choice, ...]:
+def _choices(study: ResultsView, shown: Sequence[Miss]) -> tuple[doc.Choice, ...]:
     missed = {system for miss in shown for system in miss.got}
     numbers = {name: str(at) for at, name in enumerate(study.sets)}
     sets = {numbers[name]: name for name in dict.fromkeys(miss.set for miss in shown)}
@@ -401,7 +402,7 @@ def _choices(study: results.ResultsView, shown: Sequence[Miss]) -> tuple[doc.Cho
     return choices[: 1 + (len(sets) > 1)]
 
 
-def _entry(study: results.ResultsView, miss: Miss) -> doc.ListEntry:
+def _entry(study: ResultsView, miss: Miss) -> doc.ListEntry:
     return doc.ListEntry(
         title=miss.query.text,
         about=f"{miss.set} {miss.query.id}",
@@ -416,7 +417,7 @@ def _entry(study: results.ResultsView, miss: Miss) -> doc.ListEntry:
     )
 
 
-def _details(study: results.ResultsView, miss: Miss) -> Iterator[doc.Detail]:
+def _details(study: ResultsView, miss: Miss) -> Iterator[doc.Detail]:
     grades = dict(miss.query.expected)
     several = len(set(grades.values())) > 1
     right = [_target(target, f"grade {grades[target]}" if several else "") for target in miss.right[:_TARGETS]]

@@ -65,6 +65,8 @@ def run(request: BenchRequest) -> int:
         held = experiment.run(plan, setting, fresh=request.fresh)
     is_json = request.form == "json"
     click.echo(as_json_text(held) if is_json else _results_text(held, questions=request.verbose), nl=is_json)
+    for line in gates.never_right(held):
+        say(line)
     failed = gates.failures(held, gate, say)
     if request.form == "github":
         for line in gates.github_annotations(held, failed, {each.name: each.corpus for each in plan.sets}):

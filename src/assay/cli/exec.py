@@ -100,13 +100,17 @@ def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) 
         "classes": {str(fault): classes[str(fault)] for fault in Fault},
         "undecided": dict(undecided.most_common()),
         "lacking": dict(lacking.most_common()),
-        "shared": sum(row.n for row in rows if row.outcome.shared),
-        "tuples": sum(row.n for row in rows if _differs_by_tuples(row.outcome)),
+        "shared": _count(rows, lambda outcome: outcome.shared),
+        "tuples": _count(rows, _differs_by_tuples),
         "pass@k": at_k(rows, lambda outcome: outcome.fault is Fault.CORRECT),
         "exec@k": at_k(rows, lambda outcome: outcome.runs),
         "exec@k counts": EXEC_COUNTS[not ended],
         "pass@k without undecided": at_k(decided, lambda outcome: outcome.fault is Fault.CORRECT) if undecided else [],
     }
+
+
+def _count(rows: Sequence[OutcomeRow], is_one: Callable[[Outcome], bool]) -> int:
+    return sum(row.n for row in rows if is_one(row.outcome))
 
 
 def _differs_by_tuples(outcome: Outcome) -> bool:
