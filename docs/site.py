@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 sys.path.append(str(Path(__file__).parent))
 from commands import pages
 
-_FENCE = re.compile(r"^(\s*```\w+) (?:norun|needs_\w+)$", re.MULTILINE)
+_FENCE = re.compile(r"^(\s*```\w+)(?: needs_\w+)?(?: norun(?:=\"[^\"\n]*\")?| file(=\"[^\"\n]*\"))?$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?!howto|cli|models)(?:[A-Z]+\.md|tests/|src/|benchmarks/)[^)]*\)")
 
 
@@ -38,5 +38,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Return a page without the words for the tests, and with the names of files that are not on the site as text."""
-    return _OUTSIDE.sub(r"\1", _FENCE.sub(r"\1", markdown))
+    """Return a page without the words for the tests, and with the names of files that are not on the site as text.
+
+    A block that is a file has its name as title.
+    """
+    plain = _FENCE.sub(lambda match: match[1] + (f" title{match[2]}" if match[2] else ""), markdown)
+    return _OUTSIDE.sub(r"\1", plain)

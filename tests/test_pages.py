@@ -1,0 +1,204 @@
+"""What a page says is run: its blocks in order as one script, and each command line of sentences, help and messages."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import copytree, which
+from typing import Any
+
+import click
+import pytest
+from endpoint_server import Play, serving
+from s3_server import BUCKET, environment, s3_server
+from s3_server import program as weed
+from page_blocks import PAGES, ROOT, Block, blocks, in_blocks, in_messages, in_sentences, parse
+
+import assay
+
+QUICK = "README.md formats.md python.md ranker.md searching.md tutorial.md".split()
+"""Pages that `make test` runs, in the project alone and without what a fence says it needs. Nightly all pages run whole."""
+WAITING = {
+    "ci.md": "its commands are being written anew",
+    "gallery.md": "benchmarks/documentation.py writes `console norun` still; it shows the sources, where a line soon moves",
+}
+"""Pages that are not run yet."""
+NEEDS: dict[str, tuple[str, ...]] = {
+    "needs_api": ("httpx",),
+    "needs_bench": ("matplotlib", "pyarrow"),
+    "needs_bucket": ("obstore",),
+    "needs_history": ("git",),
+    "needs_hf": ("torch", "transformers"),
+    "needs_mcp": ("mcp", "tomlkit"),
+    "needs_onnx": ("onnx", "onnxruntime", "torch"),
+    "needs_rg": ("rg",),
+    "needs_serve": ("fastapi", "uvicorn", "curl"),
+    "needs_train": ("torch", "transformers", "sklearn"),
+    "needs_watch": ("watchfiles",),
+}
+"""What a fence may say of a block that runs where some modules and programs are there, and which these are."""
+BUCKETS: dict[str, str] = {}
+"""Of the environment, where a server for S3 is there."""
+REASONS = {}
+"""Why blocks cannot run here, and how many there are of each."""
+LEFT_OUT = re.compile(r"assay: (a drawing needs|working, \d+ s|.*: [\d,]+ of [\d,]+, )")
+"""What is said where an extra is missing, and how far a command has come where the machine is slow."""
+
+
+def told(page: Path, whole: bool) -> list[Block]:
+    """Return the blocks of a page that run here: all that can, or those that need nothing."""
+    there = {name for name, parts in NEEDS.items() if whole and all(find_spec(part) or which(part) for part in parts)}
+    there -= set() if weed() else {"needs_bucket"}
+    return [block for block in blocks(page) if block.word != "norun" and block.needs in {None, *there}]
+
+
+def script(page: Path, whole: bool) -> str:
+    """Return the code of a page as one script, for a page is one story: each block goes on where the last one stopped.
+
+    Of a `console` block each command's output is kept, to be compared.
+    """
+    lines, shown = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], 0
+    for block in told(page, whole):
+        lines.append(f"echo '== {block.place}' >&2")
+        if block.word == "file":
+            lines.append(f"mkdir -p $(dirname '{block.value}') && cat > '{block.value}' <<'END OF BLOCK'\n{block.code}END OF BLOCK")
+        elif block.language == "sh":
+            lines.append(block.code)
+        elif block.language == "python":
+            lines.append(f"python - <<'END OF BLOCK'\n{block.code}END OF BLOCK")
+        for command, _ in commands(block.code) if block.language == "console" else ():
+            lines.append(f'{{ {command}\n}} >"$SHOWN/{shown}" 2>&1')
+            shown += 1
+    return "\n".join(lines)
+
+
+def commands(code: str) -> list[tuple[str, str]]:
+    """Return each command of a `console` block, with its here-document, and what it is said to print."""
+    found = re.finditer(r"^\$ (.*(?:\n[^$]*?\nEND(?=\n))?)\n((?:(?!\$ ).*\n)*)", f"{code}\n", re.MULTILINE)
+    return [(match[1], match[2]) for match in found]
+
+
+def plain(output: str) -> str:
+    """Return an output without spaces at the ends of lines, and without what depends on the machine."""
+    lines = (line.rstrip() for line in output.strip("\n").split("\n"))
+    return "".join(f"{line}\n" for line in lines if not LEFT_OUT.match(line))
+
+
+def printed(expected: str) -> re.Pattern[str]:
+    """Return what fits an output as a page shows it: `…` is some of a line, or on a line of its own some lines."""
+    text = re.escape(plain(expected))
+    return re.compile(re.sub(r"^[ \\]*…\\\n", r"(?:.*\n)*?", text, flags=re.MULTILINE).replace("…", ".*"))
+
+
+def bash(code: str, folder: Path, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a script with the commands of this Python, and no input."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    known = {"PATH": path, "HOME": str(home), "BROWSER": "true", "HF_HUB_OFFLINE": "1"}
+    command = ["bash", "-euo", "pipefail", "-c", code]
+    return subprocess.run(
+        command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        env={**os.environ, **known, **more},
+    )  # fmt: skip
+
+
+def tell(page: Path, folder: Path, tmp_path: Path, instead: Mapping[str, str] | None = None, **more: str) -> None:
+    """Run a page in a folder; a search that finds nothing would fail its line."""
+    shown = tmp_path / "shown"
+    shown.mkdir()
+    whole = instead is not None
+    code = script(page, whole)
+    for there, here in (instead or {}).items():
+        code = code.replace(there, here)
+    done = bash(code, folder, tmp_path, SHOWN=str(shown), **more)
+    assert done.returncode == 0, done.stderr  # its last `==` is the block that failed
+    consoles = [block for block in told(page, whole) if block.language == "console"]
+    outputs = [(block, *each) for block in consoles for each in commands(block.code)]
+    for number, (block, command, output) in enumerate(outputs):
+        said = plain((shown / str(number)).read_text("utf-8"))
+        assert printed(output).fullmatch(said), f"{block.place}: {command} prints\n{said}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name in QUICK], ids=lambda page: page.name)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page: Path, project: Path, tmp_path: Path):
+    tell(page, project, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home, and in it the project with a history and with what pages name."""
+    from conftest import PROJECT
+
+    root = tmp_path_factory.mktemp("inputs") / "postbox"
+    for name, text in PROJECT.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    done = bash(f"python {ROOT}/tests/page_inputs.py {root}", root, root.parent)
+    assert done.returncode == 0, done.stderr
+    return root.parent
+
+
+def fitting(schema: Any) -> Any:
+    """Return the least answer that fits a schema."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema.get("type") == "object":
+        return {name: fitting(each) for name, each in schema.get("properties", {}).items()}
+    if schema.get("type") == "array":
+        return [fitting(schema["items"])] * schema.get("minItems", 0)
+    return {"string": "as asked", "integer": schema.get("minimum", 1), "number": 1.0, "boolean": True}[schema["type"]]
+
+
+def say(question: dict[str, Any]) -> Play:
+    """Answer as a model would that takes the first choice."""
+    if question.get("logprobs"):
+        return Play({"Yes": 0.8, "No": 0.2})
+    asked = "\n".join(str(message["content"]) for message in question.get("messages", ()))
+    said = question.get("response_format", {}).get("json_schema", {}).get("schema")
+    if said is None and "JSON schema:\n" in asked:
+        said = json.JSONDecoder().raw_decode(asked.rpartition("JSON schema:\n")[2])[0]
+    return Play(text="    return a + 1\n") if said is None else Play(fitting(said))
+
+
+@pytest.fixture(scope="session")
+def instead(tiny_bert: Path) -> Iterator[dict[str, str]]:
+    """Return what stands here for what a page names and a test cannot reach: endpoints, models of a hub, `/etc`."""
+    with ExitStack() as stack:
+        server = stack.enter_context(serving(say))
+        if weed():
+            BUCKETS.update(environment(stack.enter_context(s3_server())))
+        yield {
+            "s3://bucket/prefix": f"s3://{BUCKET}/prefix",
+            "onnx:MINILM": f"hf:{tiny_bert}",
+            "http://localhost:8000/v1": server.base,
+            "http://localhost:8001/v1": server.base,
+            "http://localhost:8080/v1": server.base,
+            "sentence-transformers/all-MiniLM-L6-v2": str(tiny_bert),
+            "microsoft/codebert-base": str(tiny_bert),
+            "/etc/assay/": "./",
+            "search.weights=weights": "search.weights=weights || test $? -eq 1",  # two questions teach little
+            "--budget 5usd": "--budget 5Mtok",
+            "--budget 150usd": "--budget 150Mtok",
+            "--budget 2usd": "--budget 2Mtok",
+        }
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name not in WAITING and len(told(page, True)) > len(told(page, False)) * (page.name in QUICK)],
+    ids=lambda page: page.name,
+)
+def test_the_code_of_a_page_runs_beside_what_it_names(page: Path, inputs: Path, instead: dict[str, str], tmp_path: Path):
+    home = copytree(inputs, tmp_path / "home")
+    known = BUCKETS | {"ASSAY_API_BASE": instead["http://localhost:8000/v1"], "ASSAY_API_KEY": "key"}
+    tell(page, home / "postbox", home, instead, **known, CHECKOUTS=str(home / "postbox/CHECKOUTS"))
