@@ -27,7 +27,7 @@ _SAID = re.compile(r"(?: (needs_\w+))?(?: (norun|file)(?:=\"([^\"\n]*)\")?)?")
 _COMMAND = re.compile(r"(?:^|do |run: |[|] )\$? *(?:\S+/)?assay ([a-z][^\n]+)", re.MULTILINE)
 _QUOTED = re.compile(r"`assay ([^`\n]+)`|'assay ([^'\n]+)'")
 _PROSE = re.compile(r"(?<![`'\w./-])assay ([a-z]\w*(?: [^\s;:,.()`']+)*)")
-_NO_COMMAND = {"wrote", "reads", "knows", "import", "httpcore"}
+_NO_COMMAND = {"and", "so", "wrote", "reads", "knows", "import", "httpcore"}
 """What stands behind the name in texts that name no command."""
 
 

@@ -17,9 +17,9 @@ def rows(name: str, made: list[dict[str, object]]) -> None:
 
 
 def tasks() -> None:
-    """Write twelve tasks in three formats, and three programs for each: right, wrong, broken."""
+    """Write twenty tasks in three formats, and three programs for each: right, wrong, broken."""
     human, own, samples = [], [], []
-    for more in range(1, 13):
+    for more in range(1, 21):
         head = f'def more(a):\n    """Add {more} to a number.\n\n    >>> more(1)\n    {1 + more}\n    """\n'
         task = {"task_id": f"HumanEval/{more}", "prompt": head, "entry_point": "more"}
         test = f"def check(candidate):\n    assert candidate(2) == {2 + more}\n"
@@ -55,13 +55,15 @@ def pairs() -> None:
     ]  # fmt: skip
     for number, name in enumerate(("pairs", "judged", "web", "forum")):
         each = [{**row, "id": f"q{at}", "query": f"{row['query']} {number}"} for at, row in enumerate(made)]
+        each = [{**row, "code": row["code"].replace("(a", f"_{number}(a")} for row in each]
         rows(f"{name}.jsonl", each)
     for name in ("people", "gold", "a", "b", "c"):
         labels = [f"q{at},q{at},{(at + (name == 'c')) % 2}\n" for at in range(40)]
         Path(f"{name}.csv").write_text("query_id,code_id,label\n" + "".join(labels))
+    rows("right.jsonl", [{"query": row["query"], "code": row["code"], "source": f"s{at % 24}"} for at, row in enumerate(made)])
     rows("test.jsonl", made[:4])
     rows("queries.jsonl", [{"id": f"q{at}", "query": row["query"]} for at, row in enumerate(made[:6])])
-    rows("corpus.jsonl", [{"id": f"c{at}", "code": row["code"]} for at, row in enumerate(made[:6])])
+    rows("codes.jsonl", [{"id": f"c{at}", "code": row["code"]} for at, row in enumerate(made[:6])])
     Path("web.txt").write_text("send mail again when the server is busy\n")
 
 
@@ -73,7 +75,9 @@ def truth() -> None:
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(lines)
     for name in ("gin", "fd"):
-        Path(f"truth/{name}_docs.csv").write_text("query,kind,result1\nhow long may a server take,docs,README.md:5-7:2\n")
+        Path(f"truth/{name}_docs.csv").write_text(
+            "query,kind,result1\nhow long may a server take,docs,README.md:5-7:2\n"
+        )
     Path("more.txt").write_text("six\n")
     about = {"type": "judgment", "query_id": "1", "target": "mail/send.py:6-12", "grade": 1}
     rows("assay-truth.jsonl", [{"type": "query", "id": "1", "text": "send again when the server is busy"}, about])
@@ -84,7 +88,9 @@ def history() -> None:
     git = "git -c user.name=ann -c user.email=ann@example.com"
     run_shell("git init --quiet --initial-branch main && git remote add origin https://github.com/owner/name")
     run_shell(f"git add README.md mail web && {git} commit --quiet --message 'Send mail'")
-    for number, what in enumerate(("limit the retries of a busy server", "complete words of a shell", "say who sent it")):
+    for number, what in enumerate(
+        ("limit the retries of a busy server", "complete words of a shell", "say who sent it")
+    ):
         code = f'\n\ndef part_{number}(server):\n    """Find what is needed to {what}."""\n    return server.part({number})\n'
         Path("mail/send.py").open("a").write(code)
         run_shell(f"{git} commit --quiet --all --message 'Retries: {what}'")
@@ -114,15 +120,25 @@ def made() -> None:
     """Write what commands make of the others."""
     run_shell("assay exec TASKS SAMPLES --out mbpp.outcomes.jsonl && assay judge run pairs.jsonl --out earlier.jsonl")
     run_shell("assay rank data TASKS SAMPLES --out a.jsonl && cp a.jsonl apps.jsonl && cp a.jsonl data.jsonl")
-    run_shell("assay candidates queries.jsonl corpus.jsonl --k 2 && assay judge export earlier.jsonl --to bench")
+    run_shell("assay candidates queries.jsonl codes.jsonl --k 2 && assay judge export earlier.jsonl --to bench")
+    Path("made").mkdir()  # what a page makes itself, for single lines
+    run_shell("cp mbpp.outcomes.jsonl made/outcomes.jsonl && assay rank mix a.jsonl --out made/data.parquet")
+    run_shell("cp made/data.parquet made/mbpp.parquet && assay truth convert truth.csv made/truth.jsonl")
+    run_shell("for name in records a b gold; do cp earlier.jsonl made/$name.jsonl; done; mv queries.csv made")
+    Path("made/assay.toml").write_text("[search]\nweights = 'weights'\n")
+    Path("made/matrix.toml").write_text("[sets.own]\ntruth = 'truth.csv'\ncorpus = '.'\n\n[systems.assay]\nspec = 'assay'\n")
+    ranking = "[sets.own]\nsamples = 'SAMPLES'\noutcomes = 'outcomes.jsonl'\ntasks = 'TASKS'\n\n[rankers.consensus]\nspec = 'consensus'\n"
+    Path("made/rankers.toml").write_text(ranking)
     run_shell("sed 's:HumanEval:b:' a.jsonl >b.jsonl && sed 's:HumanEval:c:' a.jsonl >c.jsonl")
 
 
 if __name__ == "__main__":
     os.chdir(sys.argv[1])
     history()
-    Path(".git/info/exclude").write_text("/*\n!/mail\n!/web\n!/README.md\n")  # what stands beside is not searched
-    for name in ("src", "api", "app", "PATH", "CHECKOUTS/gin", "CHECKOUTS/fd", "CHECKOUTS/click"):
+    Path(".git/info/exclude").write_text("/*\n!/mail\n!/web\n!/src\n!/README.md\n")  # what stands beside is not searched
+    Path("src").mkdir()
+    Path("src/app.py").write_text('class Task:\n    """A piece of work."""\n\n    def retry(self):\n        return 1\n')
+    for name in ("api", "app", "PATH", "CHECKOUTS/gin", "CHECKOUTS/fd", "CHECKOUTS/click", "checkout", "../code/app", "../code/library"):
         copytree("mail", f"{name}/mail")
         copy("README.md", name)
     tasks()

@@ -1,147 +1,27 @@
-"""What the documentation shows works: code runs, command lines parse, links lead somewhere."""
+"""What the documentation says is so: links lead somewhere, names exist, tables are complete."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
 import subprocess
-import sys
 import tomllib
 from dataclasses import asdict
-from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
 from shutil import which
 
-import click
 import pytest
 from commands import manual_pages, pages
 
 import assay
-from assay.cli.main import assay as top
 from assay.encode.static import default_static
 from assay.rank.neural_data import RECIPES, NeuralSettings
 from assay.search.ranking import PARTS
 from assay.settings import Settings
 from assay.train.card import table_card
+from page_blocks import PAGES, ROOT, place
 
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "cli")]
-BLOCK = re.compile(r"^```(\w+)(?: (\w+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
-NEEDS = {
-    "needs_mcp": ("mcp", "tomlkit"),
-    "needs_serve": ("fastapi", "uvicorn", "curl"),
-    "needs_watch": ("watchfiles",),
-}
-"""What a fence may say of a block that runs where some modules and programs are there, and which these are."""
-
-
-RUN_WHOLE = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", ROOT / "docs" / "searching.md"]
-"""Pages whose code runs: those with the most commands. Of the others the command lines are parsed."""
-
-
-def place(page: Path, offset: int) -> str:
-    """Return `page:line` of an offset in its text."""
-    line = page.read_text(encoding="utf-8").count("\n", 0, offset) + 1
-    return f"{page.relative_to(ROOT)}:{line}"
-
-
-def blocks(page: Path) -> list[re.Match[str]]:
-    return list(BLOCK.finditer(page.read_text(encoding="utf-8")))
-
-
-def runnable(page: Path) -> list[re.Match[str]]:
-    known = {"sh", "python"} if page.name == "README.md" else {"sh", "python", "console"}
-    return [match for match in blocks(page) if match[1] in known and match[2] != "norun"]
-
-
-def script(page: Path) -> str:
-    """Return the code of a page as one script, for a page is one story: each block goes on where the last one stopped.
-
-    A fence that says `norun` is left out. Of a `console` block each command's output is kept, to be compared.
-    """
-    lines, shown = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], 0
-    for match in runnable(page):
-        language, word, code = match.groups()
-        if not all(find_spec(name) or which(name) for name in NEEDS.get(word, ())):
-            continue
-        lines.append(f"echo '== {place(page, match.start())}' >&2")
-        if language == "sh":
-            lines.append(code)
-        elif language == "python":
-            lines.append(f"python - <<'END OF BLOCK'\n{code}END OF BLOCK")
-        for command, _ in commands(code) if language == "console" else ():
-            lines.append(f'{{ {command}\n}} >"$SHOWN/{shown}" 2>&1')
-            shown += 1
-    return "\n".join(lines)
-
-
-def commands(code: str) -> list[tuple[str, str]]:
-    """Return each command of a `console` block, with its here-document, and what it is said to print."""
-    found = re.finditer(r"^\$ (.*(?:\n[^$]*?\nEND(?=\n))?)\n((?:(?!\$ ).*\n)*)", f"{code}\n", re.MULTILINE)
-    return [(match[1], match[2]) for match in found]
-
-
-LEFT_OUT = re.compile(r"assay: (a drawing needs|working, \d+ s|.*: [\d,]+ of [\d,]+, )")
-"""What is said where an extra is missing, and how far a command has come where the machine is slow."""
-
-
-def plain(output: str) -> str:
-    """Return an output without spaces at the ends of lines, and without what depends on the machine."""
-    lines = (line.rstrip() for line in output.strip("\n").split("\n"))
-    return "".join(f"{line}\n" for line in lines if not LEFT_OUT.match(line))
-
-
-def printed(expected: str) -> re.Pattern[str]:
-    """Return what fits an output as a page shows it: `…` is some of a line, or on a line of its own some lines."""
-    text = re.escape(plain(expected))
-    return re.compile(re.sub(r"^[ \\]*…\\\n", r"(?:.*\n)*?", text, flags=re.MULTILINE).replace("…", ".*"))
-
-
-@pytest.mark.parametrize("page", RUN_WHOLE, ids=lambda page: page.name)
-def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page: Path, project: Path, tmp_path: Path):
-    """Run a page in a project; a search that finds nothing would fail its line."""
-    shown = tmp_path / "shown"
-    shown.mkdir()
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script(page)],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PATH": path, "SHOWN": str(shown), "HOME": str(tmp_path)},
-    )
-    assert done.returncode == 0, done.stderr  # its last `==` is the block that failed
-    number = 0
-    for match in runnable(page):
-        for command, output in commands(match[3]) if match[1] == "console" else ():
-            said = plain((shown / str(number)).read_text("utf-8"))
-            assert printed(output).fullmatch(said), f"{place(page, match.start())}: {command} prints\n{said}"
-            number += 1
-
-
-def test_what_a_page_shows_is_compared():
-    assert printed("a  1 …\n…\nz").fullmatch("a  1 ms (2)\nb\nc\nz\n")
-    assert not printed("a  1 …\nz").fullmatch("a  2 ms\nz\n")
-    assert commands("$ x\none\n\n$ y\n") == [("x", "one\n\n"), ("y", "\n")]
-    assert commands("$ x <<END\n1\nEND\ntwo\n") == [("x <<END\n1\nEND", "two\n\n")]
-
-
-def test_a_fence_says_what_is_known_and_python_in_it_names_what_there_is():
-    wrong = []
-    for page in PAGES:
-        for match in blocks(page):
-            wrong += [f"{place(page, match.start())}: {match[2]}"] * (match[2] not in {None, "norun", *NEEDS})
-            if match[1] == "python" and match[2] is None:
-                compile(match[3], place(page, match.start()), "exec")
-                used = set(re.findall(r"\bassay\.([a-zA-Z]\w*)", match[3]))
-                unknown = {name for name in used - set(dir(assay)) if not find_spec(f"assay.{name}")}
-                wrong += [f"{place(page, match.start())}: assay.{name}" for name in unknown]
-    assert not wrong
 
 
 def test_the_card_of_the_default_encoder_is_written_from_its_record():
@@ -159,50 +39,6 @@ def test_man_shows_a_page_without_warnings(tmp_path: Path):
     assert done.stderr == ""
     assert "assay-search - Find code by meaning" in done.stdout
     assert "-k, --limit N" in done.stdout
-
-
-def written() -> dict[str, str]:
-    """Return every command line of Assay in the pages, and where it stands: in blocks that run or not, in sentences."""
-    found: dict[str, str] = {}
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8").replace("\\\n", "  ")  # as long as before
-        shell = [match for match in BLOCK.finditer(text) if match[1] in {"sh", "console", "yaml"}]
-        matches = [match for block in shell for match in COMMAND.finditer(text, block.start(3), block.end(3))]
-        matches += list(re.finditer(r"`assay ([^`\n]+)`", text))
-        for match in matches:
-            found.setdefault(match[1], place(page, match.start(1)))
-    return found
-
-
-COMMAND = re.compile(r"(?:^|do |run: |[|] )\$? *(?:\S+/)?assay ([a-z][^\n]+)", re.MULTILINE)
-
-
-def test_every_command_line_that_a_page_writes_can_be_asked_for():
-    """Parse what no test may run, too: a name of a command or an option that is gone fails here."""
-    lines, wrong = written(), []
-    for line, where in lines.items():
-        try:
-            parse(line)
-        except (click.ClickException, ValueError) as error:
-            wrong.append(f"{where}: assay {line}: {error}")
-    assert not wrong, "\n".join(wrong)
-    assert len(lines) > 250
-
-
-def parse(line: str) -> None:
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    words = list(takewhile(lambda word: not set(word) <= set("();<>|&"), lexer))
-    command, context = top, click.Context(top, info_name="assay", **top.context_settings)
-    while isinstance(command, click.Group) and words and "--help" not in words:
-        known = words[0] in command.list_commands(context)
-        if not known and command.name not in {"rank", "bench"}:
-            raise ValueError(f"no command '{words[0]}'")
-        usual = {"rank": "order", "bench": "run"}.get(command.name, "")  # rank SAMPLES is rank order SAMPLES
-        name, words = (words[0], words[1:]) if known else (usual, words)
-        command = command.get_command(context, name)
-        context = click.Context(command, parent=context, info_name=name)
-    command.make_parser(context).parse_args(words)
 
 
 def test_links_between_pages_lead_somewhere():
@@ -227,7 +63,7 @@ def test_every_place_in_the_gallery_exists():
 
 def test_the_settings_that_are_documented_are_all_there_are():
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
-    (documented,) = (match[3] for match in BLOCK.finditer(page) if match[1] == "toml")
+    (documented,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert tomllib.loads(documented) == asdict(Settings())
 
 

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copytree, which
@@ -18,12 +18,12 @@ from typing import Any
 
 import click
 import pytest
-from endpoint_server import Play, serving
-from s3_server import BUCKET, environment, s3_server
-from s3_server import program as weed
-from page_blocks import PAGES, ROOT, Block, blocks, in_blocks, in_messages, in_sentences, parse
 
 import assay
+from endpoint_server import Play, serving
+from page_blocks import PAGES, ROOT, Block, blocks, in_blocks, in_messages, in_sentences, parse
+from s3_server import BUCKET, environment, s3_server
+from s3_server import program as weed
 
 QUICK = "README.md formats.md python.md ranker.md searching.md tutorial.md".split()
 """Pages that `make test` runs, in the project alone and without what a fence says it needs. Nightly all pages run whole."""
@@ -48,29 +48,36 @@ NEEDS: dict[str, tuple[str, ...]] = {
 """What a fence may say of a block that runs where some modules and programs are there, and which these are."""
 BUCKETS: dict[str, str] = {}
 """Of the environment, where a server for S3 is there."""
-REASONS = {}
+DATA = {"csv", "json", "jsonl", "toml", "yaml"}
+REASONS = {
+    "installs packages": 14,
+    "runs until it is stopped": 8,
+    "needs Kubernetes": 2,
+}
 """Why blocks cannot run here, and how many there are of each."""
 LEFT_OUT = re.compile(r"assay: (a drawing needs|working, \d+ s|.*: [\d,]+ of [\d,]+, )")
 """What is said where an extra is missing, and how far a command has come where the machine is slow."""
 
 
-def told(page: Path, whole: bool) -> list[Block]:
+def told(page: Path, *, whole: bool) -> list[Block]:
     """Return the blocks of a page that run here: all that can, or those that need nothing."""
     there = {name for name, parts in NEEDS.items() if whole and all(find_spec(part) or which(part) for part in parts)}
     there -= set() if weed() else {"needs_bucket"}
     return [block for block in blocks(page) if block.word != "norun" and block.needs in {None, *there}]
 
 
-def script(page: Path, whole: bool) -> str:
+def script(page: Path, *, whole: bool) -> str:
     """Return the code of a page as one script, for a page is one story: each block goes on where the last one stopped.
 
     Of a `console` block each command's output is kept, to be compared.
     """
     lines, shown = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], 0
-    for block in told(page, whole):
+    for block in told(page, whole=whole):
         lines.append(f"echo '== {block.place}' >&2")
         if block.word == "file":
-            lines.append(f"mkdir -p $(dirname '{block.value}') && cat > '{block.value}' <<'END OF BLOCK'\n{block.code}END OF BLOCK")
+            lines.append(
+                f"mkdir -p $(dirname '{block.value}') && cat > '{block.value}' <<'END OF BLOCK'\n{block.code}END OF BLOCK"
+            )
         elif block.language == "sh":
             lines.append(block.code)
         elif block.language == "python":
@@ -115,12 +122,12 @@ def tell(page: Path, folder: Path, tmp_path: Path, instead: Mapping[str, str] | 
     shown = tmp_path / "shown"
     shown.mkdir()
     whole = instead is not None
-    code = script(page, whole)
+    code = script(page, whole=whole)
     for there, here in (instead or {}).items():
         code = code.replace(there, here)
     done = bash(code, folder, tmp_path, SHOWN=str(shown), **more)
     assert done.returncode == 0, done.stderr  # its last `==` is the block that failed
-    consoles = [block for block in told(page, whole) if block.language == "console"]
+    consoles = [block for block in told(page, whole=whole) if block.language == "console"]
     outputs = [(block, *each) for block in consoles for each in commands(block.code)]
     for number, (block, command, output) in enumerate(outputs):
         said = plain((shown / str(number)).read_text("utf-8"))
@@ -130,6 +137,42 @@ def tell(page: Path, folder: Path, tmp_path: Path, instead: Mapping[str, str] | 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name in QUICK], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page: Path, project: Path, tmp_path: Path):
     tell(page, project, tmp_path)
+
+
+def test_what_a_page_shows_is_compared():
+    assert printed("a  1 …\n…\nz").fullmatch("a  1 ms (2)\nb\nc\nz\n")
+    assert not printed("a  1 …\nz").fullmatch("a  2 ms\nz\n")
+    assert commands("$ x\none\n\n$ y\n") == [("x", "one\n\n"), ("y", "\n")]
+    assert commands("$ x <<END\n1\nEND\ntwo\n") == [("x <<END\n1\nEND", "two\n\n")]
+
+
+def test_a_fence_says_what_is_known_and_why_a_block_cannot_run():
+    """A block that nothing runs gives a reason; its Python names what there is."""
+    every = [block for page in PAGES if page.name not in WAITING for block in blocks(page)]
+    assert not [block.place for block in every if block.needs not in {None, *NEEDS} or (block.word and not block.value)]
+    unnamed = {block.place.partition(":")[0] for block in every if block.language in DATA and not block.word}
+    assert unnamed == {"docs/formats.md"}  # the settings, which a test of their own compares
+    assert Counter(block.value for block in every if block.word == "norun") == REASONS
+    for block in every:
+        if block.language == "python":
+            compile(block.code, block.place, "exec")
+            used = set(re.findall(r"\bassay\.([a-zA-Z]\w*)", block.code))
+            assert not {name for name in used - set(dir(assay)) if not find_spec(f"assay.{name}")}, block.place
+        elif block.language in {"toml", "json"}:
+            (tomllib.loads if block.language == "toml" else json.loads)(block.code)
+
+
+def test_every_command_line_that_is_written_can_be_asked_for():
+    """Parse what no test may run, too: a name of a command or an option that is gone fails here."""
+    lines = [(line, block.place) for page in PAGES for line, block in in_blocks(page)]
+    wrong = []
+    for line, where in [*lines, *in_sentences(), *in_messages()]:
+        try:
+            parse(line)
+        except (click.ClickException, ValueError) as error:
+            wrong.append(f"{where}: assay {line}: {error}")
+    assert not wrong, "\n".join(wrong)
+    assert len(lines) > 200
 
 
 @pytest.fixture(scope="session")
@@ -185,6 +228,7 @@ def instead(tiny_bert: Path) -> Iterator[dict[str, str]]:
             "microsoft/codebert-base": str(tiny_bert),
             "/etc/assay/": "./",
             "search.weights=weights": "search.weights=weights || test $? -eq 1",  # two questions teach little
+            "--from-environment": f"--teacher hf:{tiny_bert} --pairs right.jsonl",
             "--budget 5usd": "--budget 5Mtok",
             "--budget 150usd": "--budget 150Mtok",
             "--budget 2usd": "--budget 2Mtok",
@@ -195,10 +239,62 @@ def instead(tiny_bert: Path) -> Iterator[dict[str, str]]:
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page.name not in WAITING and len(told(page, True)) > len(told(page, False)) * (page.name in QUICK)],
+    [
+        page
+        for page in PAGES
+        if page.name not in WAITING and len(told(page, whole=True)) > len(told(page, whole=False)) * (page.name in QUICK)
+    ],
     ids=lambda page: page.name,
 )
-def test_the_code_of_a_page_runs_beside_what_it_names(page: Path, inputs: Path, instead: dict[str, str], tmp_path: Path):
+def test_the_code_of_a_page_runs_beside_what_it_names(
+    page: Path, inputs: Path, instead: dict[str, str], tmp_path: Path
+):
     home = copytree(inputs, tmp_path / "home")
     known = BUCKETS | {"ASSAY_API_BASE": instead["http://localhost:8000/v1"], "ASSAY_API_KEY": "key"}
     tell(page, home / "postbox", home, instead, **known, CHECKOUTS=str(home / "postbox/CHECKOUTS"))
+
+
+ALONE = {
+    "a name stands for any": re.compile(r"…|(?<!\$)\b(?!TASKS|SAMPLES|PATH|MRR|MBPP|REST|N\b)[A-Z]{2,}\b|A B C|--sample N"),
+    "needs a cluster": re.compile(r"--on ray|--gpus"),
+    "needs the network": re.compile(r"--repos\b|git\+URL"),
+    "needs data sets of others": re.compile(r"annotationStore|flask|benchmarks/|words.npz|SEMBLE"),
+    "needs a server of others": re.compile(r"bench freshness --system '?(tool|web)"),
+    "needs another user's folders": re.compile(r"/etc/assay|/srv/"),
+    "needs --agent beside it": re.compile(r"^install --undo$"),
+    "goes on after a kill": re.compile(r"--resume"),
+    "needs a model of the hub": re.compile(r"train encoder --from-env|^rank train (?!.*--base)"),
+    "names no question": re.compile(r"^(search|related) --format json$"),
+    "needs labels of people": re.compile(r"--disputed|labels/|labels\.jsonl|--tests agents"),
+    "asks at a terminal": re.compile(r"^install --agent (?!.*--(yes|print))"),
+}
+"""Why a command line that no block runs is not run, and how such a line looks."""
+SERVERS = re.compile(r"^(serve|watch|judge label(?!.*--summary)|mcp(?=.*--http))\b")
+
+
+def alone() -> Iterator[Any]:
+    """Yield each command line that no block of a page runs, with its arguments; the ones left out say why."""
+    run = {line.partition("  #")[0].strip() for page in PAGES for line, block in in_blocks(page) if block.word != "norun"}
+    lines = [(line, block.place) for page in PAGES for line, block in in_blocks(page)] + [*in_sentences()]
+    for line, where in lines:
+        line = line.partition("  #")[0].strip()
+        shown = where.startswith(("docs/gallery", "docs/log", "docs/results", "docs/howto/ci"))
+        if shown or line in run or re.fullmatch(r"((bench|judge|rank|train|truth) )?[a-z]+", line):
+            continue
+        run.add(line)
+        why = next((why for why, looks in ALONE.items() if looks.search(line)), None)
+        yield pytest.param(line, id=f"{where} {line}", marks=[pytest.mark.skip(reason=why)] if why else [])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("line", alone())
+def test_a_command_line_that_no_block_runs_runs(line: str, inputs: Path, instead: dict[str, str], tmp_path: Path):
+    home = copytree(inputs, tmp_path / "home")
+    if not line.startswith(("exec ", "judge run ", "candidates ")):  # these make what is made
+        copytree(home / "postbox/made", home / "postbox", dirs_exist_ok=True)
+    known = BUCKETS | {"ASSAY_API_BASE": instead["http://localhost:8000/v1"], "ASSAY_API_KEY": "key"}
+    for there, here in instead.items():
+        line = line.replace(there, here)
+    code = f"timeout --signal INT 20 assay {line}" if SERVERS.search(line) else f"assay {line}"
+    done = bash(code, home / "postbox", home, **known)
+    assert done.returncode in ({124} if SERVERS.search(line) else {0, 1}), done.stderr

@@ -92,7 +92,7 @@ def export(request: ExportRequest) -> None:
     say(f"written to {request.folder}")
 
 
-@command(CandidatesRequest, example="assay candidates queries.jsonl corpus.jsonl --k 50 --out pairs.jsonl")
+@command(CandidatesRequest, example="assay candidates queries.jsonl codes.jsonl --k 50 --out pairs.jsonl")
 def candidates(request: CandidatesRequest) -> None:
     """Write the K code snippets of CORPUS nearest to each of QUERIES, by the mean cosine of several encoders.
 

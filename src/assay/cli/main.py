@@ -149,9 +149,16 @@ def _refused(error: click.ClickException) -> int:
         return 2
     context = getattr(error, "ctx", None)
     message = message.rstrip(".")
+    if isinstance(error, click.NoSuchOption) and (meant := _MEANT.get(error.option_name)) and context:
+        known = {name for parameter in context.command.params for name in parameter.opts}
+        message += f": it is called {meant} here" if meant in known else ""
     if type(error) is click.BadParameter and error.param:
         message = f"{_called(error.param)}: {error.message.rstrip('.')}"
     return _say(f"{message}; see {context.command_path} --help" if context else message)
+
+
+_MEANT = {"--truth": "--gold"}
+"""What options are called elsewhere, and here."""
 
 
 def _called(parameter: click.Parameter) -> str:

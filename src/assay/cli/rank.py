@@ -35,7 +35,7 @@ _PARTS = 4
 """Parts of a score that are printed."""
 
 
-@command(OrderRequest, example="assay rank order candidates.jsonl --tasks HumanEval.jsonl --k 1")
+@command(OrderRequest, example="assay rank order samples.jsonl --tasks HumanEval.jsonl --k 1")
 def order(request: OrderRequest) -> None:
     """Order the programs of each task so that a right one comes early, and say what is wrong with the others.
 
@@ -251,7 +251,7 @@ def _differences(differences: Sequence[RankerDifference]) -> Iterator[str]:
         yield f"  {each.a} less {each.b}: {', '.join(gains)}"
 
 
-@command(CompareRequest, example="assay rank compare matrix.toml --out runs/compare")
+@command(CompareRequest, example="assay rank compare rankers.toml --out runs/compare")
 def compare(request: CompareRequest) -> int:
     """Measure every ranker on every set of samples that MATRIX names, as one table.
 

@@ -114,7 +114,7 @@ def _chosen(request: MixRequest, file: Path, rows: Sequence[Example]) -> list[Ex
 
 
 @command(
-    SampleRequest, example="assay rank sample HumanEval.jsonl --model openai:gpt-4o-mini --n 9 --out samples.jsonl"
+    SampleRequest, example="assay rank sample HumanEval.jsonl --model openai:gpt-4o-mini --n 9 --out drawn.jsonl"
 )
 def sample(request: SampleRequest) -> int:
     """Let a model write programs for TASKS, as many of each as asked for.

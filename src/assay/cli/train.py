@@ -161,7 +161,7 @@ def judge(request: SignalsRequest) -> None:
 def ranking(request: RankingRequest) -> None:
     """Train the weights of the learned ranking from judged queries.
 
-    TRUTH is a ground truth of one repository, in any format that assay truth reads; a query is about documentation if
+    TRUTH is a ground truth of one repository, in any format that `assay truth` reads; a query is about documentation if
     prose alone answers it. The figures are cross-validated: each query is scored by weights that were learned on the
     other repositories, so give two or more. What is written was learned from all of them.
 

@@ -32,7 +32,7 @@ def mine(request: MineRequest) -> int:
     history: the title of a commit is a query for the functions that it changed, as they were at an earlier commit,
     so what is searched cannot contain the answer. docs: the first sentence of a function's documentation is a query
     for that function. tests: the name of a test is a query for the function that it tests. The lines that contain
-    such a query are hidden from every index that `assay bench` builds.
+    such a query are hidden from every index that `assay bench` builds. --limit counts for each of the three sources.
 
     Without --follow the questions are about one commit, and measure Assay. With it they follow the files, and measure
     what a change of these does to search: --fail-if-worse of assay bench then fails on it.
@@ -60,14 +60,15 @@ def mine(request: MineRequest) -> int:
         if dropped := write(mined.truth, path, form, lossy=request.lossy):
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {path}")
-    click.echo("\n".join(_mined_text(mined)))
+    click.echo("\n".join(_mined_text(mined, request.mining.limit)))
     return 0 if mined.truth.queries else 1
 
 
-def _mined_text(mined: MinedTruth) -> Iterator[str]:
+def _mined_text(mined: MinedTruth, limit: int) -> Iterator[str]:
     """Yield what was found and what was left out, a source a line and a reason a line."""
     at = f" at {mined.truth.commit[:12]}" if mined.truth.commit else ""
-    yield f"{counted(len(mined.truth.queries), 'query')}, {counted(len(mined.truth.judgments), 'answer')}{at}"
+    answers = counted(len(mined.truth.judgments), "answer")
+    yield f"{counted(len(mined.truth.queries), 'query')}, {answers}{at}; at most {limit} of each source (--limit)"
     for source, reasons in mined.left_out.items():
         kinds = Counter(query.tags["kind"] for query in mined.truth.queries if query.tags["source"] == source)
         listed = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO, Literal
 
 import numpy as np
-from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from assay.corpus import blocks
@@ -153,27 +153,24 @@ def candidates(sources: Sources, out: Path, watch: Progress | None = None) -> Ca
     for what, items in (("query", sources.queries), ("code", sources.codes), ("encoder", sources.encoders)):
         if not items:
             raise InputError(f"no {what}: candidates are chosen by encoders, for queries, among codes")
-    shared, total, place = Counter[str](), len(sources.queries), out.with_name(f"{out.name}.vectors")
-    with files.replacing(out) as beside, beside.open("wb") as file:
-        try:
-            codes, pairs = _encoded(sources, place, watch), 0
-            for start in range(0, total, sources.block):
-                block = sources.queries[start : start + sources.block]
-                count, own = _write_block(sources, block, codes, file)
-                pairs += count
-                shared.update(own)
-                if watch:
-                    watch("searching", start + len(block), total)
-        finally:
-            place.unlink(missing_ok=True)
+    shared, total = Counter[str](), len(sources.queries)
+    with files.replacing(out) as beside, beside.open("wb") as file, TemporaryFile(dir=beside.parent) as nameless:
+        codes, pairs = _encoded(sources, nameless, watch), 0
+        for start in range(0, total, sources.block):
+            block = sources.queries[start : start + sources.block]
+            count, own = _write_block(sources, block, codes, file)
+            pairs += count
+            shared.update(own)
+            if watch:
+                watch("searching", start + len(block), total)
     return CandidateCounts(pairs, total, {name: shared[name] / max(pairs, 1) for name in sources.encoders})
 
 
-def _encoded(sources: Sources, place: Path, watch: Progress | None) -> Vectors:
-    """Return a vector a code, those of all encoders side by side, in a file that is mapped."""
+def _encoded(sources: Sources, file: IO[bytes], watch: Progress | None) -> Vectors:
+    """Return a vector a code, those of all encoders side by side, in a file that is mapped; no kill leaves it."""
     texts = [code.text for code in sources.codes]
     width = sum(encoder.dimension for encoder in sources.encoders.values())
-    vectors = open_memmap(place, mode="w+", dtype=np.float32, shape=(len(texts), width))
+    vectors = np.memmap(file, mode="w+", dtype=np.float32, shape=(len(texts), width))
     for name, columns in _columns(sources).items():
         for start in range(0, len(texts), _TEXTS):
             some = texts[start : start + _TEXTS]

@@ -116,7 +116,7 @@ class CandidatesRequest(Request):
     labels: Path | None = option("--labels FILE", "Also print what each rank is worth by these labels.")
     sample: int | None = options.sample("Take N queries at random, the same ones for the same --seed.")
     seed: int = option("--seed N", "The random seed of --sample.", default=0)
-    out: Path = options.out_file("pairs", "candidates.jsonl")
+    out: Path = option("--out FILE", "Where pairs go, once all are chosen.", kind="file", default="candidates.jsonl")
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)
 

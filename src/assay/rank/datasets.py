@@ -164,9 +164,10 @@ def _example(task: Task, program: Program, fault: Fault, line: int) -> Example:
 
 
 def split(examples: Sequence[Example], *, valid: float = 0.1, test: float = 0.0, seed: int = 0) -> list[Example]:
-    """Return the rows with their split; `valid` and `test` are shares of the tasks."""
-    if not (0 <= valid < 1 and 0 <= test < 1 and valid + test < 1):
-        raise InputError(f"shares {valid} and {test} of the tasks, wanted at least 0 and less than 1 together")
+    """Return the rows with their split; `valid` and `test` are shares of the tasks, or `test` is 1: all of them."""
+    if not (0 <= valid < 1 and test >= 0 and (valid + test < 1 or test == 1)):
+        wanted = "wanted at least 0 and less than 1 together, or --test 1 for data that is only tested on"
+        raise InputError(f"shares {valid} and {test} of the tasks, {wanted}")
     groups = _groups(examples)
     solved = {groups[each.task_id] for each in examples if each.fault is Fault.CORRECT}
     sides = {group: _side(_lot(seed, group), valid, test) for group in set(groups.values())}
