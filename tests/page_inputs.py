@@ -60,7 +60,10 @@ def pairs() -> None:
     for name in ("people", "gold", "a", "b", "c"):
         labels = [f"q{at},q{at},{(at + (name == 'c')) % 2}\n" for at in range(40)]
         Path(f"{name}.csv").write_text("query_id,code_id,label\n" + "".join(labels))
-    rows("right.jsonl", [{"query": row["query"], "code": row["code"], "source": f"s{at % 24}"} for at, row in enumerate(made)])
+    rows(
+        "right.jsonl",
+        [{"query": row["query"], "code": row["code"], "source": f"s{at % 24}"} for at, row in enumerate(made)],
+    )
     rows("test.jsonl", made[:4])
     rows("queries.jsonl", [{"id": f"q{at}", "query": row["query"]} for at, row in enumerate(made[:6])])
     rows("codes.jsonl", [{"id": f"c{at}", "code": row["code"]} for at, row in enumerate(made[:6])])
@@ -126,7 +129,9 @@ def made() -> None:
     run_shell("cp made/data.parquet made/mbpp.parquet && assay truth convert truth.csv made/truth.jsonl")
     run_shell("for name in records a b gold; do cp earlier.jsonl made/$name.jsonl; done; mv queries.csv made")
     Path("made/assay.toml").write_text("[search]\nweights = 'weights'\n")
-    Path("made/matrix.toml").write_text("[sets.own]\ntruth = 'truth.csv'\ncorpus = '.'\n\n[systems.assay]\nspec = 'assay'\n")
+    Path("made/matrix.toml").write_text(
+        "[sets.own]\ntruth = 'truth.csv'\ncorpus = '.'\n\n[systems.assay]\nspec = 'assay'\n"
+    )
     ranking = "[sets.own]\nsamples = 'SAMPLES'\noutcomes = 'outcomes.jsonl'\ntasks = 'TASKS'\n\n[rankers.consensus]\nspec = 'consensus'\n"
     Path("made/rankers.toml").write_text(ranking)
     run_shell("sed 's:HumanEval:b:' a.jsonl >b.jsonl && sed 's:HumanEval:c:' a.jsonl >c.jsonl")
@@ -135,10 +140,22 @@ def made() -> None:
 if __name__ == "__main__":
     os.chdir(sys.argv[1])
     history()
-    Path(".git/info/exclude").write_text("/*\n!/mail\n!/web\n!/src\n!/README.md\n")  # what stands beside is not searched
+    Path(".git/info/exclude").write_text(
+        "/*\n!/mail\n!/web\n!/src\n!/README.md\n"
+    )  # what stands beside is not searched
     Path("src").mkdir()
     Path("src/app.py").write_text('class Task:\n    """A piece of work."""\n\n    def retry(self):\n        return 1\n')
-    for name in ("api", "app", "PATH", "CHECKOUTS/gin", "CHECKOUTS/fd", "CHECKOUTS/click", "checkout", "../code/app", "../code/library"):
+    for name in (
+        "api",
+        "app",
+        "PATH",
+        "CHECKOUTS/gin",
+        "CHECKOUTS/fd",
+        "CHECKOUTS/click",
+        "checkout",
+        "../code/app",
+        "../code/library",
+    ):
         copytree("mail", f"{name}/mail")
         copy("README.md", name)
     tasks()

@@ -8,6 +8,7 @@ import subprocess
 import tomllib
 from dataclasses import asdict
 from pathlib import Path
+from pkgutil import resolve_name
 from shutil import which
 
 import pytest
@@ -21,6 +22,8 @@ from assay.settings import Settings
 from assay.train.card import table_card
 from page_blocks import PAGES, ROOT, place
 
+PLUGINS = ("encoder", "ranker", "chat", "reranker", "system")
+"""Groups of entry points, which look like modules."""
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 
@@ -39,6 +42,36 @@ def test_man_shows_a_page_without_warnings(tmp_path: Path):
     assert done.stderr == ""
     assert "assay-search - Find code by meaning" in done.stdout
     assert "-k, --limit N" in done.stdout
+
+
+def names(page: Path) -> set[str]:
+    """Return what a page writes as code, outside of its blocks."""
+    text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"`([^`\n]+)`", text))
+
+
+def test_each_file_module_and_setting_that_a_page_names_is_there():
+    folders, sections = ("benchmarks/", "deploy/", "docs/", "tests/", ".ci/"), {*asdict(Settings())}
+    lost = []
+    for page in PAGES:
+        for name in names(page):
+            within = ROOT if name.startswith(folders) else Path(assay.__file__).parents[1]  # of the wheel, too
+            file = name.removeprefix("src/").partition(":")[0].partition(" ")[0]
+            if name.startswith((*folders, "src/assay/")) and not list(within.glob(file)):
+                lost.append(f"{page.name}: file {name}")
+            section, _, key = name.partition(".")
+            if page.name != "log.md" and section in sections and key not in {"json", *asdict(Settings())[section]}:
+                lost.append(f"{page.name}: setting {name}")
+            if re.fullmatch(r"assay(\.\w+)+", name) and name.rpartition(".")[2] not in {"toml", "json", *PLUGINS}:
+                resolve_name(name)
+    assert not lost
+
+
+def test_each_module_that_the_rooms_of_the_architecture_name_is_there():
+    package, kept = Path(assay.__file__).parent, "Outcome Ranked results.json".split()
+    rooms = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").partition("## Rooms")[2].partition("\n## ")[0]
+    there = {path.stem for path in package.rglob("*")} | {*kept, "http/server", "import assay", "--workers", "--fresh"}
+    assert not [name for name in re.findall(r"`([^`]+)`", rooms) if name not in there]
 
 
 def test_links_between_pages_lead_somewhere():

@@ -78,9 +78,10 @@ def test_overlap_is_the_share_of_an_encoders_own_candidates_and_a_judge_reads_th
     assert candidates(few, tmp_path / "few.jsonl").pairs == 23 * 3
 
 
-def test_blocks_decide_nothing_and_nothing_is_left_beside(tmp_path: Path, sources: Sources):
-    whole = tmp_path / "whole.jsonl"
-    candidates(sources, whole)
+def test_blocks_decide_nothing_and_a_kill_leaves_no_vectors(tmp_path: Path, sources: Sources):
+    whole, seen = tmp_path / "whole.jsonl", set()
+    candidates(sources, whole, lambda *_: seen.update(file.name[:7] for file in tmp_path.iterdir()))
+    assert seen == {".whole."}  # what stands there while it works
     for block in (1, 23):
         candidates(replace(sources, block=block), tmp_path / f"{block}.jsonl")
         assert (tmp_path / f"{block}.jsonl").read_bytes() == whole.read_bytes()

@@ -56,9 +56,9 @@ def index(given: IndexOptions) -> int:
     corrupt. Each PATH is a folder or the URL of a git repository, by default the current folder.
 
     With --describe, the code is sent to a language model, which describes each unit; descriptions are searched with
-    the code. No unit is described twice; an interrupted run continues where it was.
+    the code. No unit is described twice; an interrupted run describes the rest.
 
-    An interrupted first index continues where it was; the first index of a git worktree begins with that of another
+    An interrupted first index continues from what it last kept, some seconds before; the first index of a git worktree begins with that of another
     worktree of its repository. --prune removes the indexes of folders that are gone.
 
     With --on ray, several repositories are indexed by the machines of a cluster, one each at a time; all of them need

@@ -113,9 +113,7 @@ def _chosen(request: MixRequest, file: Path, rows: Sequence[Example]) -> list[Ex
     return [replace(row, prompt=without_examples(row.prompt)) for row in rows] if request.strip_examples else list(rows)
 
 
-@command(
-    SampleRequest, example="assay rank sample HumanEval.jsonl --model openai:gpt-4o-mini --n 9 --out drawn.jsonl"
-)
+@command(SampleRequest, example="assay rank sample HumanEval.jsonl --model openai:gpt-4o-mini --n 9 --out drawn.jsonl")
 def sample(request: SampleRequest) -> int:
     """Let a model write programs for TASKS, as many of each as asked for.
 

@@ -173,7 +173,7 @@ class Read(Request):
     """Read a function, type or section of a file, by line or name, or some lines, or all of it."""
 
     path: str = file_option()
-    line: int = line_option("Alone: all of the unit there; with end_line the first.")
+    line: int = line_option("Alone: all of the unit there; with an end line the first line.")
     end_line: int = option("--end-line N", "The last line of a range.", least=0, most=LAST_LINE, default=0)
     name: str = option("--name NAME", "A unit of the file, such as Task.retry.", longest=200)
     budget: int = budget_option()

@@ -72,7 +72,7 @@ class GateOptions(Request):
     """What the options say about what a run has to reach."""
 
     floors: tuple[str, ...] = option(
-        "--fail-under MEASURE=N", "Exit 1 if a figure is below N, as in MRR=0.5. Repeatable."
+        "--fail-under MEASURE=N", "Exit 1 if a figure, such as MRR or pass@1, is below N. Repeatable."
     )
     baseline: str = option(
         "--baseline FILE|COMMIT",
