@@ -62,8 +62,8 @@ def place(page: Path, offset: int) -> str:
 def in_blocks(page: Path) -> Iterator[tuple[str, Block]]:
     """Yield each command line of Assay in the shell of a page."""
     for block in blocks(page):
-        found = _COMMAND.finditer(block.code.replace("\\\n", "  ")) if block.language in SHELL else ()
-        yield from ((match[1], block) for match in found)
+        found = _COMMAND.finditer(block.code.replace("\\\n", " ")) if block.language in SHELL else ()
+        yield from ((match[1].partition("  #")[0].strip(), block) for match in found)
 
 
 def in_sentences() -> Iterator[tuple[str, str]]:

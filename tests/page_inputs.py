@@ -50,9 +50,9 @@ def pairs() -> None:
     """Write pairs of query and code, what people say of them, and what they are made of."""
     words = "add subtract join split sort count reverse double square shift print open".split()
     made = [
-        {"query": f"{word} the {at} numbers", "code": f"def {word if at % 2 else 'f'}_{at}(a, b):\n    return a\n", "label": at % 2}
+        {"query": f"{word} the {at} numbers", "code": f"def {word}_{at}(a, b):\n    return a\n", "label": at % 2}
         for at, word in enumerate(words * 10)
-    ]  # fmt: skip
+    ]
     for number, name in enumerate(("pairs", "judged", "web", "forum")):
         each = [{**row, "id": f"q{at}", "query": f"{row['query']} {number}"} for at, row in enumerate(made)]
         each = [{**row, "code": row["code"].replace("(a", f"_{number}(a")} for row in each]
@@ -87,15 +87,16 @@ def truth() -> None:
 
 
 def history() -> None:
-    """Make a repository of the folder, with five commits."""
+    """Make a repository of the folder, with four commits."""
     git = "git -c user.name=ann -c user.email=ann@example.com"
     run_shell("git init --quiet --initial-branch main && git remote add origin https://github.com/owner/name")
     run_shell(f"git add README.md mail web && {git} commit --quiet --message 'Send mail'")
-    for number, what in enumerate(
-        ("limit the retries of a busy server", "complete words of a shell", "say who sent it")
-    ):
-        code = f'\n\ndef part_{number}(server):\n    """Find what is needed to {what}."""\n    return server.part({number})\n'
-        Path("mail/send.py").open("a").write(code)
+    send = Path("mail/send.py")
+    for part, what in enumerate(("limit the retries of a busy server", "complete words of a shell", "say who sent it")):
+        code = (
+            f'\n\ndef part_{part}(server):\n    """Find what is needed to {what}."""\n    return server.part({part})\n'
+        )
+        send.write_text(send.read_text() + code)
         run_shell(f"{git} commit --quiet --all --message 'Retries: {what}'")
 
 
@@ -132,7 +133,7 @@ def made() -> None:
     Path("made/matrix.toml").write_text(
         "[sets.own]\ntruth = 'truth.csv'\ncorpus = '.'\n\n[systems.assay]\nspec = 'assay'\n"
     )
-    ranking = "[sets.own]\nsamples = 'SAMPLES'\noutcomes = 'outcomes.jsonl'\ntasks = 'TASKS'\n\n[rankers.consensus]\nspec = 'consensus'\n"
+    ranking = "[sets.own]\nsamples = 'SAMPLES'\noutcomes = 'outcomes.jsonl'\n\n[rankers.gate]\nspec = 'gate'\n"
     Path("made/rankers.toml").write_text(ranking)
     run_shell("sed 's:HumanEval:b:' a.jsonl >b.jsonl && sed 's:HumanEval:c:' a.jsonl >c.jsonl")
 

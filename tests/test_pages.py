@@ -26,10 +26,10 @@ from s3_server import BUCKET, environment, s3_server
 from s3_server import program as weed
 
 QUICK = "README.md formats.md python.md ranker.md searching.md tutorial.md".split()
-"""Pages that `make test` runs, in the project alone and without what a fence says it needs. Nightly all pages run whole."""
+"""Pages that `make test` runs, in the project alone and without what fences say they need; nightly, pages run whole."""
 WAITING = {
     "ci.md": "its commands are being written anew",
-    "gallery.md": "benchmarks/documentation.py writes `console norun` still; it shows the sources, where a line soon moves",
+    "gallery.md": "benchmarks/documentation.py writes it, with `console norun`; it shows the sources as they were",
 }
 """Pages that are not run yet."""
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -70,6 +70,24 @@ REASONS = {
     "trains many rankers": 1,
 }
 """Why blocks cannot run here, and how many there are of each."""
+ALONE = {
+    "a name stands for any": re.compile(
+        r"…|(?<!\$)\b(?!TASKS|SAMPLES|PATH|MRR|MBPP|REST|N\b)[A-Z]{2,}\b|A B C|--sample N"
+    ),
+    "needs a cluster": re.compile(r"--on ray|--gpus"),
+    "needs the network": re.compile(r"--repos\b|git\+URL"),
+    "needs data sets of others": re.compile(r"annotationStore|flask|benchmarks/|words.npz|SEMBLE"),
+    "needs a server of others": re.compile(r"bench freshness --system '?(tool|web)"),
+    "needs another user's folders": re.compile(r"/etc/assay|/srv/"),
+    "needs --agent beside it": re.compile(r"^install --undo$"),
+    "goes on after a kill": re.compile(r"--resume"),
+    "needs a model of the hub": re.compile(r"train encoder --from-env|^rank train (?!.*--base)"),
+    "names no question": re.compile(r"^(search|related) --format json$"),
+    "needs labels of people": re.compile(r"--disputed|labels/|labels\.jsonl|--tests agents"),
+    "asks at a terminal": re.compile(r"^install --agent (?!.*--(yes|print))"),
+}
+"""Why a command line that no block runs is not run, and how such a line looks."""
+SERVERS = re.compile(r"^(serve|watch|judge label(?!.*--summary)|mcp(?=.*--http))\b")
 LEFT_OUT = re.compile(r"assay: (a drawing needs|working, \d+ s|.*: [\d,]+ of [\d,]+, )")
 """What is said where an extra is missing, and how far a command has come where the machine is slow."""
 
@@ -90,9 +108,7 @@ def script(page: Path, *, whole: bool) -> str:
     for block in told(page, whole=whole):
         lines.append(f"echo '== {block.place}' >&2")
         if block.word == "file":
-            lines.append(
-                f"mkdir -p $(dirname '{block.value}') && cat > '{block.value}' <<'END OF BLOCK'\n{block.code}END OF BLOCK"
-            )
+            lines.append(f"cat > '{block.value}' <<'END OF BLOCK'\n{block.code}END OF BLOCK")
         elif block.language == "sh":
             lines.append(block.code)
         elif block.language == "python":
@@ -132,15 +148,19 @@ def bash(code: str, folder: Path, home: Path, **more: str) -> subprocess.Complet
     )  # fmt: skip
 
 
+def replaced(code: str, instead: Mapping[str, str]) -> str:
+    """Return a code with what stands here for what it names."""
+    for there, here in instead.items():
+        code = code.replace(there, here)
+    return code
+
+
 def tell(page: Path, folder: Path, tmp_path: Path, instead: Mapping[str, str] | None = None, **more: str) -> None:
     """Run a page in a folder; a search that finds nothing would fail its line."""
     shown = tmp_path / "shown"
     shown.mkdir()
     whole = instead is not None
-    code = script(page, whole=whole)
-    for there, here in (instead or {}).items():
-        code = code.replace(there, here)
-    done = bash(code, folder, tmp_path, SHOWN=str(shown), **more)
+    done = bash(replaced(script(page, whole=whole), instead or {}), folder, tmp_path, SHOWN=str(shown), **more)
     assert done.returncode == 0, done.stderr  # its last `==` is the block that failed
     consoles = [block for block in told(page, whole=whole) if block.language == "console"]
     outputs = [(block, *each) for block in consoles for each in commands(block.code)]
@@ -271,34 +291,11 @@ def test_the_code_of_a_page_runs_beside_what_it_names(
     tell(page, home / "postbox", home, instead, **known, CHECKOUTS=str(home / "postbox/CHECKOUTS"))
 
 
-ALONE = {
-    "a name stands for any": re.compile(
-        r"…|(?<!\$)\b(?!TASKS|SAMPLES|PATH|MRR|MBPP|REST|N\b)[A-Z]{2,}\b|A B C|--sample N"
-    ),
-    "needs a cluster": re.compile(r"--on ray|--gpus"),
-    "needs the network": re.compile(r"--repos\b|git\+URL"),
-    "needs data sets of others": re.compile(r"annotationStore|flask|benchmarks/|words.npz|SEMBLE"),
-    "needs a server of others": re.compile(r"bench freshness --system '?(tool|web)"),
-    "needs another user's folders": re.compile(r"/etc/assay|/srv/"),
-    "needs --agent beside it": re.compile(r"^install --undo$"),
-    "goes on after a kill": re.compile(r"--resume"),
-    "needs a model of the hub": re.compile(r"train encoder --from-env|^rank train (?!.*--base)"),
-    "names no question": re.compile(r"^(search|related) --format json$"),
-    "needs labels of people": re.compile(r"--disputed|labels/|labels\.jsonl|--tests agents"),
-    "asks at a terminal": re.compile(r"^install --agent (?!.*--(yes|print))"),
-}
-"""Why a command line that no block runs is not run, and how such a line looks."""
-SERVERS = re.compile(r"^(serve|watch|judge label(?!.*--summary)|mcp(?=.*--http))\b")
-
-
 def alone() -> Iterator[Any]:
     """Yield each command line that no block of a page runs, with its arguments; the ones left out say why."""
-    run = {
-        line.partition("  #")[0].strip() for page in PAGES for line, block in in_blocks(page) if block.word != "norun"
-    }
-    lines = [(line, block.place) for page in PAGES for line, block in in_blocks(page)] + [*in_sentences()]
-    for line, where in lines:
-        line = line.partition("  #")[0].strip()
+    written = [each for page in PAGES for each in in_blocks(page)]
+    run = {line for line, block in written if block.word != "norun"}
+    for line, where in [*((line, block.place) for line, block in written), *in_sentences()]:
         shown = where.startswith(("docs/gallery", "docs/log", "docs/results", "docs/howto/ci"))
         if shown or line in run or re.fullmatch(r"((bench|judge|rank|train|truth) )?[a-z]+", line):
             continue
@@ -314,8 +311,6 @@ def test_a_command_line_that_no_block_runs_runs(line: str, inputs: Path, instead
     if not line.startswith(("exec ", "judge run ", "candidates ")):  # these make what is made
         copytree(home / "postbox/made", home / "postbox", dirs_exist_ok=True)
     known = BUCKETS | {"ASSAY_API_BASE": instead["http://localhost:8000/v1"], "ASSAY_API_KEY": "key"}
-    for there, here in instead.items():
-        line = line.replace(there, here)
     code = f"timeout --signal INT 20 assay {line}" if SERVERS.search(line) else f"assay {line}"
-    done = bash(code, home / "postbox", home, **known)
+    done = bash(replaced(code, instead), home / "postbox", home, **known)
     assert done.returncode in ({124} if SERVERS.search(line) else {0, 1}), done.stderr

@@ -58,8 +58,8 @@ def index(given: IndexOptions) -> int:
     With --describe, the code is sent to a language model, which describes each unit; descriptions are searched with
     the code. No unit is described twice; an interrupted run describes the rest.
 
-    An interrupted first index continues from what it last kept, some seconds before; the first index of a git worktree begins with that of another
-    worktree of its repository. --prune removes the indexes of folders that are gone.
+    An interrupted first index continues from what it last kept, some seconds before; the first index of a git worktree
+    begins with that of another worktree of its repository. --prune removes the indexes of folders that are gone.
 
     With --on ray, several repositories are indexed by the machines of a cluster, one each at a time; all of them need
     the same file system.
