@@ -105,19 +105,19 @@ def run_shell(line: str) -> None:
     subprocess.run(["bash", "-c", line], check=True)
 
 
-def session() -> None:
-    """Write a session of Claude Code that searched and edited, where it keeps them, and in a folder."""
-    about = {"sessionId": "s", "cwd": str(Path.cwd()), "timestamp": "2099-01-01T00:00:00Z"}
-    prompt = {"type": "user", "message": {"role": "user", "content": "try again when the server is busy"}}
-    lines = [prompt]
-    for tool, given in {"Grep": {"pattern": "busy"}, "Edit": {"file_path": f"{Path.cwd()}/mail/send.py"}}.items():
+def session(folder: Path, root: Path) -> None:
+    """Write a session of Claude Code that searched and edited a repository."""
+    lines: list[dict[str, object]] = [
+        {"type": "user", "message": {"role": "user", "content": "try again when the server is busy"}}
+    ]
+    for tool, given in {"Grep": {"pattern": "busy"}, "Edit": {"file_path": f"{root}/mail/send.py"}}.items():
         call = {"type": "tool_use", "id": tool, "name": tool, "input": given}
         back = {"type": "tool_result", "tool_use_id": tool, "content": "mail/send.py:7"}
-        lines += [{"type": "assistant", "message": {"role": "assistant", "content": [call]}}]
-        lines += [{"type": "user", "message": {"role": "user", "content": [back]}}]
-    for folder in (Path("sessions"), Path.home() / ".claude/projects/-home-me-app"):
-        folder.mkdir(parents=True, exist_ok=True)
-        rows(f"{folder}/s.jsonl", [{**line, **about} for line in lines])
+        lines.append({"type": "assistant", "message": {"role": "assistant", "content": [call]}})
+        lines.append({"type": "user", "message": {"role": "user", "content": [back]}})
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {"sessionId": "s", "cwd": str(root), "timestamp": "2099-01-01T00:00:00Z"}
+    rows(f"{folder}/s.jsonl", [{**line, **about} for line in lines])
 
 
 def made() -> None:
@@ -141,26 +141,17 @@ def made() -> None:
 if __name__ == "__main__":
     os.chdir(sys.argv[1])
     history()
-    Path(".git/info/exclude").write_text(
-        "/*\n!/mail\n!/web\n!/src\n!/README.md\n"
-    )  # what stands beside is not searched
+    # what stands beside is not searched
+    Path(".git/info/exclude").write_text("/*\n!/mail\n!/web\n!/src\n!/README.md\n")
     Path("src").mkdir()
     Path("src/app.py").write_text('class Task:\n    """A piece of work."""\n\n    def retry(self):\n        return 1\n')
-    for name in (
-        "api",
-        "app",
-        "PATH",
-        "CHECKOUTS/gin",
-        "CHECKOUTS/fd",
-        "CHECKOUTS/click",
-        "checkout",
-        "../code/app",
-        "../code/library",
-    ):
+    for name in "api PATH checkout CHECKOUTS/gin CHECKOUTS/fd CHECKOUTS/click ../code/app ../code/library".split():
         copytree("mail", f"{name}/mail")
         copy("README.md", name)
     tasks()
     pairs()
     truth()
-    session()
+    run_shell("git clone --quiet . app")
+    session(Path("sessions"), Path("app").resolve())
+    session(Path.home() / ".claude/projects/-home-me-app", Path.cwd())
     made()

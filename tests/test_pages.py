@@ -34,7 +34,6 @@ WAITING = {
 """Pages that are not run yet."""
 NEEDS: dict[str, tuple[str, ...]] = {
     "needs_api": ("httpx",),
-    "needs_bench": ("matplotlib", "pyarrow"),
     "needs_bucket": ("obstore",),
     "needs_history": ("git",),
     "needs_hf": ("torch", "transformers"),
@@ -43,7 +42,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "needs_rg": ("rg",),
     "needs_serve": ("fastapi", "uvicorn", "curl"),
     "needs_train": ("torch", "transformers", "sklearn"),
-    "needs_watch": ("watchfiles",),
 }
 """What a fence may say of a block that runs where some modules and programs are there, and which these are."""
 BUCKETS: dict[str, str] = {}
@@ -232,7 +230,12 @@ def fitting(schema: Any) -> Any:
         return {name: fitting(each) for name, each in schema.get("properties", {}).items()}
     if schema.get("type") == "array":
         return [fitting(schema["items"])] * schema.get("minItems", 0)
-    return {"string": "as asked", "integer": schema.get("minimum", 1), "number": 1.0, "boolean": True}[schema["type"]]
+    return {
+        "string": "what the question asks for",
+        "integer": schema.get("minimum", 1),
+        "number": 1.0,
+        "boolean": True,
+    }[schema["type"]]
 
 
 def say(question: dict[str, Any]) -> Play:
