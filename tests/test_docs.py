@@ -59,7 +59,7 @@ def test_each_file_module_and_setting_that_a_page_names_is_there():
             file = name.removeprefix("src/").partition(":")[0].partition(" ")[0]
             if name.startswith((*folders, "src/assay/")) and not list(within.glob(file)):
                 lost.append(f"{page.name}: file {name}")
-            section, _, key = name.partition(".")
+            section, _, key = re.sub(r"\W*=.*", "", name).partition(".")
             if page.name != "log.md" and section in sections and key not in {"", "json", *asdict(Settings())[section]}:
                 lost.append(f"{page.name}: setting {name}")
             if re.fullmatch(r"assay(\.\w+)+", name) and name.rpartition(".")[2] not in {"toml", "json", *PLUGINS}:
