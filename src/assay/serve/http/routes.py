@@ -105,7 +105,7 @@ class BenchReport:
     written: str
     """When, as ISO 8601 has it."""
     figures: list[str]
-    """The measure that decides, of each set and system, such as `assay on queries: nDCG@10 0.62`; of search alone."""
+    """The measure that decides, of each set and system, such as `bm25 on queries: nDCG@10 0.620`; of search alone."""
 
 
 @dataclass(frozen=True, slots=True)
