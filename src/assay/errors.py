@@ -167,6 +167,16 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
 
 
+def printable_name(name: str) -> str:
+    """Return a name on one line: what would move the cursor or turn the direction of reading is an escape.
+
+    Bytes that are no UTF-8 stay, so that a program finds the file.
+    """
+    return "".join(
+        letter if letter.isprintable() or "\udc80" <= letter <= "\udcff" else repr(letter)[1:-1] for letter in name
+    )
+
+
 def rate_text(rate: float) -> str:
     """Return a rate as people say it: what takes long is counted by the minute or the hour."""
     for factor, unit in ((1, "second"), (60, "minute")):

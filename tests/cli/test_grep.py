@@ -95,3 +95,8 @@ def test_nothing_is_missed_and_one_line_says_what_is_wrong(assay, tree: Path, mo
         ran = assay("grep", *shlex.split(case))
         assert (ran.status, "look-around and back-references are not supported" in ran.err) == (2, True)
     assert "no PATTERN" in assay("grep").err
+    (tree / "a\nfake.py:1:needle \u202e.py").write_text("def needle(x):\n    return x\n")
+    for words in ("grep needle", "grep -l needle", "search needle", "outline", "pattern x --lang py", "related needle"):
+        ran = assay(*words.split())
+        assert r"a\nfake.py:1:needle \u202e.py" in ran.out, words
+        assert not [row for row in ran.out.splitlines() if row.startswith("fake.py") or "\u202e" in row], words

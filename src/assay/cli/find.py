@@ -20,7 +20,7 @@ import click
 from assay.cli import options
 from assay.cli.adapter import command
 from assay.cli.options import RootsOptions, SettingsOptions
-from assay.errors import InputError, counted, printable
+from assay.errors import InputError, counted, printable, printable_name
 from assay.io.files import dumps
 from assay.io.terminal import printable_line, say
 from assay.operations.requests import (
@@ -215,7 +215,7 @@ def _quickfix(unit: RelatedPlace) -> str:
 
     name = f"{printable(unit.symbol or unit.kind)}{among_text(unit).replace('  ', ' ')}"
     text = f": {printable(unit.text)}" if unit.text else ""
-    return f"{printable(unit.path)}:{unit.start_line}:1:{unit.group}: {name}{text}\n"
+    return f"{printable_name(unit.path)}:{unit.start_line}:1:{unit.group}: {name}{text}\n"
 
 
 def _print_rows(records: Iterable[Any], **first: Any) -> None:
@@ -258,7 +258,7 @@ def pattern(given: PatternOptions) -> int:
 
 
 def _print_match(match: PatternPlace, root: str, form: str) -> None:
-    path = printable(_below(root, match).path)
+    path = printable_name(_below(root, match).path)
     lines = [printable_line(line, clip=True) for line in match.text.rstrip("\n").split("\n")]
     if form == "jsonl":
         _print_rows([match], root=root)
@@ -294,7 +294,7 @@ def outline(given: OutlineOptions) -> int:
             _print_rows([file], root=root)
         else:
             lines = (f"  {printable_line(row, clip=True)}" for row in file.rows)
-            click.echo("\n".join((*([""] if count else []), printable(_below(root, file).path), *lines)))
+            click.echo("\n".join((*([""] if count else []), printable_name(_below(root, file).path), *lines)))
         count += 1
     return 0 if count else 1
 

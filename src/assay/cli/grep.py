@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.adapter import command
-from assay.errors import InputError, counted
+from assay.errors import InputError, counted, printable_name
 from assay.io.terminal import harmless, say
 from assay.parameters import Options, argument, flag, option
 
@@ -98,7 +98,7 @@ def grep(given: GrepOptions) -> int:
 
 
 def _print(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions, places: Sequence[str]) -> None:
-    """Print what grep would: into a file or a pipe as it is, on a terminal so that nothing in it moves the cursor."""
+    """Print what grep would: names on one line each; on a terminal so that nothing in it moves the cursor."""
     is_named = (len(places) != 1 or Path(places[0]).is_dir() or given.named) and not given.unnamed
     is_terminal = sys.stdout.isatty()
     for row in _rows(searched, finder, given, is_named=is_named):
@@ -110,7 +110,7 @@ def _rows(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions, 
     """Yield names, counts, or the lines that match with those around them and what parts them."""
     last: tuple[str, int] | None = None
     for file in searched:
-        name = file.name.encode("utf-8", "surrogateescape")
+        name = printable_name(file.name).encode("utf-8", "surrogateescape")
         if given.files or given.counts:
             row = name if given.files else (name + b":") * is_named + str(file.count).encode()
             yield from [row] * bool(file.count or (given.counts and not given.files and not file.problem))

@@ -15,7 +15,7 @@ from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import InputError, counted, printable
+from assay.errors import InputError, counted, printable, printable_name
 from assay.io.files import dumps
 from assay.io.terminal import printable_line, say, terminal_width, wants_color
 from assay.operations.hits import Answer, FoundUnit, matches_text, notes_of, rooted_path
@@ -199,9 +199,8 @@ def hit_text(
     """
     chunk = hit.chunk
     shown = [(number, printable_line(line, clip=clip)) for number, line in lines]
-    rows: list[_Row] = [
-        [(_escaped(chunk.path), "bold magenta"), (f":{_line(chunk, lines)}  ", ""), (_what(chunk, wanted), "bold")]
-    ]
+    name, line = printable_name(chunk.path), f":{_line(chunk, lines)}  "
+    rows: list[_Row] = [[(name, "bold magenta"), (line, ""), (_what(chunk, wanted), "bold")]]
     if explain:
         rows.append([(f"    {score(hit)}", "dim")])
         rows += [[(f"    described: {printable(chunk.description)}", "dim")]] * bool(chunk.description)
@@ -227,14 +226,14 @@ def hit_text(
 
 def place(chunk: Chunk, wanted: AbstractSet[str]) -> str:
     """Return where a unit is declared and what it is, on one line."""
-    return f"{_escaped(chunk.path)}:{declared_line(chunk)}  {_what(chunk, wanted)}".rstrip()
+    return f"{printable_name(chunk.path)}:{declared_line(chunk)}  {_what(chunk, wanted)}".rstrip()
 
 
 def file_text(hits: Sequence[FoundUnit], wanted: AbstractSet[str], *, color: bool = False) -> str:
     """Return the best places of one file as text below its path, and how many more there are."""
     import click
 
-    path = _escaped(hits[0].path)
+    path = printable_name(hits[0].path)
     rows = [click.style(path, fg="magenta", bold=True) if color else path]
     for hit in hits[:MOST_PLACES]:
         rows.append(f"{declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
@@ -254,7 +253,7 @@ def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
     found = line.find(name) if name else -1
     before = line[: found if found >= 0 else len(line) - len(line.lstrip())]
     column = len(before.encode("utf-8", "surrogatepass")) + 1
-    return f"{_escaped(chunk.path)}:{number}:{column}:{printable_line(line, clip=True)}\n"
+    return f"{printable_name(chunk.path)}:{number}:{column}:{printable_line(line, clip=True)}\n"
 
 
 def _pieces(line: str) -> list[str]:
@@ -323,7 +322,7 @@ def _what(chunk: Chunk, wanted: AbstractSet[str]) -> str:
     symbol = chunk.symbol if chunk.kind == "section" else _few(chunk.symbol, wanted)
     name = separator.join(part for part in (chunk.parent, symbol) if part)
     later = chunk.symbol and chunk.signature and declared(chunk) is None
-    return " ".join(_escaped(part) for part in ("in" if later else "", chunk.kind, name) if part)
+    return " ".join(printable_name(part) for part in ("in" if later else "", chunk.kind, name) if part)
 
 
 def _few(symbol: str, wanted: AbstractSet[str]) -> str:
@@ -333,13 +332,6 @@ def _few(symbol: str, wanted: AbstractSet[str]) -> str:
         return symbol
     first = sorted(names, key=lambda name: not places(name, wanted))[:_NAMES]
     return f"{', '.join(first)} and {len(names) - _NAMES} more"
-
-
-def _escaped(name: str) -> str:
-    """Return a name on one line: what would move the cursor is written as an escape."""
-    return "".join(
-        letter if letter.isprintable() or "\udc80" <= letter <= "\udcff" else repr(letter)[1:-1] for letter in name
-    )
 
 
 def _highlighted(language: str, lines: Sequence[str], wanted: AbstractSet[str]) -> list[Text]:

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from struct import Struct, error
 from typing import Any, TypeVar, dataclass_transform
 
-from assay.errors import InputError, counted, printable
+from assay.errors import InputError, counted, printable, printable_name
 from assay.search.display import others_text
 from assay.values import Chunk, Hit
 
@@ -223,7 +223,7 @@ def joined(blocks: Sequence[str], cursor: str) -> str:
 def unit_text(unit: FoundUnit) -> str:
     """Return a unit as text for a model: its place and what it is, then its lines with their numbers."""
     part = "" if unit.complete else " (a part)"
-    path = rooted_path(unit.root, unit.path)
+    path = printable_name(rooted_path(unit.root, unit.path))
     why = f"\n  {', '.join(f'{name} {value:g}' for name, value in unit.why.items())}" if unit.why else ""
     named = f"{unit.kind} {qualified_name(unit)}".strip()
     head = f"{path}:{unit.start_line}-{unit.end_line} {named}{part} {unit.score:.2f}{why}"

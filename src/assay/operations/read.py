@@ -17,7 +17,7 @@ from assay.corpus.outline import OutlineEntry, outline
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import FileEntry, Skipped
 from assay.corpus.walked_files import read as read_text
-from assay.errors import InputError, nearest
+from assay.errors import InputError, nearest, printable_name
 from assay.operations.files import check_file_line, read_file
 from assay.operations.hits import answer_type, as_text, joined, offset_of, rooted_path, with_line_numbers
 from assay.operations.hits import cursor as cursor_of
@@ -397,13 +397,13 @@ def _clip(line: str) -> str:
 def _(answer: UnitText) -> str:
     named = f" {answer.kind} {answer.name}".rstrip() if answer.name else ""
     more = "" if answer.complete else f"\n… the budget ends here; read on from line {answer.end_line + 1}"
-    head = f"{answer.path}:{answer.start_line}-{answer.end_line} of {answer.lines}{named}"
+    head = f"{printable_name(answer.path)}:{answer.start_line}-{answer.end_line} of {answer.lines}{named}"
     return f"{head}\n{with_line_numbers(answer.text, count(answer.start_line))}{more}"
 
 
 @as_text.register
 def _(answer: OutlineAnswer) -> str:
-    blocks = ["\n".join((rooted_path(file.root, file.path), *file.rows)) for file in answer.files]
+    blocks = ["\n".join((printable_name(rooted_path(file.root, file.path)), *file.rows)) for file in answer.files]
     return joined(blocks or ["no file there declares anything"], answer.cursor)
 
 
@@ -415,5 +415,5 @@ def _(answer: PatternAnswer) -> str:
 
 def _match(match: PatternPlace) -> str:
     part = "" if match.complete else " (its first lines)"
-    place = f"{rooted_path(match.root, match.path)}:{match.start_line}-{match.end_line}{part}"
+    place = f"{printable_name(rooted_path(match.root, match.path))}:{match.start_line}-{match.end_line}{part}"
     return f"{place}\n{with_line_numbers(match.text, count(match.start_line))}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from assay.errors import InputError, printable
+from assay.errors import InputError, printable, printable_name
 from assay.operations.hits import answer_type, as_text, offset_of
 from assay.operations.hits import cursor as cursor_of
 from assay.operations.requests import Definitions, References, Related
@@ -179,7 +179,7 @@ _WIDEST = 100
 
 def place_text(unit: RelatedPlace) -> str:
     """Return one place on one line."""
-    row = f"{printable(unit.path)}:{unit.start_line} {printable(unit.symbol or unit.kind)}".rstrip()
+    row = f"{printable_name(unit.path)}:{unit.start_line} {printable(unit.symbol or unit.kind)}".rstrip()
     if unit.group == "callers" and unit.text:
         row += f"  {printable(unit.text)[:_WIDEST]}"
     return row + among_text(unit)
@@ -208,7 +208,7 @@ _NOTHING = {"callers": "no caller found", "callees": "calls nothing of this repo
 
 def _related_rows(answer: RelatedAnswer, also: int = 0) -> Iterator[str]:
     subject = answer.subject
-    place = f"{printable(subject.path)}:{subject.start_line}-{subject.end_line}{among_text(subject)}"
+    place = f"{printable_name(subject.path)}:{subject.start_line}-{subject.end_line}{among_text(subject)}"
     yield f"{subject.symbol or subject.kind or 'lines'}  {place}"
     if answer.note:
         yield answer.note
