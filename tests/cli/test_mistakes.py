@@ -32,6 +32,7 @@ def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.Monke
     refuses([
         ("serch", "assay: unknown command 'serch'; did you mean 'search'?; see assay --help"),
         ("search", "assay: Missing argument 'QUERY'; see assay search --help"),
+        ("pattern foo .", "assay: Missing option '--lang'; see assay pattern --help"),
         ("search x --limits 3", "assay: No such option '--limits'. Did you mean '--limit'"),
         ("search x -k 0", "assay: --limit: expected 1 to 1,000, not 0"),
         ("search x --format xml", "assay: --format: unknown value 'xml'; known: text, json"),

@@ -107,9 +107,9 @@ def _click_parameter(declared: Declared) -> click.Parameter:
     """Return the click parameter of a declared one."""
     one, type_ = declared.parameter, _type_of(declared)
     required = declared.is_required
+    more: dict[str, Any] = {} if required or declared.is_repeatable else {"default": declared.default}  # None is one
     if not one.flags:
-        more: dict[str, Any] = {"nargs": -1} if declared.is_repeatable else {}
-        more |= {} if required or declared.is_repeatable else {"default": declared.default}
+        more |= {"nargs": -1} if declared.is_repeatable else {}
         return click.Argument([declared.name], type=type_, required=required, metavar=one.metavar or None, **more)
     names = [declared.name, *one.flags]
     if one.is_flag:
@@ -118,13 +118,13 @@ def _click_parameter(declared: Declared) -> click.Parameter:
         names,
         type=type_,
         required=required,
-        default=None if required or declared.is_repeatable else declared.default,
         metavar=one.metavar or None,
         multiple=declared.is_repeatable,
         nargs=one.count,
         callback=_counted(declared) if one.entries else None,
         help=one.help,
         show_default=one.is_shown if declared.default not in (None, "", ()) or isinstance(one.is_shown, str) else False,
+        **more,
     )
 
 
