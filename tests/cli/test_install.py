@@ -147,6 +147,9 @@ def test_the_file_of_the_user_serves_every_project(assay: Assay, home: Path, pro
     assert (home / ".claude.json").read_text() == '{"numStartups": 3}'
     assay("install", "--agent", "claude-code", "--scope", "user", "--yes", project / "mail")
     assert servers(home / ".claude.json")["assay"]["args"][-1] == str(project / "mail")
+    ran = assay("install", "--agent", "claude-code", "--scope", "user", "--hooks", project / "web")
+    assert f"served {project / 'mail'}, and no longer does: to have both, use --scope project" in ran.err
+    assert "--hooks changes nothing for VS Code" in assay("install", "--agent", "vscode", "--hooks").err
 
 
 def test_a_project_is_the_checkout_around(assay: Assay, project: Path, monkeypatch: pytest.MonkeyPatch):

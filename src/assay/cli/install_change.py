@@ -258,7 +258,10 @@ def _plan(agent: Agent, asked: InstallOptions, agents: Sequence[Agent]) -> list[
         planned = [PlannedEdit(agent, asked.change(agent, scope), agent.place(scope).remark)]
         if (lines := asked.change_lines(agent, scope, agents)) is not None:
             planned.append(PlannedEdit(agent, lines))
-        planned += [PlannedEdit(agent, edit) for edit in asked.change_reminders(agent, scope)]
+        reminders = [PlannedEdit(agent, edit) for edit in asked.change_reminders(agent, scope)]
+        if asked.hooks and not asked.undo and not reminders:
+            say(f"--hooks changes nothing for {agent.title}: no hook, skill or subagent of it is known")
+        planned += reminders
         found.append(planned[::-1] if asked.undo else planned)  # a folder goes after what was put into it later
     return next((each for each in found if any(edit.change.real for edit in each)), found[0])
 

@@ -124,12 +124,20 @@ class SettingsPlaces:
 
 def ours(entry: object) -> bool:
     """Say whether an entry starts `assay mcp`, whoever wrote it."""
-    if not isinstance(entry, dict):
-        return False
-    command, args = entry.get("command"), entry.get("args")
-    words = [word for part in (command, args) for word in (part if isinstance(part, list) else [part])]
+    words = _words(entry)
     names = {Path(word).stem for word in words if isinstance(word, str)}
     return "mcp" in words and not names.isdisjoint({"assay", "assay.cli"})
+
+
+def served_by(entry: object) -> list[Any]:
+    """Return what an entry of ours names behind `mcp`: the folders that it serves; none: that of each session."""
+    words = _words(entry)
+    return words[words.index("mcp") + 1 :] if ours(entry) else []
+
+
+def _words(entry: object) -> list[Any]:
+    parts = (entry.get("command"), entry.get("args")) if isinstance(entry, dict) else ()
+    return [word for part in parts for word in (part if isinstance(part, list) else [part])]
 
 
 def _agent(name: str, row: dict[str, Any]) -> Agent:

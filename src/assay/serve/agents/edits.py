@@ -24,7 +24,7 @@ import platformdirs
 from assay.errors import InputError, MissingExtra, StorageError
 from assay.io import files
 from assay.serve.agents import jsonc
-from assay.serve.agents.agents import Entry, ours
+from assay.serve.agents.agents import Entry, ours, served_by
 
 LARGEST_MB = 32
 
@@ -200,10 +200,13 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
     last = recall(resolved(file)) if old is not None else None  # of an entry that is still there
     made = sum(_entry(found, keys[:depth]) is None for depth in range(1, len(keys)))
     record = recorded(file, text, after, _entry(_load(file, after), keys), last, old, made)
-    notes = (note,) if old is not None and not ours(old) else ()
+    notes = [note] if old is not None and not ours(old) else []
     if ours(old) and foreign:
-        notes = (f"{', '.join(sorted(foreign))} of the entry '{keys[-1]}' did not come from an install, and goes",)
-    return SettingsEdit(file, text, after, record, notes=notes)
+        notes.append(f"{', '.join(sorted(foreign))} of the entry '{keys[-1]}' did not come from an install, and goes")
+    if gone := [str(each) for each in served_by(old) if each not in served_by(entry)]:
+        how = "to have both, use --scope project where there is one"
+        notes.append(f"the entry '{keys[-1]}' of {file} served {', '.join(gone)}, and no longer does: {how}")
+    return SettingsEdit(file, text, after, record, notes=tuple(notes))
 
 
 def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
