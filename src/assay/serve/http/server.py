@@ -129,15 +129,16 @@ class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
         self._plan, self._say = plan, say
         application, self._write = plan(self._activity)
         super().__init__(_config(application, _Patient, workers), [listener])
-        self._writer = self._started_writer()
 
     def serve(self) -> int:
         """Run until a signal asks to stop or no worker can start; return the exit status."""
         with TemporaryDirectory(prefix="assay-figures-") as figures:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
-            self.run()
-            self._writer.terminate()
-            self._writer.join()
+            self._writer = self._started_writer()
+            try:
+                self.run()
+            finally:  # or the interpreter would wait for it
+                self._end_writer()
         return 2 if any(each.exitcode == STARTUP_FAILURE for each in self.processes) else 0
 
     def keep_subprocess_alive(self) -> None:
@@ -163,15 +164,19 @@ class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
         before = {each.pid for each in self.processes}
         self.restart_all()
         if before.isdisjoint(each.pid for each in self.processes):
-            self._writer.terminate()
-            self._writer.join()
+            self._end_writer()
             self._writer = self._started_writer()
             self._say("reloaded: settings, folders and tokens were read again")
 
     def _started_writer(self) -> Any:
-        writer = _SPAWN.Process(target=_write, args=(self._write, self._activity, os.getpid()), daemon=True)
+        """Start what writes indexes; no daemon, for a first index of some size is made by children of its own."""
+        writer = _SPAWN.Process(target=_write, args=(self._write, self._activity, os.getpid()))
         writer.start()
         return writer
+
+    def _end_writer(self) -> None:
+        self._writer.terminate()
+        self._writer.join()
 
 
 def _write(write: Callable[[Activity], object], activity: Activity, parent: int) -> None:
