@@ -81,7 +81,7 @@ class HttpServer:
             say(f"open {self.address}?token={whose}")
         elif self.token:
             say(f"its token is {self.token}")
-        if not self.rules.public:
+        if not (self.rules.public or self.rules.loopback):
             say("there is no TLS: anybody who can listen on the network can read the token and the answers")
 
     def open_page(self) -> None:

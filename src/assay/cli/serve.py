@@ -50,9 +50,9 @@ def serve(given: ServeOptions) -> int:
     https URL from public addresses. Answers that are marked right or wrong are added to the ground truth of their
     repository, with which assay bench measures.
 
-    Listens on this machine only. Any other --host, and a --public-url, require a token: that of ASSAY_TOKEN, those of
-    --tokens, or else one that is generated and printed. There is no TLS: put a proxy with TLS before it. Needs the
-    extra serve.
+    Listens on this machine only. The token of ASSAY_TOKEN, or those of --tokens, are required where they are set; any
+    other --host, and a --public-url, generate and print one if there is none. There is no TLS: put a proxy with TLS
+    before it. Needs the extra serve.
     """
     from assay.cli.http_server import open_http
     from assay.errors import MissingExtra

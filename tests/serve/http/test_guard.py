@@ -72,6 +72,7 @@ class Client:
             "client": None if self.peer == UNIX else (self.peer, 4000),
         }
         left, sent = list(parts), []
+        self.left = left
 
         async def receive() -> Any:
             if not left:
@@ -174,7 +175,13 @@ def test_addresses_headers_and_bodies_have_their_size():
     assert client.ask(method="POST", parts=(b"a" * 5, b"b" * 5))[2] == b"passed aaaaabbbbb"
     assert client.status(method="POST", parts=(b"a" * most,)) == 200
     client.refusal(413, method="POST", parts=(b"a" * most, b"a"))
-    client.refusal(413, "/", ("Content-Length", str(most + 1)), method="POST", parts=(b"...",))
+    client.refusal(413, "/", ("Content-Length", str(5 * most)), method="POST", parts=(b"a" * most,) * 5)
+    assert not client.left, "it is read to its end, or the client would see a reset and no answer"
+    for headers in (
+        [("Content-Length", str(most + 1)), ("Expect", "100-continue")],
+        [("Content-Length", str(most << 5))],
+    ):
+        client.refusal(413, "/", *headers, method="POST", parts=(b"...",))
     assert client.ask("/", method="PUT", parts=(b"a" * 10,))[2] == b"passed ", "it is read where one is wanted"
     assert "did not come in time" in Client(body_s=0.01).refusal(408, method="POST", parts=(b"a", b"..."))
 

@@ -163,7 +163,7 @@ def test_what_is_no_request_of_ours_is_refused_and_it_still_searches(server: Ser
         assert b"X-Secret" not in told
     assert server.raw(RANK + b"Content-Length: 99999999999\r\n\r\nab")[0] == 413, "before it has come"
     chunks = b"100000\r\n" + b"a" * 0x100000 + b"\r\n"
-    assert server.raw(RANK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks * 5)[0] == 413
+    assert server.raw(RANK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks * 20 + b"0\r\n\r\n")[0] == 413
     body = json.dumps({"programs": ["def f():\n    return 1\n"]}).encode()
     pieces = b"".join(b"1\r\n" + bytes((each,)) + b"\r\n" for each in body) + b"0\r\n\r\n"
     assert server.raw(RANK + b"Transfer-Encoding: chunked\r\n\r\n" + pieces)[0] == 200

@@ -310,8 +310,8 @@ class AccessOptions:
     """The one that everybody shares."""
 
     def wants_token(self, listener: socket.socket) -> bool:
-        """Say whether others than programs of this machine can ask."""
-        return bool(self.public_url or self.tokens) or not is_loopback(listener)
+        """Say whether one was set, or others than programs of this machine can ask."""
+        return bool(self.public_url or self.tokens or self.token) or not is_loopback(listener)
 
 
 def rules_of(listener: socket.socket, options: AccessOptions) -> AccessRules:

@@ -35,6 +35,9 @@ _CLOSE = (b"connection", b"close")
 LONGEST_URL = 64 * 1024
 LARGEST_HEADERS = 64 * 1024
 LARGEST_BODY = 4 * 1024 * 1024
+_TOO_LARGE = f"the body is larger than {LARGEST_BODY:,} bytes"
+_DISCARDED = 16 * LARGEST_BODY
+"""Bytes of a body that is too large which are read all the same: who still sends would see a reset, and no answer."""
 WEBHOOK = "/api/webhook"
 """Where what a code host signed needs no token, where webhooks are on."""
 BODIES, SIGNED_BODIES = 64 * 1024 * 1024, 16 * 1024 * 1024
@@ -196,9 +199,11 @@ class Guard:
 
     async def _body(self, scope: Message, receive: Receive, share: BodyShare) -> bytes | None:
         """Return the body of a request that has one; None where the client went away."""
-        declared = headers_of(scope).get("content-length", ["0"])
-        if any(int(value) > LARGEST_BODY for value in declared if value.isdecimal()):
-            raise Refusal(413, f"the body is larger than {LARGEST_BODY:,} bytes")
+        headers = headers_of(scope)
+        size = max(int(value) if value.isdecimal() else 0 for value in headers.get("content-length", ["0"]))
+        is_read = scope["method"] == "POST" and size <= _DISCARDED and "expect" not in headers
+        if size > LARGEST_BODY and not is_read:
+            raise Refusal(413, _TOO_LARGE, (_CLOSE,))
         if scope["method"] != "POST":
             return b""
         try:
@@ -216,9 +221,12 @@ async def _read(receive: Receive, share: BodyShare) -> bytes | None:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > LARGEST_BODY:
-            raise Refusal(413, f"the body is larger than {LARGEST_BODY:,} bytes", (_CLOSE,))
-        share.take(len(parts[-1]))
-        if not message.get("more_body"):
+            parts.clear()
+        else:
+            share.take(len(parts[-1]))
+        if size > _DISCARDED or not message.get("more_body"):
+            if size > LARGEST_BODY:
+                raise Refusal(413, _TOO_LARGE, (_CLOSE,))
             return b"".join(parts)
 
 
