@@ -21,9 +21,9 @@ pytest.importorskip("tomlkit")
 import anyio
 from mcp import Client, StdioServerParameters  # noqa: TID253
 
-import assay as package
 from assay.cli.install_change import diff
 from assay.serve.agents.edits import installing
+from source import SOURCE
 
 Assay = Callable[..., Any]
 COMMAND = [sys.executable, "-m", "assay", "install"]
@@ -37,7 +37,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: Path) -> Path
     for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CODEX_HOME", "CLINE_DIR", "COPILOT_HOME"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("PYTHONPATH", str(Path(package.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", SOURCE)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.chdir(project)
     return folder

@@ -23,7 +23,7 @@ from waiting import LIMIT_S, until
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
-import assay as package
+from source import SOURCE
 
 TOKEN = "a-token-of-some-length"
 
@@ -77,7 +77,7 @@ def begin(project: Path, cache: Path) -> Iterator[Callable[..., subprocess.Popen
 
     def begin(*arguments: object, **more: str) -> subprocess.Popen[str]:
         kept = {key: value for key, value in os.environ.items() if key not in {"ASSAY_TOKEN", "ASSAY_WEBHOOK_SECRET"}}
-        path = {"PYTHONPATH": str(Path(package.__file__).parents[1]), "XDG_CACHE_HOME": str(cache)}
+        path = {"PYTHONPATH": SOURCE, "XDG_CACHE_HOME": str(cache)}
         command = [sys.executable, "-u", "-m", "assay", *map(str, arguments)]
         pipe = subprocess.PIPE
         process = subprocess.Popen(
@@ -242,7 +242,7 @@ def test_a_list_is_served_and_nothing_is_left_running_even_by_a_kill(start: Call
 
 def test_agents_ask_a_list_too(listed: Path, cache: Path):
     anyio, mcp = pytest.importorskip("anyio"), pytest.importorskip("mcp")
-    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1]), "XDG_CACHE_HOME": str(cache)}
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "XDG_CACHE_HOME": str(cache)}
     arguments = ["-m", "assay", "mcp", "--repos", str(listed)]
 
     async def ask() -> str:

@@ -14,13 +14,13 @@ from shutil import which
 import pytest
 from click.shell_completion import get_completion_class
 
-import assay as package
 from assay.cli import progress
 from assay.cli.adapter import COMPLETION_VARIABLE
 from assay.cli.completion import SHELLS
 from assay.cli.main import COMMANDS, run
 from assay.cli.main import assay as top
 from assay.cli.progress import Lines, StageLine, time_left
+from source import SOURCE
 
 
 @pytest.fixture
@@ -31,8 +31,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n')
     program.chmod(0o755)
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
-    source = str(Path(package.__file__).parents[1])
-    return {**os.environ, "PATH": path, "PYTHONPATH": source, "HOME": str(tmp_path), "TERM": "dumb"}
+    return {**os.environ, "PATH": path, "PYTHONPATH": SOURCE, "HOME": str(tmp_path), "TERM": "dumb"}
 
 
 OFFERED = {

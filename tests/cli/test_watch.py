@@ -16,9 +16,9 @@ from waiting import LIMIT_S, until
 
 pytest.importorskip("watchfiles")
 
-import assay as package
 from assay.encode.vectors import HashedEncoder
 from assay.search.folder_index import FolderIndex
+from source import SOURCE
 
 ENCODER = HashedEncoder("16")
 
@@ -32,7 +32,7 @@ def options(project: Path, tmp_path: Path) -> tuple[str, ...]:
 def watch(options: tuple[str, ...]) -> Callable[..., subprocess.Popen[str]]:
     """Return what starts `assay watch`, with something before its command if wanted; it is killed in the end."""
     started = []
-    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1]), "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "PYTHONUNBUFFERED": "1"}
 
     def start(*before: str) -> subprocess.Popen[str]:
         command = [*before, sys.executable, "-m", "assay", "watch", *options]

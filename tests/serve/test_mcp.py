@@ -26,9 +26,10 @@ from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.settings import IndexSettings, Settings
 from assay.store.folder import IndexFolder
+from source import SOURCE
 
 TOOLS = {"search", "read", "related", "outline", "pattern", "log", "status", "rank"}
-ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
+ENVIRONMENT = {"PYTHONPATH": SOURCE} | {name: os.environ.get(name, "") for name in ("PATH", "ASSAY_LOWERED")}
 STRUCTURED = {"structured": True, "tools": "all,rank"}
 SECRET = "SECRET_OF_ANOTHER_FOLDER"
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}

@@ -25,7 +25,6 @@ pytest.importorskip("uvicorn")
 import uvicorn  # noqa: TID253
 from hypothesis import HealthCheck, given, settings
 
-import assay
 from assay.serve.http.app import app_of
 from assay.serve.http.server import Protocol
 from assay.serve.labels import Labeller
@@ -33,6 +32,7 @@ from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads, Busy
 from assay.settings import Settings
+from source import SOURCE
 from waiting import LIMIT_S
 
 SECRET = "SECRET_OF_ANOTHER_FOLDER"
@@ -68,7 +68,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Se
     (root / "src" / "a.py").write_text("def send_mail(to):\n    return to\n")
     (root.parent / "secret.py").write_text(f"{SECRET} = 1\n")
     (root / "link").symlink_to(root.parent)
-    environment = {**os.environ, "PYTHONPATH": str(Path(assay.__file__).parents[1]), "XDG_CACHE_HOME": str(cache)}
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "XDG_CACHE_HOME": str(cache)}
     command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--rate", "0", str(root)]
     process = subprocess.Popen(command, env=environment, cwd=root, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     try:

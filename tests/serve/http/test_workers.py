@@ -24,12 +24,14 @@ import pytest
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
-import assay as package
 from assay.cli.options import MOST_WORKERS
+from source import SOURCE
 from waiting import LIMIT_S, until
 
 QUERY = urlencode({"query": "where is mail sent again"})
 TOKEN = "a-token-of-some-length"
+LOWERED = {"ASSAY_LOWERED": "all", "PYTHONPATH": f"{Path(__file__).parents[2] / 'lowered'}{os.pathsep}{SOURCE}"}
+"""What has whatever begins above a size begin in a small project."""
 
 
 @dataclass
@@ -52,8 +54,7 @@ class Team:
         return json.loads(self.ask(path)[1])
 
     def children(self) -> set[int]:
-        task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        found = set(map(int, task.read_text().split()))
+        found = children_of(self.process.pid)
         return {each for each in found if b"spawn_main" in Path(f"/proc/{each}/cmdline").read_bytes()}
 
     def worker(self) -> int:
@@ -68,11 +69,17 @@ class Team:
         return next((line for line in self.process.stderr if what in line), "")
 
 
+def children_of(process: int) -> set[int]:
+    try:
+        return set(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
+    except (FileNotFoundError, ProcessLookupError):
+        return set()
+
+
 @contextlib.contextmanager
 def serving(cache: Path, *options: str | Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start a server; give its process and the first line that it says, and see it end well on SIGTERM."""
-    source = str(Path(package.__file__).parents[1])
-    known = {**os.environ, "PYTHONPATH": source, "XDG_CACHE_HOME": str(cache), **environment}
+    known = {**os.environ, "PYTHONPATH": SOURCE, "XDG_CACHE_HOME": str(cache), **environment}
     command = [sys.executable, "-m", "assay", "serve", *map(str, options)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=known)
     try:
@@ -117,14 +124,15 @@ def load(team: Team, *, keeps: bool) -> Iterator[list[object]]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the processes of a server are looked up in /proc")
-def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(project: Path, cache: Path):
+def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(project: Path, cache: Path, tmp_path: Path):
     options = ("--port", "0", "--workers", "2", "--rate", "0", project)
-    with serving(cache, *options) as (process, line):
+    with serving(cache, *options, **LOWERED, ASSAY_MET=str(tmp_path / "met")) as (process, line):
         found = re.search(r"with 2 workers at http://[^:]+:(\d+)/", line)
         assert found, line
         team = Team(process, int(found[1]))
         until(lambda: team.ask("/readyz")[0] == 200, "it is ready")
         until(team.are_all_there, "two workers and who writes the index")
+        assert "forked indexing" in (tmp_path / "met").read_text()
 
         (project / "mail" / "fresh.py").write_text("def fold_napkin(napkin):\n    return napkin\n")
         new = lambda: team.json("/api/search?query=fold+napkin")["hits"][0]["symbol"] == "fold_napkin"  # noqa: E731
@@ -165,6 +173,20 @@ def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(projec
         until(team.are_all_there, "all are there")
         last = team.children()
     assert [each for each in last if Path(f"/proc/{each}").exists()] == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the processes of a server are looked up in /proc")
+def test_a_kill_while_a_first_index_is_made_leaves_no_process(project: Path, cache: Path):
+    for number in range(300):
+        (project / f"many{number}.py").write_text(f"def f{number}():\n    return {number}\n" * 60)
+    command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--workers", "1", str(project)]
+    environment = {**os.environ, **LOWERED, "XDG_CACHE_HOME": str(cache)}
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment) as server:
+        forked = lambda: {each for child in children_of(server.pid) for each in children_of(child)}  # noqa: E731
+        until(lambda: len(forked()) > 1, "the writer has forked")
+        started = children_of(server.pid) | forked()
+        server.kill()
+    until(lambda: not [each for each in started if Path(f"/proc/{each}").exists()], "all have ended")
 
 
 def test_a_server_that_cannot_start_says_why_once(assay: Callable[..., Any], project: Path):
