@@ -21,50 +21,8 @@ from assay.extras import install_command
 
 sys.path.append(str(Path(__file__).parent))  # for `endpoint_server` and its like
 sys.path.append(str(Path(__file__).parent.parent / "docs"))  # for `commands`, which writes the pages of commands
+from postbox import write_postbox
 from waiting import until
-
-PROJECT = {
-    "mail/send.py": '''"""Sending mail."""
-
-import time
-
-
-def send_mail(server, message, attempts=3):
-    """Deliver a message, trying again when the server is busy."""
-    for attempt in range(attempts):
-        if server.deliver(message):
-            return True
-        time.sleep(2**attempt)
-    return False
-''',
-    "mail/address.py": '''"""Addresses of people."""
-
-
-class Address:
-    """A name and where mail for it goes."""
-
-    def __init__(self, name, mailbox):
-        self.name = name
-        self.mailbox = mailbox
-
-    def is_valid(self):
-        """Say whether the mailbox has a host."""
-        return "@" in self.mailbox
-''',
-    "web/router.js": """// Finds the handler of a request by its path.
-export function matchRoute(routes, path) {
-  return routes.find((route) => route.pattern.test(path));
-}
-""",
-    "README.md": """# Postbox
-
-Sends mail.
-
-## Configuration
-
-The `timeout` setting says how many seconds a server may take to answer.
-""",
-}
 
 
 @dataclass(frozen=True)
@@ -133,11 +91,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Return a folder with a little of everything in it."""
-    root = tmp_path / "postbox"
-    for name, text in PROJECT.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
+    return write_postbox(tmp_path)
 
 
 @pytest.fixture

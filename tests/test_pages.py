@@ -22,6 +22,7 @@ import pytest
 import assay
 from endpoint_server import Play, serving
 from page_blocks import PAGES, ROOT, Block, blocks, in_blocks, in_messages, in_sentences, parse
+from postbox import write_postbox
 from s3_server import BUCKET, environment, s3_server
 from s3_server import program as weed
 
@@ -212,12 +213,7 @@ def test_every_command_line_that_is_written_can_be_asked_for():
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a home, and in it the project with a history and with what pages name."""
-    from conftest import PROJECT
-
-    root = tmp_path_factory.mktemp("inputs") / "postbox"
-    for name, text in PROJECT.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
+    root = write_postbox(tmp_path_factory.mktemp("inputs"))
     done = bash(f"python {ROOT}/tests/page_inputs.py {root}", root, root.parent)
     assert done.returncode == 0, done.stderr
     return root.parent
