@@ -38,7 +38,7 @@ def root(tmp_path: Path, assay, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = repository(tmp_path / "post", FILES)
     monkeypatch.chdir(root)
     ran = assay("truth", "mine", ".", "--follow", "--out", "../asked.jsonl")
-    assert ran.out.splitlines()[1] == "3 queries, 3 answers"
+    assert ran.out.splitlines()[1].startswith("3 queries, 3 answers")
     return root
 
 
