@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from test_docs import parse
+from page_blocks import parse
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
