@@ -28,8 +28,8 @@ LONGEST_FUNCTION = 40
 LONGEST_COMMAND = 60
 MOST_BRANCHES = 12
 LARGEST_CAGE = 2800
-BUDGET = {"code lines of src/assay": 50_943, "files of src/assay": 338, "lines of tests": 43_559, "imports, in %": 10.1}
-"""Where the design wants them: 46,000, 360, 30,000 and 8.5."""
+BUDGET = {"code lines of src/assay": 51_371, "files of src/assay": 341, "lines of tests": 44_510, "imports, in %": 10.2}
+"""Where the design wants them: 52,000, 350, 43,000 and 9."""
 READS_A_CLOCK = {
     "tests/waiting.py": "the one place that waits for an event",
     "tests/cage/attacks/outside.py": "what an attack started has to go; only what stays takes so long",

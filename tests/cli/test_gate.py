@@ -74,7 +74,7 @@ def test_a_change_that_takes_nothing_away_passes(root: Path, assay):
 )
 def test_what_is_taken_away_fails_and_is_named(root: Path, assay, files: dict[str, str], said: str):
     commit(root, files)
-    ran = assay("bench", "../asked.jsonl", *GATE, "HEAD~")
+    ran = assay("bench", "../asked.jsonl", *GATE[:4], "--out", "../out", "--fail-under", "MRR=0")
     assert (ran.status, "is gone: " in ran.err, said in ran.err) == (1, True, True), ran.err
     assert "where that is meant, assay truth check --fix" in ran.err
     assert (checked := assay("truth", "check", "../asked.jsonl", "--corpus", ".")).status == 1
