@@ -14,6 +14,8 @@ from assay.programs.execute import execute
 from assay.programs.runners import about_cage, cage_work
 from assay.programs.verdict import job_of
 from assay.protocols import Runner
+from assay.runs import local as local_runs
+from assay.runs import worker_pool
 from assay.runs.worker_pool import PoolRunner, WorkerPool, code_identity
 from assay.values import Call, Outcome, Program, Task
 from scripted_pool import HiredHere
@@ -72,6 +74,13 @@ def test_outcomes_are_the_same_wherever_programs_run_and_ends_come_once_and_in_o
     assert list(runner.run([])) == []
     with open_sandbox(limits=FAST) as own:
         assert (runner.name, runner.guarantees) == (own.name, own.guarantees)
+
+
+def test_a_slow_item_loses_none_of_those_behind_it(runner: Runner, monkeypatch: pytest.MonkeyPatch):
+    for each in (local_runs, worker_pool):
+        monkeypatch.setattr(each, "MOST_WAITING", 1)
+    found = list(execute([ADD], [PROGRAMS[3], *PROGRAMS[:3] * 4], runner, limits=FAST))
+    assert len(found) == 13
 
 
 @pytest.mark.parametrize("place", [local, pool])

@@ -37,7 +37,7 @@ MECHANISMS = {
     "joint corpora": ("serve.reader", {"_MOST_KNOWN": 1}, ""),
     "rates of people": ("serve.http.guard", {"_MOST_BUCKETS": 1}, ""),
     "batches of machines": ("runs.worker_pool", {"MOST_ITEMS": 1}, ""),
-    "waiting work": ("runs.local", {"MOST_WAITING": 1, "AHEAD": 1}, ""),
+    "waiting work": ("runs.local", {"MOST_WAITING": 1}, ""),
     "blocks of scores": ("bench.systems.baseline_systems", {"_BLOCK": 2}, ""),
 }
 """By name: the module, its constants as they are lowered, and the function that runs then."""

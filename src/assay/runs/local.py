@@ -193,10 +193,9 @@ class LocalRunner(ClosedAtEnd, Generic[Work, End]):
             while True:
                 self._hand_out(queue)
                 yield from queue.ready()
-                if not self._is_busy():
-                    self._hand_out(queue)  # as much waited as may, and none was begun until the first of it was yielded
-                    if not self._is_busy():
-                        return
+                self._hand_out(queue)  # where a slow item held up all others, there was no room before
+                if not any(worker.is_busy for worker in self._workers):
+                    return
                 self._wait(queue)
         finally:
             for worker in self._workers:
@@ -211,9 +210,6 @@ class LocalRunner(ClosedAtEnd, Generic[Work, End]):
         """End all workers."""
         for worker in self._workers:
             worker.kill()
-
-    def _is_busy(self) -> bool:
-        return any(worker.is_busy for worker in self._workers)
 
     def _hand_out(self, queue: TicketQueue[Work, End]) -> None:
         """Give items to workers, the least busy first."""
