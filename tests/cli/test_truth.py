@@ -52,6 +52,14 @@ def test_all_is_well_or_rows_with_problems_are_named(assay, truth: Path, checkou
     ran = assay("truth", "check", truth)
     told = "2 queries, 3 targets: 0 problems; no file was looked at: give --corpus FOLDER\n"
     assert (ran.status, ran.out) == (0, told)
+    marks = [
+        {"type": "judgment", "query_id": "q", "target": "a.py", "grade": each, "judge": f"j{each}"} for each in (0, 1)
+    ]
+    Path("two.jsonl").write_text(
+        lines({"type": "truth", "format": 1, "name": "two"}, {"type": "query", "id": "q", "text": "a"}, *marks)
+    )
+    told = assay("truth", "check", "two.jsonl").out
+    assert "1 answer on which judges disagree count as right: a.py is right for j1, not for j0" in told
     truth.write_text(CSV + "more,hard,mail/send.py:6-99:2,none.py:1-x:1\n")
     ran = assay(*CHECK)
     assert ran.status == 1

@@ -34,6 +34,7 @@ from assay.protocols import Progress, Say
 from assay.report.plain_text import as_markdown
 from assay.report.web_page import write_page
 from assay.runs.record import digest
+from assay.truth.ground_truth import disagreement
 
 RESULTS = "results.json"
 _WRITTEN = frozenset(
@@ -223,6 +224,8 @@ def _prepared(plan: BenchPlan, setting: Setting, unusable: dict[str, str]) -> It
             setting.say(f"{spec.name}: {error}")
             unusable[spec.name] = str(error)
             continue
+        if apart := disagreement(ready.truth):
+            setting.say(f"{spec.name}: {apart}")
         for problem in ready.problems[:_TOLD]:
             setting.say(f"{spec.name}: {problem}")
         if len(ready.problems) > _TOLD:

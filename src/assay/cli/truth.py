@@ -123,7 +123,10 @@ def _check_as_json(reading: TruthFile, checked: TruthCheck) -> dict[str, Any]:
 
 
 def _check_text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, verbose: bool) -> Iterator[str]:
+    from assay.truth.ground_truth import disagreement
+
     yield from map(str, checked.problems)
+    yield from filter(None, [disagreement(reading.truth)])
     yield from (str(drift) for drift in checked.drift if verbose)
     yield from (f"{path}: changed in the work tree and not committed" for path in checked.uncommitted)
     where = f" at {checked.commit[:12]}" if checked.commit else ""

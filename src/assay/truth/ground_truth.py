@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from assay.errors import InputError
+from assay.errors import InputError, counted
 from assay.measure.line_spans import Entry, Span, Unit, span_of
 from assay.values import Chunk, Judgment, Problem, Query
 
@@ -59,6 +59,19 @@ class Qrels:
     """The first is the one that a table shows when it shows one."""
     problems: tuple[Problem, ...] = ()
     """Judgments that are no use."""
+
+
+def disagreement(truth: Truth) -> str:
+    """Return in one line what is right for one judge and wrong for another, and how it counts; empty if nothing is."""
+    said: dict[tuple[str, str], dict[bool, str]] = {}
+    for each in truth.judgments:
+        said.setdefault((each.query_id, each.target), {}).setdefault(each.grade > 0, each.judge)
+    apart = [(target, judges) for (_, target), judges in said.items() if len(set(judges.values())) > 1]
+    if not apart:
+        return ""
+    target, judges = apart[0]
+    first = f"{target} is right for {judges[True] or 'somebody'}, not for {judges[False] or 'somebody'}"
+    return f"{counted(len(apart), 'answer')} on which judges disagree count as right: {first}; see assay truth audit"
 
 
 def qrels_of(truth: Truth, where: Callable[[int], str] | None = None) -> Qrels:
