@@ -35,8 +35,8 @@ SURFACES = "search store operations serve contracts bench runs/test_ray.py runs/
 
 OF_SIZES = """
     asks_so_often_and_probes nearest_are_known_and_exact segments_stay_few readers_need_no_checkout
-    corruption_in_a_bucket
-    has_masks_of_its_own gates_decide_the_status another_worktree_has items_are_taken_no_faster machine_dies_and
+    corruption_in_a_bucket has_masks_of_its_own gates_decide_the_status another_worktree_has
+    items_are_taken_no_faster machine_dies_and
 """.split()
 """Tests that hold a size itself, or what is not done below it: how many segments, requests, masks, loaded modules."""
 
