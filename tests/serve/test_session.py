@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
+from assay.io.files import alone
 from assay.operations import search as searching
 from assay.operations.counts import facets
 from assay.operations.hits import Answer
@@ -29,6 +30,7 @@ from assay.serve.reader import StillIndexing, Waits
 from assay.serve.session import NotServed, Session
 from assay.serve.writer import Pace, Writer, WrittenRoot
 from assay.settings import SearchSettings, Settings
+from assay.store.folder import LOCK
 from assay.store.place import MANIFEST
 from assay.values import Query
 from waiting import until
@@ -188,7 +190,9 @@ def test_a_change_is_seen_by_the_next_question(session: Session, project: Path):
 
 def test_a_question_does_not_wait_for_a_slow_index(project: Path):
     session = Session({project: Settings()}, waits=HASTY)
-    with pytest.raises(StillIndexing, match="is being made"):
+    location = location_of(project, Settings())
+    location.mkdir(parents=True)
+    with alone(location / LOCK), pytest.raises(StillIndexing, match="is being made"):  # nobody can write it meanwhile
         session.place().reader.view()
     view = until(unless(StillIndexing, session.place().reader.view), "the index is made")
     assert (view.report.files, view.stale) == (4, True)  # it was looked at again, for no longer than nothing
