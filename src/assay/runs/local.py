@@ -116,7 +116,10 @@ def in_flight(
 
 def _ended(running: set[Future[End]]) -> Iterator[Future[End]]:
     """Wait for one that ends, if there is any, and take out all that did."""
-    for future in wait(running, return_when=FIRST_COMPLETED).done:
+    done = set[Future[End]]()
+    while running and not done:  # with a limit: a signal that came just before the wait would be heard only after it
+        done = wait(running, 1.0, FIRST_COMPLETED).done
+    for future in done:
         running.remove(future)
         yield future
 
