@@ -73,7 +73,12 @@ def reciprocal_rank(matched: Matched, depth: Depth) -> Values:
 
 def ndcg(matched: Matched, depth: Depth) -> Values:
     """Return the sum of grade / log2(rank + 1) over that of the best order (Järvelin and Kekäläinen, TOIS 2002)."""
-    return _share(_discounted(matched.gains[:, :depth]), _discounted(matched.ideal[:, :depth]))
+    return ndcg_of(matched.gains[:, :depth], matched.ideal[:, :depth])
+
+
+def ndcg_of(gains: NDArray[Any], ideal: NDArray[Any]) -> Values:
+    """Return nDCG of gains by rank, a row a query, over those of the best order."""
+    return _share(_discounted(gains), _discounted(ideal))
 
 
 def binary_ndcg(matched: Matched, depth: Depth) -> Values:

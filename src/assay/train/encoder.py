@@ -27,6 +27,7 @@ from assay.encode.models import USE, Recipe
 from assay.errors import InputError
 from assay.io import files
 from assay.measure.compare import interval
+from assay.measure.measures import ndcg_of
 from assay.protocols import Say
 from assay.runs import record
 from assay.runs.record import manifest
@@ -302,15 +303,12 @@ def retrieval(encoder: HfEncoder, pooled: PooledModel, pairs: Sequence[TrainingP
     scores = encoder.encode(list(right), "query") @ encoder.encode(list(codes.values()), "code").T
     pooled.model.train(was_training)
     ranks = [(row >= row[list(grades)][:, None]).sum(1) for row, grades in zip(scores, right.values(), strict=True)]
-    ndcg = [_ndcg(each, np.array([*grades.values()])) for each, grades in zip(ranks, right.values(), strict=True)]
-    return {"MRR": 1.0 / np.array([each.min() for each in ranks]), "nDCG@10": np.array(ndcg)}
-
-
-def _ndcg(ranks: NDArray[np.int_], grades: NDArray[np.int_]) -> float:
-    """Return nDCG over the first ten of right codes at some ranks, their grades the gains."""
-    found = (grades / np.log2(ranks + 1))[ranks <= _DEPTH].sum()
-    best = np.sort(grades)[::-1][:_DEPTH]
-    return float(found / (best / np.log2(np.arange(len(best)) + 2)).sum())
+    gains, ideal = np.zeros((len(right), len(codes))), np.zeros((len(right), len(codes)))
+    for row, (each, grades) in enumerate(zip(ranks, right.values(), strict=True)):
+        np.add.at(gains[row], each - 1, [*grades.values()])
+        ideal[row, : len(grades)] = sorted(grades.values(), reverse=True)
+    ndcg = ndcg_of(gains[:, :_DEPTH], ideal[:, :_DEPTH])
+    return {"MRR": 1.0 / np.array([each.min() for each in ranks]), "nDCG@10": ndcg}
 
 
 # --- saving
