@@ -261,16 +261,10 @@ def rank_candidates(request: Candidates) -> Order:
     chosen = ranker_of()
     task = Task("task", request.prompt, request.entry_point)
     candidates = [Program(task.id, source, str(number)) for number, source in enumerate(request.programs)]
-    placed = [
-        PlacedCandidate(
-            int(each.program.id),
-            round(float(each.score), 4),
-            round(each.probability or 0.0, 3),
-            str(each.fault or ""),
-            each.line,
-        )
-        for each in best_first(chosen.rank(task, candidates))
-    ]
+    placed = []
+    for each in best_first(chosen.rank(task, candidates)):
+        score, chance, fault = round(each.score, 4), each.probability or 0.0, str(each.fault or "")
+        placed.append(PlacedCandidate(int(each.program.id), score, chance, fault, each.line))
     return Order(chosen.name, placed)
 
 

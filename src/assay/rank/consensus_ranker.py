@@ -306,17 +306,16 @@ class ConsensusRanker:
         seen = look_at(task, read, are_finished=self._are_finished)
         parts = _parts(seen)
         place = {source: at for at, source in enumerate(seen.sources)}
-        places = [place[each.source] for each in read]
-        return [
-            Ranked(program, sum(part.values()), about.fault, about.line, part, _probability(part))
-            for program, at in zip(programs, places, strict=True)
-            for part, about in [(parts[at], seen.facts[at])]
-        ]
+        found = []
+        for program, one in zip(programs, read, strict=True):
+            part, about = parts[place[one.source]], seen.facts[place[one.source]]
+            found.append(Ranked(program, sum(part.values()), about.fault, about.line, part, _probability(part)))
+        return found
 
 
 def _probability(parts: Mapping[str, float]) -> float:
     bias, weight = CALIBRATION
-    return 1 / (1 + math.exp(-bias - weight * parts["central"])) if parts["gate"] else FAILS
+    return round(1 / (1 + math.exp(-bias - weight * parts["central"])), 3) if parts["gate"] else FAILS
 
 
 def _parts(seen: PoolFacts) -> list[dict[str, float]]:

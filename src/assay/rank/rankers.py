@@ -299,10 +299,9 @@ def best_first(ranked: Sequence[Ranked], *, seed: int = 0, by: str = "score") ->
     """
     if by == "score":
         return sorted(ranked, key=lambda each: (-each.score, _lot(each, seed)))
-    chances = {id(each): each.probability for each in ranked}
-    if None in chances.values():
+    if any(each.probability is None for each in ranked):
         raise InputError("--order probability: this ranker gives none; take consensus, or neural:FOLDER")
-    return sorted(ranked, key=lambda each: (-(chances[id(each)] or 0.0), -each.score, _lot(each, seed)))
+    return sorted(ranked, key=lambda each: (-(each.probability or 0.0), -each.score, _lot(each, seed)))
 
 
 def _lot(ranked: Ranked, seed: int) -> bytes:

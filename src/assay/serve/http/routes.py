@@ -147,12 +147,8 @@ class ReportRoutes:
     def _listed(self) -> ReportList:
         times = {name: datetime.fromtimestamp(file.stat().st_mtime, UTC) for name, file in self._found().items()}
         newest = sorted(times, key=times.__getitem__, reverse=True)
-        return ReportList(
-            [
-                BenchReport(name, times[name].isoformat(timespec="seconds"), _figures_of(self._reports[name]))
-                for name in newest
-            ]
-        )
+        shown = [(name, times[name].isoformat(timespec="seconds")) for name in newest]
+        return ReportList([BenchReport(name, when, _figures_of(self._reports[name])) for name, when in shown])
 
 
 _FIGURES = 8
