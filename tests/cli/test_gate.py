@@ -102,7 +102,7 @@ def test_a_gate_that_could_not_fail_or_has_nothing_to_compare_with_says_so(root:
     ran = assay("bench", "../pinned.jsonl", *GATE, "HEAD~")
     assert (ran.status, "every question is about a commit of its own" in ran.err) == (2, True)
     ran = assay("bench", "../asked.jsonl", *GATE, "0123abc")
-    assert (ran.status, "no such commit; give a results.json, or fetch the commit" in ran.err) == (2, True)
+    assert (ran.status, "has no commit 0123abc: fetch it" in ran.err) == (2, True)
     assert assay("bench", "../asked.jsonl", *GATE[:4], "--out", "../other").status == 0
     results = json.loads(Path("../other/results.json").read_text())
     results["manifest"]["versions"]["assay"] = "0.0.1"

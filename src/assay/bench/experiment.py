@@ -22,10 +22,10 @@ from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, is_run, 
 from assay.bench.ask_worker import Contender, ask_in_turn
 from assay.bench.bench_report import overview_of, report_of
 from assay.bench.gates import Gates
-from assay.bench.matrix import BenchPlan, SetSpec, SystemSpec
+from assay.bench.matrix import BenchPlan, SystemSpec
 from assay.bench.query_sets import JudgedSet, Prepared, Unseen, judge_unseen, prepare
 from assay.bench.results import MeasuredCell, MeasuredSet, Results, comparisons
-from assay.corpus.git import answer
+from assay.corpus.pinned import commit_of
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.io import files
 from assay.io.fields import as_json
@@ -102,24 +102,13 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
 
 def measured_at(plan: BenchPlan, setting: Setting, commit: str) -> Results:
     """Measure the sets that follow their files as these were at a commit, in a folder of the run."""
-    sets = tuple(replace(each, at=_commit_of(each, commit)) for each in plan.sets)
+    sets = tuple(replace(each, at=commit_of(each.corpus or Path(), commit)) for each in plan.sets)
     setting.say(f"measuring the baseline at {sets[0].at[:12]}")
     found = run(replace(plan, sets=sets), replace(setting, out=setting.out / "baseline", gates=Gates()))
     if not any(of.follows for of in found.sets.values()):
         raise InputError(
             f"--baseline {commit}: every question is about a commit of its own, so that nothing would differ; "
             "assay truth mine --follow asks questions that follow the files"
-        )
-    return found
-
-
-def _commit_of(spec: SetSpec, commit: str) -> str:
-    folder = spec.corpus or Path()
-    found = answer(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
-    if not found:
-        raise InputError(
-            f"--baseline {commit}: no such file, and '{folder}' has no such commit; give a results.json, "
-            "or fetch the commit (actions/checkout: fetch-depth: 0)"
         )
     return found
 

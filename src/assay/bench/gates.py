@@ -180,6 +180,8 @@ def gates_of(options: GateOptions, names: Sequence[str] = ()) -> Gates:
     asked = options.baseline
     if options.fail_if_worse and not asked:
         raise InputError("--fail-if-worse needs --baseline: the results.json of an earlier run, or a commit")
+    if Path(asked).suffix == ".json" and not Path(asked).is_file():
+        raise InputError(f"--baseline {asked}: no such file; give the results.json of an earlier run, or a commit")
     is_file = bool(names) or Path(asked).suffix == ".json" or Path(asked).exists()
     baseline = load(Path(asked)) if asked and is_file else None
     return Gates(floors, baseline, options.fail_if_worse, asked, "" if is_file else asked)
@@ -271,7 +273,7 @@ def changes(results: Results, baseline: Results) -> list[GateChange]:
     if not pairs:
         raise InputError(
             f"nothing can be compared by {measure}: the baseline has {_names(baseline.cells)}, "
-            f"this run {_names(_cells_of_last_run(results))}"
+            f"this run {_names(_cells_of_last_run(results))}; measure a baseline with these questions and systems"
         )
     columns = [tuple(np.array([each[side].value for each in both]) for side in (1, 0)) for _, both in pairs]
     chances = holm([randomisation(now, was, seed=seed) for now, was in columns])

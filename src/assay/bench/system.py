@@ -74,7 +74,7 @@ def corpus_of(truth: Truth, folder: Path | None, cache: Path, *, without: tuple[
     left_out = tuple(sorted(_below(folder, without)))
     if not commit and not truth.hidden and not truth.hidden_docs and not left_out:
         return SystemCorpus(truth.name, folder.resolve(), digest=_digest(folder))
-    hidden = hidden_places(truth, Places(folder, commit, follow=True))
+    hidden = hidden_places(truth, lambda: Places(folder, commit, follow=True))
     told = repr((str(folder.resolve()), commit, hidden.lines, left_out))
     key = blake2b(told.encode(errors="replace"), digest_size=8).hexdigest()
     target = cache / f"{_called(truth)}-{commit[:12] or 'files'}-{key}"

@@ -29,11 +29,12 @@ def functions(path: str, text: str) -> list[tuple[int, int, str]]:
 
 def declarations(path: str, text: str) -> Iterator[tuple[int, int, str, str]]:
     """Yield first line, last line, full name and kind of all that a file of code declares."""
-    for unit in _named_units(text, len(lines_of(text)), language_of(path, text)):
+    for unit in named_units(text, len(lines_of(text)), language_of(path, text)):
         yield unit.start + 1, unit.end, unit.path, unit.kind
 
 
-def _named_units(text: str, lines: int, language: str) -> list[Unit]:
+def named_units(text: str, lines: int, language: str) -> list[Unit]:
+    """Return what a file of code declares, each as it stands, none where there is no grammar for it."""
     if language not in GRAMMARS:
         return []
     try:
@@ -61,7 +62,7 @@ def outline(path: str, text: str) -> list[OutlineEntry]:
     lines = lines_of(text)
     if language in documents.LANGUAGES:
         return _headings(lines, language)
-    return [] if unfit(text, lines) else list(_declared(_named_units(text, len(lines), language)))
+    return [] if unfit(text, lines) else list(_declared(named_units(text, len(lines), language)))
 
 
 def _headings(lines: list[str], language: str) -> list[OutlineEntry]:

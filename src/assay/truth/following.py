@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.corpus.chunk import parse
+from assay.corpus.blocks import lines_of
+from assay.corpus.languages import language_of
+from assay.corpus.outline import named_units
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
 from assay.truth.ground_truth import Truth
-from assay.truth.minable import MinedQueries, units
+from assay.truth.minable import MinedQueries
 from assay.truth.mine_units import doc_lines
 from assay.truth.target_places import Places
-from assay.values import Query
+from assay.values import Chunk, Query
 
 _SLACK = 3
 """Lines by which a chunk and the declaration of its name may differ, but for comments above it."""
@@ -34,7 +36,7 @@ def by_symbol(found: MinedQueries, mined: Path, now: Places) -> MinedQueries:
     answered = {each.query_id for each in kept}
     queries = [_of_no_commit(query) for query in found.queries if query.id in answered]
     lost = len(found.queries) - len(queries)
-    documented = [each.target for each in kept if each.judge == "docs"]
+    documented = [each.target for each in kept if each.judge == "docs"]  # of these the documentation asks
     tests = [] if documented else [name for each in found.hidden if (name := _name_now(each, then, now))]
     left_out = found.left_out + Counter({_GONE: lost} if lost else {})
     return MinedQueries(queries, kept, tests, left_out, documented)
@@ -66,15 +68,21 @@ class HiddenPlaces:
     undocumented: tuple[str, ...] = ()
 
 
-def hidden_places(truth: Truth, places: Places) -> HiddenPlaces:
-    """Find what holds the questions of a ground truth; a symbol that is gone hides nothing."""
+def hidden_places(truth: Truth, open_places: Callable[[], Places]) -> HiddenPlaces:
+    """Find what holds the questions of a ground truth; a symbol that is gone hides nothing.
+
+    The files are opened only where symbols are hidden.
+    """
     lines = [target for target in truth.hidden if "::" not in target]
     symbols = [target for target in truth.hidden if "::" in target]
+    if not symbols and not truth.hidden_docs:
+        return HiddenPlaces(tuple(lines))
+    places = open_places()
     lines += [str(span) for target in symbols if (span := _span(target, places))]
     undocumented = []
     for target in truth.hidden_docs:
         if span := _span(target, places):
-            found = list(_documentation(target, span, places.text(span.path)))
+            found = list(_documentation(target.partition("::")[2], span.path, places.text(span.path)))
             lines += found
             undocumented += [] if found else [target]
     return HiddenPlaces(tuple(lines), tuple(undocumented))
@@ -86,9 +94,11 @@ def _span(target: str, places: Places) -> Span | None:
     return None
 
 
-def _documentation(target: str, span: Span, text: str) -> Iterator[str]:
-    """Yield the lines of what is said of a function, which may stand above its own."""
-    for unit in units(parse(span.path, text).chunks, longest=len(text)):
-        is_it = target.endswith((f".{unit.symbol}", f":{unit.symbol}"))
-        if is_it and unit.start_line <= span.end and unit.end_line >= span.start and (lines := doc_lines(unit)):
-            yield str(Span(span.path, *lines))
+def _documentation(symbol: str, path: str, text: str) -> Iterator[str]:
+    """Yield the lines of a function's documentation, however small it is: chunks merge what is tiny."""
+    rows, language = lines_of(text), language_of(path, text)
+    for unit in named_units(text, len(rows), language):
+        if unit.path.replace("::", ".") == symbol.replace("::", "."):
+            own = "".join(rows[unit.start : unit.end])
+            if lines := doc_lines(Chunk("", own, language, path, unit.start + 1, unit.end, doc=unit.doc)):
+                yield str(Span(path, *lines))

@@ -46,11 +46,13 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
         if not (wanted := [source for source in sources if source in (options.sources or SOURCES)]):
             continue
         with open_files(root, "" if now and "history" not in wanted else pinned.commit) as files:
-            for source, told in _asked(wanted, files, pinned, options, progress):
-                each = by_symbol(told, files.root, now) if now else told
+            for source, mined in _by_source(wanted, files, pinned, options, progress):
+                each = by_symbol(mined, files.root, now) if now else mined
                 left_out[source] = dict(each.left_out.most_common())
-                for name in ("queries", "judgments", "hidden", "hidden_docs"):
-                    getattr(found, name).extend(getattr(each, name))
+                found.queries += each.queries
+                found.judgments += each.judgments
+                found.hidden += each.hidden
+                found.hidden_docs += each.hidden_docs
             if len(files) > MOST_FILES:
                 notes.append(f"of {len(files)} files a sample of {MOST_FILES} was read")
     truth = Truth(
@@ -65,10 +67,10 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
     return MinedTruth(truth, left_out, tuple(dict.fromkeys(notes)))
 
 
-def _asked(
+def _by_source(
     sources: Sequence[str], files: Files, pinned: PinnedCommit, options: MineOptions, progress: Progress | None
 ) -> Iterator[tuple[str, MinedQueries]]:
-    """Yield what each source asks."""
+    """Yield each source with what it gives."""
     paths = files.sample(options.seed)
     asks: dict[str, Callable[[], MinedQueries]] = {
         "history": lambda: mine_history.ask(pinned, files, options.limit),

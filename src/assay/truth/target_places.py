@@ -128,6 +128,7 @@ def resolved(reading: TruthFile, root: Path, *, follow: bool = False) -> TruthFi
         return reading
     places = Places(root, truth.commit, follow=follow)
     places.load(each.target.partition("::")[0] for each in truth.judgments)
+    texts = {query.id: " ".join(query.text.split()) for query in truth.queries}
     functions: dict[str, list[Span]] = {}
     problems: list[Problem] = []
     kept: dict[tuple[str, str, str], tuple[int, Judgment]] = {}
@@ -137,7 +138,8 @@ def resolved(reading: TruthFile, root: Path, *, follow: bool = False) -> TruthFi
             try:
                 span = places.span(target)
             except InputError as error:
-                problems.append(Problem(reading.where(at), f"{target}: {error}"))
+                asks = f"; it answers '{texts[each.query_id]}'" if follow and each.query_id in texts else ""
+                problems.append(Problem(reading.where(at), f"{target}: {error}{asks}"))
                 continue
             functions.setdefault(each.query_id, []).append(span)
             target = str(span)

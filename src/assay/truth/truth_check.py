@@ -152,7 +152,7 @@ def check(reading: TruthFile, root: Path | None) -> TruthCheck:
     places.load(path_of(target) for target in targets)
     faults = {target: fault for target in targets if (fault := fault_of(places, target))}
     problems = [Problem(where, f"{each}: {faults[each]}") for each in faults for where in targets[each]]
-    undocumented = hidden_places(truth, places).undocumented if not truth.commit else ()
+    undocumented = hidden_places(truth, lambda: places).undocumented if not truth.commit else ()
     problems += [
         Problem(where, f"{each}: {UNDOCUMENTED}") for each in undocumented for where in targets.get(each, ())[-1:]
     ]
