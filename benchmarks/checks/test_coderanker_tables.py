@@ -90,6 +90,8 @@ def test_what_cannot_be_made_is_told_in_a_line(home: Path, bases: dict[str, Path
     assert "trained.jsonl holds the training of another run: more differ" in err
     _, err = ran(home, "table6", "--learn", "nothing.jsonl", status=1)
     assert "no such file: 'nothing.jsonl'" in err
+    _, err = ran(home, "table8", "--learn", "learn.jsonl", "--test", "HumanEval=learn.jsonl", status=1)
+    assert "--test HumanEval: rankers learn from 9 tasks of learn.jsonl, like t0" in err
     _, err = ran(home, "table6", "--learn", "learn.jsonl", "--model", "huge", status=2)
     assert "no programs of 'huge'; known: large, small" in err
 

@@ -196,6 +196,11 @@ def trained(given: Study, source: str, task: str, base: str = "", data: Path | N
     return made
 
 
+def learned_tasks(data: Path) -> set[str]:
+    """Return the tasks that a ranker learns from."""
+    return {each.task_id for each in examples_of(data) if each.split == "train"}
+
+
 def learned(data: Path) -> int:
     """Return how many different programs a ranker learns from."""
     return sum(each.split == "train" for each in examples_of(data))

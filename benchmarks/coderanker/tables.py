@@ -194,6 +194,9 @@ def main() -> None:
         return
     if not given.learn.exists():
         sys.exit(f"assay: no such file: '{given.learn}'; --learn FILE takes what 'assay rank data' wrote")
+    for name, file in given.tests.items():
+        if seen := sorted(study.learned_tasks(given.learn) & {each.task_id for each in study.examples_of(file)}):
+            sys.exit(f"assay: --test {name}: rankers learn from {counted(len(seen), 'task')} of {file}, like {seen[0]}")
     given.out.mkdir(parents=True, exist_ok=True)
     sys.exit(max(guarded(partial(make, name, given)) for name in names))
 

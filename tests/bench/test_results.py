@@ -210,6 +210,11 @@ def test_only_like_is_compared_with_a_baseline():
     fewer = replace(now, manifest=replace(now.manifest, k=5))
     with pytest.raises(InputError, match="the baseline has 20 results of a query, this run 5"):
         gates.changes(fewer, before)
+    gate = gates.Gates(baseline=before)
+    gate.check([("a", "x"), ("b", "x")], 20)
+    for cells, k, why in (([("b", "x")], 20, "has x on a, this run x on b"), ([("a", "x")], 5, "this run 5")):
+        with pytest.raises(InputError, match=why):  # before anything is measured
+            gate.check(cells, k)
     files = held([cell("a", "x", GOOD, values={"file": {"nDCG@10": GOOD}})])
     with pytest.raises(InputError, match="nothing can be compared"):
         gates.changes(files, before)

@@ -34,6 +34,9 @@ def test_three_are_a_majority_too_and_a_tie_is_undecided():
     most = found.counts["majority"]
     assert (most.match, most.non_match, most.undecided, most.absent) == (1, 1, 2, 0)
     assert found.against["majority"].decided == 2
+    for second, why in (("--", "b decided none"), ("  ", "b decided none")):
+        with pytest.raises(InputError, match=why):
+            compare([annotator("a", "10"), annotator("b", second)])
     assert "majority" not in compare([annotator("a", "10"), annotator("b", "11")]).counts
 
 

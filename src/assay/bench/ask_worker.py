@@ -35,6 +35,8 @@ _LONGEST_S = 1_000_000_000
 _GRACE_S = 1.0
 """How much longer than the limit a worker may take: a system is to stop its own command or request by then."""
 _ENDING_S = 1.0
+_GONE_S = 10.0
+"""How long a worker whose pipes are closed may take to end: on busy cores an interpreter needs seconds."""
 _TAIL_BYTES = 4096
 _PIECE = 65_536
 _LARGEST_REPLY = 64_000_000
@@ -200,7 +202,7 @@ class _Running:
     def _reason(self) -> str:
         """Say how a worker ended, with the last that it said."""
         try:
-            status = self._process.wait(_ENDING_S)
+            status = self._process.wait(_GONE_S)
         except subprocess.TimeoutExpired:
             return "the worker closed its pipes"
         how = f"ended with {status}" if status >= 0 else f"was ended by {_signal(-status)}"

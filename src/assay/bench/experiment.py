@@ -60,7 +60,7 @@ class Setting:
 
 def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
     """Measure everything that a plan names and return what was written; `fresh` moves earlier answers aside."""
-    _check_names(plan)
+    _check(plan, setting.gates)
     claim_output(setting.out)
     if fresh:
         move_aside(setting.out / "runs")
@@ -157,8 +157,9 @@ def _judged(ready: Prepared, answered: Mapping[str, Mapping[str, SystemAnswer]],
     return judged
 
 
-def _check_names(plan: BenchPlan) -> None:
-    """Refuse names that would share a file or a row: those of sets are folders, too."""
+def _check(plan: BenchPlan, gates: Gates) -> None:
+    """Refuse a baseline of something else, and names that would share a file or a row; those of sets are folders."""
+    gates.check([(of.name, system.name) for of in plan.sets for system in plan.systems], plan.k)
     for kind, names in (("sets", [each.name for each in plan.sets]), ("systems", [each.name for each in plan.systems])):
         known: dict[str, str] = {}
         for name in names:

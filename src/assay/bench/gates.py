@@ -8,7 +8,7 @@ an earlier run left in the results is not looked at.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -152,6 +152,13 @@ class Gates:
     commit: str = ""
     """The commit that is to be measured as the baseline."""
 
+    def check(self, cells: Sequence[tuple[str, str]], k: int) -> None:
+        """Refuse a baseline that has nothing to do with these sets and systems, before they are measured."""
+        if self.baseline is not None:
+            check_depth(self.baseline, k)
+            if not {(cell.set, cell.system) for cell in self.baseline.cells} & {*cells}:
+                raise _incomparable(self.baseline, _names(cells))
+
     def compared(self, results: Results) -> Results:
         """Return results with what changed since the baseline, if there is one."""
         if self.baseline is None:
@@ -255,13 +262,18 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
+def check_depth(baseline: Results, k: int) -> None:
+    """Refuse a baseline that was measured to another depth."""
+    if k != baseline.manifest.k:
+        raise InputError(
+            f"the baseline has {baseline.manifest.k} results of a query, this run {k}: measure both with the same -k"
+        )
+
+
 def changes(results: Results, baseline: Results) -> list[GateChange]:
     """Return how each cell compares with the baseline's of the same names, by the measure that decides."""
-    about, before = results.manifest, baseline.manifest
-    if about.k != before.k:
-        raise InputError(
-            f"the baseline has {before.k} results of a query, this run {about.k}: measure both with the same -k"
-        )
+    about = results.manifest
+    check_depth(baseline, about.k)
     measure, seed = deciding(about.measures), about.seed
     earlier = {(cell.set, cell.system): cell for cell in baseline.cells}
     pairs = []
@@ -271,10 +283,8 @@ def changes(results: Results, baseline: Results) -> list[GateChange]:
         if both := [(was[asked], now[asked]) for asked in now if asked in was]:
             pairs.append((cell, both))
     if not pairs:
-        raise InputError(
-            f"nothing can be compared by {measure}: the baseline has {_names(baseline.cells)}, "
-            f"this run {_names(_cells_of_last_run(results))}; measure a baseline with these questions and systems"
-        )
+        this = _names((cell.set, cell.system) for cell in _cells_of_last_run(results))
+        raise _incomparable(baseline, this, f" by {measure}")
     columns = [tuple(np.array([each[side].value for each in both]) for side in (1, 0)) for _, both in pairs]
     chances = holm([randomisation(now, was, seed=seed) for now, was in columns])
     item = "task" if about.kind == "ranking" else "query"
@@ -325,8 +335,15 @@ def _move(old: _Answered, new: _Answered) -> QuestionMove:
     return QuestionMove(new.query.id, new.query.text, old.value, new.value, *ranks, *places)
 
 
-def _names(cells: Sequence[MeasuredCell]) -> str:
-    return ", ".join(f"{cell.system} on {cell.set}" for cell in cells) or "nothing"
+def _incomparable(baseline: Results, this: str, by: str = "") -> InputError:
+    return InputError(
+        f"nothing can be compared{by}: the baseline has {_names((cell.set, cell.system) for cell in baseline.cells)}, "
+        f"this run {this}; measure a baseline with these questions and systems"
+    )
+
+
+def _names(cells: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{system} on {of}" for of, system in cells) or "nothing"
 
 
 def _cells_of_last_run(results: Results) -> list[MeasuredCell]:

@@ -18,6 +18,7 @@ from assay.judge.pairs import Pair, Verdict, not_python, undecided
 from assay.judge.records import PairSession
 from assay.judge.requests import CONFIGURATIONS, RUNNING
 from assay.judge.written_tests import CaseReport, Installs, SandboxFailed, TestProgram, generate, parts_of, simulate
+from assay.llm.recorded import REPLY
 from assay.llm.yes_no import BIAS, SCALE, probability
 from assay.protocols import Chat
 from assay.runs.record import NoSteps, Record, Steps
@@ -263,19 +264,23 @@ def without_answer(error: ChatError) -> Verdict:
 
 def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
     """Return what some steps took: the same for steps made now and for those read from records."""
-    replies = [step for step in steps if step["kind"] == "reply"]
-    costs = [step["cost"] for step in replies]
+    replies = [step for step in steps if step["kind"] == REPLY]
+    paid = [step for step in steps if "cost" in step]
+    costs = [step["cost"] for step in paid]
     return {
         "calls": dict(Counter(step["part"] for step in replies)),
         "prompts": {step["part"]: step["prompt"] for step in replies},
         "models": sorted({step["model"] for step in replies}),
-        "tokens_in": sum(step["tokens_in"] for step in replies),
-        "tokens_out": sum(step["tokens_out"] for step in replies),
+        **{name: sum(step[name] for step in paid) for name in ("tokens_in", "tokens_out")},
         "tokens_cached": sum(step["tokens_cached"] for step in replies),
         "asked_again": sum(step["attempts"] - 1 for step in replies),
         "cost": None if None in costs else round(sum(costs), 9),
         "seconds": {
-            place: round(sum(step["seconds"] for step in steps if step["kind"] == kind), 3)
-            for place, kind in (("model", "reply"), ("sandbox", "run"), ("install", "install"))
+            place: _seconds(steps, kind)
+            for place, kind in (("model", REPLY), ("sandbox", "run"), ("install", "install"))
         },
     }
+
+
+def _seconds(steps: Sequence[Record], kind: str) -> float:
+    return round(sum(step["seconds"] for step in steps if step["kind"] == kind), 3)

@@ -251,7 +251,9 @@ def compare(
         differences=_differences(keys, {**labels.sources, **said}, [*truth, *annotators]),
     )
     if not found.labelled_twice and not any(each.decided for each in found.against.values()):
-        raise InputError(f"of {len(keys):,} pairs none is labelled by two: query and code ids have to be the same")
+        undecided = [each.name for each in annotators if not any(label is not None for label in said[each.name])]
+        why = f"{undecided[0]} decided none" if undecided else "query and code ids have to be the same"
+        raise InputError(f"of {len(keys):,} pairs none is labelled by two: {why}")
     return found
 
 

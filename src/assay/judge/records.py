@@ -139,7 +139,7 @@ class PairSession:
     @property
     def taken(self) -> list[Record]:
         """The steps that were taken so far."""
-        return [*self._chat.made.values(), *self._made.values()]
+        return [*self._chat.made.values(), *self._chat.failed, *self._made.values()]
 
     def ask(self, name: str, **data: str) -> Mapping[str, Any]:
         """Return the reply to a prompt file, filled with the texts of the pair and further ones."""

@@ -66,6 +66,8 @@ class RecordedChat:
         self._lock = Lock()
         self.made: dict[str, Record] = {}
         """The records that this chat found or wrote, by their keys."""
+        self.failed: list[Record] = []
+        """The records of questions that had no answer, and may have been paid for."""
 
     def record(self, prompt: Prompt) -> Record:
         """Return the record of a reply that fits the prompt's schema, or ask and write it."""
@@ -84,8 +86,9 @@ class RecordedChat:
             got = self._chat.reply(prompt)
         except ChatError as error:
             if not isinstance(error, BudgetSpent | Interrupted) or error.tokens_in:  # else nothing was asked
-                failure = _failure_record(prompt, self._chat.name, error)
-                self._steps.put({"kind": FAILED, "pair": self._pair, "key": "", **failure})
+                failure = {"kind": FAILED, "pair": self._pair, "key": ""}
+                self.failed.append(failure | _failure_record(prompt, self._chat.name, error))
+                self._steps.put(self.failed[-1])
             raise
         record = {"kind": REPLY, "pair": self._pair, "key": key, **_record_of(prompt, self._chat.name, got)}
         self._steps.put(record)

@@ -158,7 +158,8 @@ class Budget:
             f"{self._spent.tokens} of {self.tokens:g} tokens, the next call may take {most.tokens}": self.tokens,
         }
         limits = (text for text, limit in amounts.items() if limit < math.inf)
-        return f"the budget is spent: {'; '.join(limits)}: what is done is kept, go on with a larger one"
+        held = f"; calls under way hold {self._held.tokens} tokens" if self._held.tokens else ""
+        return f"the budget is spent: {'; '.join(limits)}{held}: what is done is kept, go on with a larger one"
 
 
 def _sum(*several: Spend) -> Spend:

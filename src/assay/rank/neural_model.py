@@ -147,8 +147,11 @@ def open_base(settings: NeuralSettings) -> BaseModel:
         raise InputError(f"{base!r} is an encoder with a decoder; wanted one of the two, like microsoft/codebert-base")
     if not getattr(named, "is_fast", False):
         raise InputError(f"the tokenizer of {base!r} has no tokenizer.json and none can be made; choose another model")
+    if settings.layers > (every := getattr(config, "num_hidden_layers", settings.layers)):
+        raise InputError(f"layers = {settings.layers}: {base!r} has {every}")
+    config = _lowest(config, settings.layers)
     with opening(base):
-        body: Any = AutoModel.from_pretrained(base, config=_lowest(config, settings.layers), **options).float()
+        body: Any = AutoModel.from_pretrained(base, config=config, **options).float()
     tokenizer = Tokenizer.from_str(named.backend_tokenizer.to_str())
     special = {role: getattr(named, role) or "" for role in _ROLES}
     window = min(settings.window, _positions(body))

@@ -84,7 +84,7 @@ class DataRequest(Request):
     out: Path = option("--out PLACE", "Where the dataset goes: .jsonl or .parquet.", required=True)
     outcomes: Path | None = option("--outcomes FILE", "The outcomes of SAMPLES that assay exec wrote.")
     valid: float = option("--valid FRACTION", "The fraction of tasks to validate on.", default=0.1)
-    test: float = option("--test FRACTION", "The fraction of tasks to test on; 1: all, to evaluate only.", default=0.0)
+    test: float = option("--test FRACTION", "The fraction of tasks to test on; 1: all, none to validate.", default=0.0)
     seed: int = option("--seed N", "The random seed that chooses these tasks.", default=0)
     strip_examples: bool = strip_examples()
     keep_failing: bool = flag("--keep-failing", "Keep tasks whose own reference fails.")

@@ -177,6 +177,8 @@ def test_a_base_is_read_as_far_as_it_can_and_fewer_layers_can_be_kept(bases, tmp
     kept = open_base(quick(tmp_path / "neo", layers=3)).body.config
     kept.save_pretrained(tmp_path / "kept")
     assert transformers.AutoConfig.from_pretrained(tmp_path / "kept").attention_layers == ["global", "local", "global"]
+    with pytest.raises(InputError, match=r"layers = 3: .* has 2"):
+        open_base(quick(bases["encoder"], layers=3))
     base = open_base(quick(bases["encoder"], layers=1, window=512))
     assert len(base.body.encoder.layer) == 1
     assert base.layout.window == 96
