@@ -283,4 +283,4 @@ def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
 
 
 def _seconds(steps: Sequence[Record], kind: str) -> float:
-    return round(sum(step["seconds"] for step in steps if step["kind"] == kind), 3)
+    return round(sum((float(step["seconds"]) for step in steps if step["kind"] == kind), 0.0), 3)
