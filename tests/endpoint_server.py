@@ -25,6 +25,7 @@ Question = dict[str, Any]
 
 VARIABLES = (
     "ASSAY_API_BASE ASSAY_API_KEY OPENAI_BASE_URL OPENAI_API_KEY DEEPSEEK_API_KEY OPENROUTER_API_KEY VLLM_API_KEY"
+    " COHERE_API_KEY JINA_API_KEY VOYAGE_API_KEY"
 ).split()
 """Of the environment: what a test takes away first."""
 

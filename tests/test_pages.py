@@ -64,7 +64,7 @@ REASONS = {
     "runs until it is stopped": 9,
     "shows the sandbox of a container": 1,
     "starts a server of others": 1,
-    "takes data sets of others": 2,
+    "takes data sets of others": 3,
     "takes every test": 1,
     "takes the words of a model on the hub": 1,
     "trains many rankers": 1,

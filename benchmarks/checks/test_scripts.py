@@ -135,6 +135,7 @@ SMOKE = (
     Smoke("assay bench peers.toml --only assay --only linear --only keywords --only bm25 --out peers", r"90 queries"),
     Smoke("assay bench peers_docs.toml --only assay --only bm25 --out peers_docs", r"click_docs"),
     Smoke("assay bench pipeline.toml --out pipeline", r"int8 - learned"),
+    Smoke("assay bench octocode.toml --only assay --out octocode_out", r"hybrid_30_70 . published"),
     Smoke("assay bench semble.toml --out semble_out", r"click: 1 query"),
     Smoke("assay bench freshness --systems freshness.toml --limit 9", r"new file +[01]\.", status=1),
 )  # fmt: skip
@@ -168,7 +169,8 @@ def ran(toys: Path, line: str, cache: Path) -> subprocess.CompletedProcess[str]:
         found.get(word) or (str(HERE / word) if (HERE / word).is_file() else word) for word in shlex.split(line)
     )
     start = {"assay": [sys.executable, "-m", "assay"], "java": ["java"]}.get(begin, [sys.executable, begin])
-    places = {"CHECKOUTS": "co", "SETS": "sets", "TRUTH": "cosqa.jsonl", "SEMBLE": "semble", "MINILM": "minilm"}
+    places = {"CHECKOUTS": "co", "SETS": "sets", "TRUTH": "cosqa.jsonl", "SEMBLE": "semble"}
+    places |= {"MINILM": "minilm", "OCTOCODE": "octocode"}
     environment = {**os.environ, **{name: str(toys / place) for name, place in places.items()}}
     environment |= {"XDG_CACHE_HOME": str(cache), "HF_HUB_OFFLINE": "1", "SEMBLE_MODEL_NAME": "", "CODE_INDEX": ""}
     environment["PATH"] = f"{program.parent}:{environment['PATH']}"

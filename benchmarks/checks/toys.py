@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -181,6 +182,7 @@ def write_toys(folder: Path) -> None:
     (folder / "po").mkdir()
     (folder / "po" / "de.po").write_text(CATALOG, encoding="utf-8")
     write_semble(folder / "semble")
+    write_octocode(folder / "octocode")
     write_agent_tasks(folder / "asked.json", last)
     write_cosqa(folder / "cosqa")
 
@@ -192,6 +194,15 @@ def write_semble(folder: Path) -> None:
     (folder / "click.json").write_text(json.dumps([asked]))
     known = {"name": "click", "language": "python", "url": "", "revision": revision, "benchmark_root": "src/click"}
     (folder / "repos.json").write_text(json.dumps([known]))
+
+
+def write_octocode(folder: Path) -> None:
+    """Write a repository with as many questions as octocode's, whose commit nobody has."""
+    write_repository(folder)
+    for name in ("code", "docs"):
+        rows = ((f"{QUESTIONS[0][0]} {number}", QUESTIONS[0][1]) for number in range(127))
+        write_table(folder / "benchmark" / f"{name}.csv", ("query", "result1"), rows)
+    shutil.rmtree(folder / ".git")
 
 
 def write_repository(root: Path) -> str:

@@ -28,6 +28,8 @@ truth = "truth/click.csv"
 corpus = "$CHECKOUTS/click"
 role = "dev"
 published."ndcg@10" = { other = 0.5 }
+commit = "b1771ba"
+kinds.hard = "2-3"
 
 [sets.own]
 mine = "."
@@ -70,6 +72,7 @@ def test_a_matrix_says_it_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert (click.truth, click.corpus, click.role) == (tmp_path / "truth/click.csv", Path("/repos/click"), "dev")
     assert (own.truth, own.corpus) == (None, tmp_path)
     assert (click.published, own.published) == ({"nDCG@10": {"other": 0.5}}, {})
+    assert (click.commit, click.kinds, own.kinds) == ("b1771ba", {"hard": range(2, 4)}, {})
 
 
 def test_a_variant_changes_the_keys_it_names_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -122,6 +125,7 @@ WRONG = [
         "[sets.a]\ntruth = 'a'\npublished.MRR = { x = '1' }\n",
         "'published' in .sets.a. of .*: MRR.x is '1', wanted a num",
     ),
+    ("[sets.a]\ntruth = 'a'\nkinds.hard = '9'\n", "'kinds' in .sets.a. of .*: '9', wanted rows such as"),
     (
         "[sets.a]\ntruth = 'a'\npublished.MRT = { x = 1 }\n",
         "'published' in .*: unknown measure 'MRT'; did you mean 'MRR'",

@@ -103,6 +103,17 @@ def test_published_figures_stand_below_what_was_measured():
     assert "other \N{MIDDLE DOT} published, not measured here  0.700" in as_text(summary_of(read(made)))
 
 
+def test_published_figures_stand_with_the_unit_in_which_scripts_of_others_count():
+    one = cell("a", "x", BAD)
+    for part in (one["figures"], one["values"]):
+        part["line published"] = part["line"]
+    made = plain([one])
+    made["sets"]["a"]["published"] = {"nDCG@10": {"other": 0.9}}
+    strict, published = as_markdown(overview_of(read(made))).split("Lines as the published script counts them")
+    assert ("other" in strict, "other" in published) == (False, True)
+    assert "by line published" in as_text(summary_of(read(made)))
+
+
 def pairs_of(made: dict, *, all_pairs: bool = False) -> list[results.SetComparison]:
     found = results.read_results(copy.deepcopy(made), "made up")
     return list(comparisons(found, all_pairs=all_pairs))

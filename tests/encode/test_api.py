@@ -14,7 +14,7 @@ from endpoint_server import VARIABLES, EndpointServer, Play, Question, serving
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay import plugins
-from assay.encode.endpoints import ApiEncoder, RerankEndpoint
+from assay.encode.endpoints import RERANKERS, ApiEncoder, RerankEndpoint
 from assay.encode.view import source
 from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Scorer
@@ -157,6 +157,29 @@ def test_a_reranker_without_an_address_is_asked_nowhere(server: EndpointServer) 
     with pytest.raises(InputError, match="needs its model"):
         plugins.make("scorer", "rerank")
     assert not server.questions
+
+
+def test_a_provider_is_asked_at_its_own_address_with_its_own_key(
+    server: EndpointServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"index": place, "relevance_score": 0.5 + place, "document": {"text": "x"}} for place in range(4)]
+    forms = {"voyage": {"object": "list", "data": rows}, "cohere": {"id": "1", "results": rows}}
+    forms["jina"] = {"model": "m", "usage": {}, **forms["cohere"]}
+    assert forms.keys() == RERANKERS.keys()
+    monkeypatch.setenv("ASSAY_API_KEY", "sk-of-another")
+    monkeypatch.setenv("ASSAY_API_BASE", "http://127.0.0.1:1/v1")
+    for name, form in forms.items():
+        address, variable = RERANKERS[name]
+        assert address.startswith("https://api.")
+        with pytest.raises(ModelUnavailable, match=f"no key for {address}: set {variable}"):
+            RerankEndpoint(f"{name}:m")
+        monkeypatch.setenv(variable, f"sk-of-{name}")
+        monkeypatch.setitem(RERANKERS, name, (server.base, variable))
+        server.plays = [Play(body=json.dumps(form).encode())]
+        assert RerankEndpoint(f"{name}:m").score(QUERY, CHUNKS) == [0.5, 1.5, 2.5, 3.5]
+    assert server.keys == [f"Bearer sk-of-{name}" for name in forms]
+    assert {question["model"] for question in server.questions} == {"m"}
+    assert {*server.paths} == {"/v1/rerank"}
 
 
 def test_a_key_goes_only_where_the_environment_says(server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.bench import report_parts as parts
 from assay.bench.results import MeasuredSet, MeasuredSystem, Results, RunManifest
-from assay.bench.results_view import ResultsView, SetView, significant
+from assay.bench.results_view import AS_PUBLISHED, ResultsView, SetView, significant
 from assay.errors import counted
 from assay.io.fields import as_json
 from assay.measure.measures import parse
@@ -260,14 +260,13 @@ def _flat(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]
             yield f"{above}{key}", inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
 
 
-_PUBLISHED = "line published"
 _UNITS = {
     "line": "Lines: a result is right when its lines overlap a right answer that no earlier result took.",
-    _PUBLISHED: "Lines as the published script counts them: several results may hit the same answer.",
+    AS_PUBLISHED: "Lines as the published script counts them: several results may hit the same answer.",
     "function": "Functions: a result stands for the functions it overlaps.",
     "file": "Files: the first result of each file counts.",
 }
-_TITLES = {_PUBLISHED: "line, as published"}
+_TITLES = {AS_PUBLISHED: "line, as published"}
 _SETS = 4
 _BEST = "bold is the best of its column"
 _WIDEST = 8
@@ -328,8 +327,9 @@ def _in_order(study: ResultsView) -> list[SetView]:
 
 
 def _summary(study: ResultsView, view: SetView) -> doc.Section:
-    unit = study.units(view)[0]
     measures = study.measures[:_FIRST]
+    main, *others = study.units_shown(view)
+    unit = next((each for each in others if any(study.published(view, measure, each) for measure in measures)), main)
     commit = study.sets[view.sets[0]].commit[:12] if len(view.sets) == 1 else ""
     asked = f"{counted(study.queries(view), 'query')}{f' at {commit}' if commit else ''}"
     columns = ("system", *measures, "query", "95th", "index", "memory", "errors")
@@ -340,7 +340,7 @@ def _summary(study: ResultsView, view: SetView) -> doc.Section:
             found = (parts.score(study, view, system, unit, measure) for measure in measures)
             errors = sum(len(cell.errors) for cell in study.of(view, system))  # no column where none failed
             rows.append((system, *found, p50, p95, index, memory, errors or ""))
-    rows += parts.published(study, [view], measures, (*(doc.Number(None),) * 4, doc.Phrase("")))
+    rows += parts.published(study, [(view, unit)], measures, (*(doc.Number(None),) * 4, doc.Phrase("")))
     blocks = (doc.table("", columns, rows), *_tests(study, view, unit), *_unseen(study, view, measures))
     title = f"{view.label}: {asked}, by {unit}; means with 95% intervals"
     return doc.Section(view.name, title, blocks)
@@ -378,9 +378,9 @@ def _inside(study: ResultsView, view: SetView, unit: str, measures: Sequence[str
     """Yield the tables of one view as Markdown has them."""
     title = f"Means with 95% bootstrap intervals over queries; {_BEST}"
     yield parts.quality(study, [view], measures, title)
-    if unit != _PUBLISHED and _PUBLISHED in study.units(view):
-        yield doc.words(_UNITS[_PUBLISHED])
-        yield parts.quality(study, [view], measures, title, _PUBLISHED)
+    for other in study.units_shown(view)[1:]:
+        yield doc.words(_UNITS[other])
+        yield parts.quality(study, [view], measures, title, other)
     if study.manifest.kind == "retrieval":
         yield parts.cost(study, view, "Cost")
     tags = study.tagged(view)

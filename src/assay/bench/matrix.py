@@ -51,6 +51,10 @@ class SetSpec:
     """What others published of their systems, by measure and system."""
     at: str = ""
     """The commit at which a set is asked that is about none; empty for the files as they are."""
+    commit: str = ""
+    """The commit that a ground truth is about which names none itself."""
+    kinds: Mapping[str, range] = field(default_factory=dict)
+    """The rows, from 1, of each kind of query, where the ground truth has no column for it; others are *standard*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,7 @@ def load_systems(file: Path | None) -> tuple[SystemSpec, ...]:
 
 
 def _set(name: str, fields: Fields, file: Path) -> SetSpec:
-    fields.only(("truth", "corpus", "role", "format", "mine", "published"))
+    fields.only(("truth", "corpus", "role", "format", "mine", "published", "commit", "kinds"))
     if ("truth" in fields) == ("mine" in fields):
         raise InputError(f"[sets.{name}] of {file} wants either truth = 'FILE' or mine = 'FOLDER'")
     truth, corpus = fields.text("truth", ""), fields.text("mine", "") or fields.text("corpus", "")
@@ -177,7 +181,20 @@ def _set(name: str, fields: Fields, file: Path) -> SetSpec:
         fields.choice("role", ROLES[1:], ""),
         fields.text("format", ""),
         _published(fields.values.get("published", {}), f"'published' in [sets.{name}] of {file}"),
+        commit=fields.text("commit", ""),
+        kinds=_kinds(fields.values.get("kinds", {}), f"'kinds' in [sets.{name}] of {file}"),
     )
+
+
+def _kinds(table: Any, where: str) -> dict[str, range]:
+    """Read which rows are of which kind: `{hard = "101-127"}`."""
+    found = {}
+    for kind, text in read_value(dict[str, str], table).items():
+        rows = re.fullmatch(r"([1-9]\d{0,8})-([1-9]\d{0,8})", text, re.ASCII)
+        if not rows:
+            raise InputError(f"{where}: '{text}', wanted rows such as kinds.hard = '101-127'")
+        found[kind] = range(int(rows[1]), int(rows[2]) + 1)
+    return found
 
 
 def _published(table: Any, where: str) -> dict[str, dict[str, float]]:

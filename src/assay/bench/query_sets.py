@@ -57,8 +57,11 @@ def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -
     """Read or mine a ground truth and pin its corpus; what is mined is written below `out`, to be looked at."""
     reading = _truth(spec, out, say, watch)
     _check_state(reading.truth, spec)
+    if spec.commit and reading.truth.commit not in {"", spec.commit}:
+        raise InputError(f"'{spec.truth}' is about commit {reading.truth.commit}, and its set says {spec.commit}")
+    reading = replace(reading, truth=replace(reading.truth, commit=spec.commit or reading.truth.commit))
     is_pinned = bool(reading.truth.commit)
-    truth = replace(reading.truth, name=spec.name, queries=tuple(_completed(reading.truth)))
+    truth = replace(reading.truth, name=spec.name, queries=tuple(_completed(_of_kinds(reading.truth, spec.kinds))))
     truth = replace(truth, commit=truth.commit or spec.at)
     corpus = corpus_of(truth, checkout_of(truth, spec.corpus), cached(), without=_told_in(spec, out))
     if truth.commit and not corpus.commit and not truth.documents:
@@ -77,6 +80,17 @@ def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -
     if gone and len(missing) == sum(each.grade > 0 for each in lines.truth.judgments):
         raise InputError(f"none of its right places exists in the corpus; the first: {gone[0]}")
     return Prepared(spec, truth, corpus, right, (*lines.problems, *right.problems, *missing), gone, ids, is_pinned)
+
+
+def _of_kinds(truth: Truth, kinds: Mapping[str, range]) -> Truth:
+    """Return a ground truth whose queries say of which kind they are, by their rows."""
+    if not kinds:
+        return truth
+    rows = {str(row): kind for kind, of in kinds.items() for row in of}
+    if unknown := sorted(rows.keys() - {query.id for query in truth.queries}, key=int):
+        raise InputError(f"'{truth.name}' has no row {unknown[0]}, which kinds.{rows[unknown[0]]} of its set names")
+    told = (replace(q, tags={**q.tags, "kind": rows.get(q.id, "standard")}) for q in truth.queries)
+    return replace(truth, queries=tuple(told))
 
 
 def _check_state(truth: Truth, spec: SetSpec) -> None:

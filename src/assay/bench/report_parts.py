@@ -41,14 +41,14 @@ def quality(
         for system in ordered(study, {name for view in views for name in view.sets})
     ]
     empty = (doc.Number(None),) if based else ()
-    return doc.table(title, columns, [*rows, *published(study, views, measures, empty)])
+    return doc.table(title, columns, [*rows, *published(study, by, measures, empty)])
 
 
 def published(
-    study: ResultsView, views: Sequence[SetView], measures: Sequence[str], after: tuple[doc.Cell, ...]
+    study: ResultsView, by: Sequence[tuple[SetView, str]], measures: Sequence[str], after: tuple[doc.Cell, ...]
 ) -> Iterator[tuple[doc.Cell, ...]]:
     """Yield rows of systems with published figures, each view's followed by the cells that these leave empty."""
-    told = [[study.published(view, measure) for measure in measures] for view in views]
+    told = [[study.published(view, measure, unit) for measure in measures] for view, unit in by]
     for name in dict.fromkeys(name for of_view in told for figures in of_view for name in figures):
         cells = ((*(doc.Number(figures.get(name)) for figures in of_view), *after) for of_view in told)
         yield (doc.Phrase(name, badges=("published, not measured here",)), *chain.from_iterable(cells))

@@ -21,6 +21,8 @@ CHANCE = 0.05
 _ORDER = ("test", "", "dev")
 """Roles, what says most about the next corpus first."""
 _MAIN = 5
+AS_PUBLISHED = "line published"
+"""The unit in which the scripts of octocode and semble count."""
 _LABELS = {"test": "unseen (test)", "dev": "tuned on (dev)", "": ""}
 
 
@@ -112,8 +114,18 @@ class ResultsView:
         ]
         return combined(parts) if all(told for _, told in parts) else None
 
-    def published(self, view: SetView, measure: str) -> dict[str, float]:
-        """Return what others published of their systems; of several sets those with a figure on each, by queries."""
+    def units_shown(self, view: SetView) -> list[str]:
+        """Return the main unit and, where it is another, the one in which scripts of others count."""
+        units = self.units(view)
+        return list(dict.fromkeys((units[0], *(unit for unit in units if unit == AS_PUBLISHED))))
+
+    def published(self, view: SetView, measure: str, unit: str) -> dict[str, float]:
+        """Return what others published of their systems; of several sets those with a figure on each, by queries.
+
+        Their scripts count in one unit, and in the tables of others these figures have no place.
+        """
+        if unit != self.units_shown(view)[-1]:
+            return {}
         told = {name: self.sets[name].published.get(measure, {}) for name in view.sets}
         return {
             system: sum(len(self.sets[name].queries) * each[system] for name, each in told.items()) / self.queries(view)

@@ -1,7 +1,8 @@
 """Encode and rerank by models behind HTTP, whose address and key the environment names.
 
-An encoder is an OpenAI-compatible `/embeddings` endpoint. A reranker, `rerank:MODEL` at `ASSAY_API_BASE` or
-`rerank:MODEL@URL` at its own address, is sent what Cohere, Jina, Voyage and vLLM all take: model, query and documents.
+An encoder is an OpenAI-compatible `/embeddings` endpoint. A reranker, `rerank:MODEL` at `ASSAY_API_BASE`,
+`rerank:MODEL@URL` at its own address or `rerank:PROVIDER:MODEL` at that of a provider, with its own key, is sent what
+Cohere, Jina, Voyage and vLLM all take: model, query and documents.
 Where the server says that it expects `texts`, it is a text-embeddings-inference server, which takes 32 at once. A
 search waits for the answer, so it is given seconds, not minutes.
 """
@@ -78,16 +79,31 @@ _NOT_THE_SHAPE = 422
 _SHOWN = 200  # characters of an answer in a message
 
 
+RERANKERS: Mapping[str, tuple[str, str]] = {
+    "cohere": ("https://api.cohere.com/v2", "COHERE_API_KEY"),
+    "jina": ("https://api.jina.ai/v1", "JINA_API_KEY"),
+    "voyage": ("https://api.voyageai.com/v1", "VOYAGE_API_KEY"),
+}
+"""Providers of rerankers, as in `rerank:voyage:rerank-2.5`, with their address and the variable of their key."""
+
+
 class RerankEndpoint:
     """A reranker behind HTTP; any number of threads may share it."""
 
     def __init__(self, model: str = "", *, pause_s: float = 0.2, timeout_s: float = 10.0) -> None:
         if not model:
-            raise InputError("a reranker behind an endpoint needs its model, as in rerank:MODEL or rerank:MODEL@URL")
+            raise InputError(
+                "a reranker behind an endpoint needs its model, as in rerank:MODEL, rerank:MODEL@URL or "
+                "rerank:PROVIDER:MODEL"
+            )
         self.name = f"rerank:{model}"
         later = f"try later, check {BASE}, or leave search.reranker empty"
         options = HttpOptions(timeout_s, _MOST_SCORES_BYTES, tries=3, pause_s=pause_s)
-        self._endpoint = ModelEndpoint("rerank", model, options, otherwise="", later=later)
+        provider, _, named = model.partition(":")
+        base, key = RERANKERS.get(provider, ("", ""))
+        self._endpoint = ModelEndpoint(
+            "rerank", named if key else model, options, base=base, otherwise="", key=key, later=later
+        )
         self._takes_texts = False
 
     def score(self, query: Query, chunks: Sequence[Chunk]) -> list[float]:

@@ -456,9 +456,20 @@ class ModelEndpoint:
     """One model at one path; any number of threads may share it. `later` says what to do where it does not answer."""
 
     def __init__(  # noqa: PLR0913  who is asked, where, how, and what to do where nobody is there
-        self, path: str, model: str, options: HttpOptions, *, base: str = "", otherwise: str = OPENAI_URL, later: str
+        self,
+        path: str,
+        model: str,
+        options: HttpOptions,
+        *,
+        base: str = "",
+        otherwise: str = OPENAI_URL,
+        key: str = "",
+        later: str,
     ) -> None:
+        """Without `base` the environment says where; `key` is the variable with the key of a provider at `base`."""
         self._model, at = split_address(model)
+        if key and not at and not key_in(key):
+            raise ModelUnavailable(f"no key for {base}: set {key} to it, or write {self._model}@URL")
         named = "" if base else first_set((BASE, OPENAI_BASE))
         environment = os.environ.get(named, "").strip().rstrip("/")
         base = at.rstrip("/") or base or environment or otherwise
@@ -467,9 +478,9 @@ class ModelEndpoint:
         is_named = environment and base == environment
         self.url = f"{checked_base(base, f'the address in {named}' if is_named else 'the address')}/{path}"
         self._later = later
-        self._key_variable = (first_set((KEY,)) if base != OPENAI_URL else "") or OPENAI_KEY
-        key = "" if at and not is_named else key_in(self._key_variable)
-        headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._key_variable = key or (first_set((KEY,)) if base != OPENAI_URL else "") or OPENAI_KEY
+        secret = "" if at and not is_named else key_in(self._key_variable)
+        headers = {"authorization": f"Bearer {secret}"} if secret else {}
         self._client = HttpClient(self.url, self.url, options, headers)
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
