@@ -111,20 +111,26 @@ def test_a_run_keeps_its_order(tmp_path: Path, run):
     )
     (tmp_path / "a.run").write_text("".join(rows), "utf-8")
     problems = []
-    assert trec.read_run(tmp_path / "a.run", problems) == spans
+    assert trec.read_run(tmp_path / "a.run", problems, 9) == spans
     assert problems == []
 
 
-def test_a_run_is_ordered_by_score_and_ties_by_rank(tmp_path: Path):
+def test_a_run_is_ordered_as_trec_eval_does_or_by_its_ranks_and_no_deeper_than_wanted(tmp_path: Path):
     file, problems = tmp_path / "a.run", []
     one = "q Q0 low.py 1 0.5 x\nq Q0 b.py:3 3 2 x\nq Q0 a.py:1-2 2 2.0 x\nq Q0 top.py 4 1e3 x\n"
     file.write_text(f"{one}r Q0 low.py 1 1 x\n")
-    found = trec.read_run(file, problems)
-    assert found["q"] == [Span("top.py"), Span("a.py", 1, 2), Span("b.py", 3, 3), Span("low.py")]
-    assert found["r"] == [Span("low.py")]
-    file.write_text("q Q0 a.py 1 x s\nq Q0 b.py 1 nan s\nq Q0 c.py:5-1 1 2 s\nq Q0 d.py 1 2\nq Q0 e.py 2 1 s\n")
-    assert trec.read_run(file, problems) == {"q": [Span("e.py")]}
-    assert [problem.where for problem in problems] == ["a.run:1", "a.run:2", "a.run:3", "a.run:4"]
+    ranked = [Span("top.py"), Span("b.py", 3, 3), Span("a.py", 1, 2), Span("low.py")]
+    assert trec.read_run(file, problems, 9) == {"q": ranked, "r": [Span("low.py")]}
+    assert ["equal scores of 1 query are ordered by id" in str(problem) for problem in problems] == [True]
+    by_rank = trec.read_run(file, problems, 9, by_rank=True)
+    assert by_rank["q"] == [ranked[0], ranked[2], ranked[1], ranked[3]]
+    assert trec.read_run(file, problems, 1)["q"] == ranked[:1]
+    problems.clear()
+    file.write_text(
+        "q Q0 a.py 1 x s\nq Q0 b.py 1 nan s\nq Q0 c.py:5-1 1 2 s\nq Q0 d.py 1 2\nq Q0 e.py 2 1 s\nq Q0 e.py 2 0 s\n"
+    )
+    assert trec.read_run(file, problems, 9) == {"q": [Span("e.py")]}
+    assert [problem.where for problem in problems] == [f"a.run:{row}" for row in (1, 2, 3, 4, 6)]
 
 
 def test_octocode_as_others_write_it(tmp_path: Path):

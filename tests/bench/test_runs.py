@@ -105,17 +105,17 @@ def test_saved_answers_are_a_run_of_which_bad_rows_are_left_out(tmp_path: Path):
     with opened(tmp_path / "run") as run:
         run.add(GOOD)
         run.prepared(Preparation())
-    read, _ = answer_runs.read_any(tmp_path / "run")
+    read, _ = answer_runs.read_any(tmp_path / "run", 9)
     assert read == {"1": [(Span("a.py", 1, 3), 0.5), (Span("b c.py"), 0.25)]}
     good = {"query": "2", "found": [["a.py", 1, 2, 1.0]], "seconds": 0.1}
     for record in BROKEN:
         (tmp_path / "run").write_text("".join(json.dumps(each) + "\n" for each in ({"key": "k"}, record, good)))
-        read, problems = answer_runs.read_any(tmp_path / "run")
+        read, problems = answer_runs.read_any(tmp_path / "run", 9)
         assert read == {"2": [(Span("a.py", 1, 2), 1.0)]}
         assert [problem.where for problem in problems] == ["run:2"]
     spans = (Span("a.py", 1, 3), Span("b.py"))
     (tmp_path / "run.txt").write_text("1 Q0 a.py:1-3 1 2 bm25\n1 Q0 b.py 2 1 bm25\n")
-    read, problems = answer_runs.read_any(tmp_path / "run.txt")
+    read, problems = answer_runs.read_any(tmp_path / "run.txt", 9)
     assert ([span for span, _ in read["1"]], problems) == ([*spans], [])
 
 

@@ -14,6 +14,7 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 from assay.errors import EndpointRefused, InputError, NoAnswer, Notice
 from assay.llm.endpoint import endpoint
 from assay.llm.openai import OpenAiChat
+from assay.llm.schema import LENGTHS
 from assay.plugins import make
 
 SCHEMA = {
@@ -103,7 +104,7 @@ def test_an_answer_that_does_not_fit_goes_back_with_what_is_wrong(server, prompt
         assert second["messages"][:2] == first["messages"]
         assert second["messages"][2] == {"role": "assistant", "content": text}
         assert "cannot be used" in second["messages"][3]["content"]
-    for body in (b"[]", b'{"choices": []}', b'{"error": {"message": "upstream is gone"}}'):
+    for body in (b"[]", b'{"choices": 1}', b'{"error": {"message": "upstream is gone"}}'):
         server.questions.clear()
         plays(server, {"body": body})
         reply = chat().reply(prompt())
@@ -250,17 +251,45 @@ def test_a_model_that_thinks_gets_all_the_tokens_that_its_spec_allows(server, pr
 def test_an_endpoint_without_bounds_of_lengths_is_asked_without_and_answers_are_checked(server, prompt):
     long = {"grade": 1, "reason": "x" * 101}
     plays(server, {"status": 400, "body": b"'maxLength' is not permitted"}, {"value": long})
-    with pytest.warns(Notice, match="takes no maxLength or maxItems"):
+    with pytest.warns(Notice, match="takes no maxItems or maxLength"):
         reply = chat().reply(prompt(schema=BOUNDED))
     assert (reply.value, reply.attempts) == (GOOD, 2)
     assert ["maxLength" in json.dumps(question) for question in server.questions] == [True, False, False]
+
+
+def test_a_parameter_that_a_refusal_names_is_left_out_once_and_that_is_remembered(server, prompt):
+    new = b"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    fixed = b"Unsupported value: 'temperature' does not support 0 with this model."
+    plays(server, {"status": 400, "body": new}, {"status": 400, "body": fixed})
+    asked = chat("gpt-x?temperature=0")
+    with pytest.warns(Notice, match="takes no max_tokens: it is asked without"):
+        assert asked.reply(prompt()).value == asked.reply(prompt()).value == GOOD
+    named = [[*({"max_tokens", "max_completion_tokens", "temperature"} & {*each})] for each in server.questions]
+    assert [sorted(each) for each in named] == [
+        ["max_tokens", "temperature"],
+        ["max_completion_tokens", "temperature"],
+        ["max_completion_tokens"],
+        ["max_completion_tokens"],
+    ]
+    for body in (b"max_tokens is too large: 4096", new):  # known, but wrong; refused again
+        plays(server, *[{"status": 400, "body": body}] * 3)
+        with pytest.raises(NoAnswer, match="refused this request"):
+            (asked if body == new else chat()).reply(prompt())
+        server.plays = []
+
+
+def test_an_answer_without_a_message_is_no_answer_to_this_prompt_and_no_wrong_address(server, prompt):
+    for choices in ([], [{}], [{"message": None, "finish_reason": "content_filter"}]):
+        plays(server, {"body": json.dumps({"choices": choices}).encode()})
+        with pytest.raises(NoAnswer, match="gave no message"):
+            chat().reply(prompt())
 
 
 def test_what_another_thread_learned_while_a_question_waited_is_heeded(server, prompt):
     asked = chat()
 
     def say(question):
-        asked._refuses_lengths = True
+        asked._left_out = frozenset(LENGTHS)
         return Play(status=400, body=b"no maxLength") if "maxLength" in json.dumps(question) else Play(GOOD)
 
     server.say = say
@@ -273,7 +302,7 @@ def test_a_change_of_the_model_that_answers_is_said_once(server, prompt):
     server.say = lambda _: Play(body=json.dumps({"model": next(names), "choices": choices}).encode())
     with pytest.warns(Notice, match="from the model b now, from a before") as said:
         assert [asked.reply(prompt()).model for _ in range(4)] == list("abcb")
-    assert len(said) == 1
+    assert sum("from the model" in str(each.message) for each in said) == 1
 
 
 def test_a_lost_answer_is_counted_at_the_most_that_it_may_have_taken(server, prompt):

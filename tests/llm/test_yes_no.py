@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError, NoAnswer
 from assay.llm.endpoint import Spend
+from assay.llm.openai import choice_probabilities
 from assay.llm.prompts import fingerprint
 from assay.llm.yes_no import (
     LONGEST,
@@ -57,6 +58,8 @@ def test_one_token_is_asked_for_and_variants_of_a_choice_are_summed(server: Endp
 
 
 def test_the_form_of_completions_is_read_and_a_choice_that_is_not_among_the_first_has_nothing(server: EndpointServer):
+    for token in ("\u0120Yes", "\u2581yes", "\u010aYes"):  # as vocabularies have them
+        assert dict(choice_probabilities({"logprobs": {"top_logprobs": [{token: -0.5}]}}, ("Yes",)))["Yes"] == 1
     server.plays = [played({"tokens": ["Yes"], "top_logprobs": [{"Yes": -0.5, "The": -1.0}]})]
     value = make("chat", "openai:m?format=prompt").reply(ASKED).value
     assert dict(value) == pytest.approx({"Yes": 1.0, "No": 0.0, "mass": math.exp(-0.5)})

@@ -193,13 +193,15 @@ def timings(answers: Sequence[SystemAnswer], preparation: Preparation, *, indexe
     )
 
 
-def read_any(file: Path) -> tuple[Ranked, list[Problem]]:
+def read_any(
+    file: Path, depth: int, *, of_documents: bool = False, by_rank: bool = False
+) -> tuple[Ranked, list[Problem]]:
     """Read a TREC run or a file of answers, by what it looks like; rows that are no use become problems."""
     with file.open(encoding="utf-8", errors="replace") as opened:
         head = opened.readline()
     problems: list[Problem] = []
     if not head.startswith("{"):
-        run = trec.read_run(file, problems)
+        run = trec.read_run(file, problems, depth, of_documents=of_documents, by_rank=by_rank)
         return {
             query: [(span, 1 / rank) for rank, span in enumerate(spans, 1)] for query, spans in run.items()
         }, problems

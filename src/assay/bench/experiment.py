@@ -207,9 +207,10 @@ def _is_asked(system: SystemSpec, plan: BenchPlan, say: Say) -> bool:
 
 def _prepared(plan: BenchPlan, setting: Setting, unusable: dict[str, str]) -> Iterator[Prepared]:
     """Yield each set that can be used; why one cannot is told and noted, and the others still count."""
+    of_runs = all(each.spec.partition(":")[0] == "run" for each in plan.systems)
     for spec in plan.sets:
         try:
-            ready = prepare(spec, setting.out, setting.say, setting.watch)
+            ready = prepare(spec, setting.out, setting.say, setting.watch, of_runs=of_runs)
         except AssayError as error:
             setting.say(f"{spec.name}: {error}")
             unusable[spec.name] = str(error)

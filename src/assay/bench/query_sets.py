@@ -20,6 +20,7 @@ from assay.measure.line_spans import Entry, Span, span_of
 from assay.protocols import Progress, Say
 from assay.truth import truth_formats
 from assay.truth.following import UNDOCUMENTED
+from assay.truth.formats import trec
 from assay.truth.formats.shared import about_file, place_of
 from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Qrels, Truth, TruthFile, qrels_of
@@ -53,9 +54,12 @@ class Prepared:
         return replace(span, path=self.ids.get(span.path, span.path)) if self.ids else span
 
 
-def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -> Prepared:
-    """Read or mine a ground truth and pin its corpus; what is mined is written below `out`, to be looked at."""
-    reading = _truth(spec, out, say, watch)
+def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None, *, of_runs: bool = False) -> Prepared:
+    """Read or mine a ground truth and pin its corpus; what is mined is written below `out`, to be looked at.
+
+    `of_runs` where nothing but saved runs is measured, which needs no corpus.
+    """
+    reading = (_without_corpus(spec, say) if of_runs else None) or _truth(spec, out, say, watch)
     _check_state(reading.truth, spec)
     if spec.commit and reading.truth.commit not in {"", spec.commit}:
         raise InputError(f"'{spec.truth}' is about commit {reading.truth.commit}, and its set says {spec.commit}")
@@ -129,6 +133,17 @@ def _told_in(spec: SetSpec, out: Path) -> tuple[Path, ...]:
     own = [spec.corpus / name for name in (OWN_TRUTH, OWN_REPORTS)] if spec.corpus else []
     told = (spec.truth, about_file(spec.truth)) if spec.truth else ()
     return (out, *filter(Path.exists, own), *told)
+
+
+def _without_corpus(spec: SetSpec, say: Say) -> TruthFile | None:
+    """Return qrels that nobody gave a corpus for, whose targets are then ids; None for any other ground truth."""
+    if spec.truth is None or spec.corpus is not None or (spec.form or truth_formats.form_of(spec.truth)) != "trec":
+        return None
+    reading = trec.read(spec.truth, of_documents=True)
+    if reading.truth.repository or not reading.truth.queries:
+        return None
+    say(f"{spec.name}: there is no corpus, so that targets are ids of documents, whatever stands in them")
+    return reading
 
 
 def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> TruthFile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import combinations
@@ -31,8 +32,10 @@ def rank_of(answers: Sequence[str], right: Sequence[str]) -> int:
 
 @lru_cache(maxsize=65_536)
 def place_of(target: str) -> Span:
-    """Return the lines of an answer; each is read once."""
-    return span_of(target)
+    """Return the lines of an answer, or the document; each is read once."""
+    with suppress(InputError):
+        return span_of(target)
+    return Span(target)
 
 
 FORMAT = 1

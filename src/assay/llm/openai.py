@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import time
 import warnings
@@ -32,6 +33,9 @@ _REFUSED[429] = "the account"
 _FORMAT_WORDS = ("response_format", "json_schema", "json_object", "grammar")
 _FULL_WORDS = ("length", "size", "exceed", "window")
 _FULL = ("longer than the maximum model length", "prompt is too long")  # without the word context
+_UNKNOWN_WORDS = ("unsupported", "not support", "unknown", "unrecognized", "not permitted", "unexpected", "extra")
+_MOST_KEYS = ("max_tokens", "max_completion_tokens")
+_OPTIONAL = (*_MOST_KEYS, "temperature", "seed")
 _FLAGGED = ("moderation", "flagged", "logprob")  # this prompt, or what is asked, not the key
 
 
@@ -73,14 +77,6 @@ def open_client(endpoint: Endpoint, *, pause_s: float = 0.5, most_bytes: int = 4
     return HttpClient(endpoint.name, endpoint.url, options, headers_for(endpoint))
 
 
-def is_completion(body: Any) -> bool:
-    """Say whether a body has a message in it."""
-    try:
-        return isinstance(body["choices"][0]["message"], dict)
-    except (KeyError, IndexError, TypeError):
-        return False
-
-
 def _about_key(endpoint: Endpoint, status: int) -> str:
     if status not in {401, 403}:
         return ""
@@ -92,16 +88,29 @@ def _about_key(endpoint: Endpoint, status: int) -> str:
 
 
 def _completion(body: Any) -> dict[str, Any]:
-    """Return a body with a message in it; any other is a ValueError."""
-    if is_completion(body):
-        return dict(body)
-    raise ValueError(f"no message: {printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN]!r}")
+    """Return a body with a list of choices, be it empty; any other is a ValueError."""
+    if isinstance(body, dict) and isinstance(body.get("choices"), list):
+        return body
+    raise ValueError(f"no choices: {_brief(body)}")
+
+
+def _brief(body: object) -> str:
+    return repr(printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN])
+
+
+def _refused(text: str, question: Mapping[str, Any]) -> frozenset[str]:
+    """Return what a refusal names that can be left out: bounds of the schema, or parameters that nobody knows."""
+    if any(name in text for name in LENGTHS):
+        return frozenset(LENGTHS)
+    is_unknown = any(word in text.lower() for word in _UNKNOWN_WORDS)
+    return frozenset(name for name in _OPTIONAL if name in question and re.search(rf"\b{name}\b", text) and is_unknown)
 
 
 def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:
     """Return how likely an answer starts with each of some words, and their `mass` before they add up to 1.
 
-    A token counts as the word that it is without white space, in any letter case. Raises ValueError if there is none.
+    A token counts as the word that it is without white space, also as vocabularies write that, in any letter case.
+    Raises ValueError if there is none.
     """
     given = _top_tokens(choice.get("logprobs"))
     if given is None:
@@ -111,7 +120,7 @@ def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dic
     found = dict.fromkeys(names, 0.0)
     word_of = {name.casefold(): name for name in names}
     for token, value in given:
-        if name := word_of.get(token.strip().casefold()):
+        if name := word_of.get(token.strip(_WHITE).casefold()):
             found[name] += math.exp(min(value, 0.0))
     mass = sum(found.values())
     if not 0 < mass < 1 + _ROUNDING:
@@ -150,6 +159,7 @@ def ask(  # noqa: PLR0913, PLR0917  each is one thing
     raise failure
 
 
+_WHITE = " \t\r\n\u0120\u010a\u0109\u2581"  # the last four as byte-level and SentencePiece vocabularies have it
 _TOP = 20  # first tokens that are asked for; more are refused
 _ROUNDING = 1e-3  # by which probabilities may add up to more than 1
 ANSWERS = 3
@@ -191,7 +201,9 @@ class OpenAiChat:
     def __init__(self, endpoint: Endpoint, *, pause_s: float = 0.5) -> None:
         self._endpoint = endpoint
         self._client = open_client(endpoint, pause_s=pause_s)
-        self._thinks = self._refuses_lengths = False
+        self._thinks = False
+        self._left_out: frozenset[str] = frozenset()
+        """What the endpoint refused and is not sent any more."""
         self._author = Author(endpoint)
 
     @property
@@ -255,7 +267,7 @@ class OpenAiChat:
     def _probabilities(self, prompt: Prompt, taken: _Taken, more: More) -> tuple[dict[str, Any], str]:
         """Return how likely each choice is as the first token of an answer, and who gave it."""
         body = self._ask(self._messages(prompt), prompt, taken, more)
-        choice = body["choices"][0]
+        choice = self._choice(body)
         try:
             return dict(choice_probabilities(choice, prompt.choices)), self._author.of(body)
         except ValueError as error:
@@ -263,19 +275,22 @@ class OpenAiChat:
 
     def _ask(self, messages: list[dict[str, str]], prompt: Prompt, taken: _Taken, more: More) -> dict[str, Any]:
         """Return the body of a completion that has a message in it; `taken` and `more` hear of each try."""
-        question, most, limit = self._question(messages, prompt), self._most_of(messages, prompt), self._limit(prompt)
-        has_lengths, on_lost = not self._refuses_lengths, partial(taken.on_lost, more, most, limit)
+        left_out, question = self._left_out, self._question(messages, prompt)
+        most, limit = self._most_of(messages, prompt), self._limit(prompt)
+        on_lost = partial(taken.on_lost, more, most, limit)
         try:
             body = ask(self._client, self._endpoint, "chat/completions", question, _completion, on_lost)
         except (NoAnswer, EndpointRefused) as error:
-            if not has_lengths or not any(name in error.raw for name in LENGTHS):
+            refused = _refused(error.raw, question) - left_out
+            if not refused:
                 raise
         else:
             taken.add(body, most, limit)
             return body
-        if not self._refuses_lengths:
-            self._refuses_lengths = True
-            warnings.warn(f"{self.name} takes no {' or '.join(LENGTHS)}: answers are checked for these", Notice, 2)
+        if not refused <= self._left_out:
+            self._left_out |= refused
+            instead = "answers are checked for these" if refused & {*LENGTHS} else "it is asked without"
+            warnings.warn(f"{self.name} takes no {' or '.join(sorted(refused))}: {instead}", Notice, 2)
         return self._ask(messages, prompt, taken, more)
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
@@ -286,25 +301,33 @@ class OpenAiChat:
 
     def _question(self, messages: list[dict[str, str]], prompt: Prompt) -> dict[str, Any]:
         options = self._endpoint.options
-        named = {"model": self._endpoint.model, "messages": messages}
-        question: dict[str, Any] = {**named, self._endpoint.most_key: self._limit(prompt)}
-        if not math.isnan(options.temperature):
+        question: dict[str, Any] = {"model": self._endpoint.model, "messages": messages}
+        if lengths := [name for name in (self._endpoint.most_key, *_MOST_KEYS) if name not in self._left_out]:
+            question[lengths[0]] = self._limit(prompt)
+        if not math.isnan(options.temperature) and "temperature" not in self._left_out:
             question["temperature"] = options.temperature
-        if options.seed >= 0:
+        if options.seed >= 0 and "seed" not in self._left_out:
             question["seed"] = options.seed
         if prompt.choices:
-            return {**question, self._endpoint.most_key: 1, "logprobs": True, "top_logprobs": _TOP}
+            return {**question, "logprobs": True, "top_logprobs": _TOP}
         if options.format == "object":
             question["response_format"] = {"type": "json_object"}
         if options.format == "schema":
-            sent = without_lengths(prompt.schema) if self._refuses_lengths else prompt.schema
+            sent = without_lengths(prompt.schema) if self._left_out & {*LENGTHS} else prompt.schema
             schema = {"name": "answer", "schema": sent, "strict": is_strict(sent)}
             question["response_format"] = {"type": "json_schema", "json_schema": schema}
         return question
 
+    def _choice(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the only choice of an answer; one without a message is no answer to this prompt, as of a filter."""
+        first = body["choices"][0] if body["choices"] else {}
+        if isinstance(first, dict) and isinstance(first.get("message"), dict):
+            return first
+        raise NoAnswer(f"{self.name} gave no message: {_brief(body)}", raw=json.dumps(body)[:_MOST_SHOWN])
+
     def _text(self, body: dict[str, Any], limit: int) -> tuple[str, str]:
         """Return what the model wrote, if it was willing, and what is wrong with it where it did not get to its end."""
-        choice = body["choices"][0]
+        choice = self._choice(body)
         message, finish = choice["message"], choice.get("finish_reason")
         text = content if isinstance(content := message.get("content"), str) else ""
         refusal = message.get("refusal")

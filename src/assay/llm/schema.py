@@ -151,12 +151,26 @@ def read(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | None, s
     """Return the answer and no problem, or no answer and what is wrong with it."""
     found = _objects(_THOUGHTS.sub("", text))
     if not found:
-        return None, "it holds no JSON object"
+        return None, _broken(text) or "it holds no JSON object"
     if len(found) > 1:
         return None, f"it holds {len(found)} JSON objects, wanted one and nothing else"
     wrong = list(problems(found[0], schema))
     more = f"; and {len(wrong) - _MOST_PROBLEMS} more" if len(wrong) > _MOST_PROBLEMS else ""
     return (None, "; ".join(wrong[:_MOST_PROBLEMS]) + more) if wrong else (found[0], "")
+
+
+def _broken(text: str) -> str:
+    """Say where the object is broken that a text holds, or nothing."""
+    start, end = text.find("{"), text.rfind("}") + 1
+    if start < 0 or end <= start:
+        return ""
+    try:
+        json.loads(text[start:end], parse_constant=_no_json)
+    except json.JSONDecodeError as error:
+        return f"its JSON is broken at line {error.lineno}, column {error.colno}: {error.msg}"
+    except (ValueError, RecursionError) as error:
+        return f"its JSON is broken: {error}"
+    return ""
 
 
 def _objects(text: str) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,7 +21,7 @@ from assay.errors import AssayError, InputError
 from assay.io.processes import FinishedCommand, ProcessLimits, run_bounded
 from assay.measure.line_spans import Span
 from assay.protocols import Searcher
-from assay.values import Chunk, Hit, Query
+from assay.values import Chunk, Hit, Problem, Query
 
 _COMMAND_OPTIONS = {**OPTIONS, "cwd": "scratch", "environment": list[str](), "index": "", "output_bytes": 20_000_000}
 _NOTHING = 1
@@ -149,6 +150,9 @@ def _printed_tuple(result: Any) -> PrintedResult:
         raise AssayError(f"a result is {result!r}; wanted (path, start, end) or (path, start, end, score)") from error
 
 
+_DEPTH = 100
+"""Answers of a query that are held at first: a run may be larger than memory."""
+_Read = Callable[[int], tuple[answer_runs.Ranked, list[Problem]]]
 _TOLD = 20
 """Rows that are no use are told one by one up to here."""
 
@@ -165,21 +169,29 @@ class SavedSystem:
 
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Read the file."""
-        checked("run", options, {})
-        held, problems = answer_runs.read_any(self._file)
+        ties = checked("run", options, {"ties": "id"})["ties"]
+        if ties not in {"id", "rank"}:
+            raise InputError(f"option 'ties' of the run {self._file} is '{ties}'; wanted 'id', as trec_eval, or 'rank'")
+        of = {document.id: document.path for document in corpus.documents}
+        read = partial(answer_runs.read_any, self._file, of_documents=bool(of), by_rank=ties == "rank")
+        held, problems = read(_DEPTH)
         more = (f"{len(problems) - _TOLD:,} more rows are no use",) if len(problems) > _TOLD else ()
         self.problems = (*map(str, problems[:_TOLD]), *more)
         if not held:
             raise InputError(f"the run {self._file} holds no answer")
-        return _Saved(held, {document.id: document.path for document in corpus.documents}, self._file)
+        return _Saved(held, of, self._file, read)
 
 
 class _Saved:
-    def __init__(self, held: answer_runs.Ranked, paths: Mapping[str, str], file: Path) -> None:
-        self._held, self._paths, self._file = held, paths, file
+    def __init__(self, held: answer_runs.Ranked, paths: Mapping[str, str], file: Path, read: _Read) -> None:
+        self._held, self._paths, self._file, self._read = held, paths, file, read
+        self._depth = _DEPTH
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return what was answered then; a query that the run does not have is an error and no empty answer."""
+        if k > self._depth:
+            self._depth = k
+            self._held, _ = self._read(k)
         return [self._answer(query, k) for query in queries]
 
     def _answer(self, query: Query, k: int) -> list[Hit]:

@@ -22,6 +22,8 @@ _PLAIN = re.compile(r"(\w[\w./@+ -]*)(?::([0-9]+)(?:-([0-9]+))?)?")
 _BROKEN = re.compile(r":\d*-?\d*\Z")
 _FAR = re.compile(r":\d{10}|-\d{10,}\Z")
 _LONGEST_PATH, _LONGEST_NAME = 4096, 255
+_DECIMAL = re.compile(r"(?<=\d)\.0*\Z")
+"""What pandas writes behind a whole number."""
 _SLASHES = re.compile(r"[/\\]")
 
 
@@ -83,7 +85,7 @@ def fault_of_id(name: str) -> str:
 
 def grade_of(value: object, lowest: int = 0) -> int | None:
     """Return a grade, None where the value is none: not a whole number, too low, or beyond any scale."""
-    text = value.strip() if isinstance(value, str) else value
+    text = _DECIMAL.sub("", value.strip()) if isinstance(value, str) else value
     if isinstance(text, bool) or (isinstance(text, float) and not text.is_integer()):
         return None
     try:
@@ -143,8 +145,9 @@ class Gathered:
         return False
 
     def document(self, row: int, document: Chunk, *, file: Path | None = None) -> None:
-        """Take a document in, unless its id is taken or would be read as lines of a file."""
-        fault = "its id is taken: the first counts" if document.id in self.documents else fault_of_id(document.id)
+        """Take a document in, unless its id is taken."""
+        fault = "its id is taken: the first counts" if document.id in self.documents else ""
+        fault = fault or ("" if document.id else "it has no id")
         if fault:
             self.problem(row, f"document '{document.id}': {fault}", file=file)
         else:

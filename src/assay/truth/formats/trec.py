@@ -1,29 +1,36 @@
 """TREC's qrels (`query 0 target grade`) with topics beside them, and runs (`query Q0 target rank score name`).
 
 Topics are `query<TAB>text`, in `NAME.topics.tsv` beside `NAME.qrels`, or `topics.tsv` or `queries.tsv` in its folder.
-A run is ordered by score as trec_eval orders it; equal scores keep the order of the ranks, where trec_eval takes the
-names of documents backwards: a system that breaks its ties on purpose is believed.
+As in trec_eval, a run is ordered by score, equal scores by the names of documents backwards, whatever its ranks say,
+and a grade below 0 is 0. Without a corpus a target is the id of a document, whatever stands in it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from math import isnan
+from operator import itemgetter
 from pathlib import Path
+from typing import cast
 
-from assay.errors import InputError
+from assay.errors import InputError, counted
 from assay.io import files, rows
 from assay.io.rows import plain
 from assay.measure.line_spans import Span
 from assay.truth.formats import shared
 from assay.truth.formats.shared import Gathered, Glimpse, fault_of_target, grade_of, place_of
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.values import Judgment, Problem, Query
+from assay.values import Chunk, Judgment, Problem, Query
 
 _SPACE = re.compile(r"\s")
-_QRELS = re.compile(r"\s*\S+\s+\S+\s+\S+\s+-?\d+\s*(\n|$)")
+_SPARE = 4
+"""How many times the wanted answers of a query are held before the worst are dropped."""
+_Order = tuple[float, str, int, int]
+"""Score, target, rank and row, the last two negative, so that the greatest is the best."""
+_QRELS = re.compile(r"\s*\S+\s+\S+\s+\S+\s+-?\d+(\.0*)?\s*(\n|$)")
 _RUN = re.compile(r"\s*\S+\s+\S+\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+\s*(\n|$)")
 
 
@@ -37,36 +44,41 @@ def is_run(head: str) -> bool:
     return _RUN.match(head) is not None
 
 
-def read(path: Path) -> TruthFile:
-    """Read qrels, and the topics beside them."""
+def read(path: Path, *, of_documents: bool = False) -> TruthFile:
+    """Read qrels, and the topics beside them; `of_documents` where there is no corpus but what is judged."""
     found = Gathered(path)
     topics = _topics_of(path)
     if topics:
         _read_topics(found, topics)
-    bare = _read_pairs(found)
+    bare = _read_pairs(found, (lambda _: "") if of_documents else cache(fault_of_target))
     _tell(found, bare, topics)
-    return found.reading()
+    reading = found.reading()
+    ids = dict.fromkeys(each.target for each in found.judgments) if of_documents else ()
+    return replace(reading, truth=replace(reading.truth, documents=tuple(Chunk(each, "", path=each) for each in ids)))
 
 
-def _read_pairs(found: Gathered) -> dict[str, int]:
+def _read_pairs(found: Gathered, fault_in: Callable[[str], str]) -> dict[str, int]:
     """Take the judgments in and return the queries that no topic tells of, with their rows."""
     pairs: set[tuple[str, str]] = set()
-    fault_in = cache(fault_of_target)
     bare: dict[str, int] = {}
+    below = 0
     for row, (query, _, target, grade) in _fields(found.path, found.problems, 4):
-        value = grade_of(grade)
+        value = grade_of(grade, lowest=-1000)
         if value is None:
-            found.problem(row, f"grade '{grade}', wanted a whole number from 0")
+            found.problem(row, f"grade '{grade}', wanted a whole number")
         elif fault := fault_in(target):
             found.problem(row, fault)
         elif (query, target) in pairs:
             found.problem(row, f"'{target}' is judged twice for query '{query}': the first counts")
         else:
             pairs.add((query, target))
-            found.judgment(row, Judgment(query, target, value))
+            below += value < 0
+            found.judgment(row, Judgment(query, target, max(value, 0)))
             if query not in found.queries:
                 found.queries[query] = Query(query, query)
                 bare[query] = row
+    if below:
+        found.problem(1, f"{counted(below, 'grade')} below 0 count as 0, as in trec_eval")
     return bare
 
 
@@ -94,33 +106,47 @@ def write(truth: Truth, path: Path) -> None:
     shared.write_about(truth, path)
 
 
-def read_run(path: Path, problems: list[Problem]) -> dict[str, list[Span]]:
-    """Return the ranked answers of each query; rows that cannot be used become problems."""
-    ranked = _ranked(path, problems)
-    if not ranked:
-        said = f": {problems[0]}" if problems else ""
-        raise InputError(f"{path} holds no run, wanted rows of 'query Q0 target rank score name'{said}")
-    return ranked
+def read_run(
+    path: Path, problems: list[Problem], depth: int, *, of_documents: bool = False, by_rank: bool = False
+) -> dict[str, list[Span]]:
+    """Return the best answers of each query, `depth` at most; rows that cannot be used become problems.
 
-
-def _ranked(path: Path, problems: list[Problem]) -> dict[str, list[Span]]:
-    orders: dict[str, list[tuple[float, int, int]]] = {}
-    spans: list[Span] = []
-    read = cache(place_of)
+    `of_documents` where targets are ids; `by_rank` orders equal scores by the ranks of the file.
+    """
+    held: dict[str, dict[str, _Order]] = {}
+    place_in: Callable[[str], Span | str] = Span if of_documents else cache(place_of)
     for row, (query, _, target, rank, score, _) in _fields(path, problems, 6):
-        place = read(target)
         try:
-            order = (-float(score), int(rank), len(spans))
+            order = (float(score), target, -int(rank), -row)
         except ValueError:
-            place = f"rank '{rank}' or score '{score}' is not a number"
-        else:
-            place = "the score is not a number" if isnan(order[0]) else place
+            problems.append(Problem(rows.place(path, row), f"rank '{rank}' or score '{score}' is not a number"))
+            continue
+        place = "the score is not a number" if isnan(order[0]) else place_in(target)
+        known = held.setdefault(query, {})
         if isinstance(place, str):
             problems.append(Problem(rows.place(path, row), place))
+        elif target in known:
+            known[target] = max(known[target], order)
+            problems.append(Problem(rows.place(path, row), f"'{target}' is ranked twice: its better score counts"))
         else:
-            spans.append(place)
-            orders.setdefault(query, []).append(order)
-    return {query: [spans[at] for *_, at in sorted(ranked)] for query, ranked in orders.items()}
+            known[target] = order
+            if len(known) > _SPARE * depth:
+                held[query] = _best(known, depth, by_rank=by_rank)
+    best = {query: _best(known, depth, by_rank=by_rank) for query, known in held.items() if known}
+    if not best:
+        said = f": {problems[0]}" if problems else ""
+        raise InputError(f"{path} holds no run, wanted rows of 'query Q0 target rank score name'{said}")
+    otherwise = sum([*of] != [*_best(of, depth, by_rank=not by_rank)] for of in best.values())
+    if otherwise and not by_rank:
+        how = "by id backwards as in trec_eval; the option ties = 'rank' keeps the order of their ranks"
+        problems.insert(0, Problem(path.name, f"equal scores of {counted(otherwise, 'query')} are ordered {how}"))
+    return {query: [cast(Span, place_in(target)) for target in of] for query, of in best.items()}
+
+
+def _best(known: Mapping[str, _Order], depth: int, *, by_rank: bool) -> dict[str, _Order]:
+    """Return the best targets, in their order."""
+    key = itemgetter(0, 2, 3) if by_rank else itemgetter(0, 1)
+    return {target: known[target] for target in sorted(known, key=lambda each: key(known[each]), reverse=True)[:depth]}
 
 
 def _fields(path: Path, problems: list[Problem], count: int) -> Iterator[tuple[int, list[str]]]:
