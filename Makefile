@@ -4,7 +4,7 @@ PYTHON ?= python3
 USER_PYTHON ?= /usr/bin/python3
 BIN := $(VENV)/bin
 DEMO := $(BIN)/assay search --limit 3
-MODELS := $(addprefix tests/encode/test_,architectures.py hf.py) tests/train/test_encoder.py tests/rank/causal
+MODELS := $(addprefix tests/encode/test_,architectures.py hf.py) tests/train/test_encoder.py tests/rank/neural
 
 # Bytecode is written when something is installed: where Python is told to write none, each start would compile anew.
 ifneq ($(shell command -v uv),)

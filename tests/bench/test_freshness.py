@@ -34,8 +34,8 @@ def test_a_system_that_reads_the_files_sees_every_change_at_once(freshness):
 
 def test_a_system_that_answers_of_old_files_is_stale_until_the_limit(freshness):
     """Its answers name every file that there was at the beginning."""
-    places = "; ".join(f"print({f'src/{name}.py:1'!r})" for name in ("renamed", "deleted", "branch", "kept"))
-    ran, figures = freshness(f'old=cmd:{PYTHON} -c "{places}"', limit="0.1")
+    places = " ".join(f"src/{name}.py:1" for name in ("renamed", "deleted", "branch", "kept"))
+    ran, figures = freshness(f"old=cmd:printf %s\\\\n {places}", limit="0.1")
     assert ran.status == 1
     assert {name for name, each in figures.items() if each["stale"]} == {"rename", "delete", "branch switched back"}
     assert figures["new file"]["seconds"] is None

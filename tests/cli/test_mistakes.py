@@ -37,7 +37,7 @@ def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.Monke
         ("search x -k 0", "assay: --limit: expected 1 to 1,000, not 0"),
         ("search x --format xml", "assay: --format: unknown value 'xml'; known: text, json"),
         ("search mail nowhere", "assay: no such folder: 'nowhere' (a question of several words goes in quotes)"),
-        ("search mail README.md web", "assay: files and folders cannot be searched together: README.md, web"),
+        ("search mail README.md web", "assay: files and folders cannot be searched together: README.md; name folders"),
         ("search mail README.md --file x", "assay: a PATH is a file: leave --file and --roots out"),
         ("search mail -fil:x", "assay: No such option '-f'"),
         ("search mail ''", "assay: a PATH is empty: name a folder, or . for the current one"),

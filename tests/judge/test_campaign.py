@@ -94,6 +94,16 @@ def test_verdicts_of_another_judge_are_never_mixed_in_and_one_campaign_writes_at
         run(out, settings=CampaignSettings("agents", ("actor",), max_tries=9))
 
 
+def test_a_record_that_nobody_can_have_written_ends_the_run_with_its_line(out: Path):
+    run(out, pairs=PAIRS[:2])
+    lines = out.read_text().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if '"kind": "verdict"' in line)
+    for there, instead in (('"grade": ', '"grade": 7, "was": '), ('"kind": "verdict"', '"kind": "verdict2"')):
+        out.write_text("".join([*lines[:at], lines[at].replace(there, instead), *lines[at + 1 :]]))
+        with pytest.raises(StorageError, match=f"{out.name}:{at + 1}: no record"):
+            run(out, pairs=PAIRS[:2])
+
+
 class Faulty(Actor):
     """Fails for what a test says, once it has answered some."""
 

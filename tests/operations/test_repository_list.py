@@ -39,6 +39,11 @@ https://x:${TOKEN}@example.org/d.git
     assert [each.line for each in found] == [2, 3, 5, 6]
 
 
+def test_a_link_that_leads_to_itself_is_a_folder_that_is_not_there(tmp_path: Path):
+    (tmp_path / "loop").symlink_to("loop")
+    assert [each.place for each in listed(tmp_path, "loop\n")] == [str(tmp_path / "loop")]
+
+
 UNUSABLE = {
     "https://h/a brnach=x evry=3": "unknown option 'brnach'",
     "https://h/a branch=--x": "'--x' is not the name of a branch",

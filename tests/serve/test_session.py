@@ -305,6 +305,22 @@ def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(
     assert said == []
 
 
+def test_while_another_process_writes_for_long_answers_say_so_and_the_writer_tries_again_soon(project: Path):
+    made = writer(project, [])
+    made.look(Event())
+    reader = Session({project: Settings()}, waits=replace(PATIENT, refresh_s=0.0), kept=True).place().reader
+    until(lambda: not reader.view().stale, "it answers of now")
+    with alone(location_of(project, Settings()) / LOCK):
+        (project / "mail" / "new.py").write_text("def later():\n    pass\n")
+        report = made.roots[0].look()
+        assert report.busy
+        assert made.roots[0].is_due
+        until(lambda: reader.view().stale, "it says that it is old")
+    assert not made.roots[0].look().busy
+    until(lambda: not reader.view().stale, "it answers of now")
+    assert reader.view().report.files == 5
+
+
 def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, tmp_path: Path):
     said: list[str] = []
     made = writer(project, said)

@@ -155,7 +155,8 @@ def token(given: TokenOptions) -> None:
     """Make a token with which the person NAME can use a server.
 
     Prints the token, which is stored nowhere. FILE gets a line with the name and the SHA-256 of the token; without
-    --tokens that line is printed on standard error. To take the token back, remove the line, and reload the server.
+    --tokens that line is printed on standard error. To take the token back, remove the line, and
+    start the server again, or reload it where it has --workers.
     """
     from assay.serve.http.access import add_token, line_of, new_token
 

@@ -13,7 +13,7 @@ from assay.io.flow import go_on
 from assay.io.rows import on_disk, sample
 from assay.judge.pairs import Pair
 from assay.llm.prompts import PromptFile, fill, load_prompt
-from assay.llm.recorded import REPLY, RecordedChat, is_paid, spend_of
+from assay.llm.recorded import FAILED, REPLY, RecordedChat, is_paid, spend_of
 from assay.llm.yes_no import PAIR, VERSION, log_odds_of, pair_prompt
 from assay.protocols import Chat
 from assay.runs.record import Journal, Record, Steps, hash_of, read_lines
@@ -59,7 +59,7 @@ def past(file: Path) -> Past:
         found.lines = number
         try:
             _add(found, number, record)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise StorageError(f"{file}:{number}: no record ({error!r}); take the line out to go on") from error
     return found
 
@@ -70,8 +70,12 @@ def _add(found: Past, number: int, record: dict[str, Any]) -> None:
         found.calls += 1
         found.cost += took.usd
         found.tokens += took.tokens
+    if record["kind"] not in {*STEPS, FAILED, "verdict"}:
+        raise ValueError(f"kind {record['kind']!r}")
     if record["kind"] == "verdict":
         digest = record["pair"]
+        if record["grade"] not in {None, 0, 1}:
+            raise ValueError(f"grade {record['grade']!r}")
         found.undecided.pop(digest, None)
         if record["grade"] is None:
             found.undecided[digest] = number if record["problem"] == "split" else 0

@@ -199,5 +199,8 @@ def roots_and_globs(paths: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     places = list(map(root_and_file, paths))
     roots, files = list(dict.fromkeys(root for root, _ in places)), [file for _, file in places if file]
     if files and (len(roots) > 1 or len(files) < len(places)):
-        raise InputError(f"files and folders cannot be searched together: {some_of(paths)}; name files of one folder")
+        named = some_of([path for path, (_, file) in zip(paths, places, strict=True) if file])
+        raise InputError(
+            f"files and folders cannot be searched together: {named}; name folders, or files of one folder"
+        )
     return roots, tuple(f"./{escape(file)}" for file in files)

@@ -160,7 +160,8 @@ def _fill_variables(url: str) -> str:
 def _folder(place: str, base: Path) -> Path:
     """Return the folder of a line, relative to that of the list, as far as it is there."""
     try:
-        return (base / Path(place).expanduser()).resolve()
+        folder = base / Path(place).expanduser()
+        return folder.resolve() if not folder.is_symlink() or folder.exists() else folder.absolute()
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"'{place}' is not a folder: {error}") from error
 

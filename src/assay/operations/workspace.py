@@ -300,7 +300,8 @@ def summary(report: IndexReport) -> str:
     changed = f" ({', '.join(done)})" if done else ""
     described = f", {report.described:,} described" if report.described else ""
     held = f"{counted(report.files, 'file')}, {counted(report.chunks, 'chunk')}{described}"
-    return f"{held}{changed} in {report.seconds:.2f} s"
+    left_out = f", {len(report.skipped):,} left out" if report.skipped else ""
+    return f"{held}{left_out}{changed} in {report.seconds:.2f} s"
 
 
 def open_workspace(  # noqa: PLR0913  how it is brought up to date

@@ -23,8 +23,13 @@ from assay.report.plain_text import interval_text, value_text
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"} | {0x7F: 0x2421}
-"""Control characters are shown, as Unicode has pictures of them."""
+_TURNING = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROLS = {
+    **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r"},
+    **{code: f"U+{code:04X}" for code in _TURNING},
+    0x7F: "\N{SYMBOL FOR DELETE}",
+}
+"""Control characters are shown, as Unicode has pictures of them; those that turn a text by their codes."""
 
 
 def write_page(report: Report, path: Path) -> None:

@@ -165,6 +165,10 @@ class FolderIndex:
         seconds = time.perf_counter() - started
         return replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy, seconds=seconds)
 
+    def is_being_written(self) -> bool:
+        """Say whether a process of this machine writes to it now."""
+        return self.folder.is_being_written()
+
     def describe(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
         """Index the files again whose units have other descriptions now; return what the index holds then.
 

@@ -6,6 +6,7 @@ done by a writer's thread or by another process, for which it waits a little, in
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import wait
@@ -85,6 +86,8 @@ class RootReader:
         self.upkeep = Upkeep(f"index {root.name}", self._update, waits.pace(kept=kept, most_s=waits.fresh_s))
         self._verified = set[str]()
         self._progress = (0, 0)
+        self._written_since = math.inf
+        """Since when a kept index is seen to be written to."""
 
     @cached_property
     def history(self) -> History:
@@ -126,11 +129,14 @@ class RootReader:
         """Return the index, up to date where that is quick; raise `StillIndexing` where there is none yet."""
         held = self.open_last()
         run = self.upkeep.ask(at_once=held is None)
-        if run is None:
-            assert held is not None
-            return self.last_view or held
         try:
-            return run.result(self._waits.first_s if held is None else self.upkeep.left_s(self._waits.refresh_s))
+            if run is None:
+                assert held is not None
+                view = self.last_view or held
+            else:
+                view = run.result(self._waits.first_s if held is None else self.upkeep.left_s(self._waits.refresh_s))
+            is_behind = time.monotonic() > self._written_since + self._waits.refresh_s
+            return replace(view, stale=True) if is_behind else view
         except TimeoutError:
             if held is not None:
                 return replace(held, stale=True)
@@ -166,6 +172,10 @@ class RootReader:
     def _refreshed(self, held: WorkspaceView) -> WorkspaceView:
         if self._reads.index.refresh:
             verify_once(held.workspace.index, self._verified)
+        elif not held.workspace.index.is_being_written():
+            self._written_since = math.inf
+        else:
+            self._written_since = min(self._written_since, time.monotonic())
         workspace, report = held.workspace.refresh(self._count)
         report = replace(report, rebuilt_because=report.rebuilt_because or held.report.rebuilt_because)
         return replace(held, report=report) if workspace is held.workspace else self._view_of(workspace, report)

@@ -24,6 +24,10 @@ from assay.search.folder_index import IndexReport
 
 T = TypeVar("T")
 _TICK_S = 0.1
+_PATIENCE_S = 0.5
+"""How long a look waits for another process that writes the same index."""
+_STUCK_S = 15.0
+"""After so long another process is waited for until it ends, or, where it keeps the index, is taken to hang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,15 @@ class WrittenRoot(Upkeep[IndexReport]):
         self.root, self._open, self._replaces = root, open_index, replaces
         self._index: AnyIndex | None = None
         self._verified = set[str]()
+        self._busy_since = math.inf
+
+    def look(self) -> IndexReport:
+        """Look at it; where another process writes it for longer than a moment, that is tried again soon."""
+        report = super().look()
+        if report.busy:
+            self.due = self.soonest = time.monotonic() + self.pace.least_s
+        self._busy_since = min(self._busy_since, self._began) if report.busy else math.inf
+        return report
 
     def _refresh(self) -> IndexReport:
         """List the files, and write what changed."""
@@ -181,7 +194,8 @@ class WrittenRoot(Upkeep[IndexReport]):
             self._verified.clear()
             self._index = self._open()
         verify_once(self._index, self._verified)
-        return self._index.refresh(replaces=self._replaces)
+        is_stuck = self._began > self._busy_since + _STUCK_S
+        return self._index.refresh(patience_s=None if is_stuck else _PATIENCE_S, replaces=self._replaces)
 
 
 Trigger = Callable[[Sequence[WrittenRoot], Stop], object]

@@ -202,6 +202,10 @@ class IndexFolder:
         """Say whether a process keeps this index up to date."""
         return is_held(self.location / KEPT)
 
+    def is_being_written(self) -> bool:
+        """Say whether a process of this machine writes to it now."""
+        return is_held(self.location / LOCK)
+
     def new_path(self) -> Path:
         """Return a path for a new segment, which counts once `commit` names it."""
         return self.location / f"{uuid.uuid4().hex}.segment"

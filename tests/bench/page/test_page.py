@@ -157,6 +157,8 @@ def test_strangers_write_text_and_nothing_else(page, reader, hostile):
     assert hostile in "".join(reader.words)
     assert "\x1b" not in page
     assert "␛[31m" in page
+    assert "U+202Eevil" in page
+    assert "\u202e" not in page
     odd = words("<b>'\"").parts[0]
     shown = web_page(Report("<i>", "", (), (Section("a", "", (Paragraph((odd, replace(odd, text="long " * 200))),)),)))
     assert "<title>&lt;i&gt;</title>" in shown

@@ -23,7 +23,8 @@ def write_encoder(folder: Path) -> None:
     letters = [letter for letter in LETTERS if letter not in WORDS]
     vocabulary = [*WORDS, *letters, *(f"##{letter}" for letter in LETTERS)]
     (folder / "vocab.txt").write_text("\n".join(vocabulary))
-    transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    words = "vocab" if int(transformers.__version__.partition(".")[0]) >= 5 else "vocab_file"
+    transformers.BertTokenizerFast(**{words: str(folder / "vocab.txt")}).save_pretrained(folder)
     config = transformers.BertConfig(
         vocab_size=len(vocabulary),
         hidden_size=32,
