@@ -75,6 +75,22 @@ def test_what_is_exported_comes_back_as_it_was_is_measured_and_is_described(assa
     assert {query.tags["split"] for query in read(tmp_path / "beir").truth.queries} == {"train", "valid", "test"}
 
 
+def test_parquet_is_loaded_by_the_hub_s_library_and_measured(assay, records: Path, tmp_path: Path):
+    pytest.importorskip("pyarrow", reason="the bench extra is not installed")
+    datasets = pytest.importorskip("datasets", reason="the train extra is not installed")
+    ran = assay("judge", "export", records, "--to", "made", "--format", "parquet")
+    assert ran.status == 0, ran.err
+    assert "Of the codes that answer a query, 100.0% answer two or more." in ran.out
+    labels = datasets.load_dataset(str(tmp_path / "made"), cache_dir=str(tmp_path / "cache"))
+    assert {split: len(rows) for split, rows in labels.items()} == {"train": 47, "validation": 6, "test": 6}
+    assert {*labels["test"][0]} == {"query-id", "corpus-id", "score"}
+    corpus = datasets.load_dataset(str(tmp_path / "made"), "corpus", cache_dir=str(tmp_path / "cache"))["corpus"]
+    assert {each["_id"]: each["text"] for each in corpus} == CODES
+    found = read(tmp_path / "made")
+    assert (len(found.truth.queries), len(found.truth.documents), found.problems) == (20, 3, ())
+    assert assay("bench", "made", "--system", "bm25", "--out", "results").status == 0
+
+
 def test_codes_called_by_their_lines_are_documents_all_the_same(assay, records: Path, tmp_path: Path):
     renamed = records.read_text().replace('"sort/it"', '"a.py:1-2"').replace('"code_id": "3"', '"code_id": "a.py#1-2"')
     records.write_text(renamed)

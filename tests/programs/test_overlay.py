@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from assay.cage.open_cage import open_sandbox
+from assay.errors import MissingExtra
 from assay.programs.modules.install import Bounds, InstallRefused, Uv, bounded, environment, is_whole, overlay
 from assay.programs.verdict import job_of, outcome_of
 from assay.values import Call, Program, Task
@@ -23,6 +24,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from wheels import sdist, wheel
 
 from waiting import until
+
+
+def test_without_uv_the_extra_is_named_that_brings_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setitem(sys.modules, "uv", None)
+    with pytest.raises(MissingExtra, match=r"--install needs uv: .*install"):
+        Uv()
 
 
 @pytest.fixture

@@ -77,6 +77,9 @@ def export(request: ExportRequest) -> None:
     """Write the verdicts in RECORDS as a benchmark: labels, splits 8:1:1 by query, statistics.
 
     all.jsonl and one file for each split are ground truth, which assay truth convert writes in the formats of others.
+    With --format parquet they are corpus.parquet, queries.parquet and a file of labels for each split instead, in the
+    layout of CoIR (extra bench).
+
     pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md hold the figures.
     README.md is a dataset card that the Hugging Face hub reads.
 

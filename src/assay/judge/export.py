@@ -12,6 +12,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.io import files
+from assay.io.rows import parquet
 from assay.judge.accounts import accounts
 from assay.judge.candidates import codes_of
 from assay.judge.records import verdicts
@@ -95,6 +96,9 @@ def statistics(made: Benchmark, records: Iterable[Mapping[str, Any]]) -> dict[st
         "shared_codes": len(_right(made, "train") & _right(made, "test")),
         "matches_a_query": _spread(answers[query.id] for query in made.queries),
         "queries_a_code": _spread(asked.values()),
+        "codes_of_several_queries": round(sum(count > 1 for count in asked.values()) / len(asked), 4)
+        if asked
+        else None,
         "judges": sorted({each.judge for each in made.judgments}),
     }
 
@@ -138,28 +142,39 @@ def table(figures: Mapping[str, Any]) -> str:
         for name, each in figures["splits"].items()
     ]
     spread = ", ".join(f"{often:,} with {count}" for count, often in figures["matches_a_query"].items())
+    shared = figures["codes_of_several_queries"]
     rows += [
         "",
         f"Labelled by {', '.join(figures['judges'])}; undecided pairs, left out: {figures['undecided']:,}.",
         f"Queries by matching codes: {spread}.",
+        f"Of the codes that answer a query, {0 if shared is None else shared:.1%} answer two or more.",
         f"Codes that are right in train and in test: {figures['shared_codes']:,}.",
     ]
     return "\n".join(rows) + "\n"
 
 
+PAIRS: Mapping[str, Mapping[str, str]] = {"pairs": {"pairs": "pairs.jsonl"}}
 _CARD = (
     "Queries of code search with code snippets that were judged one by one: {pairs} pairs of {queries} queries, among "
     "{codes} code snippets. `pairs.jsonl` holds each label (1 if the code answers the query, else 0) with both texts, "
-    "who judged, why, and the split; `statistics.json` the figures. The other files are ground truth with its code, as "
-    "`assay bench` reads it. Labels are those of the judges named below, not of people, unless a judge is a person; "
+    "who judged, why, and the split; `statistics.json` the figures. The other files are ground truth with its code, "
+    "which `assay bench` reads. Labels are those of the judges named below, not of people, unless a judge is a person; "
     "code comes from where the queries were asked, under the licenses of its sources."
 )
+_HUB_NAMES = {"valid": "validation"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def dataset_card(name: str, figures: Mapping[str, Any], *, license_id: str = "", languages: Sequence[str] = ()) -> str:
-    """Return the card of a benchmark, with a license as SPDX names it."""
-    head = "\n".join(_head(name, figures, license_id, languages))
+def dataset_card(
+    name: str,
+    figures: Mapping[str, Any],
+    *,
+    license_id: str = "",
+    languages: Sequence[str] = (),
+    configs: Mapping[str, Mapping[str, str]] = PAIRS,
+) -> str:
+    """Return the card of a benchmark, with a license as SPDX names it; its `configs` name splits and their files."""
+    head = "\n".join([*_head(name, figures, license_id, languages), *_configs(configs)])
     text = _CARD.format(**{key: f"{figures[key]:,}" for key in ("pairs", "queries", "codes")})
     return f"---\n{head}\n---\n\n# {name}\n\n{text}\n\n{table(figures)}"
 
@@ -176,7 +191,16 @@ def _head(name: str, figures: Mapping[str, Any], license_id: str, languages: Seq
         "annotations_creators": ["machine-generated"],
     }
     yield from (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
-    yield "configs:\n- config_name: pairs\n  default: true\n  data_files:\n  - split: pairs\n    path: pairs.jsonl"
+
+
+def _configs(configs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield what the hub loads, the first by default."""
+    yield "configs:"
+    for number, (name, parts) in enumerate(configs.items()):
+        yield f"- config_name: {name}"
+        yield from ["  default: true"] * (number == 0)
+        yield "  data_files:"
+        yield from (f"  - split: {split}\n    path: {file}" for split, file in parts.items())
 
 
 def write_benchmark(request: ExportRequest, say: Say) -> str:
@@ -191,9 +215,13 @@ def write_benchmark(request: ExportRequest, say: Say) -> str:
     figures = statistics(whole, verdicts(request.records))
     name = request.folder.resolve().name
     languages = tuple(sorted({code.language or "python" for code in whole.codes}))
-    card = dataset_card(name, figures, license_id=request.license, languages=languages)
     with files.replacing_folder(request.folder) as beside:
-        _write(_as_documents(whole), beside, name)
+        configs = _write_parquet(whole, beside) if request.form == "parquet" else {}
+        if not configs:
+            _write(_as_documents(whole), beside, name)
+        card = dataset_card(
+            name, figures, license_id=request.license, languages=languages, configs={**configs, **PAIRS}
+        )
         _write_pairs(whole, beside)
         files.write_json(beside / "statistics.json", figures)
         files.write(beside / "README.md", card)
@@ -207,6 +235,31 @@ def _write(whole: Benchmark, folder: Path, name: str) -> None:
         if part.queries:
             truth = Truth(f"{name}-{split}", part.queries, part.judgments, part.codes)
             write(truth, folder / f"{split}.jsonl", "jsonl")
+
+
+def _write_parquet(whole: Benchmark, folder: Path) -> dict[str, dict[str, str]]:
+    """Write a folder as CoIR lays it out, and return what the hub is to load of it."""
+
+    def written(name: str, records: Iterable[Mapping[str, Any]]) -> str:
+        file = folder / f"{name}.parquet"
+        parquet(file).write(file, list(records))
+        return file.name
+
+    splits = {
+        _HUB_NAMES.get(split, split): written(
+            split,
+            ({"query-id": each.query_id, "corpus-id": each.target, "score": each.grade} for each in part.judgments),
+        )
+        for split in SPLITS
+        if (part := whole.part(split)).judgments
+    }
+    corpus = ({"_id": code.id, "text": code.text, "language": code.language or "python"} for code in whole.codes)
+    queries = ({"_id": query.id, "text": query.text, "split": query.tags["split"]} for query in whole.queries)
+    return {
+        "default": splits,
+        "corpus": {"corpus": written("corpus", corpus)},
+        "queries": {"queries": written("queries", queries)},
+    }
 
 
 def _as_documents(whole: Benchmark) -> Benchmark:

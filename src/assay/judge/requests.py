@@ -100,6 +100,7 @@ class ExportRequest(Request):
     license: str = option(
         "--license ID", "The license of the data, as SPDX names it, for its card.  [default: unknown]"
     )
+    form: str = form("jsonl", "parquet")
     verbose: bool = verbose("Show the traceback of an error.")
 
 

@@ -205,11 +205,13 @@ def _open_cages(
     from assay.cage.open_cage import open_sandbox
     from assay.judge.written_tests import Installs
     from assay.programs.modules.imports import importable, known
-    from assay.programs.modules.install import overlay
+    from assay.programs.modules.install import Uv, overlay
     from assay.runs.local import SharedRunner
     from assay.runs.record import digest
 
     limits = Limits() if options.timeout is None else Limits().with_cpu(options.timeout)
+    if options.install:
+        Uv()  # where there is none, that is said before anything is paid for
     with open_sandbox(options.sandbox, limits, 1) as first:
         name, guarantees = first.name, first.guarantees
         found = importable(first)

@@ -246,7 +246,7 @@ def stored_settings(file: Path) -> dict[str, Any] | None:
 def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return which settings differ from those before, as JSON has them."""
     old, new = (json.loads(json.dumps(each)) for each in (before, now))
-    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    return sorted(name for name in new if old.get(name) != new[name])
 
 
 def refuse(file: Path, what: str, names: Iterable[str], *, option: str = "--out") -> None:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
-from assay.errors import AssayError, InputError
+from assay.errors import AssayError, InputError, MissingExtra
 from assay.io.files import alone, write
 from assay.io.processes import ProcessLimits, end_with, run_bounded
 from assay.programs.modules.imports import Known, Needs, forkable, importable, known, needs, plain
@@ -102,7 +102,7 @@ def _uv() -> list[str]:
         return [path]
     if importlib.util.find_spec("uv"):
         return [sys.executable, "-P", "-m", "uv"]
-    raise InputError("--install needs uv: pip install uv")
+    raise MissingExtra("--install", "uv", "install")
 
 
 def bounded(command: Sequence[str], bounds: Bounds, target: Path | None = None, stdin: str = "") -> str:
