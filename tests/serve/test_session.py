@@ -318,7 +318,7 @@ def test_while_another_process_writes_for_long_answers_say_so_and_the_writer_tri
         until(lambda: reader.view().stale, "it says that it is old")
     assert not made.roots[0].look().busy
     until(lambda: not reader.view().stale, "it answers of now")
-    assert reader.view().report.files == 5
+    until(lambda: reader.view().report.files == 5, "it has the new file")
 
 
 def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, tmp_path: Path):

@@ -155,7 +155,7 @@ class Gates:
     def check(self, cells: Sequence[tuple[str, str]], k: int) -> None:
         """Refuse a baseline that has nothing to do with these sets and systems, before they are measured."""
         if self.baseline is not None:
-            check_depth(self.baseline, k)
+            _check_depth(self.baseline, k)
             if not {(cell.set, cell.system) for cell in self.baseline.cells} & {*cells}:
                 raise _incomparable(self.baseline, _names(cells))
 
@@ -262,7 +262,7 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def check_depth(baseline: Results, k: int) -> None:
+def _check_depth(baseline: Results, k: int) -> None:
     """Refuse a baseline that was measured to another depth."""
     if k != baseline.manifest.k:
         raise InputError(
@@ -273,7 +273,7 @@ def check_depth(baseline: Results, k: int) -> None:
 def changes(results: Results, baseline: Results) -> list[GateChange]:
     """Return how each cell compares with the baseline's of the same names, by the measure that decides."""
     about = results.manifest
-    check_depth(baseline, about.k)
+    _check_depth(baseline, about.k)
     measure, seed = deciding(about.measures), about.seed
     earlier = {(cell.set, cell.system): cell for cell in baseline.cells}
     pairs = []

@@ -93,8 +93,8 @@ def _of_kinds(truth: Truth, kinds: Mapping[str, range]) -> Truth:
     rows = {str(row): kind for kind, of in kinds.items() for row in of}
     if unknown := sorted(rows.keys() - {query.id for query in truth.queries}, key=int):
         raise InputError(f"'{truth.name}' has no row {unknown[0]}, which kinds.{rows[unknown[0]]} of its set names")
-    told = (replace(q, tags={**q.tags, "kind": rows.get(q.id, "standard")}) for q in truth.queries)
-    return replace(truth, queries=tuple(told))
+    queries = (replace(q, tags={**q.tags, "kind": rows.get(q.id, "standard")}) for q in truth.queries)
+    return replace(truth, queries=tuple(queries))
 
 
 def _check_state(truth: Truth, spec: SetSpec) -> None:
@@ -142,7 +142,7 @@ def _without_corpus(spec: SetSpec, say: Say) -> TruthFile | None:
     reading = trec.read(spec.truth, of_documents=True)
     if reading.truth.repository or not reading.truth.queries:
         return None
-    say(f"{spec.name}: there is no corpus, so that targets are ids of documents, whatever stands in them")
+    say(f"{spec.name}: no corpus was given: targets are ids of documents and compared as they are")
     return reading
 
 

@@ -119,7 +119,7 @@ def _of_documents(truth: Truth, cache: Path) -> SystemCorpus:
 
 
 def _write(documents: tuple[Chunk, ...], folder: Path) -> None:
-    for document in filter(lambda each: each.text, documents):
+    for document in filter(lambda each: each.text, documents):  # those of qrels alone have none
         (folder / document.path).write_text(document.text, "utf-8", errors="backslashreplace")
 
 

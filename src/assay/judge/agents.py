@@ -263,7 +263,7 @@ def without_answer(error: ChatError) -> Verdict:
 
 
 def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
-    """Return what some steps took: the same for steps made now and for those read from records."""
+    """Return what some steps took, made now or read from records; questions without an answer are of this run alone."""
     replies = [step for step in steps if step["kind"] == REPLY]
     paid = [step for step in steps if "cost" in step]
     costs = [step["cost"] for step in paid]

@@ -96,9 +96,7 @@ def statistics(made: Benchmark, records: Iterable[Mapping[str, Any]]) -> dict[st
         "shared_codes": len(_right(made, "train") & _right(made, "test")),
         "matches_a_query": _spread(answers[query.id] for query in made.queries),
         "queries_a_code": _spread(asked.values()),
-        "codes_of_several_queries": round(sum(count > 1 for count in asked.values()) / len(asked), 4)
-        if asked
-        else None,
+        "codes_of_several_queries": round(sum(count > 1 for count in asked.values()) / max(len(asked), 1), 4),
         "judges": sorted({each.judge for each in made.judgments}),
     }
 
@@ -142,12 +140,11 @@ def table(figures: Mapping[str, Any]) -> str:
         for name, each in figures["splits"].items()
     ]
     spread = ", ".join(f"{often:,} with {count}" for count, often in figures["matches_a_query"].items())
-    shared = figures["codes_of_several_queries"]
     rows += [
         "",
         f"Labelled by {', '.join(figures['judges'])}; undecided pairs, left out: {figures['undecided']:,}.",
         f"Queries by matching codes: {spread}.",
-        f"Of the codes that answer a query, {0 if shared is None else shared:.1%} answer two or more.",
+        f"Of the codes that answer a query, {figures['codes_of_several_queries']:.1%} answer two or more.",
         f"Codes that are right in train and in test: {figures['shared_codes']:,}.",
     ]
     return "\n".join(rows) + "\n"

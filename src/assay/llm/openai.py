@@ -34,8 +34,8 @@ _FORMAT_WORDS = ("response_format", "json_schema", "json_object", "grammar")
 _FULL_WORDS = ("length", "size", "exceed", "window")
 _FULL = ("longer than the maximum model length", "prompt is too long")  # without the word context
 _UNKNOWN_WORDS = ("unsupported", "not support", "unknown", "unrecognized", "not permitted", "unexpected", "extra")
-_MOST_KEYS = ("max_tokens", "max_completion_tokens")
-_OPTIONAL = (*_MOST_KEYS, "temperature", "seed")
+_LENGTH_KEYS = ("max_tokens", "max_completion_tokens")
+_OPTIONAL = (*_LENGTH_KEYS, "temperature", "seed")
 _FLAGGED = ("moderation", "flagged", "logprob")  # this prompt, or what is asked, not the key
 
 
@@ -274,7 +274,7 @@ class OpenAiChat:
             raise NoAnswer(f"{self.name} {error}", raw=json.dumps(choice)[:_MOST_SHOWN]) from None
 
     def _ask(self, messages: list[dict[str, str]], prompt: Prompt, taken: _Taken, more: More) -> dict[str, Any]:
-        """Return the body of a completion that has a message in it; `taken` and `more` hear of each try."""
+        """Return the body of a completion; `taken` and `more` hear of each try."""
         left_out, question = self._left_out, self._question(messages, prompt)
         most, limit = self._most_of(messages, prompt), self._limit(prompt)
         on_lost = partial(taken.on_lost, more, most, limit)
@@ -302,7 +302,7 @@ class OpenAiChat:
     def _question(self, messages: list[dict[str, str]], prompt: Prompt) -> dict[str, Any]:
         options = self._endpoint.options
         question: dict[str, Any] = {"model": self._endpoint.model, "messages": messages}
-        if lengths := [name for name in (self._endpoint.most_key, *_MOST_KEYS) if name not in self._left_out]:
+        if lengths := [name for name in (self._endpoint.most_key, *_LENGTH_KEYS) if name not in self._left_out]:
             question[lengths[0]] = self._limit(prompt)
         if not math.isnan(options.temperature) and "temperature" not in self._left_out:
             question["temperature"] = options.temperature
@@ -319,7 +319,7 @@ class OpenAiChat:
         return question
 
     def _choice(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the only choice of an answer; one without a message is no answer to this prompt, as of a filter."""
+        """Return the only choice of an answer; one without a message, as of a filter, does not answer."""
         first = body["choices"][0] if body["choices"] else {}
         if isinstance(first, dict) and isinstance(first.get("message"), dict):
             return first

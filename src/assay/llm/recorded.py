@@ -86,8 +86,8 @@ class RecordedChat:
             got = self._chat.reply(prompt)
         except ChatError as error:
             if not isinstance(error, BudgetSpent | Interrupted) or error.tokens_in:  # else nothing was asked
-                failure = {"kind": FAILED, "pair": self._pair, "key": ""}
-                self.failed.append(failure | _failure_record(prompt, self._chat.name, error))
+                failure = _failure_record(prompt, self._chat.name, error)
+                self.failed.append({"kind": FAILED, "pair": self._pair, "key": "", **failure})
                 self._steps.put(self.failed[-1])
             raise
         record = {"kind": REPLY, "pair": self._pair, "key": key, **_record_of(prompt, self._chat.name, got)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -161,7 +162,9 @@ def _folder(place: str, base: Path) -> Path:
     """Return the folder of a line, relative to that of the list, as far as it is there."""
     try:
         folder = base / Path(place).expanduser()
-        return folder.resolve() if not folder.is_symlink() or folder.exists() else folder.absolute()
+        with suppress(RuntimeError):  # a link that leads to itself
+            return folder.resolve()
+        return folder.absolute()
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"'{place}' is not a folder: {error}") from error
 

@@ -172,14 +172,14 @@ class SavedSystem:
         ties = checked("run", options, {"ties": "id"})["ties"]
         if ties not in {"id", "rank"}:
             raise InputError(f"option 'ties' of the run {self._file} is '{ties}'; wanted 'id', as trec_eval, or 'rank'")
-        of = {document.id: document.path for document in corpus.documents}
-        read = partial(answer_runs.read_any, self._file, of_documents=bool(of), by_rank=ties == "rank")
+        paths = {document.id: document.path for document in corpus.documents}
+        read = partial(answer_runs.read_any, self._file, of_documents=bool(paths), by_rank=ties == "rank")
         held, problems = read(_DEPTH)
         more = (f"{len(problems) - _TOLD:,} more rows are no use",) if len(problems) > _TOLD else ()
         self.problems = (*map(str, problems[:_TOLD]), *more)
         if not held:
             raise InputError(f"the run {self._file} holds no answer")
-        return _Saved(held, of, self._file, read)
+        return _Saved(held, paths, self._file, read)
 
 
 class _Saved:

@@ -45,7 +45,7 @@ def is_run(head: str) -> bool:
 
 
 def read(path: Path, *, of_documents: bool = False) -> TruthFile:
-    """Read qrels, and the topics beside them; `of_documents` where there is no corpus but what is judged."""
+    """Read qrels, and the topics beside them; `of_documents` where what is judged is the whole corpus."""
     found = Gathered(path)
     topics = _topics_of(path)
     if topics:
