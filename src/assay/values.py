@@ -370,6 +370,8 @@ class Reply:
     seconds: float = 0.0
     cached: bool = False
     """It was paid for before: the cost is 0, the tokens are those of then."""
+    saved: float = 0.0
+    """What it cost then, in USD; nan is unknown."""
     tokens_cached: int = 0
     """Of those in, what the endpoint says that it had read before, and most sell cheaper."""
     attempts: int = 1

@@ -121,7 +121,7 @@ def test_what_makes_no_sense_is_refused(refuses, tmp_path: Path, monkeypatch: py
         for options, said in (
             ("--judge agents", "agents need a model"),
             ("--config all --votes 3", "--votes is for agents: give them a model with --chat"),
-            ("--screener signals", "--chat and --screener are for agents"),
+            ("--screener signals", "--chat, --screener and --unclear are for agents"),
             ("--judge signals --chat scripted:x", "are for agents"),
             ("--judge signals --budget 5usd", "signals asks no model"),
             ("--chat scripted:none.jsonl", "cannot read the replies"),
@@ -131,7 +131,7 @@ def test_what_makes_no_sense_is_refused(refuses, tmp_path: Path, monkeypatch: py
             ("--judge signals --install", "signals installs nothing"),
             ("--chat scripted:x --allow-execution", "--allow-execution is for --judge signals"),
             ("--judge signals --queries nowhere", "no such file or folder: 'nowhere'"),
-            ("--chat scripted:x --config single --screener signals", "'single' has no screener 'signals'"),
+            ("--chat scripted:x --config single --screener signals", "'single' has no screener: leave"),
             ("--chat scripted:x --budget 5", "'5' is no budget"),
             ("--chat scripted:x --rate 5usd", "'5usd' is no rate"),
             ("--judge signals --sample 4", "--sample 4: there are only 2 queries; leave --sample out to take all"),

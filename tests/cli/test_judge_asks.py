@@ -40,7 +40,7 @@ def test_a_campaign_is_recorded_goes_on_and_is_told_again(assay, refuses, tmp_pa
     refuses([
         (f"{run} {kind}", "names no model" if kind == "asks" else "no judge 'signals+asks'"),
         (f"{run} {spec}&bias=300", "wanted -100 to 100"),
-        (f"{run} {spec} --chat scripted:x", "--chat and --screener are for agents"),
+        (f"{run} {spec} --chat scripted:x", "--chat, --screener and --unclear are for agents"),
         (f"{run} {spec} --install", "installs nothing"),
         (f"{run} {kind}:opnai:m", "unknown chat 'opnai'; did you mean 'openai'"),
         (f"{run} askz:openai:m", "no judge 'askz:openai:m'; wanted agents, signals"),

@@ -28,7 +28,9 @@ ROWS = [
 def test_accounts_are_those_of_the_paper():
     made = accounts(ROWS)
     figures = costs_as_json(made)
-    assert (figures["pairs"], figures["paths"]) == (6, {"screen": 3, "tests": 2, "undecided": 1})
+    assert figures["pairs"] == 6
+    assert {path: each["pairs"] for path, each in figures["paths"].items()} == {"screen": 3, "tests": 2, "undecided": 1}
+    assert [each["seconds_a_pair"] for each in figures["paths"].values()] == [2.0, 10.0, 2.0], "by path"
     assert (figures["cases_a_program"], figures["executable_share"], figures["repaired"]) == (4.5, 0.5, 1)
     assert (figures["calls"], figures["model_s"], figures["cost"]) == (10, 20.0, None)
     assert accounts(ROWS[:5]).cost == pytest.approx(0.009)

@@ -8,10 +8,10 @@ import pytest
 from acting import Actor, pair
 
 from assay.errors import BudgetSpent, EndpointFailed
-from assay.judge.agents import screen
 from assay.judge.asks import AsksJudge
 from assay.judge.pairs import Pair
 from assay.judge.records import PairSession
+from assay.judge.screeners import LikelihoodScreener
 from assay.judge.signals import SignalsJudge
 from assay.llm.yes_no import BIAS, SCALE, WITH_SIGNALS, probability
 from assay.runs.record import NoSteps
@@ -84,5 +84,5 @@ def test_a_model_that_fails_leaves_the_pair_undecided_and_a_spent_budget_is_no_v
 def test_a_screener_is_unclear_between_two_probabilities():
     calls = {}
     for likely in (0.72, 0.76, 0.81):
-        calls[likely] = screen(PairSession(pair("passes", 1), Says(likely), NoSteps()))[0]
+        calls[likely] = LikelihoodScreener()(PairSession(pair("passes", 1), Says(likely), NoSteps()))[0]
     assert calls == {0.72: "non-match", 0.76: "unclear", 0.81: "match"}

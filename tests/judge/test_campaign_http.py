@@ -163,3 +163,79 @@ def test_a_budget_ends_it_before_more_is_spent(few):
         assert (ran.status, "the budget is spent" in json.loads(ran.out)["stopped"]) == (1, True)
         assert 0 < len(server.questions) < 6
         assert (len(server.questions) - 1) * (4000 + 2 * 10) / 1e6 <= 0.02, "a prompt of ours has no token a byte"
+
+
+def leaning(question: dict) -> Play:
+    """Answer as a model does that says yes to everything, to some with less conviction."""
+    text = question["messages"][1]["content"]
+    if question.get("logprobs"):
+        likely = 0.9 + int(text.partition("def add")[2].partition("(")[0]) / 1000
+        return Play({"Yes": likely, "No": 1 - likely, "mass": 1.0})
+    if "or whether that cannot be told by reading" in question["messages"][0]["content"]:
+        kind = text.partition("add two numbers, ")[2].split()[0]
+        call = {"match": "match", "differs": "non-match"}.get(kind, "unclear")
+        return Play({"justification": f"so says a reading of {kind}", "assessment": call})
+    return say(question)
+
+
+def screened(home: Path, server: EndpointServer, assay: Callable, out: str, *more: str):
+    chat = f"openai:actor@{server.base}?usd_in=1&usd_out=2"
+    command = (
+        "judge",
+        "run",
+        home / "pairs.jsonl",
+        "--config",
+        "ps+fa",
+        "--chat",
+        chat,
+        "--no-cache",
+        "--out",
+        home / out,
+    )
+    return assay(*command, *more, "--format", "json")
+
+
+def test_bounds_leave_the_wanted_fraction_unclear_for_a_model_that_always_says_yes(home: Path, assay: Callable):
+    with serving(leaning) as server:
+        plain = json.loads(screened(home, server, assay, "plain.jsonl").out)
+        assert plain["paths"] == {"screen": COUNT}, "the bounds of one model do not fit another"
+        ran = screened(home, server, assay, "found.jsonl", "--unclear", "0.33", "--budget", "1usd")
+        found, asked = json.loads(ran.out), len(server.questions)
+        assert found["paths"] == {"screen": 12, "arbiter": 4}
+        assert "screener of openai:actor" in ran.err
+        assert past(home / "found.jsonl").calls == COUNT + 4, "no pair is screened twice"
+        with (home / "pairs.jsonl").open("a") as pairs:
+            pairs.write(json.dumps(row(pair("match", 17))) + "\n")
+        more = screened(home, server, assay, "found.jsonl", "--unclear", "0.33")
+        assert len(server.questions) == asked + 1, f"the bounds were found before: {more.err}"
+        other = screened(home, server, assay, "found.jsonl", "--unclear", "0.5")
+        assert (other.status, "screener" in other.err) == (2, True)
+
+
+def test_a_model_without_log_probabilities_is_asked_in_words(home: Path, assay: Callable):
+    def without(question: dict) -> Play:
+        return Play(text="Yes") if question.get("logprobs") else leaning(question)
+
+    with serving(without) as server:
+        screened(home, server, assay, "asks.jsonl")
+        assert "--screener three-way asks in words" in next(verdicts(home / "asks.jsonl"))["reason"]
+        found = json.loads(screened(home, server, assay, "words.jsonl", "--screener", "three-way").out)
+    assert found["paths"] == {"screen": 4, "arbiter": 12}
+    reasons = {each["reason"] for each in verdicts(home / "words.jsonl") if each["path"] == "screen"}
+    assert reasons == {"so says a reading of match", "so says a reading of differs"}
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--screener", "asks?match=0.3&non_match=0.6"), "match is below non_match"),
+        (("--screener", "asks?unclear=0.3&match=0.6"), "leave one out"),
+        (("--screener", "three-way", "--unclear", "0.3"), "--unclear is for the screener asks"),
+        (("--screener", "asked"), "did you mean 'asks'?"),
+        (("--screener", "asks?macht=0.6"), "did you mean 'match'?"),
+        (("--config", "single", "--unclear", "0.3"), "has no screener"),
+    ],
+)
+def test_a_screener_that_makes_no_sense_is_refused(home: Path, assay: Callable, options: tuple[str, ...], why: str):
+    ran = assay("judge", "run", home / "few.jsonl", "--chat", "openai:actor@http://127.0.0.1:1/v1", *options)
+    assert (ran.status, why in ran.err) == (2, True), ran.err

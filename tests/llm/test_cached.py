@@ -31,7 +31,7 @@ def test_a_reply_is_paid_for_once_and_says_so(tmp_path, prompt):
     chat = CachedChat(model, tmp_path / "deep" / "replies.db")
     first, second = chat.reply(prompt()), chat.reply(prompt())
     assert (first.cost, first.cached) == (0.5, False)
-    assert second == Reply(first.value, "m-1", 10, 2, 0.0, 0.0, cached=True)
+    assert second == Reply(first.value, "m-1", 10, 2, 0.0, 0.0, cached=True, saved=0.5)
     assert len(model.asked) == 1
     chat.close()
     assert CachedChat(model, tmp_path / "deep" / "replies.db").reply(prompt()).cached

@@ -140,12 +140,24 @@ def _agreement_tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
         ]
         yield table("Two at a time", ("annotators", "kappa", "the same", "pairs in common"), rows)
     if costs:
-        taken = ("annotator", "pairs", "calls", "tokens", "$ a pair", "$", "model s", "sandbox s", "programs that run")
+        taken = "annotator,pairs,calls,tokens,$ a pair,$,$ without the cache,model s,sandbox s,programs that run".split(
+            ","
+        )
         yield table("What a pair took", taken, [_cost(name, made) for name, made in costs.items()])
+        paths = {(name, path): each for name, made in costs.items() for path, each in made.paths.items()}
+        rows = [
+            (*of, each.pairs, Number(each.seconds_a_pair, digits=2), _dollars(each.cost, each.pairs))
+            for of, each in paths.items()
+        ]
+        yield table("By what decided", ("annotator", "path", "pairs", "s a pair", "$ a pair"), rows)
 
 
 def _percent(part: int, whole: int) -> Number:
     return fraction(part / whole if whole else None, digits=1)
+
+
+def _dollars(cost: float | None, pairs: int) -> Number:
+    return Number(None if cost is None else cost / max(pairs, 1), digits=6)
 
 
 def _cost(name: str, made: CampaignCosts) -> tuple[str | int | Cell, ...]:
@@ -155,8 +167,9 @@ def _cost(name: str, made: CampaignCosts) -> tuple[str | int | Cell, ...]:
         made.pairs,
         Number(sums["calls"] / pairs, digits=2),
         Number((sums["tokens_in"] + sums["tokens_out"]) / pairs, digits=0),
-        Number(None if made.cost is None else made.cost / pairs, digits=6),
+        _dollars(made.cost, pairs),
         Number(made.cost, digits=2),
+        Number(None if made.cost is None or made.saved is None else made.cost + made.saved, digits=2),
         Number(sums["model_s"] / pairs, digits=2),
         Number(sums["sandbox_s"] / pairs, digits=2),
         _percent(sums["executable"], sums["ran"]),

@@ -14,31 +14,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.errors import BudgetSpent, ChatError, EndpointRefused, InputError, Interrupted, NoAnswer, nearest
-from assay.judge.pairs import Pair, Verdict, not_python, undecided
+from assay.judge.pairs import Pair, Verdict, added, not_python, undecided
 from assay.judge.records import PairSession
 from assay.judge.requests import CONFIGURATIONS, RUNNING
+from assay.judge.screeners import LikelihoodScreener, Screener
 from assay.judge.written_tests import CaseReport, Installs, SandboxFailed, TestProgram, generate, parts_of, simulate
 from assay.llm.recorded import REPLY
-from assay.llm.yes_no import BIAS, SCALE, probability
 from assay.protocols import Chat
 from assay.runs.record import NoSteps, Record, Steps
 
 Answer = tuple[int, str]
 """A label and the reason for it."""
-
-
-MATCH, NON_MATCH = 0.61, 0.42
-"""A pair is a match from the first probability up, and a non-match from the second down; between them it is unclear.
-
-The terciles of the 604 pairs of CoSQA's dev part with Qwen2.5-Coder-1.5B-Instruct: a third is unclear, as in the paper.
-Another model is surer, or leans another way."""
-
-
-def screen(session: PairSession) -> tuple[str, str]:
-    """Ask how likely the pair matches (CoSQA+, IV-C a); return `match`, `non-match` or `unclear`, and why."""
-    likely = probability(SCALE * session.log_odds() + BIAS)
-    call = "match" if likely >= MATCH else "non-match" if likely <= NON_MATCH else "unclear"
-    return call, f"{likely:.2f} likely that the code answers the query"
 
 
 def arbitrate(session: PairSession, program: TestProgram | None, report: CaseReport | None) -> Answer:
@@ -135,7 +121,7 @@ Repair = Callable[[PairSession, TestProgram, CaseReport, Sequence[str]], Fix]
 class Parts:
     """The function of each agent; None leaves one out."""
 
-    screen: Callable[[PairSession], tuple[str, str]] | None = screen
+    screen: Screener | None = LikelihoodScreener()  # noqa: RUF009  # it cannot be changed
     generate: Callable[[PairSession], TestProgram] | None = generate
     execute: Execute | None = None
     fix: Repair | None = None
@@ -266,15 +252,13 @@ def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
     """Return what some steps took, made now or read from records; questions without an answer are of this run alone."""
     replies = [step for step in steps if step["kind"] == REPLY]
     paid = [step for step in steps if "cost" in step]
-    costs = [step["cost"] for step in paid]
     return {
         "calls": dict(Counter(step["part"] for step in replies)),
         "prompts": {step["part"]: step["prompt"] for step in replies},
         "models": sorted({step["model"] for step in replies}),
-        **{name: sum(step[name] for step in paid) for name in ("tokens_in", "tokens_out")},
+        **{name: added(step.get(name, 0.0) for step in paid) for name in ("tokens_in", "tokens_out", "cost", "saved")},
         "tokens_cached": sum(step["tokens_cached"] for step in replies),
         "asked_again": sum(step["attempts"] - 1 for step in replies),
-        "cost": None if None in costs else round(sum(costs), 9),
         "seconds": {
             place: _seconds(steps, kind)
             for place, kind in (("model", REPLY), ("sandbox", "run"), ("install", "install"))

@@ -323,13 +323,19 @@ def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     spent = [each for each in told if "calls" in each]
     if not spent:
         return {}
-    costs = [each["cost"] for each in spent]
     seconds = {part: round(sum(each["seconds"][part] for each in spent), 3) for part in spent[0]["seconds"]}
     return {
         "calls": dict(sum((Counter(each["calls"]) for each in spent), Counter[str]())),
         "prompts": {name: version for each in spent for name, version in each["prompts"].items()},
         "models": sorted({model for each in spent for model in each["models"]}),
         **{name: sum(each[name] for each in spent) for name in COUNTED},
-        "cost": None if None in costs else round(sum(costs), 9),
+        "cost": added(each["cost"] for each in spent),
+        "saved": added(each.get("saved", 0.0) for each in spent),
         "seconds": seconds,
     }
+
+
+def added(costs: Iterable[float | None]) -> float | None:
+    """Return the sum of some costs; None where one is not known."""
+    known = [*costs]
+    return None if None in known else round(sum(filter(None, known)), 9)

@@ -19,7 +19,9 @@ from assay.protocols import Chat
 from assay.runs.record import Journal, Record, Steps, hash_of, read_lines
 from assay.values import Judgment
 
-STEPS = (REPLY, "run", "install")
+BOUNDS = "bounds"
+"""The kind of what a screener goes by, of no pair."""
+STEPS = (REPLY, "run", "install", BOUNDS)
 
 
 def pair_journal(file: Path, skip: Container[str] = (), since: Mapping[str, int] = MappingProxyType({})) -> Journal:
@@ -117,8 +119,9 @@ def judgments(file: Path) -> Iterator[Judgment]:
             yield Judgment(record["query_id"], record["code_id"], record["grade"], record["judge"], record["reason"])
 
 
+SCREEN = "screen"
 NAMES = (PAIR, "tests", "fix", "arbitrate", "single", "simulate")
-"""What the agents ask."""
+"""What the agents ask, but for the question in words that some screen with in the place of the first."""
 
 
 def load(name: str, folder: Path | None = None) -> PromptFile:
@@ -144,6 +147,15 @@ class PairSession:
     def taken(self) -> list[Record]:
         """The steps that were taken so far."""
         return [*self._chat.made.values(), *self._chat.failed, *self._made.values()]
+
+    @property
+    def known(self) -> Mapping[str, Record]:
+        """The replies that were found or asked for so far, by their keys."""
+        return self._chat.made
+
+    def know(self, made: Mapping[str, Record]) -> None:
+        """Take replies from another session about the same pair."""
+        self._chat.made.update(made)
 
     def ask(self, name: str, **data: str) -> Mapping[str, Any]:
         """Return the reply to a prompt file, filled with the texts of the pair and further ones."""

@@ -56,8 +56,14 @@ class JudgeOptions(Request):
     config: str = option("--config NAME", f"Which agents: {', '.join(CONFIGURATIONS)}.", default="all")
     screener: str = option(
         "--screener NAME",
-        "signals or signals:FOLDER: screen without a model, which saves these calls, and works where the endpoint "
-        "gives no log-probabilities.  [default: the model]",
+        "How agents screen: asks, one yes/no question, asks?match=0.7&non_match=0.3&scale=2&bias=0; three-way, in "
+        "words, for endpoints without log-probabilities; signals or signals:FOLDER, without a model.  [default: asks]",
+    )
+    unclear: float | None = option(
+        "--unclear P",
+        "Screen with bounds, found on a hundred pairs, that leave this fraction of them unclear.",
+        least=0,
+        most=1,
     )
     encoder: str = signals_encoder("--encoder", "An encoder, such as onnx:FOLDER, whose cosine signals goes by.")
     prior: float = signals_prior("--prior", "The fraction of pairs that match, which signals and asks expect.")

@@ -28,7 +28,7 @@ _MOST_RAW = 20_000
 
 def _record_of(prompt: Prompt, chat: str, got: Reply) -> dict[str, Any]:
     """Return what is written down of a reply; `chat` is the name of what was asked."""
-    taken = {**asdict(got), "cost": _priced(got.cost), "seconds": round(got.seconds, 3)}
+    taken = {**asdict(got), "cost": _priced(got.cost), "saved": _priced(got.saved), "seconds": round(got.seconds, 3)}
     return {"part": prompt.name, "prompt": prompt.version, "chat": chat, **taken}
 
 

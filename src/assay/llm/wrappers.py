@@ -78,12 +78,13 @@ class CachedChat(WrappedChat[Chat]):
 
     def _read(self, key: str) -> Reply | None:
         with self._database.use() as held:
-            question = "SELECT value, model, tokens_in, tokens_out FROM replies WHERE key = ?"
+            question = "SELECT value, model, tokens_in, tokens_out, cost FROM replies WHERE key = ?"
             row = held.execute(question, (key,)).fetchone()
         if row is None:
             return None
-        value, model, tokens_in, tokens_out = row
-        return Reply(json.loads(value), model, tokens_in, tokens_out, cached=True)
+        value, model, tokens_in, tokens_out, cost = row
+        saved = math.nan if cost is None else cost
+        return Reply(json.loads(value), model, tokens_in, tokens_out, cached=True, saved=saved)
 
 
 More = Callable[[Spend], None]

@@ -96,14 +96,22 @@ def read_spec(argument: str) -> tuple[str, dict[str, float]]:
     chat, _, query = argument.partition("?")
     if not chat:
         raise InputError("'asks' names no model; write asks:PROVIDER:MODEL, as in asks:ollama:qwen3")
+    own, others = read_numbers(f"asks:{argument}", query, _LIMITS)
+    return f"{chat}?{'&'.join(others)}" if others else chat, own
+
+
+def read_numbers(
+    spec: str, query: str, limits: Mapping[str, tuple[float, float]]
+) -> tuple[dict[str, float], list[str]]:
+    """Return the options of a spec that are numbers within limits, and the others as they stand."""
     own, others = dict[str, float](), []
     for part in filter(None, query.split("&")):
         name, _, text = part.partition("=")
-        if name in _LIMITS:
-            own[name] = _value(f"asks:{argument}", name, text)
+        if name in limits:
+            own[name] = _value(spec, name, text, limits[name])
         else:
             others.append(part)
-    return f"{chat}?{'&'.join(others)}" if others else chat, own
+    return own, others
 
 
 def spec_of(chat: str, options: Mapping[str, float]) -> str:
@@ -112,8 +120,8 @@ def spec_of(chat: str, options: Mapping[str, float]) -> str:
     return f"asks:{chat}{('&' if '?' in chat else '?') + own if own else ''}"
 
 
-def _value(spec: str, name: str, text: str) -> float:
-    least, most = _LIMITS[name]
+def _value(spec: str, name: str, text: str, limits: tuple[float, float]) -> float:
+    least, most = limits
     try:
         value = float(text)
     except ValueError as error:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from heapq import nsmallest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,10 @@ from assay import plugins
 from assay.errors import InputError, nearest
 from assay.judge.campaign import CampaignReporter, CampaignSettings, JudgeFactory, Tally, run
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
-from assay.judge.records import PairSession, Past, cut, past, verdicts, versions
+from assay.judge.records import NAMES as PROMPTS
+from assay.judge.records import SCREEN, Past, cut, past, verdicts, versions
 from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest
+from assay.judge.screeners import SIGNALS, THREE_WAY, Screener, screener_spec
 from assay.llm.yes_no import PAIR, read_spec
 from assay.operations.open_chat import budget_of, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from assay.judge.written_tests import Installs, RunnerOf
 
 _MOST_CHATS = 3
+ScreenerOf = Callable[[Chat, Steps], Screener]
+FirstPairs = Callable[[int], Sequence[Pair]]
 _OF_AGENTS = ("config", "votes", "max_tries", "prompts")
 """Options that only agents heed."""
 
@@ -44,8 +49,12 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     installs: Installs | None = None,
     prompts: Path | None = None,
     encoder: Encoder | None = None,
+    screener_of: ScreenerOf | None = None,
 ) -> Judge:
-    """Return the judge of these settings, with what its parts need; `encoder` is for `signals`."""
+    """Return the judge of these settings, with what its parts need; `encoder` is for `signals`.
+
+    `screener_of` makes the screener of a model, where it is not the one that goes with the configuration.
+    """
     if settings.judge in {"signals", "asks", "signals+asks"}:
         return _quick_judge(settings, chats, steps, runner_of, encoder)
     from assay.judge.agents import Agents, Fixer, configured
@@ -57,13 +66,12 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
         raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
     execute = Executor(runner_of, installs) if runner_of and installs else None
     parts = configured(settings.config, execute, Fixer(installs) if installs else None)
-    if settings.screener:
-        if settings.screener != "signals" or parts.screen is None:
-            raise InputError(f"configuration '{settings.config}' has no screener '{settings.screener}'; known: signals")
-        parts = replace(parts, screen=_screen_by(_signals_judge(settings, encoder)))
+    if settings.screener and parts.screen is None:
+        raise InputError(f"configuration '{settings.config}' has no screener: leave --screener and --unclear out")
     judges: list[Judge] = []
     for chat in chats:
-        one = Agents(chat, parts, steps, settings.max_tries, prompts=prompts)
+        screen = screener_of(chat, steps) if settings.screener and screener_of else parts.screen
+        one = Agents(chat, replace(parts, screen=screen), steps, settings.max_tries, prompts=prompts)
         several = [replace(one, opinion=number) for number in range(1, settings.votes + 1)]
         judges.append(one if settings.votes == 1 else MajorityJudge(several))
     return judges[0] if len(judges) == 1 else MajorityJudge(judges)
@@ -99,32 +107,47 @@ def _signals_judge(
     return SignalsJudge(settings.weights, prior=settings.prior, trials=trials, encoder=encoder)
 
 
-def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], tuple[str, str]]:
-    """Return the screener that asks no model: what the features show clearly is clear."""
+def _screener_of(settings: CampaignSettings, encoder: Encoder | None, first: FirstPairs, say: Say) -> ScreenerOf:
+    """Return what makes the screener of a model; bounds that are to be found are found by the first pairs."""
+    from assay.judge import screeners
 
-    def screen(session: PairSession) -> tuple[str, str]:
-        verdict = judge.judge(session.pair)
-        call = verdict.told.get("call", "unclear")
-        return "non-match" if call == "no match" else call, verdict.reason
+    def screener(chat: Chat, steps: Steps) -> Screener:
+        if settings.screener == screeners.SIGNALS:
+            return screeners.by_judge(_signals_judge(settings, encoder))
+        if settings.screener == screeners.THREE_WAY:
+            return screeners.three_way
+        asks = screeners.LikelihoodScreener(screeners.screener_options(settings.screener))
+        if "unclear" not in asks.options:
+            return asks
+        asks = screeners.with_bounds(asks, first(screeners.FIRST), chat, steps, settings.prior)
+        say("screener of {}: a match from {:.2f} likely, a non-match up to {:.2f}".format(chat.name, *asks.bounds))
+        return asks
 
-    return screen
+    return screener
 
 
 @contextmanager
-def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None) -> Iterator[JudgeFactory]:
-    """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
+def open_judge(
+    options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None, first: FirstPairs = lambda _: []
+) -> Iterator[JudgeFactory]:
+    """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block.
+
+    `first` gives so many of the pairs, drawn, by which a screener finds its bounds.
+    """
     kind, weights, asks = _parts_of_kind(options.kind or ("agents" if options.chats else "signals"))
     runs = options.config in RUNNING if kind == "agents" else options.allowed
     _check(options, kind)
     with ExitStack() as stack:
-        screener, _, of_screener = options.screener.partition(":")
+        spec = screener_spec(options.screener, options.unclear)
+        screener, _, of_screener = spec.partition(":")
         specs, settings = options.chats, CampaignSettings(kind, config="", screener=screener, prior=options.prior)
         if kind == "agents":
             settings = replace(settings, config=options.config, max_tries=options.max_tries, votes=options.votes)
-            settings = replace(settings, prompts=versions(options.prompts))
+            asked = (SCREEN, *PROMPTS[1:]) if screener == THREE_WAY else PROMPTS
+            settings = replace(settings, prompts=versions(options.prompts, asked))
         elif kind != "signals":
-            spec, asked = read_spec(asks)
-            specs, settings = (spec,), replace(settings, asks=asked, prompts=versions(names=(PAIR,)))
+            chat_spec, given = read_spec(asks)
+            specs, settings = (chat_spec,), replace(settings, asks=given, prompts=versions(names=(PAIR,)))
         chats = open_chats(specs, options, out, stack)
         settings, encoder = replace(settings, chats=tuple(chat.name for chat in chats)), encoder_of(options.encoder)
         if "signals" in {*kind.split("+"), screener}:
@@ -136,8 +159,11 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
         runner_of, installs = None, None
         if runs:
             runner_of, installs, settings = _open_cages(options, settings, stack, say)
+        screener_of = _screener_of(settings, encoder, first, say)
         yield JudgeFactory(
-            lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts, encoder),
+            lambda steps: build_judge(
+                settings, chats, steps, runner_of, installs, options.prompts, encoder, screener_of
+            ),
             settings,
         )
 
@@ -171,7 +197,8 @@ def _parts_of_kind(text: str) -> tuple[str, str, str]:
 
 def _check_kind(options: JudgeOptions, kind: str) -> None:
     if kind == "agents":
-        if not options.screener and (options.encoder or options.prior != EVEN):
+        by_signals = options.screener.partition(":")[0] == SIGNALS
+        if not by_signals and (options.encoder or (options.prior != EVEN and options.unclear is None)):
             raise InputError("--encoder and --prior are for signals: --judge signals, or --screener signals")
         if not options.chats:
             raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
@@ -181,8 +208,8 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
         raise InputError(f"--{name.replace('_', '-')} is for agents: give them a model with --chat PROVIDER:MODEL")
     elif options.install:
         raise InputError(f"--judge {kind} installs nothing: leave --install out; what lacks a module is not run")
-    elif options.chats or options.screener:
-        raise InputError(f"--chat and --screener are for agents: leave them out with --judge {kind}")
+    elif options.chats or options.screener or options.unclear is not None:
+        raise InputError(f"--chat, --screener and --unclear are for agents: leave them out with --judge {kind}")
     elif kind == "signals" and (options.budget or options.rate):
         raise InputError("--judge signals asks no model: leave --budget and --rate out")
     elif kind == "asks" and (options.encoder or options.allowed):
@@ -253,7 +280,12 @@ def judge_file(request: JudgeRequest, say: Say, reporter: CampaignReporter) -> T
         start_fresh(request.out)
     if cut(request.out):
         say(f"the last line of {request.out} was cut: what it said is done again")
-    with open_judge(request.judge, request.out, say) as factory:
+
+    def drawn(size: int) -> list[Pair]:
+        readable = (each for each in read().pairs if isinstance(each, Pair))
+        return nsmallest(size, readable, key=lambda pair: pair.digest)  # a hash: as good as drawn
+
+    with open_judge(request.judge, request.out, say, first=drawn) as factory:
         reporter.on_start(total)
         return run(
             pairs(),
