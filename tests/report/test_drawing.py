@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="the bench extra is not installed")
 
 from assay.report.document import (
+    Bars,
     CurvePanel,
     Curves,
     DotRow,
@@ -42,6 +43,7 @@ DRAWN: dict[str, tuple[Figure, str]] = {
         Curves("training", "", (CurvePanel("loss", LINES), CurvePanel("pass@1", LINES[:1])), "step"),
         "one $x",
     ),
+    "bars": (Bars("bars", "", ("0", "1"), (1200, 3), "matches", "queries"), "1,200"),
     "heat": (Heat("heat", "", ("one $x", "two"), ("set",), ((0.25,), (None,))), "0.25"),
 }
 

@@ -74,14 +74,17 @@ def _tally_text(tally: Tally, problem: str) -> Iterator[str]:
 
 @command(ExportRequest, example="assay judge export records.jsonl --to benchmark")
 def export(request: ExportRequest) -> None:
-    """Write the verdicts in RECORDS as a benchmark: labels, splits 8:1:1 by query, statistics.
+    """Write the labels in RECORDS as a benchmark: labels, splits 8:1:1 by query, statistics.
+
+    RECORDS is what assay judge run writes, or ground truth with its code in any format, such as a folder of CoSQA+.
 
     all.jsonl and one file for each split are ground truth, which assay truth convert writes in the formats of others.
     With --format parquet they are corpus.parquet, queries.parquet and a file of labels for each split instead, in the
     layout of CoIR (extra bench).
 
     pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md hold the figures.
-    README.md is a dataset card that the Hugging Face hub reads.
+    README.md is a dataset card that the Hugging Face hub reads. queries-by-matches and codes-by-queries (.svg, .png)
+    draw how many codes match a query, and how many queries a code answers (extra bench).
 
     DIR is written whole or not at all; if it is there, files of the same names are replaced.
 
@@ -89,7 +92,7 @@ def export(request: ExportRequest) -> None:
     """
     from assay.judge.export import write_benchmark
 
-    if not request.records.is_file():
+    if not request.records.exists():
         raise InputError(f"no such file: '{request.records}'; `assay judge run` writes some")
     click.echo(write_benchmark(request, say), nl=False)
     say(f"written to {request.folder}")

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from assay.errors import InputError
+from assay.errors import InputError, MissingExtra
 from assay.io import files
 from assay.io.rows import parquet
 from assay.judge.accounts import accounts
 from assay.judge.candidates import codes_of
-from assay.judge.records import verdicts
+from assay.judge.records import is_records, verdicts
 from assay.judge.requests import ExportRequest
 from assay.protocols import Say
+from assay.report.document import Bars
+from assay.report.web_page import write_picture
 from assay.terms import same_words
 from assay.truth.formats.shared import fault_of_id
 from assay.truth.ground_truth import Truth
-from assay.truth.truth_formats import write
+from assay.truth.truth_formats import read, write
 from assay.values import Chunk, Judgment, Problem, Query
 
 SPLITS = ("train", "valid", "test")
@@ -150,6 +153,42 @@ def table(figures: Mapping[str, Any]) -> str:
     return "\n".join(rows) + "\n"
 
 
+def pictures(figures: Mapping[str, Any]) -> dict[str, Bars]:
+    """Return how labels spread, as figures 3 and 7 draw it, by the name of their file."""
+    shared = f"{figures['codes_of_several_queries']:.1%} of the codes that answer a query answer two or more."
+    spreads = {
+        "queries-by-matches": ("Queries by how many codes match", "", "matching codes of a query", "queries"),
+        "codes-by-queries": ("Codes by how many queries they answer", shared, "queries that a code answers", "codes"),
+    }
+    counts = (figures["matches_a_query"], figures["queries_a_code"])
+    return {
+        name: Bars(title, caption, tuple(each), tuple(each.values()), x, y)
+        for (name, (title, caption, x, y)), each in zip(spreads.items(), counts, strict=True)
+    }
+
+
+Labels = Callable[[], Iterable[Mapping[str, Any]]]
+
+
+def labels_of(file: Path) -> tuple[Labels, list[Chunk]]:
+    """Return what reads the verdicts of records, or the labels of a ground truth, and all code of the latter."""
+    if (file.is_file() and not file.stat().st_size) or is_records(file):
+        return partial(verdicts, file), []
+    truth = read(file).truth
+    codes, queries = {code.id: code for code in truth.documents}, {query.id: query.text for query in truth.queries}
+    if not codes:
+        raise InputError(f"{file} holds labels without code; wanted records of `assay judge run`, or labels with code")
+
+    def rows() -> Iterator[Mapping[str, Any]]:
+        for each in truth.judgments:
+            if code := codes.get(each.target):
+                ids = {"query_id": each.query_id, "code_id": code.id, "query": queries[each.query_id]}
+                about = {"judge": each.judge or truth.name, "path": "given", "reason": each.reason}
+                yield {**ids, **about, "code": code.text, "language": code.language, "grade": each.grade}
+
+    return rows, list(codes.values())
+
+
 PAIRS: Mapping[str, Mapping[str, str]] = {"pairs": {"pairs": "pairs.jsonl"}}
 _CARD = (
     "Queries of code search with code snippets that were judged one by one: {pairs} pairs of {queries} queries, among "
@@ -206,10 +245,11 @@ def write_benchmark(request: ExportRequest, say: Say) -> str:
     more = codes_of(request.corpus, problems) if request.corpus else []
     if problems:
         say(f"{len(problems):,} codes of {request.corpus} are no use; the first: {problems[0]}")
-    whole = benchmark(verdicts(request.records), seed=request.seed, more=more)
+    labels, codes = labels_of(request.records)
+    whole = benchmark(labels(), seed=request.seed, more=[*codes, *more])
     if not whole.judgments:
         raise InputError(f"no label in {request.records}: `assay judge run` writes some")
-    figures = statistics(whole, verdicts(request.records))
+    figures = statistics(whole, labels())
     name = request.folder.resolve().name
     languages = tuple(sorted({code.language or "python" for code in whole.codes}))
     with files.replacing_folder(request.folder) as beside:
@@ -222,7 +262,18 @@ def write_benchmark(request: ExportRequest, say: Say) -> str:
         _write_pairs(whole, beside)
         files.write_json(beside / "statistics.json", figures)
         files.write(beside / "README.md", card)
+        _draw(figures, beside, say)
     return table(figures)
+
+
+def _draw(figures: Mapping[str, Any], folder: Path, say: Say) -> None:
+    """Draw how labels spread; without what draws, that is said."""
+    try:
+        for name, picture in pictures(figures).items():
+            for ending in ("svg", "png"):
+                write_picture(picture, folder / f"{name}.{ending}")
+    except MissingExtra as missing:
+        say(str(missing))
 
 
 def _write(whole: Benchmark, folder: Path, name: str) -> None:

@@ -300,7 +300,20 @@ class Heat(_Finite):
     kind: Literal["heat"] = "heat"
 
 
-Figure = Scatter | Dots | WinsAndLosses | Curves | Heat
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """How often each of some things is."""
+
+    title: str
+    caption: str
+    names: tuple[str, ...]
+    counts: tuple[int, ...]
+    x: str
+    y: str
+    kind: Literal["bars"] = "bars"
+
+
+Figure = Scatter | Dots | WinsAndLosses | Curves | Heat | Bars
 
 
 FORMAT = 1
@@ -356,7 +369,7 @@ class Choice:
     radio: bool = False
 
 
-Leaf = Paragraph | Bullets | Verbatim | Fold | Table | Scatter | Dots | WinsAndLosses | Curves | Heat
+Leaf = Paragraph | Bullets | Verbatim | Fold | Table | Scatter | Dots | WinsAndLosses | Curves | Heat | Bars
 
 
 @dataclass(frozen=True, slots=True)

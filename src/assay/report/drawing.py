@@ -6,7 +6,8 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
-from io import StringIO
+from contextvars import ContextVar
+from io import BytesIO, StringIO
 from typing import Any
 
 from assay.report import document as doc
@@ -34,7 +35,9 @@ _MARKERS = "osD^v<>ph"
 _STAND_IN = {"ink": "#101010", "muted": "#202020", "rule": "#303030", "paper": "#404040"} | {
     f"c{place}": f"#50000{place}" for place in range(doc.COLORS)
 }
+_COLORS: ContextVar[Mapping[str, str]] = ContextVar("colors", default=_STAND_IN)
 _WIDTH = 7.2
+_MOST_NAMED = 30
 
 
 def svg(figure: doc.Figure) -> str:
@@ -42,6 +45,17 @@ def svg(figure: doc.Figure) -> str:
     held = StringIO()
     _save(figure, held)
     return _cleaned(held.getvalue())
+
+
+def png(figure: doc.Figure, colors: Mapping[str, str]) -> bytes:
+    """Return a drawing as a picture, in colors by their names in a page."""
+    held, token = BytesIO(), _COLORS.set(colors)
+    try:
+        with mpl.rc_context(_style()):
+            _DRAWN[type(figure)](figure).savefig(held, format="png", dpi=200, facecolor=_color("paper"))
+    finally:
+        _COLORS.reset(token)
+    return held.getvalue()
 
 
 def _save(figure: doc.Figure, to: StringIO) -> None:
@@ -195,6 +209,21 @@ def _heat(figure: doc.Heat) -> Drawing:
     return drawing
 
 
+def _bars(figure: doc.Bars) -> Drawing:
+    """Draw a bar a name, its count above it."""
+    drawing, (axes,) = _grid(1, 1, 3.9)
+    places = range(len(figure.names))
+    bars = axes.bar(places, figure.counts, width=0.72, color=_series(0))
+    if len(places) <= _MOST_NAMED:
+        axes.bar_label(bars, [f"{count:,}" for count in figure.counts], fontsize=8, color=_color("muted"), padding=2)
+    step = -(-len(places) // _MOST_NAMED)
+    axes.set_xticks(places[::step], [short(name) for name in figure.names[::step]])
+    axes.grid(visible=False, axis="x")
+    axes.set_xlabel(figure.x)
+    axes.set_ylabel(figure.y)
+    return drawing
+
+
 def _grid(rows: int, columns: int, height: float, *, width: float = _WIDTH) -> tuple[Drawing, list[Axes]]:
     drawing = Drawing(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.08))
     return drawing, [*drawing.subplots(rows, columns, squeeze=False).flat]
@@ -208,7 +237,7 @@ def _legend(drawing: Drawing, series: Iterable[doc.Series]) -> None:
 
 
 def _color(name: str) -> str:
-    return _STAND_IN[name]
+    return _COLORS.get()[name]
 
 
 def _series(place: int) -> str:
@@ -229,6 +258,7 @@ _DRAWN: Mapping[type, Callable[[Any], Drawing]] = {
     doc.WinsAndLosses: _wins,
     doc.Curves: _curves,
     doc.Heat: _heat,
+    doc.Bars: _bars,
 }
 
 _NOISE = re.compile(

@@ -6,6 +6,7 @@ forbids loading anything and running any script but the one it was written with.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256
@@ -55,11 +56,13 @@ def page_policy() -> str:
 
 
 def write_picture(figure: Figure, path: Path) -> None:
-    """Draw a figure into an SVG file, which brings the colors of a page for light and dark."""
-    colors = (
-        _resource_text("style.css").partition("* {")[0]
-        + "svg { color: var(--ink); font-family: system-ui, sans-serif; }"
-    )
+    """Draw a figure into a PNG file, or an SVG file, which brings the colors of a page for light and dark."""
+    palette = _resource_text("style.css").partition("* {")[0]
+    if path.suffix == ".png":
+        light = dict(re.findall(r"--([\w-]+): (#\w{6})", palette.partition("@media")[0]))
+        files.write(path, _drawings().png(figure, light))
+        return
+    colors = palette + "svg { color: var(--ink); font-family: system-ui, sans-serif; }"
     head, _, rest = _drawing(figure).removeprefix("<svg").partition(">")
     files.write(path, f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{colors}</style>{rest}')
 
