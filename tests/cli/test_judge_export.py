@@ -75,6 +75,22 @@ def test_what_is_exported_comes_back_as_it_was_is_measured_and_is_described(assa
     assert {query.tags["split"] for query in read(tmp_path / "beir").truth.queries} == {"train", "valid", "test"}
 
 
+def test_labels_of_others_are_exported_and_drawn_and_what_cannot_be_used_is_said(assay, records: Path, tmp_path: Path):
+    assert assay("judge", "export", records, "--to", "out").status == 0
+    assert assay("truth", "convert", "out/all.jsonl", "theirs", "--to", "cosqaplus", "--lossy").status == 0
+    (labels,) = (tmp_path / "theirs").glob("*pairs.json")
+    rows = json.loads(labels.read_text())
+    labels.write_text(json.dumps([*rows, {**rows[0], "query-idx": "nobody"}]))
+    ran = assay("judge", "export", "theirs", "--to", "again")
+    assert (ran.status, "| 59 | 3 | " in ran.out) == (0, True), ran.err
+    assert "1 row of theirs left out; the first: " in ran.err
+    for name in ("queries-by-matches", "codes-by-queries"):
+        assert (tmp_path / "again" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert ">20<" in (tmp_path / "again/queries-by-matches.svg").read_text(), "20 queries have one match"
+    (tmp_path / "labels.csv").write_text("query,path,start,end\nq,a.py,1,2\n")
+    assert assay("judge", "export", "labels.csv", "--to", "none").status == 2
+
+
 def test_parquet_is_loaded_by_the_hub_s_library_and_measured(assay, records: Path, tmp_path: Path):
     pytest.importorskip("pyarrow", reason="the bench extra is not installed")
     datasets = pytest.importorskip("datasets", reason="the train extra is not installed")

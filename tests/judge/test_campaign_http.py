@@ -219,6 +219,8 @@ def test_a_model_without_log_probabilities_is_asked_in_words(home: Path, assay: 
     with serving(without) as server:
         screened(home, server, assay, "asks.jsonl")
         assert "--screener three-way asks in words" in next(verdicts(home / "asks.jsonl"))["reason"]
+        none = screened(home, server, assay, "none.jsonl", "--unclear", "0.3")
+        assert (none.status, "gave 0 answers about 16 pairs" in none.err, "three-way" in none.err) == (2, True, True)
         found = json.loads(screened(home, server, assay, "words.jsonl", "--screener", "three-way").out)
     assert found["paths"] == {"screen": 4, "arbiter": 12}
     reasons = {each["reason"] for each in verdicts(home / "words.jsonl") if each["path"] == "screen"}

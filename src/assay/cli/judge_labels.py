@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MARKS = {1: "match", 0: "no match", None: "undecided"}
 _LINES, _WIDEST = 8, 110
+_TAKEN = "annotator,pairs,calls,tokens,$ a pair,$,$ without the cache,model s,sandbox s,programs that run".split(",")
 _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa", "auc")
 
 
@@ -140,10 +141,7 @@ def _agreement_tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
         ]
         yield table("Two at a time", ("annotators", "kappa", "the same", "pairs in common"), rows)
     if costs:
-        taken = "annotator,pairs,calls,tokens,$ a pair,$,$ without the cache,model s,sandbox s,programs that run".split(
-            ","
-        )
-        yield table("What a pair took", taken, [_cost(name, made) for name, made in costs.items()])
+        yield table("What a pair took", _TAKEN, [_cost(name, made) for name, made in costs.items()])
         paths = {(name, path): each for name, made in costs.items() for path, each in made.paths.items()}
         rows = [
             (*of, each.pairs, Number(each.seconds_a_pair, digits=2), _dollars(each.cost, each.pairs))

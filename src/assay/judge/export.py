@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError, MissingExtra, counted
 from assay.io import files
 from assay.io.rows import parquet
 from assay.judge.accounts import accounts
@@ -155,38 +155,43 @@ def table(figures: Mapping[str, Any]) -> str:
 
 def pictures(figures: Mapping[str, Any]) -> dict[str, Bars]:
     """Return how labels spread, as figures 3 and 7 draw it, by the name of their file."""
+
+    def bars(title: str, counts: Mapping[str, int], x: str, y: str, caption: str = "") -> Bars:
+        return Bars(title, caption, tuple(counts), tuple(counts.values()), x, y)
+
     shared = f"{figures['codes_of_several_queries']:.1%} of the codes that answer a query answer two or more."
-    spreads = {
-        "queries-by-matches": ("Queries by how many codes match", "", "matching codes of a query", "queries"),
-        "codes-by-queries": ("Codes by how many queries they answer", shared, "queries that a code answers", "codes"),
-    }
-    counts = (figures["matches_a_query"], figures["queries_a_code"])
+    matches, asked = figures["matches_a_query"], figures["queries_a_code"]
     return {
-        name: Bars(title, caption, tuple(each), tuple(each.values()), x, y)
-        for (name, (title, caption, x, y)), each in zip(spreads.items(), counts, strict=True)
+        "queries-by-matches": bars("Queries by matching codes", matches, "matching codes of a query", "queries"),
+        "codes-by-queries": bars("Codes by queries", asked, "queries that a code answers", "codes", shared),
     }
 
 
 Labels = Callable[[], Iterable[Mapping[str, Any]]]
 
 
-def labels_of(file: Path) -> tuple[Labels, list[Chunk]]:
+def labels_of(file: Path, say: Say) -> tuple[Labels, list[Chunk]]:
     """Return what reads the verdicts of records, or the labels of a ground truth, and all code of the latter."""
     if (file.is_file() and not file.stat().st_size) or is_records(file):
         return partial(verdicts, file), []
-    truth = read(file).truth
+    reading = read(file)
+    truth = reading.truth
     codes, queries = {code.id: code for code in truth.documents}, {query.id: query.text for query in truth.queries}
     if not codes:
         raise InputError(f"{file} holds labels without code; wanted records of `assay judge run`, or labels with code")
+    held = [each for each in truth.judgments if each.target in codes]
+    if problems := reading.problems:
+        say(f"{counted(len(problems), 'row')} of {file} left out; the first: {problems[0]}")
+    if gone := len(truth.judgments) - len(held):
+        say(f"{counted(gone, 'label')} of {file} left out: their code is not there")
 
-    def rows() -> Iterator[Mapping[str, Any]]:
-        for each in truth.judgments:
-            if code := codes.get(each.target):
-                ids = {"query_id": each.query_id, "code_id": code.id, "query": queries[each.query_id]}
-                about = {"judge": each.judge or truth.name, "path": "given", "reason": each.reason}
-                yield {**ids, **about, "code": code.text, "language": code.language, "grade": each.grade}
+    def row(each: Judgment) -> Mapping[str, Any]:
+        code = codes[each.target]
+        ids = {"query_id": each.query_id, "code_id": code.id, "query": queries[each.query_id]}
+        about = {"judge": each.judge or truth.name, "path": "given", "reason": each.reason}
+        return {**ids, **about, "code": code.text, "language": code.language, "grade": each.grade}
 
-    return rows, list(codes.values())
+    return lambda: map(row, held), list(codes.values())
 
 
 PAIRS: Mapping[str, Mapping[str, str]] = {"pairs": {"pairs": "pairs.jsonl"}}
@@ -245,7 +250,7 @@ def write_benchmark(request: ExportRequest, say: Say) -> str:
     more = codes_of(request.corpus, problems) if request.corpus else []
     if problems:
         say(f"{len(problems):,} codes of {request.corpus} are no use; the first: {problems[0]}")
-    labels, codes = labels_of(request.records)
+    labels, codes = labels_of(request.records, say)
     whole = benchmark(labels(), seed=request.seed, more=[*codes, *more])
     if not whole.judgments:
         raise InputError(f"no label in {request.records}: `assay judge run` writes some")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from assay.errors import InputError, NoAnswer, nearest
+from assay.errors import InputError, NoAnswer, counted, nearest
 from assay.judge.pairs import Judge, Pair
 from assay.judge.records import BOUNDS, SCREEN, PairSession, key_of
 from assay.llm.yes_no import BIAS, SCALE, probability, read_numbers
@@ -46,7 +46,7 @@ class Screener(Protocol):
 
 
 def screener_spec(spec: str, unclear: float | None) -> str:
-    """Return the spec of a screener, checked, with the fraction that is to be unclear."""
+    """Return the spec of a screener, checked, with the fraction that is to be unclear; empty for the one by default."""
     name, mark, _ = spec.partition("?")
     if (name not in {"", ASKS, THREE_WAY, SIGNALS} and not name.startswith("signals:")) or (mark and name != ASKS):
         known = nearest(name, [ASKS, THREE_WAY, SIGNALS])
@@ -56,7 +56,7 @@ def screener_spec(spec: str, unclear: float | None) -> str:
             raise InputError(f"--unclear is for the screener asks, not for '{spec}'")
         spec = f"{spec or ASKS}{'&' if mark else '?'}unclear={unclear}"
     screener_options(spec)
-    return spec
+    return "" if spec == ASKS else spec
 
 
 def screener_options(spec: str) -> dict[str, float]:
@@ -131,31 +131,30 @@ def with_bounds(
     Of the others as many are a match as `prior` says.
     """
     options = dict(screener.options)
-    key, known = (
-        key_of("bounds", chat.name, str(sorted(options.items())), str(prior)),
-        dict[str, Mapping[str, Record]](),
-    )
+    key = key_of(BOUNDS, chat.name, str(sorted(options.items())), str(prior))
+    clear = 1 - options.pop("unclear")
+    known: dict[str, Mapping[str, Record]] = {}
     found = steps.get(key)
     if found is None:
         sessions = [PairSession(pair, chat, steps) for pair in pairs]
         with ThreadPoolExecutor(_AT_ONCE, "screener") as threads:
-            given = [*threads.map(partial(_likely, screener), sessions)]
-        likely = sorted(each for each in given if each is not None)
+            said = [*threads.map(partial(_likely, screener), sessions)]
+        likely = sorted(each for each in said if isinstance(each, float))
         if len(likely) < _FEWEST:
-            answered = f"{chat.name} answered for {len(likely)} of {len(pairs)} pairs, and bounds need {_FEWEST}"
-            raise InputError(f"{answered}: give them, as --screener 'asks?match=0.7&non_match=0.3'")
+            why = next((f"; {each}" for each in said if isinstance(each, str)), "")
+            answers = f"{chat.name} gave {counted(len(likely), 'answer')} about {counted(len(pairs), 'pair')}"
+            raise InputError(f"{answers}, and --unclear needs {_FEWEST}{why}")
         known = {session.pair.digest: session.known for session in sessions}
-        clear = 1 - options.pop("unclear")
-        match, non_match = (
-            likely[round(share * (len(likely) - 1))] for share in (1 - clear * prior, clear * (1 - prior))
-        )
+        shares = (1 - clear * prior, clear * (1 - prior))
+        match, non_match = (likely[round(share * (len(likely) - 1))] for share in shares)
         found = {"kind": BOUNDS, "pair": "", "key": key, "match": match, "non_match": non_match, "pairs": len(likely)}
         steps.put(found)
     return LikelihoodScreener({**options, "match": found["match"], "non_match": found["non_match"]}, known)
 
 
-def _likely(screener: LikelihoodScreener, session: PairSession) -> float | None:
+def _likely(screener: LikelihoodScreener, session: PairSession) -> float | str:
+    """Return the probability of a match, or why there is none."""
     try:
         return screener.likely(session)
-    except NoAnswer:
-        return None
+    except NoAnswer as error:
+        return str(error)

@@ -53,7 +53,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
 ) -> Judge:
     """Return the judge of these settings, with what its parts need; `encoder` is for `signals`.
 
-    `screener_of` makes the screener of a model, where it is not the one that goes with the configuration.
+    `screener_of` makes the screener of a model, where the settings name one.
     """
     if settings.judge in {"signals", "asks", "signals+asks"}:
         return _quick_judge(settings, chats, steps, runner_of, encoder)
@@ -70,7 +70,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
         raise InputError(f"configuration '{settings.config}' has no screener: leave --screener and --unclear out")
     judges: list[Judge] = []
     for chat in chats:
-        screen = screener_of(chat, steps) if settings.screener and screener_of else parts.screen
+        screen = screener_of(chat, steps) if screener_of else parts.screen
         one = Agents(chat, replace(parts, screen=screen), steps, settings.max_tries, prompts=prompts)
         several = [replace(one, opinion=number) for number in range(1, settings.votes + 1)]
         judges.append(one if settings.votes == 1 else MajorityJudge(several))
@@ -159,7 +159,7 @@ def open_judge(
         runner_of, installs = None, None
         if runs:
             runner_of, installs, settings = _open_cages(options, settings, stack, say)
-        screener_of = _screener_of(settings, encoder, first, say)
+        screener_of = _screener_of(settings, encoder, first, say) if screener else None
         yield JudgeFactory(
             lambda steps: build_judge(
                 settings, chats, steps, runner_of, installs, options.prompts, encoder, screener_of

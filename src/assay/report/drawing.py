@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
 from contextvars import ContextVar
 from io import BytesIO, StringIO
-from typing import Any
+from typing import IO, Any
 
 from assay.report import document as doc
 
@@ -37,13 +37,13 @@ _STAND_IN = {"ink": "#101010", "muted": "#202020", "rule": "#303030", "paper": "
 }
 _COLORS: ContextVar[Mapping[str, str]] = ContextVar("colors", default=_STAND_IN)
 _WIDTH = 7.2
-_MOST_NAMED = 30
+MAX_NAMED = 30
 
 
 def svg(figure: doc.Figure) -> str:
     """Return a drawing as an element of a page: ids of its own, colours of the page, no size but its proportions."""
     held = StringIO()
-    _save(figure, held)
+    _save(figure, held, format="svg", metadata={"Date": None})
     return _cleaned(held.getvalue())
 
 
@@ -51,17 +51,16 @@ def png(figure: doc.Figure, colors: Mapping[str, str]) -> bytes:
     """Return a drawing as a picture, in colors by their names in a page."""
     held, token = BytesIO(), _COLORS.set(colors)
     try:
-        with mpl.rc_context(_style()):
-            _DRAWN[type(figure)](figure).savefig(held, format="png", dpi=200, facecolor=_color("paper"))
+        _save(figure, held, format="png", dpi=200, facecolor=_color("paper"))
     finally:
         _COLORS.reset(token)
     return held.getvalue()
 
 
-def _save(figure: doc.Figure, to: StringIO) -> None:
+def _save(figure: doc.Figure, to: IO[Any], **how: Any) -> None:
     with mpl.rc_context(_style()), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a glyph missing here: text is set by the browser's fonts
-        _DRAWN[type(figure)](figure).savefig(to, format="svg", metadata={"Date": None})
+        _DRAWN[type(figure)](figure).savefig(to, **how)
 
 
 _STYLE = {
@@ -214,9 +213,9 @@ def _bars(figure: doc.Bars) -> Drawing:
     drawing, (axes,) = _grid(1, 1, 3.9)
     places = range(len(figure.names))
     bars = axes.bar(places, figure.counts, width=0.72, color=_series(0))
-    if len(places) <= _MOST_NAMED:
+    if len(places) <= MAX_NAMED:
         axes.bar_label(bars, [f"{count:,}" for count in figure.counts], fontsize=8, color=_color("muted"), padding=2)
-    step = -(-len(places) // _MOST_NAMED)
+    step = -(-len(places) // MAX_NAMED)
     axes.set_xticks(places[::step], [short(name) for name in figure.names[::step]])
     axes.grid(visible=False, axis="x")
     axes.set_xlabel(figure.x)
