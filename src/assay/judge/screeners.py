@@ -7,8 +7,8 @@ finds these by the fraction that is to be unclear. An endpoint that gives no log
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -18,6 +18,7 @@ from assay.judge.pairs import Judge, Pair
 from assay.judge.records import BOUNDS, SCREEN, PairSession, key_of
 from assay.llm.yes_no import BIAS, SCALE, probability, read_numbers
 from assay.protocols import Chat
+from assay.runs.local import in_flight
 from assay.runs.record import Record, Steps
 
 MATCH, NON_MATCH = 0.61, 0.42
@@ -100,11 +101,8 @@ class LikelihoodScreener:
         """Return the assessment of a pair, with the probability."""
         session.know(self.known.get(session.pair.digest, {}))
         likely = self.likely(session)
-        is_match, is_none = (
-            likely >= self.options.get("match", MATCH),
-            likely <= self.options.get("non_match", NON_MATCH),
-        )
-        call = "match" if is_match else "non-match" if is_none else "unclear"
+        match, non_match = self.bounds
+        call = "match" if likely >= match else "non-match" if likely <= non_match else "unclear"
         return call, f"{likely:.2f} likely that the code answers the query"
 
     @property
@@ -124,7 +122,7 @@ class LikelihoodScreener:
 
 
 def with_bounds(
-    screener: LikelihoodScreener, pairs: Sequence[Pair], chat: Chat, steps: Steps, prior: float
+    screener: LikelihoodScreener, first: Callable[[], Sequence[Pair]], chat: Chat, steps: Steps, prior: float
 ) -> LikelihoodScreener:
     """Return a screener to which the wanted fraction of some pairs is unclear; its bounds are recorded and found again.
 
@@ -136,13 +134,13 @@ def with_bounds(
     known: dict[str, Mapping[str, Record]] = {}
     found = steps.get(key)
     if found is None:
-        sessions = [PairSession(pair, chat, steps) for pair in pairs]
-        with ThreadPoolExecutor(_AT_ONCE, "screener") as threads:
-            said = [*threads.map(partial(_likely, screener), sessions)]
+        sessions = [PairSession(pair, chat, steps) for pair in first()]
+        with closing(in_flight(partial(_likely, screener), sessions, _AT_ONCE)) as ends:
+            said = [each.result() for each in ends]
         likely = sorted(each for each in said if isinstance(each, float))
         if len(likely) < _FEWEST:
             why = next((f"; {each}" for each in said if isinstance(each, str)), "")
-            answers = f"{chat.name} gave {counted(len(likely), 'answer')} about {counted(len(pairs), 'pair')}"
+            answers = f"{chat.name} gave {counted(len(likely), 'answer')} about {counted(len(sessions), 'pair')}"
             raise InputError(f"{answers}, and --unclear needs {_FEWEST}{why}")
         known = {session.pair.digest: session.known for session in sessions}
         shares = (1 - clear * prior, clear * (1 - prior))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
-from assay.errors import InputError, nearest
+from assay.errors import InputError, counted, nearest
 from assay.judge.campaign import CampaignReporter, CampaignSettings, JudgeFactory, Tally, run
 from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
 from assay.judge.records import NAMES as PROMPTS
@@ -119,7 +119,13 @@ def _screener_of(settings: CampaignSettings, encoder: Encoder | None, first: Fir
         asks = screeners.LikelihoodScreener(screeners.screener_options(settings.screener))
         if "unclear" not in asks.options:
             return asks
-        asks = screeners.with_bounds(asks, first(screeners.FIRST), chat, steps, settings.prior)
+
+        def asked_first() -> Sequence[Pair]:
+            pairs = first(screeners.FIRST)
+            say(f"asking {chat.name} about {counted(len(pairs), 'pair')} to find out what is unclear to it")
+            return pairs
+
+        asks = screeners.with_bounds(asks, asked_first, chat, steps, settings.prior)
         say("screener of {}: a match from {:.2f} likely, a non-match up to {:.2f}".format(chat.name, *asks.bounds))
         return asks
 
