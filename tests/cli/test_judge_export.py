@@ -83,6 +83,7 @@ def test_labels_of_others_are_exported_and_drawn_and_what_cannot_be_used_is_said
     labels.write_text(json.dumps([*rows, {**rows[0], "query-idx": "nobody"}]))
     ran = assay("judge", "export", "theirs", "--to", "again")
     assert (ran.status, "| 59 | 3 | " in ran.out) == (0, True), ran.err
+    assert 'annotations_creators: ["found"]' in (tmp_path / "again/README.md").read_text()
     assert "1 row of theirs left out; the first: " in ran.err
     for name in ("queries-by-matches", "codes-by-queries"):
         assert (tmp_path / "again" / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -29,6 +29,10 @@ from assay.values import Chunk, Judgment, Problem, Query
 
 SPLITS = ("train", "valid", "test")
 SHARES = (8, 1, 1)
+GIVEN = "given"
+"""The path of a label that somebody else made."""
+_ANNOTATORS = {GIVEN: "found", "person": "expert-generated"}
+"""As the Hugging Face hub calls them, by the path of a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ def statistics(made: Benchmark, records: Iterable[Mapping[str, Any]]) -> dict[st
         "matches_a_query": _spread(answers[query.id] for query in made.queries),
         "queries_a_code": _spread(asked.values()),
         "codes_of_several_queries": round(sum(count > 1 for count in asked.values()) / max(len(asked), 1), 4),
+        "annotators": sorted({_ANNOTATORS.get(path, "machine-generated") for path in costs.paths}),
         "judges": sorted({each.judge for each in made.judgments}),
     }
 
@@ -188,7 +193,7 @@ def labels_of(file: Path, say: Say) -> tuple[Labels, list[Chunk]]:
     def row(each: Judgment) -> Mapping[str, Any]:
         code = codes[each.target]
         ids = {"query_id": each.query_id, "code_id": code.id, "query": queries[each.query_id]}
-        about = {"judge": each.judge or truth.name, "path": "given", "reason": each.reason}
+        about = {"judge": each.judge or truth.name, "path": GIVEN, "reason": each.reason}
         return {**ids, **about, "code": code.text, "language": code.language, "grade": each.grade}
 
     return lambda: map(row, held), list(codes.values())
@@ -229,7 +234,7 @@ def _head(name: str, figures: Mapping[str, Any], license_id: str, languages: Seq
         "task_ids": ["document-retrieval"],
         "tags": ["code-search", *languages],
         "size_categories": [next((name for most, name in SIZES if figures["pairs"] < most), "1M<n<10M")],
-        "annotations_creators": ["machine-generated"],
+        "annotations_creators": figures["annotators"],
     }
     yield from (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
 
