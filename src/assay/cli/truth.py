@@ -152,17 +152,23 @@ def audit(request: AuditRequest) -> int:
     different judgments, and queries without an answer. Hints from rules of thumb do not count. The N
     worst examples of each are shown.
 
+    With --judge, judges look at each judged place that FOLDER has, whatever its grade. What they and FILE disagree
+    about is listed, the worst first, with kappa; they are also asked about places that answer other questions, since a
+    judge that accepts these says little. --budget and --rate are for each judge; judged places are not paid for twice.
+
     With --collapse, the first of equal documents stays and gets all their judgments; the highest grade wins.
 
     Exits 0 if nothing was found, 1 if something was, 2 on an error.
     """
     from assay.bench.system import cached, corpus_of
+    from assay.cli.truth_models import judged_as_json, judged_text, judged_truth
     from assay.truth.audit import audit as find
     from assay.truth.audit import corpus_at
     from assay.truth.truth_formats import read
 
     reading = read(request.file, request.source)
     truth, root = reading.truth, None
+    judged = judged_truth(reading, request) if request.judges else None
     if request.corpus and not truth.documents:  # the checkout at the truth's commit
         root = corpus_of(truth, request.corpus, cached()).root
     found_in = corpus_at(truth, root)
@@ -171,10 +177,12 @@ def audit(request: AuditRequest) -> int:
     if request.collapse:
         fields |= _collapse(truth, found_in.texts, request.collapse)
     if request.form == "json":
-        click.echo(dumps({**_audit_as_json(truth.name, found), **fields}))
+        judging = {"judges": judged_as_json(judged)} if judged else {}
+        click.echo(dumps({**_audit_as_json(truth.name, found), **fields, **judging}))
     else:
         click.echo("\n".join([*_audit_text(truth.name, found), *_rest_text(fields, verbose=request.verbose)]))
-    return 1 if any(found) else 0
+        click.echo("".join(f"{line}\n" for line in judged_text(judged, request.examples) if judged), nl=False)
+    return 1 if any(found) or (judged and judged.disputes) else 0
 
 
 def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path) -> dict[str, Any]:
@@ -237,7 +245,8 @@ def convert(request: ConvertRequest) -> None:
     and swebench are read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot
     be used are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the
     commit of IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes
-    the 399 pairs of 95 queries on which CoSQA+ tests models.
+    the 399 pairs of 95 queries on which CoSQA+ tests models. --kinds tags queries as assay truth mine does: hard
+    shares no word with its answer's path, names or signature, symbol names it, any other is standard.
 
     Exits 0 if OUT is written, 2 on an error.
     """
@@ -248,6 +257,8 @@ def convert(request: ConvertRequest) -> None:
     reading = read(request.source, request.form)
     if request.corpus:
         reading = (joined if _holds_functions(request.corpus) else resolved)(reading, request.corpus)
+    if request.kinds:
+        reading = _with_kinds(reading, request.corpus)
     if request.match:
         reading = at_least(reading, request.match)
     to = request.to or ("jsonl" if request.split else "")
@@ -264,6 +275,16 @@ def convert(request: ConvertRequest) -> None:
     click.echo(f"{counts} ({counted(len(reading.problems), 'problem')}) written to {request.target}")
     if dropped:
         say(f"dropped: {', '.join(dropped)}")
+
+
+def _with_kinds(reading: TruthFile, corpus: Path | None) -> TruthFile:
+    from assay.bench.system import checkout_of
+    from assay.truth.minable import with_kinds
+    from assay.truth.target_places import Places
+
+    if not (root := checkout_of(reading.truth, corpus)) or reading.truth.documents:
+        raise InputError("--kinds reads the places of a checkout: name it with --corpus FOLDER")
+    return with_kinds(reading, Places(root, reading.truth.commit, follow=not reading.truth.commit))
 
 
 def _holds_functions(corpus: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -15,8 +15,12 @@ from assay.corpus.chunk import parse
 from assay.corpus.languages import PROSE, language_of
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read
+from assay.errors import InputError
+from assay.measure.line_spans import Span
 from assay.terms import STOP_WORDS, WORD, parts, terms_of
-from assay.values import Chunk, Judgment, Query
+from assay.truth.ground_truth import TruthFile
+from assay.truth.target_places import Places
+from assay.values import Chunk, Judgment, Problem, Query
 
 MOST_FILES = 20_000
 """Of larger repositories a sample of the files is looked at for documentation and tests."""
@@ -97,12 +101,16 @@ class Files:
             self._units[path] = () if is_test(path) or is_aside(path) else tuple(units(self.chunks(path)))
         return self._units[path]
 
-    def line(self, path: str, number: int) -> str:
-        """Return one line of a file, empty where it has no such line."""
+    def lines(self, path: str) -> list[str]:
+        """Return the lines of a file, none where it is binary or not there."""
         if path not in self._lines:
             text = read(self.root, self._entries[path]) if path in self._entries else ""
             self._lines[path] = text.split("\n") if isinstance(text, str) else []
-        lines = self._lines[path]
+        return self._lines[path]
+
+    def line(self, path: str, number: int) -> str:
+        """Return one line of a file, empty where it has no such line."""
+        lines = self.lines(path)
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
@@ -188,6 +196,8 @@ _EMPTY = frozenset(
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 TELLING = 3
 """Telling words of a subject at least."""
+SAYING = 2
+"""Telling words at least that are no part of a unit's name."""
 _CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
 _MARKED = re.compile(r"`([^`]+)`|\b([A-Za-z_]\w*)\(|[.#:](\w+)\b")
 
@@ -197,6 +207,45 @@ def kind_of(text: str, answers: Sequence[Chunk]) -> str:
     if _identifiers_in(text) & {name for answer in answers for name in _names(answer)}:
         return "symbol"
     return "standard" if any(telling(text) & words_of(answer) for answer in answers) else "hard"
+
+
+def repeats_name(text: str, unit: Chunk) -> bool:
+    """Say whether a text has too few telling words beside those of a unit's name."""
+    return len(telling(text) - telling(f"{unit.symbol} {unit.parent.rpartition('.')[2]}")) < SAYING
+
+
+def units_at(units: Sequence[Chunk], spans: Iterable[Span]) -> list[Chunk]:
+    """Return the units that share lines with places of their file, for a place without one its path alone."""
+    found: list[Chunk] = []
+    for span in spans:
+        there = [unit for unit in units if span.overlaps(Span(unit.path, unit.start_line, unit.end_line))]
+        found += there or [Chunk("", "", path=span.path)]
+    return found
+
+
+def with_kinds(reading: TruthFile, places: Places) -> TruthFile:
+    """Tag each query that has no kind by `kind_of`, of its right places; one whose places are gone is a problem."""
+    right: defaultdict[str, list[str]] = defaultdict(list)
+    for each in reading.truth.judgments:
+        if each.grade:
+            right[each.query_id].append(each.target)
+    queries, problems = [], list(reading.problems)
+    for query in reading.truth.queries:
+        if "kind" in query.tags or not right[query.id]:
+            queries.append(query)
+            continue
+        try:
+            spans = [places.span(target) for target in right[query.id]]
+            answers = [unit for span in spans for unit in units_at(_units_in(places, span.path), [span])]
+            queries.append(replace(query, tags={**query.tags, "kind": kind_of(query.text, answers)}))
+        except InputError as error:
+            queries.append(query)
+            problems.append(Problem(f"query {query.id}", f"it gets no kind: {error}"))
+    return replace(reading, truth=replace(reading.truth, queries=tuple(queries)), problems=tuple(problems))
+
+
+def _units_in(places: Places, path: str) -> list[Chunk]:
+    return list(units(parse(path, places.text(path)).chunks))
 
 
 def words_of(answer: Chunk) -> frozenset[str]:
