@@ -73,7 +73,6 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
             "correct": "Add right answers that search finds.",
             "convert": "Convert between formats.",
         },
-        "elsewhere": dict.fromkeys(("write", "correct"), "assay.cli.truth_models"),
     },
 }
 

@@ -1,9 +1,10 @@
-"""Commands of ground truth: extract, check, audit and convert it."""
+"""Commands of ground truth: extract, write, check, audit, correct and convert it."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +14,26 @@ import click
 from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError, counted, printable
-from assay.io.files import dumps
-from assay.io.terminal import say, say_problems
-from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, MineRequest
+from assay.io.files import dumps, write_rows
+from assay.io.terminal import harmless, say, say_problems
+from assay.truth.requests import (
+    AuditRequest,
+    CheckRequest,
+    ConvertRequest,
+    CorrectRequest,
+    MineRequest,
+    WriteRequest,
+)
 
 if TYPE_CHECKING:
+    from assay.bench.query_sets import Prepared
+    from assay.measure.line_spans import Span
+    from assay.operations.truth import JudgedTruth
     from assay.truth.audit import Audit, AuditFinding
     from assay.truth.ground_truth import Truth, TruthFile
     from assay.truth.mine import MinedTruth
     from assay.truth.truth_check import TruthCheck
-    from assay.values import Chunk
+    from assay.values import Chunk, Judgment, Query
 
 
 @command(MineRequest, example="assay truth mine . --limit 100 --out truth.jsonl")
@@ -45,7 +56,7 @@ def mine(request: MineRequest) -> int:
     from assay.corpus.addresses import is_url
     from assay.truth.ground_truth import Truth
     from assay.truth.mine import mine as mined_from
-    from assay.truth.truth_formats import form_to, write
+    from assay.truth.truth_formats import form_to
 
     if is_url(request.repository):
         raise InputError(f"'{request.repository}' is a URL: clone it with all its history, then give the folder")
@@ -54,14 +65,46 @@ def mine(request: MineRequest) -> int:
     form = form_to(path, Truth(path.stem, (), ()))  # before the work, not after it
     with progress() as watch:
         mined = mined_from(root, request.mining, watch)
+    return _write_mined(mined, path, form, request.mining.limit, lossy=request.lossy)
+
+
+def _write_mined(mined: MinedTruth, path: Path, form: str, limit: int, *, lossy: bool) -> int:
+    """Write what was found, say what was left out, and return the exit status."""
+    from assay.truth.truth_formats import write as write_truth
+
     for note in mined.notes:
         say(note)
     if mined.truth.queries:
-        if dropped := write(mined.truth, path, form, lossy=request.lossy):
+        if dropped := write_truth(mined.truth, path, form, lossy=lossy):
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {path}")
-    click.echo("\n".join(_mined_text(mined, request.mining.limit)))
-    return 0 if mined.truth.queries else 1
+    click.echo("\n".join(_mined_text(mined, limit)))
+    return 0 if mined.truth.queries and not mined.is_stopped else 1
+
+
+@command(WriteRequest, example="assay truth write . --chat openai:gpt-4o-mini --limit 50 --budget 2usd")
+def write(request: WriteRequest) -> int:
+    """Have a language model write questions about whole files of a repository, with the places that answer them.
+
+    The model reads files, drawn at random, at the newest commit, and proposes questions with lines. Each place is read
+    back: it has to exist, to have text, at most 150 lines, and to hold what the question asks by the model's own yes or
+    no, asked without the rest of the file. A question must not name its answer; one without a word of its answer's
+    path, names or signature is tagged hard. What is refused is counted by reason.
+
+    The files go to the endpoint of the model. Every reply is recorded in assay-bench, beside FILE, before it is used:
+    the same command continues an interrupted run, and one with a larger --limit goes on.
+
+    Exits 0 if there is a query, 1 if there is none or it stopped before the end, 2 on an error.
+    """
+    from assay.operations.truth import write_questions
+    from assay.truth.ground_truth import Truth
+    from assay.truth.truth_formats import form_to
+
+    path = request.out or Path(f"{Path(request.repository).resolve().name or 'root'}.jsonl")
+    form = form_to(path, Truth(path.stem, (), ()))  # before the work, not after it
+    with progress() as watch:
+        written = write_questions(request, path, watch)
+    return _write_mined(written, path, form, request.limit, lossy=request.lossy)
 
 
 def _mined_text(mined: MinedTruth, limit: int) -> Iterator[str]:
@@ -152,37 +195,146 @@ def audit(request: AuditRequest) -> int:
     different judgments, and queries without an answer. Hints from rules of thumb do not count. The N
     worst examples of each are shown.
 
-    With --judge, judges look at each judged place that FOLDER has, whatever its grade. What they and FILE disagree
-    about is listed, the worst first, with kappa; they are also asked about places that answer other questions, since a
-    judge that accepts these says little. --budget and --rate are for each judge; judged places are not paid for twice.
+    With --judge, judges look at each judged place, whatever its grade. Places about which one of them disagrees with
+    FILE are listed, the worst first, with kappa. Each is also asked about places that answer other questions, for a
+    judge that accepts these says little. --budget and --rate count for each judge; nothing is paid for twice.
 
     With --collapse, the first of equal documents stays and gets all their judgments; the highest grade wins.
 
     Exits 0 if nothing was found, 1 if something was, 2 on an error.
     """
     from assay.bench.system import cached, corpus_of
-    from assay.cli.truth_models import judged_as_json, judged_text, judged_truth
     from assay.truth.audit import audit as find
     from assay.truth.audit import corpus_at
     from assay.truth.truth_formats import read
 
     reading = read(request.file, request.source)
     truth, root = reading.truth, None
-    judged = judged_truth(reading, request) if request.judges else None
     if request.corpus and not truth.documents:  # the checkout at the truth's commit
         root = corpus_of(truth, request.corpus, cached()).root
+    judged = _judged_truth(request) if request.judges else None
     found_in = corpus_at(truth, root)
     found = find(truth, found_in, examples=request.examples)
     fields: dict[str, Any] = {"problems": [*map(str, reading.problems)]}
     if request.collapse:
         fields |= _collapse(truth, found_in.texts, request.collapse)
     if request.form == "json":
-        judging = {"judges": judged_as_json(judged)} if judged else {}
-        click.echo(dumps({**_audit_as_json(truth.name, found), **fields, **judging}))
+        click.echo(
+            dumps({**_audit_as_json(truth.name, found), **fields, **({"judges": asdict(judged)} if judged else {})})
+        )
     else:
-        click.echo("\n".join([*_audit_text(truth.name, found), *_rest_text(fields, verbose=request.verbose)]))
-        click.echo("".join(f"{line}\n" for line in judged_text(judged, request.examples) if judged), nl=False)
+        lines = [*_audit_text(truth.name, found), *_rest_text(fields, verbose=request.verbose)]
+        click.echo("\n".join([*lines, *(_judged_text(judged, request.examples) if judged else ())]))
     return 1 if any(found) or (judged and judged.disputes) else 0
+
+
+def _opened(file: Path, request: AuditRequest | CorrectRequest) -> tuple[Prepared, Callable[[Span], str]]:
+    """Open a ground truth as `assay bench` does, and return what reads its places."""
+    from assay.bench.matrix import SetSpec
+    from assay.bench.query_sets import prepare
+    from assay.bench.system import text_of
+
+    ready = prepare(SetSpec(file.stem, file, request.corpus, form=request.source), request.file, say)
+    say_problems(ready.problems, every=request.verbose)
+    texts = {document.id: document.text for document in ready.corpus.documents}
+    return ready, lambda span: texts.get(span.path) or text_of(ready.corpus, span)
+
+
+def _judged_truth(request: AuditRequest) -> JudgedTruth:
+    from assay.operations.truth import audit_places
+
+    ready, text_of = _opened(request.file, request)
+    with progress() as watch:
+        return audit_places(request, ready.expected, text_of, watch)
+
+
+def _judged_text(judged: JudgedTruth, show: int) -> Iterator[str]:
+    """Yield how far judges agree with the file and one another, and the places that are disputed."""
+    from assay.cli.judge_labels import agreement_tables
+
+    yield from agreement_tables(judged.agreement)
+    total = len(judged.disputes)
+    yield from ("", f"disputed places: {total:,} of {judged.agreement.pairs:,}{f', the worst {show}' * (total > show)}")
+    for each in judged.disputes[:show]:
+        said = ", ".join(f"{'undecided' if grade is None else grade} by {name}" for name, grade in each.judges.items())
+        yield printable(f"  {each.target}: {each.grade} in the file, {said}")
+        yield printable(f"      {each.query_id}: {' '.join(each.query.split())}")
+        yield from (printable(f"      {name}: {' '.join(why.split())[:160]}") for name, why in each.reasons.items())
+
+
+_SHOWN_LINES = 40
+"""Of the text of a proposal."""
+
+
+@command(
+    CorrectRequest, example="assay truth correct truth.jsonl --corpus . --judge signals --judge grades:ollama:qwen3"
+)
+def correct(request: CorrectRequest) -> int:
+    """Add right answers to the ground truth in FILE that search finds and FILE does not know.
+
+    Each question is searched. Results that no judgment covers go to the judges; what all of them accept is proposed as
+    a secondary answer, grade 1. A person confirms each proposal on the terminal: the judgment, 1 or 0, is in OUT at
+    once, with who judged, and the same command continues. --yes takes all. Without a terminal and without --yes the
+    proposals go to NAME.proposals.jsonl, as pairs that assay judge label reads. FILE stays as it is.
+
+    Exits 0 if there is a proposal, 1 if there is none, 2 on an error.
+    """
+    from assay.operations.truth import propose
+    from assay.truth.truth_formats import form_to, read
+
+    out = request.out or request.file.with_name(f"{request.file.stem}.corrected.jsonl")
+    source = out if out.exists() else request.file
+    truth = read(source, request.source if source == request.file else "").truth
+    form_to(out, truth)  # before the work, not after it
+    ready, text_of = _opened(source, request)
+    with progress() as watch:
+        proposals = propose(request, ready.expected, ready.corpus.root, text_of, watch)
+    click.echo(f"{counted(len(proposals), 'answer')} proposed, which every judge accepts")
+    if request.yes and proposals:
+        _add([judgment for *_, judgment in proposals], truth, out)
+    elif proposals and sys.stdin.isatty() and sys.stdout.isatty():
+        taken: list[Judgment] = []
+        for at, proposal in enumerate(proposals, 1):
+            if (judgment := _confirmed(*proposal, f"{at} of {len(proposals)}")) is None:
+                break
+            taken.append(judgment)
+            _add(taken, truth, out)
+    elif proposals:
+        rows = (
+            {
+                "query_id": q.id,
+                "query": q.text,
+                "code_id": c.id,
+                "code": c.text,
+                "language": c.language,
+                "judge": j.judge,
+                "reason": j.reason,
+            }
+            for q, c, j in proposals
+        )
+        later = out.with_suffix(".proposals.jsonl")
+        write_rows(later, rows)
+        click.echo(f"written to {later}; run this on a terminal to confirm each, or take all with --yes")
+    return 0 if proposals else 1
+
+
+def _add(judgments: Sequence[Judgment], truth: Truth, out: Path) -> None:
+    from assay.truth.truth_formats import write as write_truth
+
+    write_truth(replace(truth, judgments=(*truth.judgments, *judgments)), out)
+    right = sum(judgment.grade for judgment in judgments)
+    click.echo(f"{counted(right, 'answer')} added, {len(judgments) - right} refused; written to {out}")
+
+
+def _confirmed(query: Query, code: Chunk, judgment: Judgment, at: str) -> Judgment | None:
+    """Return what a person says to a proposal, as a judgment of grade 1 or 0; None to end."""
+    lines = code.text.splitlines()
+    more = [f"… {len(lines) - _SHOWN_LINES:,} more lines"] if len(lines) > _SHOWN_LINES else []
+    click.echo(f"\n{at}  {printable(query.text)}\n{printable(f'{code.id}  {judgment.reason}')}")
+    click.echo("\n".join(f"  | {harmless(line)}" for line in [*lines[:_SHOWN_LINES], *more]))
+    said = click.prompt("does it help to answer?", type=click.Choice(["y", "n", "q"]), prompt_suffix=" ")
+    who = f"{judgment.judge}, {'confirmed' if said == 'y' else 'refused'} by a person"
+    return None if said == "q" else replace(judgment, grade=int(said == "y"), judge=who)
 
 
 def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path) -> dict[str, Any]:
@@ -246,7 +398,7 @@ def convert(request: ConvertRequest) -> None:
     be used are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the
     commit of IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes
     the 399 pairs of 95 queries on which CoSQA+ tests models. --kinds tags queries as assay truth mine does: hard
-    shares no word with its answer's path, names or signature, symbol names it, any other is standard.
+    shares no word with its answers' paths, names and signatures, symbol names one, any other is standard.
 
     Exits 0 if OUT is written, 2 on an error.
     """
@@ -258,7 +410,7 @@ def convert(request: ConvertRequest) -> None:
     if request.corpus:
         reading = (joined if _holds_functions(request.corpus) else resolved)(reading, request.corpus)
     if request.kinds:
-        reading = _with_kinds(reading, request.corpus)
+        reading = replace(reading, truth=_with_kinds(reading.truth, request.corpus))
     if request.match:
         reading = at_least(reading, request.match)
     to = request.to or ("jsonl" if request.split else "")
@@ -277,14 +429,17 @@ def convert(request: ConvertRequest) -> None:
         say(f"dropped: {', '.join(dropped)}")
 
 
-def _with_kinds(reading: TruthFile, corpus: Path | None) -> TruthFile:
+def _with_kinds(truth: Truth, corpus: Path | None) -> Truth:
     from assay.bench.system import checkout_of
     from assay.truth.minable import with_kinds
     from assay.truth.target_places import Places
 
-    if not (root := checkout_of(reading.truth, corpus)) or reading.truth.documents:
+    if truth.documents or not (root := checkout_of(truth, corpus)):
         raise InputError("--kinds reads the places of a checkout: name it with --corpus FOLDER")
-    return with_kinds(reading, Places(root, reading.truth.commit, follow=not reading.truth.commit))
+    found = with_kinds(truth, Places(root, truth.commit))
+    kinds = Counter(query.tags.get("kind", "without a kind") for query in found.queries)
+    click.echo(", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common()))
+    return found
 
 
 def _holds_functions(corpus: Path) -> bool:

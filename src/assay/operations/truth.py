@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from assay.corpus.git_history import head
-from assay.corpus.languages import BY_EXTENSION
 from assay.corpus.pinned import is_repository
 from assay.corpus.walk import OWN_REPORTS
 from assay.errors import BudgetSpent, EndpointRefused, InputError, Interrupted
 from assay.io.files import safe_name
+from assay.io.terminal import say
 from assay.judge.campaign import Tally
 from assay.judge.labels import Annotator, Key, LabelAgreement, compare
 from assay.judge.records import past
@@ -20,24 +21,22 @@ from assay.llm.recorded import REPLY
 from assay.measure.line_spans import Span
 from assay.operations.face import Index
 from assay.operations.judge import judge_options_of, judge_pairs, open_chats
-from assay.protocols import Progress, Say
+from assay.protocols import Progress
 from assay.runs.local import in_flight
 from assay.runs.options import ModelOptions
 from assay.runs.record import Journal, sole_writer, start_fresh
 from assay.truth.ground_truth import Qrels, Truth
-from assay.truth.judging_pool import Pool, as_pairs, pool
+from assay.truth.judging_pool import as_pair, as_pairs, pool
 from assay.truth.minable import MinedQueries
-from assay.truth.mine import open_files
-from assay.truth.requests import WriteRequest
-from assay.truth.written import FAILED, REFUSED, QuestionWriter, files_to_ask, gather
+from assay.truth.mine import MinedTruth, open_files
+from assay.truth.requests import AuditRequest, CorrectRequest, WriteRequest
+from assay.truth.written import FAILED, REFUSED, QuestionWriter, gather
 from assay.values import Chunk, Judgment, Query
 
 Pairs = Sequence[tuple[Query, Chunk]]
-MAX_CONTROLS = 20
-MIN_CONTROLS = 4
-"""Fewer say nothing about a judge."""
-_MAX_FAILED = 3
-"""Files in a row for which the endpoint fails: then it is down."""
+TextOf = Callable[[Span], str]
+MIN_CONTROLS, MAX_CONTROLS = 4, 20
+"""Places of other questions that a judge is asked about; fewer say nothing."""
 _MIN_CHECKED = 10
 
 
@@ -46,26 +45,7 @@ def records_of(file: Path, name: str) -> Path:
     return file.parent / OWN_REPORTS / "truth" / file.name / f"{safe_name(name)}.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenTruth:
-    """What a model wrote, and why it is not more."""
-
-    truth: Truth
-    left_out: Mapping[str, int]
-    files: int
-    """Files that were asked about."""
-    usd: float
-    tokens: int
-    """What all runs with these records took."""
-    stopped: str = ""
-
-    @property
-    def refuses_nothing(self) -> bool:
-        """Whether the model accepted each of many places that it was asked about."""
-        return not self.left_out.get(REFUSED) and len(self.truth.judgments) >= _MIN_CHECKED
-
-
-def write_questions(request: WriteRequest, out: Path, watch: Progress) -> WrittenTruth:
+def write_questions(request: WriteRequest, out: Path, watch: Progress) -> MinedTruth:
     """Return the questions that a model writes about a repository; each reply is recorded before it is used."""
     root, records = Path(request.repository).resolve(), records_of(out, "written")
     if not root.is_dir():
@@ -79,183 +59,171 @@ def write_questions(request: WriteRequest, out: Path, watch: Progress) -> Writte
         (chat,) = open_chats((request.chat,), request.models, records, stack)
         journal = Journal(records, lambda _, record: record["kind"] == REPLY)
         writer = QuestionWriter(chat, journal, files, request.writing)
-        paths = files_to_ask(files, request.seed)
+        paths = (path for path in files.sample(request.seed) if files.units(path))
         results, stopped = _write_all(writer.write, paths, request, watch)
     if not results and not stopped:
         raise InputError(f"'{root}' has no file with a function, type or section to ask about")
     found, took = gather(results, request.limit), past(records)
+    notes = [f"{took.tokens:,} tokens, ${took.cost:.4f}, earlier runs included; records are in {records}"]
+    if not found.left_out[REFUSED] and len(found.judgments) >= _MIN_CHECKED:
+        notes.append(f"the model accepted every place; ask another one: assay truth audit {out} --judge SPEC")
+    if stopped:
+        notes.append(f"stopped: {stopped}; the same command goes on")
     queries, judgments = tuple(found.queries), tuple(found.judgments)
     truth = Truth(root.name or "root", queries, judgments, repository=str(root), commit=commit)
-    left_out = dict(found.left_out.most_common())
-    return WrittenTruth(truth, left_out, len(results), took.cost, took.tokens, stopped)
+    return MinedTruth(truth, {"written": dict(found.left_out.most_common())}, tuple(notes), bool(stopped))
 
 
 def _write_all(
     write: Callable[[str], MinedQueries], paths: Iterator[str], request: WriteRequest, watch: Progress
 ) -> tuple[list[MinedQueries], str]:
-    """Return what was written about files, in their order and enough of it, and why it ended early."""
-    done: dict[int, MinedQueries] = {}
-    whole: list[MinedQueries] = []  # the results of the first files, with no gap: the same whichever ends first
-    kept, stopped = 0, ""
-
-    def work(item: tuple[int, str]) -> tuple[int, MinedQueries]:
-        return item[0], write(item[1])
-
-    def is_enough() -> bool:
-        return bool(stopped) or kept >= request.limit
-
-    threads = request.models.workers
-    with closing(in_flight(work, enumerate(paths), threads, is_stopped=is_enough)) as ends:
-        for future in ends:
+    """Return what was written about files, in their order, until it is enough; and why it ended early."""
+    results, stopped = list[MinedQueries](), ""
+    while not stopped and len(kept := gather(results, request.limit).queries) < request.limit:
+        watch("writing questions", len(kept), request.limit)
+        some = list(islice(paths, request.models.workers))
+        done: dict[str, MinedQueries] = {}
+        for future in in_flight(lambda path: (path, write(path)), some, len(some) or 1):
             try:
-                at, one = future.result()
+                path, done[path] = future.result()
             except Interrupted:
                 continue
             except (BudgetSpent, EndpointRefused) as end:
-                if isinstance(end, EndpointRefused) and not done:
-                    raise
+                if isinstance(end, EndpointRefused) and not results:
+                    raise  # a wrong address, key or model
                 stopped = str(end)
-                continue
-            done[at] = one
-            while len(whole) in done and kept < request.limit:
-                whole.append(done[len(whole)])
-                kept = len(gather(whole, request.limit).queries)
-            watch("writing questions", kept, request.limit)
-            if len(whole) >= _MAX_FAILED and all(FAILED in each.left_out for each in whole[-_MAX_FAILED:]):
-                stopped = f"the endpoint failed for {_MAX_FAILED} files in a row"
-    return [*whole, *(done[at] for at in sorted(done) if stopped and at >= len(whole))], stopped
+        results += [done[path] for path in some if path in done]
+        if done and all(FAILED in each.left_out for each in done.values()):
+            stopped = "the endpoint failed"
+        if not some:
+            break
+    return results, stopped
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceLabels:
-    """What a judge says about places."""
-
-    judge: str
-    grades: Mapping[Key, int | None]
-    """None is undecided."""
-    reasons: Mapping[Key, str]
-    accepted: int
-    controls: int
-    """Of so many places that answer other questions it accepted so many."""
-    stopped: str = ""
-
-    def distance(self, key: Key, grade: int, *, is_graded: bool) -> int:
-        """Return how far the judge is from a grade; where one of the two knows only yes and no, 1 is as good as 2."""
-        said = self.grades.get(key)
-        is_graded = is_graded and self.judge.startswith("grades:")
-        return 0 if said is None or (said and grade and not is_graded) else abs(said - grade)
-
-    @property
-    def warning(self) -> str:
-        """Say so where its yes means little."""
-        if self.controls < MIN_CONTROLS or 2 * self.accepted <= self.controls:
-            return ""
-        count = f"{self.accepted} of {self.controls} places that answer other questions"
-        return f"the judge {self.judge} also accepts {count}: its yes says little; name another --judge"
+def judged_pairs(right: Qrels, text_of: TextOf) -> tuple[Pairs, dict[Key, int]]:
+    """Return each judged place as a pair of query and text, and its grade; those without a text are left out."""
+    every = [(query, str(each.span), each) for query in right.queries for each in right.entries[query.id]]
+    pairs = [as_pair(query, target, text_of(each.span)) for query, target, each in every]
+    grades = {(query.id, target): each.grade for query, target, each in every}
+    return [pair for pair in pairs if pair[1].text.strip()], grades
 
 
-def ask_judges(  # noqa: PLR0913, PLR0917  each is one thing
-    specs: Sequence[str], models: ModelOptions, pairs: Pairs, right: Pairs, file: Path, say: Say, watch: Progress
-) -> list[PlaceLabels]:
-    """Return what each judge says about pairs, and about some right places of other questions as a control."""
+def right_of(pairs: Pairs, grades: Mapping[Key, int]) -> Pairs:
+    """Return the pairs whose place answers."""
+    return [(query, code) for query, code in pairs if grades[query.id, code.id]]
+
+
+def ask_judges(
+    asked: tuple[Sequence[str], ModelOptions, Path], pairs: Pairs, right: Pairs, watch: Progress
+) -> list[Annotator]:
+    """Return what each judge says about pairs, and say how often it accepts places that answer other questions.
+
+    `asked` are the specs of the judges, what they may spend, and the file beside which their records lie.
+    """
+    specs, models, file = asked
     keys = [(query.id, code.id) for query, code in pairs]
-    controls = _controls(right, {*keys, *((query.id, code.id) for query, code in right)})
-    labels = []
+    controls = list(_controls(right, {*keys, *((query.id, code.id) for query, code in right)}))
+    labels = list[Annotator]()
     for spec in dict.fromkeys(specs):
 
         def on_verdict(tally: Tally, spec: str = spec) -> None:
             watch(f"judging by {spec}", tally.done, len(pairs) + len(controls))
 
-        asks_model = spec.partition(":")[0] != "signals" or len(specs) == 1
-        judging = judge_options_of(spec, models.budget if asks_model else "", option="--budget")
-        rate = models.rate if asks_model else ""
-        judging = replace(judging, rate=rate, workers=models.workers, no_cache=models.no_cache)
-        records = records_of(file, spec)
-        judgments, tally = judge_pairs(judging, [*pairs, *controls], records, say, on_verdict)
+        pays = spec.partition(":")[0] != "signals" or len(specs) == 1
+        options = judge_options_of(spec, models.budget if pays else "", option="--budget")
+        rate = models.rate if pays else ""
+        options = replace(options, rate=rate, workers=models.workers, no_cache=models.no_cache)
+        judgments, tally = judge_pairs(options, [*pairs, *controls], records_of(file, spec), say, on_verdict)
         said = {(each.query_id, each.target): each for each in judgments}
-        judged = [said[query.id, code.id].grade > 0 for query, code in controls if (query.id, code.id) in said]
-        grades = {key: said[key].grade if key in said else None for key in keys}
-        reasons = {key: said[key].reason for key in keys if key in said}
-        if not said and pairs:
+        if pairs and not said.keys() & {*keys}:
             why = tally.stopped or tally.last_problem or "it left all undecided"
             raise InputError(f"the judge {spec} decided about none of {len(pairs):,} places: {why}")
-        labels.append(PlaceLabels(spec, grades, reasons, sum(judged), len(judged), tally.stopped))
-    for each in labels:
-        for line in filter(None, (each.warning, each.stopped and f"{each.judge} stopped: {each.stopped}")):
-            say(line)
+        if tally.stopped:
+            say(f"{spec} stopped: {tally.stopped}; the same command goes on")
+        yes = [said[key].grade > 0 for query, code in controls if (key := (query.id, code.id)) in said]
+        is_vague = len(yes) >= MIN_CONTROLS and 2 * sum(yes) > len(yes)
+        hint = ": its yes says little; name another --judge" if is_vague else ""
+        say(f"{spec} accepts {sum(yes)} of {len(yes)} places that answer other questions{hint}")
+        grades = {key: said[key].grade if key in said else None for key in keys}
+        labels.append(Annotator(spec, grades, {key: said[key].reason for key in keys if key in said}))
     return labels
 
 
-def _controls(right: Pairs, known: Container[Key]) -> list[tuple[Query, Chunk]]:
-    """Return some queries, each with a place of another file that answers another one and is not judged for it."""
-    found = []
-    first = {query.id: (at, query) for at, (query, _) in reversed([*enumerate(right)])}
-    for at, query in sorted(first.values(), key=lambda each: each[0])[:MAX_CONTROLS]:
-        own = right[at][1].path
-        others = (
-            code for _, code in (*right[at:], *right[:at]) if code.path != own and (query.id, code.id) not in known
-        )
-        found += [(query, code) for code in [next(others, None)] if code]
-    return found
+def _controls(right: Pairs, known: set[Key]) -> Iterator[tuple[Query, Chunk]]:
+    """Yield some queries, each with a place of another file that answers another one and is not judged for it."""
+    first = {query.id: at for at, (query, _) in reversed([*enumerate(right)])}
+    for at in sorted(first.values())[:MAX_CONTROLS]:
+        query, own = right[at]
+        for _, code in (*right[at:], *right[:at]):
+            if code.path != own.path and (query.id, code.id) not in known:
+                yield query, code
+                break
 
 
-def judged_places(truth: Truth, text_of: Callable[[Span], str], spans: Mapping[str, Span]) -> tuple[Pairs, list[int]]:
-    """Return each judged place once, as a pair with its text, and its grade, the highest of several; gone ones not."""
-    queries, best = {query.id: query for query in truth.queries}, dict[Key, int]()
-    for each in truth.judgments:
-        key = each.query_id, each.target
-        if each.query_id in queries and each.target in spans:
-            best[key] = max(each.grade, best.get(key, 0))
-    pairs = []
-    for query_id, target in best:
-        span = spans[target]
-        language = BY_EXTENSION.get(span.path.rpartition(".")[2], "")
-        pairs.append((queries[query_id], Chunk(target, text_of(span), language, span.path, span.start, span.end)))
-    held = [(pair, grade) for pair, grade in zip(pairs, best.values(), strict=True) if pair[1].text.strip()]
-    return [pair for pair, _ in held], [grade for _, grade in held]
+@dataclass(frozen=True, slots=True)
+class DisputedPlace:
+    """A judged place that a judge and the file, and so perhaps two judges, disagree about."""
+
+    query_id: str
+    query: str
+    target: str
+    grade: int
+    """In the file."""
+    judges: Mapping[str, int | None]
+    reasons: Mapping[str, str]
+
+    @property
+    def gaps(self) -> tuple[int, int]:
+        """How far the farthest judge, and all together, are from the file; yes of who gives no grades is 1 or 2."""
+        said = [(name, grade) for name, grade in self.judges.items() if grade is not None]
+        plain = {name for name, grade in said if grade and self.grade and not name.startswith("grades:")}
+        gaps = [abs(grade - self.grade) for name, grade in said if name not in plain]
+        return max(gaps, default=0), sum(gaps)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedTruth:
     """A ground truth beside what judges say of its places."""
 
-    labels: Sequence[PlaceLabels]
     agreement: LabelAgreement
-    disputes: Sequence[tuple[Key, int]]
-    """Places with their grade in the file that a judge, or two judges, disagree about; the worst first."""
-    texts: Mapping[Key, tuple[str, str]]
+    disputes: Sequence[DisputedPlace]
+    """The worst first."""
 
 
-def audit_places(pairs: Pairs, grades: Sequence[int], labels: Sequence[PlaceLabels], name: str) -> JudgedTruth:
-    """Compare judges with a file, and with one another."""
-    of_file = {(query.id, code.id): grade for (query, code), grade in zip(pairs, grades, strict=True)}
-    texts = {(query.id, code.id): (query.text, code.text) for query, code in pairs}
-    annotators = [Annotator(each.judge, dict(each.grades), dict(each.reasons)) for each in labels]
-    agreement = compare(annotators, [Annotator(name, {**of_file})], texts=texts)
-    is_graded = max(grades, default=0) > 1
-    far = {key: [each.distance(key, grade, is_graded=is_graded) for each in labels] for key, grade in of_file.items()}
-    worst = sorted((key for key in far if any(far[key])), key=lambda key: (-max(far[key]), -sum(far[key])))
-    return JudgedTruth(labels, agreement, [(key, of_file[key]) for key in worst], texts)
+def audit_places(request: AuditRequest, right: Qrels, text_of: TextOf, watch: Progress) -> JudgedTruth:
+    """Ask judges about each judged place, and compare them with the file and with one another."""
+    pairs, of_file = judged_pairs(right, text_of)
+    asked = (request.judges, request.models, request.file)
+    labels = ask_judges(asked, pairs, right_of(pairs, of_file), watch)
+    places = [
+        DisputedPlace(
+            *(query.id, query.text, code.id, of_file[key := (query.id, code.id)]),
+            {each.name: each.grades[key] for each in labels},
+            {each.name: each.reasons[key] for each in labels if key in each.reasons},
+        )
+        for query, code in pairs
+    ]
+    agreement = compare(labels, [Annotator(request.file.name, {**of_file})])
+    return JudgedTruth(agreement, sorted((each for each in places if any(each.gaps)), key=lambda each: each.gaps)[::-1])
 
 
-def search_unjudged(right: Qrels, root: Path, k: int, text_of: Callable[[Span], str], watch: Progress) -> Pool:
-    """Return the first results of a search of each query that no judgment covers."""
-    index = Index(root, progress=watch)
-    found: dict[str, list[Span]] = {}
+def propose(
+    request: CorrectRequest, right: Qrels, root: Path, text_of: TextOf, watch: Progress
+) -> list[tuple[Query, Chunk, Judgment]]:
+    """Return the results of a search that no judgment covers and all judges accept, each as a secondary answer."""
+    index, found = Index(root, progress=watch), dict[str, list[Span]]()
     for at, query in enumerate(right.queries, 1):
-        hits = index.search(query, limit=k)
+        hits = index.search(query, limit=request.k)
         found[query.id] = [Span(hit.path, hit.start_line, hit.end_line) for hit in hits]
         watch("searching", at, len(right.queries))
-    return pool(right, {"assay": found}, k, text_of)
-
-
-def proposals_of(found: Pool, right: Qrels, labels: Sequence[PlaceLabels]) -> list[tuple[Query, Chunk, Judgment]]:
-    """Return the answers that all judges accept, each as the secondary answer that it would be."""
-    names = " + ".join(each.judge for each in labels)
-    accepted = []
-    for query, code in as_pairs(found, right.queries):
+    pooled = pool(right, {"assay": found}, request.k, text_of)
+    pairs, known = as_pairs(pooled, right.queries), right_of(*judged_pairs(right, text_of))
+    say(f"{pooled.found:,} results, {len(pairs):,} places without a judgment")
+    labels = ask_judges((request.judges, request.models, request.file), pairs, known, watch)
+    names, accepted = " + ".join(each.name for each in labels), []
+    for query, code in pairs:
         key = query.id, code.id
-        if all(each.grades.get(key) for each in labels):
-            reason = "; ".join(filter(None, (each.reasons.get(key, "") for each in labels)))
-            accepted.append((query, code, Judgment(query.id, code.id, 1, names, reason)))
+        if all(each.grades[key] for each in labels):
+            reason = "; ".join(each.reasons[key] for each in labels if each.reasons.get(key))
+            accepted.append((query, code, Judgment(*key, 1, names, reason)))
     return accepted

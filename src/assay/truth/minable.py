@@ -15,12 +15,11 @@ from assay.corpus.chunk import parse
 from assay.corpus.languages import PROSE, language_of
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read
-from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.terms import STOP_WORDS, WORD, parts, terms_of
-from assay.truth.ground_truth import TruthFile
-from assay.truth.target_places import Places
-from assay.values import Chunk, Judgment, Problem, Query
+from assay.truth.ground_truth import Truth
+from assay.truth.target_places import Places, fault_of
+from assay.values import Chunk, Judgment, Query
 
 MOST_FILES = 20_000
 """Of larger repositories a sample of the files is looked at for documentation and tests."""
@@ -171,6 +170,11 @@ def target_of(unit: Chunk) -> str:
 def query_id(source: str, units: Iterable[Chunk]) -> str:
     """Return a name for a query that stays the same while its answers keep their names."""
     key = "\n".join(f"{unit.path} {unit.parent} {unit.symbol} {unit.signature}" for unit in units)
+    return id_of(source, key)
+
+
+def id_of(source: str, key: str) -> str:
+    """Return the name of a query of a source, which has a hash of what makes it."""
     return f"{source}-{blake2b(key.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
 
 
@@ -209,43 +213,33 @@ def kind_of(text: str, answers: Sequence[Chunk]) -> str:
     return "standard" if any(telling(text) & words_of(answer) for answer in answers) else "hard"
 
 
-def repeats_name(text: str, unit: Chunk) -> bool:
-    """Say whether a text has too few telling words beside those of a unit's name."""
-    return len(telling(text) - telling(f"{unit.symbol} {unit.parent.rpartition('.')[2]}")) < SAYING
+def repeats_name(text: str, names: str) -> bool:
+    """Say whether a text has too few telling words beside those of its answers' names."""
+    return len(telling(text) - telling(names)) < SAYING
 
 
-def units_at(units: Sequence[Chunk], spans: Iterable[Span]) -> list[Chunk]:
-    """Return the units that share lines with places of their file, for a place without one its path alone."""
-    found: list[Chunk] = []
-    for span in spans:
-        there = [unit for unit in units if span.overlaps(Span(unit.path, unit.start_line, unit.end_line))]
-        found += there or [Chunk("", "", path=span.path)]
-    return found
+def units_at(units: Iterable[Chunk], path: str, spans: Iterable[Span]) -> list[Chunk]:
+    """Return the units that share lines with places of their file; the path alone where there is none."""
+    spans = list(spans)
+    there = (each for each in units if any(Span(path, each.start_line, each.end_line).overlaps(s) for s in spans))
+    return list(there) or [Chunk("", "", path=path)]
 
 
-def with_kinds(reading: TruthFile, places: Places) -> TruthFile:
-    """Tag each query that has no kind by `kind_of`, of its right places; one whose places are gone is a problem."""
-    right: defaultdict[str, list[str]] = defaultdict(list)
-    for each in reading.truth.judgments:
-        if each.grade:
-            right[each.query_id].append(each.target)
-    queries, problems = [], list(reading.problems)
-    for query in reading.truth.queries:
-        if "kind" in query.tags or not right[query.id]:
-            queries.append(query)
-            continue
-        try:
-            spans = [places.span(target) for target in right[query.id]]
-            answers = [unit for span in spans for unit in units_at(_units_in(places, span.path), [span])]
-            queries.append(replace(query, tags={**query.tags, "kind": kind_of(query.text, answers)}))
-        except InputError as error:
-            queries.append(query)
-            problems.append(Problem(f"query {query.id}", f"it gets no kind: {error}"))
-    return replace(reading, truth=replace(reading.truth, queries=tuple(queries)), problems=tuple(problems))
+def with_kinds(truth: Truth, places: Places) -> Truth:
+    """Tag each query that has no kind by `kind_of`, of those of its right places that are there."""
+    spans: defaultdict[str, list[Span]] = defaultdict(list)
+    for each in truth.judgments:
+        if each.grade and not fault_of(places, each.target):
+            spans[each.query_id].append(places.span(each.target))
 
+    def tagged(query: Query) -> Query:
+        if "kind" in query.tags or query.id not in spans:
+            return query
+        found = ((span, parse(span.path, places.text(span.path)).chunks) for span in spans[query.id])
+        answers = [unit for span, chunks in found for unit in units_at(units(chunks), span.path, [span])]
+        return replace(query, tags={**query.tags, "kind": kind_of(query.text, answers)})
 
-def _units_in(places: Places, path: str) -> list[Chunk]:
-    return list(units(parse(path, places.text(path)).chunks))
+    return replace(truth, queries=tuple(map(tagged, truth.queries)))
 
 
 def words_of(answer: Chunk) -> frozenset[str]:

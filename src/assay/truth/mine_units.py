@@ -158,7 +158,7 @@ def _why_not(sentence: str, unit: Chunk, lines: tuple[int, int] | None) -> str:
     words = WORD.findall(sentence)
     if not SHORTEST_SENTENCE <= len(words) <= _LONGEST or _NO_SENTENCE.search(sentence):
         return "no sentence, or a short or very long one"
-    if minable.repeats_name(sentence, unit):
+    if minable.repeats_name(sentence, f"{unit.symbol} {unit.parent.rpartition('.')[2]}"):
         return "a sentence that only repeats the name"
     if lines is None:
         return "documentation in the middle of a line of code"
