@@ -219,9 +219,8 @@ def audit(request: AuditRequest) -> int:
     if request.collapse:
         fields |= _collapse(truth, found_in.texts, request.collapse)
     if request.form == "json":
-        click.echo(
-            dumps({**_audit_as_json(truth.name, found), **fields, **({"judges": asdict(judged)} if judged else {})})
-        )
+        fields |= {"judges": asdict(judged)} if judged else {}
+        click.echo(dumps({**_audit_as_json(truth.name, found), **fields}))
     else:
         lines = [*_audit_text(truth.name, found), *_rest_text(fields, verbose=request.verbose)]
         click.echo("\n".join([*lines, *(_judged_text(judged, request.examples) if judged else ())]))
@@ -266,9 +265,7 @@ _SHOWN_LINES = 40
 """Of the text of a proposal."""
 
 
-@command(
-    CorrectRequest, example="assay truth correct truth.jsonl --corpus . --judge signals --judge grades:ollama:qwen3"
-)
+@command(CorrectRequest, example="assay truth correct truth.jsonl --corpus . --judge grades:ollama:qwen3")
 def correct(request: CorrectRequest) -> int:
     """Add right answers to the ground truth in FILE that search finds and FILE does not know.
 
@@ -300,22 +297,15 @@ def correct(request: CorrectRequest) -> int:
             taken.append(judgment)
             _add(taken, truth, out)
     elif proposals:
-        rows = (
-            {
-                "query_id": q.id,
-                "query": q.text,
-                "code_id": c.id,
-                "code": c.text,
-                "language": c.language,
-                "judge": j.judge,
-                "reason": j.reason,
-            }
-            for q, c, j in proposals
-        )
         later = out.with_suffix(".proposals.jsonl")
-        write_rows(later, rows)
+        write_rows(later, (_as_row(*each) for each in proposals))
         click.echo(f"written to {later}; run this on a terminal to confirm each, or take all with --yes")
     return 0 if proposals else 1
+
+
+def _as_row(query: Query, code: Chunk, judgment: Judgment) -> dict[str, object]:
+    texts = {"query": query.text, "code_id": code.id, "code": code.text, "language": code.language}
+    return {**asdict(judgment), **texts}
 
 
 def _add(judgments: Sequence[Judgment], truth: Truth, out: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -109,17 +109,20 @@ class QuestionWriter:
         text = "\n".join(f"{number}: {line[:MAX_LINE_CHARS]}" for number, line in lines)
         kinds = "all hard" if self.options.hard else "about half of them standard, the others hard"
         data = {"path": path, "file": text, "wanted": f"At most {wanted} questions, {kinds}."}
+        prompt = fill(load_prompt("questions", "assay.truth"), data)
+        several = {**prompt.schema["properties"]["questions"], "maxItems": wanted}
+        prompt = replace(prompt, schema={**prompt.schema, "properties": {"questions": several}})
         try:
-            reply = chat.record(fill(load_prompt("questions", "assay.truth"), data))
+            reply = chat.record(prompt)
         except NoAnswer:
             left_out["a reply that cannot be used"] += 1
             return []
-        return minable.at_most(reply["value"]["questions"], wanted, left_out)
+        return list(reply["value"]["questions"])
 
     def _take(self, chat: RecordedChat, path: str, proposal: Mapping[str, Any], found: minable.MinedQueries) -> str:
         """Take a question with those of its places that hold what it asks, or return why it cannot be used."""
         question, grades = " ".join(proposal["question"].split()), dict[Span, int]()
-        for each in proposal["places"]:
+        for each in ({**proposal, "grade": PRIMARY}, *proposal["more"]):
             span = Span(path, int(each["start"]), int(each["end"]))
             if fault := fault_of_place(span, self.files.lines(path)):
                 found.left_out[fault] += 1
