@@ -17,6 +17,7 @@ from assay.io.terminal import say
 from assay.judge.campaign import Tally
 from assay.judge.labels import Annotator, Key, LabelAgreement, compare
 from assay.judge.records import past
+from assay.judge.requests import JudgeOptions
 from assay.llm.recorded import REPLY
 from assay.measure.line_spans import Span
 from assay.operations.face import Index
@@ -30,7 +31,7 @@ from assay.truth.judging_pool import as_pair, as_pairs, pool
 from assay.truth.minable import MinedQueries
 from assay.truth.mine import MinedTruth, open_files
 from assay.truth.requests import AuditRequest, CorrectRequest, WriteRequest
-from assay.truth.written import FAILED, REFUSED, QuestionWriter, gather
+from assay.truth.written import FAILED, REFUSED, QuestionWriter, add
 from assay.values import Chunk, Judgment, Query
 
 Pairs = Sequence[tuple[Query, Chunk]]
@@ -58,12 +59,12 @@ def write_questions(request: WriteRequest, out: Path, watch: Progress) -> MinedT
         files = stack.enter_context(open_files(root, commit))
         (chat,) = open_chats((request.chat,), request.models, records, stack)
         journal = Journal(records, lambda _, record: record["kind"] == REPLY)
-        writer = QuestionWriter(chat, journal, files, request.writing)
+        writer = QuestionWriter(chat, journal, files, request)
         paths = (path for path in files.sample(request.seed) if files.units(path))
-        results, stopped = _write_all(writer.write, paths, request, watch)
-    if not results and not stopped:
+        found, stopped = _write_all(writer.write, paths, request, watch)
+    if not records.exists() and not found.left_out and not stopped:
         raise InputError(f"'{root}' has no file with a function, type or section to ask about")
-    found, took = gather(results, request.limit), past(records)
+    took = past(records)
     notes = [f"{took.tokens:,} tokens, ${took.cost:.4f}, earlier runs included; records are in {records}"]
     if not found.left_out[REFUSED] and len(found.judgments) >= _MIN_CHECKED:
         notes.append(f"the model accepted every place; ask another one: assay truth audit {out} --judge SPEC")
@@ -76,28 +77,26 @@ def write_questions(request: WriteRequest, out: Path, watch: Progress) -> MinedT
 
 def _write_all(
     write: Callable[[str], MinedQueries], paths: Iterator[str], request: WriteRequest, watch: Progress
-) -> tuple[list[MinedQueries], str]:
+) -> tuple[MinedQueries, str]:
     """Return what was written about files, in their order, until it is enough; and why it ended early."""
-    results, stopped = list[MinedQueries](), ""
-    while not stopped and len(kept := gather(results, request.limit).queries) < request.limit:
-        watch("writing questions", len(kept), request.limit)
-        some = list(islice(paths, request.models.workers))
+    found, stopped = MinedQueries(), ""
+    while not stopped and len(found.queries) < request.limit and (some := [*islice(paths, request.models.workers)]):
+        watch("writing questions", len(found.queries), request.limit)
         done: dict[str, MinedQueries] = {}
-        for future in in_flight(lambda path: (path, write(path)), some, len(some) or 1):
+        for future in in_flight(lambda path: (path, write(path)), some, len(some)):
             try:
                 path, done[path] = future.result()
             except Interrupted:
                 continue
             except (BudgetSpent, EndpointRefused) as end:
-                if isinstance(end, EndpointRefused) and not results:
+                if isinstance(end, EndpointRefused) and not found.queries:
                     raise  # a wrong address, key or model
                 stopped = str(end)
-        results += [done[path] for path in some if path in done]
+        for path in filter(done.__contains__, some):
+            add(found, done[path], request.limit)
         if done and all(FAILED in each.left_out for each in done.values()):
             stopped = "the endpoint failed"
-        if not some:
-            break
-    return results, stopped
+    return found, stopped
 
 
 def judged_pairs(right: Qrels, text_of: TextOf) -> tuple[Pairs, dict[Key, int]]:
@@ -113,26 +112,29 @@ def right_of(pairs: Pairs, grades: Mapping[Key, int]) -> Pairs:
     return [(query, code) for query, code in pairs if grades[query.id, code.id]]
 
 
-def ask_judges(
-    asked: tuple[Sequence[str], ModelOptions, Path], pairs: Pairs, right: Pairs, watch: Progress
-) -> list[Annotator]:
-    """Return what each judge says about pairs, and say how often it accepts places that answer other questions.
+def judges_of(specs: Sequence[str], models: ModelOptions) -> dict[str, JudgeOptions]:
+    """Return the options of each judge; those that ask no model beside others that do have no budget and no rate."""
+    found = {}
+    for spec in dict.fromkeys(specs):
+        pays = spec.partition(":")[0] != "signals" or len(specs) == 1
+        options = judge_options_of(spec, models.budget if pays else "", option="--budget")
+        rate = models.rate if pays else ""
+        found[spec] = replace(options, rate=rate, workers=models.workers, no_cache=models.no_cache)
+    return found
 
-    `asked` are the specs of the judges, what they may spend, and the file beside which their records lie.
-    """
-    specs, models, file = asked
+
+def ask_judges(
+    judges: Mapping[str, JudgeOptions], pairs: Pairs, right: Pairs, file: Path, watch: Progress
+) -> list[Annotator]:
+    """Return what each judge says about pairs, and say how often it accepts places that answer other questions."""
     keys = [(query.id, code.id) for query, code in pairs]
     controls = list(_controls(right, {*keys, *((query.id, code.id) for query, code in right)}))
     labels = list[Annotator]()
-    for spec in dict.fromkeys(specs):
+    for spec, options in judges.items():
 
         def on_verdict(tally: Tally, spec: str = spec) -> None:
             watch(f"judging by {spec}", tally.done, len(pairs) + len(controls))
 
-        pays = spec.partition(":")[0] != "signals" or len(specs) == 1
-        options = judge_options_of(spec, models.budget if pays else "", option="--budget")
-        rate = models.rate if pays else ""
-        options = replace(options, rate=rate, workers=models.workers, no_cache=models.no_cache)
         judgments, tally = judge_pairs(options, [*pairs, *controls], records_of(file, spec), say, on_verdict)
         said = {(each.query_id, each.target): each for each in judgments}
         if pairs and not said.keys() & {*keys}:
@@ -193,8 +195,8 @@ class JudgedTruth:
 def audit_places(request: AuditRequest, right: Qrels, text_of: TextOf, watch: Progress) -> JudgedTruth:
     """Ask judges about each judged place, and compare them with the file and with one another."""
     pairs, of_file = judged_pairs(right, text_of)
-    asked = (request.judges, request.models, request.file)
-    labels = ask_judges(asked, pairs, right_of(pairs, of_file), watch)
+    judges = judges_of(request.judges, request.models)
+    labels = ask_judges(judges, pairs, right_of(pairs, of_file), request.file, watch)
     places = [
         DisputedPlace(
             *(query.id, query.text, code.id, of_file[key := (query.id, code.id)]),
@@ -211,15 +213,16 @@ def propose(
     request: CorrectRequest, right: Qrels, root: Path, text_of: TextOf, watch: Progress
 ) -> list[tuple[Query, Chunk, Judgment]]:
     """Return the results of a search that no judgment covers and all judges accept, each as a secondary answer."""
+    judges = judges_of(request.judges, request.models)  # refused before the work, not after it
     index, found = Index(root, progress=watch), dict[str, list[Span]]()
     for at, query in enumerate(right.queries, 1):
-        hits = index.search(query, limit=request.k)
+        hits = index.search(query.text, limit=request.k, mode=query.mode)
         found[query.id] = [Span(hit.path, hit.start_line, hit.end_line) for hit in hits]
         watch("searching", at, len(right.queries))
     pooled = pool(right, {"assay": found}, request.k, text_of)
     pairs, known = as_pairs(pooled, right.queries), right_of(*judged_pairs(right, text_of))
     say(f"{pooled.found:,} results, {len(pairs):,} places without a judgment")
-    labels = ask_judges((request.judges, request.models, request.file), pairs, known, watch)
+    labels = ask_judges(judges, pairs, known, request.file, watch)
     names, accepted = " + ".join(each.name for each in labels), []
     for query, code in pairs:
         key = query.id, code.id

@@ -50,9 +50,13 @@ class MineRequest(Request):
     verbose: bool = verbose("Show the traceback of an error.")
 
 
-class WriteOptions(Request):
-    """What a model is to write about."""
+class WriteRequest(Request):
+    """Have a language model write questions about a repository."""
 
+    repository: str = argument("REPO")
+    chat: str = option("--chat SPEC", "The model that writes and checks, PROVIDER:MODEL.", required=True)
+    out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
+    limit: int = option("--limit N", "Most questions.", least=1, default=100)
     per_file: int = option("--per-file N", "Most questions about a file.", least=1, most=20, default=3)
     hard: bool = flag("--hard", "Keep only questions without a word of the path, names or signature of their answer.")
     read_tokens: int = option(
@@ -62,16 +66,6 @@ class WriteOptions(Request):
         least=500,
         default=8000,
     )
-
-
-class WriteRequest(Request):
-    """Have a language model write questions about a repository."""
-
-    repository: str = argument("REPO")
-    chat: str = option("--chat SPEC", "The model that writes and checks, PROVIDER:MODEL.", required=True)
-    out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
-    limit: int = option("--limit N", "Most questions.", least=1, default=100)
-    writing: WriteOptions = shared(WriteOptions)
     seed: int = option("--seed N", "The random seed that draws files.", default=0)
     models: ModelOptions = shared(ModelOptions)
     fresh: bool = options.fresh()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -19,7 +19,7 @@ from assay.protocols import Chat
 from assay.runs.record import Steps
 from assay.terms import WORD
 from assay.truth import minable
-from assay.truth.requests import WriteOptions
+from assay.truth.requests import WriteRequest
 from assay.values import Judgment, Prompt, Query
 
 PRIMARY = 2
@@ -81,7 +81,7 @@ class QuestionWriter:
     chat: Chat
     steps: Steps
     files: minable.Files
-    options: WriteOptions
+    options: WriteRequest
     is_plain: bool = field(default=False, init=False)
     """Whether the endpoint gave no log-probabilities."""
 
@@ -167,19 +167,14 @@ class QuestionWriter:
         return says_yes(chat.record(plain(prompt))["value"])
 
 
-def gather(results: Iterable[minable.MinedQueries], limit: int) -> minable.MinedQueries:
-    """Join what was written about files, in their order; of two questions that ask the same the first counts."""
-    found, asked = minable.MinedQueries(), set[frozenset[str]]()
-    for one in results:
-        found.left_out += one.left_out
-        for query in one.queries:
-            if (key := minable.telling(query.text)) in asked:
-                found.left_out["a question that was asked before"] += 1
-            else:
-                found.queries.append(query)
-            asked.add(key)
-        found.judgments += one.judgments
-    found.queries = minable.at_most(found.queries, limit, found.left_out)
-    kept = {query.id for query in found.queries}
-    found.judgments = [each for each in found.judgments if each.query_id in kept]
-    return found
+def add(found: minable.MinedQueries, more: minable.MinedQueries, limit: int) -> None:
+    """Add what was written about one more file; of two questions that ask the same the first counts."""
+    found.left_out += more.left_out
+    for query in more.queries:
+        if any(minable.telling(query.text) == minable.telling(other.text) for other in found.queries):
+            found.left_out["a question that was asked before"] += 1
+        elif len(found.queries) >= limit:
+            found.left_out["more than were wanted"] += 1
+        else:
+            found.queries.append(query)
+            found.judgments += [each for each in more.judgments if each.query_id == query.id]
