@@ -187,7 +187,10 @@ def test_what_search_finds_and_judges_accept_is_proposed_and_added_once(assay, s
     before = Path("t.jsonl").read_text()
     ran = assay(*correct())
     assert (ran.status, Path("t.jsonl").read_text()) == (0, before), ran.err
-    rows = [json.loads(line) for line in Path("t.corrected.proposals.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line)
+        for line in Path("assay-bench/truth/t.corrected.jsonl/proposals.jsonl").read_text().splitlines()
+    ]
     assert {"violin.py:1-5"} <= {row["code_id"] for row in rows}
     assert all(fits(f"{row['query']} {row['code']}") for row in rows)
     asked = len(server.questions)

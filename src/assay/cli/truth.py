@@ -272,11 +272,11 @@ def correct(request: CorrectRequest) -> int:
     Each question is searched. Results that no judgment covers go to the judges; what all of them accept is proposed as
     a secondary answer, grade 1. A person confirms each proposal on the terminal: the judgment, 1 or 0, is in OUT at
     once, with who judged, and the same command continues. --yes takes all. Without a terminal and without --yes the
-    proposals go to NAME.proposals.jsonl, as pairs that assay judge label reads. FILE stays as it is.
+    proposals go to a file in assay-bench, as pairs that assay judge label reads. FILE stays as it is.
 
     Exits 0 if there is a proposal, 1 if there is none, 2 on an error.
     """
-    from assay.operations.truth import propose
+    from assay.operations.truth import propose, records_of
     from assay.truth.truth_formats import form_to, read
 
     out = request.out or request.file.with_name(f"{request.file.stem}.corrected.jsonl")
@@ -297,7 +297,7 @@ def correct(request: CorrectRequest) -> int:
             taken.append(judgment)
             _add(taken, truth, out)
     elif proposals:
-        later = out.with_suffix(".proposals.jsonl")
+        later = records_of(out, "proposals")
         write_rows(later, (_as_row(*each) for each in proposals))
         click.echo(f"written to {later}; run this on a terminal to confirm each, or take all with --yes")
     return 0 if proposals else 1

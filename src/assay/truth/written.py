@@ -65,8 +65,8 @@ def fault_of_place(span: Span, lines: Sequence[str]) -> str:
 
 def fault_of_question(question: str, kind: str, path: str, names: str) -> str:
     """Return why a question cannot be used, or nothing; `names` are those of its answers."""
-    if len(WORD.findall(question)) > MAX_WORDS or not question.isprintable():
-        return f"a question of more than {MAX_WORDS} words, or with letters that no sentence has"
+    if len(WORD.findall(question)) > MAX_WORDS or question.count("?") > 1 or not question.isprintable():
+        return f"a text that is not one question of at most {MAX_WORDS} words"
     if _POINTS_AT_PLACE.search(question) or PurePosixPath(path).name.casefold() in question.casefold():
         return "a question that names a file, lines or code"
     if kind == "symbol" or minable.repeats_name(question, names):
