@@ -50,11 +50,12 @@ DATA = {"csv", "json", "jsonl", "toml", "yaml"}
 REASONS = {
     "a sketch of a library": 1,
     "a sketch: its searchers are an index's": 1,
-    "asks at a terminal": 1,
+    "asks at a terminal": 2,
     "asks people on a page": 2,
     "goes on after a kill": 1,
     "installs packages": 16,
     "needs Kubernetes": 2,
+    "needs a model": 2,
     "needs docker": 1,
     "needs root and systemd": 1,
     "needs several machines": 1,

@@ -15,7 +15,7 @@ from assay.bench.system import SystemCorpus, cached, checkout_of, corpus_of, lin
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.corpus.walk import OWN_REPORTS, OWN_TRUTH
 from assay.errors import InputError, counted
-from assay.io.files import write_rows
+from assay.io.files import safe_name, write_rows
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.protocols import Progress, Say
 from assay.truth import truth_formats
@@ -245,7 +245,7 @@ def judge_unseen(
     pooled = pool(ready.expected, runs, unseen.depth, lambda span: texts.get(span.path) or text_of(ready.corpus, span))
     folder = out / "unseen" / ready.spec.name
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{_safe(unseen.judge)}.jsonl"
+    file = folder / f"{safe_name(unseen.judge)}.jsonl"
     languages = {document.id: document.language for document in ready.corpus.documents}
     labels = unseen.label(as_pairs(pooled, ready.expected.queries, languages), file, watch)
     said = {(each.query_id, each.target): replace(each, judge=unseen.judge) for each in labels.judgments}
@@ -265,8 +265,3 @@ def _filled_in(pooled: Pool, said: Mapping[tuple[str, str], Judgment]) -> Iterat
         label = said.get((pair.query_id, pair.target))
         grade, reason, judge = (label.grade, label.reason, label.judge) if label else ("", "", "")
         yield {**asdict(pair), "grade": grade, "reason": reason, "judge": judge}
-
-
-def _safe(spec: str) -> str:
-    """Return the name of a judge as a file may have it."""
-    return "".join(letter if letter.isalnum() or letter in "-+" else "_" for letter in spec)[:80]

@@ -47,14 +47,14 @@ def run(request: JudgeRequest) -> int:
 def _tally_as_json(tally: Tally) -> dict[str, object]:
     names = ("judged", "before", "problems", "undecided", "unclear", "unpriced", "stopped")
     counts = {name: getattr(tally, name) for name in names}
-    grades = {"match": tally.grades[1], "non_match": tally.grades[0]}
+    grades = {"match": tally.matches, "non_match": tally.grades[0]}
     return {**counts, **grades, "paths": dict(tally.paths), "cost": round(tally.cost, 6)}
 
 
 def _tally_text(tally: Tally, problem: str) -> Iterator[str]:
     if tally.judged:
         unclear = f"; {tally.unclear:,} unclear, labeled as what is likelier" if tally.unclear else ""
-        yield f"{tally.grades[1]:,} match, {tally.grades[0]:,} do not, {tally.undecided:,} undecided{unclear}"
+        yield f"{tally.matches:,} match, {tally.grades[0]:,} do not, {tally.undecided:,} undecided{unclear}"
         yield f"by {', '.join(f'{name} {count:,}' for name, count in tally.paths.most_common())}"
     elif not tally.before:
         yield f"no pair could be judged: {problem or tally.stopped}"

@@ -64,7 +64,7 @@ def agreement(request: AgreementRequest) -> None:
     if request.form == "json":
         taken = {name: costs_as_json(each) for name, each in costs.items()}
         click.echo(
-            dumps({**_agreement_as_json(found, reasons, texts), "costs": taken, "problems": [*map(str, problems)]})
+            dumps({**agreement_as_json(found, reasons, texts), "costs": taken, "problems": [*map(str, problems)]})
         )
     else:
         click.echo("\n".join(_agreement_text(found, reasons, texts, costs, show=request.show, problems=len(problems))))
@@ -90,7 +90,7 @@ def _read(spec: str, texts: dict[Key, tuple[str, str]], problems: list[Problem])
     return found.annotators
 
 
-def _agreement_as_json(found: LabelAgreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
+def agreement_as_json(found: LabelAgreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
     """Return all of it as JSON has it; what is not defined is null."""
     fields: dict[str, Any] = asdict(found)
     for row, difference in zip(fields["differences"], found.differences, strict=True):
@@ -107,17 +107,22 @@ def _agreement_text(
     """Yield lines for people."""
     unusable = f"; {problems:,} rows cannot be used" if problems else ""
     yield f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query')}{unusable}"
-    for one in _agreement_tables(found, costs or {}):
-        yield from ("", *([one_line(one.title)] if one.title else []), *table_lines(one, indent=""))
-    if found.kappas:
-        alpha = cell_text(estimate(found.alpha))
-        yield f"alpha of all  {alpha}  over {found.labelled_twice:,} pairs with two labels or more"
+    yield from agreement_tables(found, costs)
     total = len(found.differences)
     yield ""
     yield f"{total:,} pairs are labelled in two ways" + (f"; the first {show:,}:" if total > show > 0 else "")
     for difference in found.differences[:show]:
         yield ""
         yield from _side_by_side(difference, reasons, texts)
+
+
+def agreement_tables(found: LabelAgreement, costs: Costs | None = None) -> Iterator[str]:
+    """Yield the lines of all tables."""
+    for one in _agreement_tables(found, costs or {}):
+        yield from ("", *([one_line(one.title)] if one.title else []), *table_lines(one, indent=""))
+    if found.kappas:
+        alpha = cell_text(estimate(found.alpha))
+        yield f"alpha of all  {alpha}  over {found.labelled_twice:,} pairs with two labels or more"
 
 
 def _agreement_tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
@@ -216,7 +221,7 @@ def label(request: LabelRequest) -> int:
         study = study.of_pairs(ballots.finished_pairs(ballots.file_of(request.out, request.person)))
     found = ballots.compare_people(study)
     if request.form == "json":
-        agreement = _agreement_as_json(found, _reasons(study), study.texts()) if found else None
+        agreement = agreement_as_json(found, _reasons(study), study.texts()) if found else None
         figures = ballots.results(study)
         click.echo(dumps({**figures, "agreement": agreement, "out": str(request.out)}))
     else:

@@ -63,11 +63,14 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
         },
     },
     "assay.cli.truth": {
-        "help": "Extract, check, audit and convert ground truth: queries, and the places that answer them.",
+        "help": "Extract, write, check, audit, correct and convert ground truth: queries, and the places that answer "
+        "them.",
         "names": {
             "mine": "Extract ground truth from a repository.",
+            "write": "Have a language model write questions about a repository.",
             "check": "Find places that are wrong or gone.",
-            "audit": "Find duplicates and contradictions.",
+            "audit": "Find duplicates and contradictions; ask judges.",
+            "correct": "Add right answers that search finds.",
             "convert": "Convert between formats.",
         },
     },

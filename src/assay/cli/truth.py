@@ -1,9 +1,10 @@
-"""Commands of ground truth: extract, check, audit and convert it."""
+"""Commands of ground truth: extract, write, check, audit, correct and convert it."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +14,26 @@ import click
 from assay.cli.adapter import command
 from assay.cli.progress import progress
 from assay.errors import InputError, counted, printable
-from assay.io.files import dumps
-from assay.io.terminal import say, say_problems
-from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, MineRequest
+from assay.io.files import dumps, write_rows
+from assay.io.terminal import harmless, say, say_problems
+from assay.truth.requests import (
+    AuditRequest,
+    CheckRequest,
+    ConvertRequest,
+    CorrectRequest,
+    MineRequest,
+    WriteRequest,
+)
 
 if TYPE_CHECKING:
+    from assay.bench.query_sets import Prepared
+    from assay.measure.line_spans import Span
+    from assay.operations.truth import JudgedTruth
     from assay.truth.audit import Audit, AuditFinding
     from assay.truth.ground_truth import Truth, TruthFile
     from assay.truth.mine import MinedTruth
     from assay.truth.truth_check import TruthCheck
-    from assay.values import Chunk
+    from assay.values import Chunk, Judgment, Query
 
 
 @command(MineRequest, example="assay truth mine . --limit 100 --out truth.jsonl")
@@ -45,7 +56,7 @@ def mine(request: MineRequest) -> int:
     from assay.corpus.addresses import is_url
     from assay.truth.ground_truth import Truth
     from assay.truth.mine import mine as mined_from
-    from assay.truth.truth_formats import form_to, write
+    from assay.truth.truth_formats import form_to
 
     if is_url(request.repository):
         raise InputError(f"'{request.repository}' is a URL: clone it with all its history, then give the folder")
@@ -54,14 +65,46 @@ def mine(request: MineRequest) -> int:
     form = form_to(path, Truth(path.stem, (), ()))  # before the work, not after it
     with progress() as watch:
         mined = mined_from(root, request.mining, watch)
+    return _write_mined(mined, path, form, request.mining.limit, lossy=request.lossy)
+
+
+def _write_mined(mined: MinedTruth, path: Path, form: str, limit: int, *, lossy: bool) -> int:
+    """Write what was found, say what was left out, and return the exit status."""
+    from assay.truth.truth_formats import write as write_truth
+
     for note in mined.notes:
         say(note)
     if mined.truth.queries:
-        if dropped := write(mined.truth, path, form, lossy=request.lossy):
+        if dropped := write_truth(mined.truth, path, form, lossy=lossy):
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {path}")
-    click.echo("\n".join(_mined_text(mined, request.mining.limit)))
-    return 0 if mined.truth.queries else 1
+    click.echo("\n".join(_mined_text(mined, limit)))
+    return 0 if mined.truth.queries and not mined.is_stopped else 1
+
+
+@command(WriteRequest, example="assay truth write . --chat openai:gpt-4o-mini --limit 50 --budget 2usd")
+def write(request: WriteRequest) -> int:
+    """Have a language model write questions about whole files of a repository, with the places that answer them.
+
+    The model reads files, drawn at random, at the newest commit, and proposes questions with lines. Each place is read
+    back: it has to exist, to have text, at most 150 lines, and to hold what the question asks by the model's own yes or
+    no, asked without the rest of the file. A question must not name its answer; one without a word of its answer's
+    path, names or signature is tagged hard. What is refused is counted by reason.
+
+    The files go to the endpoint of the model. Every reply is recorded in assay-bench, beside FILE, before it is used:
+    the same command continues an interrupted run, and one with a larger --limit goes on.
+
+    Exits 0 if there is a query, 1 if there is none or it stopped before the end, 2 on an error.
+    """
+    from assay.operations.truth import write_questions
+    from assay.truth.ground_truth import Truth
+    from assay.truth.truth_formats import form_to
+
+    path = request.out or Path(f"{Path(request.repository).resolve().name or 'root'}.jsonl")
+    form = form_to(path, Truth(path.stem, (), ()))  # before the work, not after it
+    with progress() as watch:
+        written = write_questions(request, path, watch)
+    return _write_mined(written, path, form, request.limit, lossy=request.lossy)
 
 
 def _mined_text(mined: MinedTruth, limit: int) -> Iterator[str]:
@@ -152,6 +195,10 @@ def audit(request: AuditRequest) -> int:
     different judgments, and queries without an answer. Hints from rules of thumb do not count. The N
     worst examples of each are shown.
 
+    With --judge, judges look at each judged place, whatever its grade. Places about which one of them disagrees with
+    FILE are listed, the worst first, with kappa. Each is also asked about places that answer other questions, for a
+    judge that accepts these says little. --budget and --rate count for each judge; nothing is paid for twice.
+
     With --collapse, the first of equal documents stays and gets all their judgments; the highest grade wins.
 
     Exits 0 if nothing was found, 1 if something was, 2 on an error.
@@ -165,16 +212,119 @@ def audit(request: AuditRequest) -> int:
     truth, root = reading.truth, None
     if request.corpus and not truth.documents:  # the checkout at the truth's commit
         root = corpus_of(truth, request.corpus, cached()).root
+    judged = _judged_truth(request) if request.judges else None
     found_in = corpus_at(truth, root)
     found = find(truth, found_in, examples=request.examples)
     fields: dict[str, Any] = {"problems": [*map(str, reading.problems)]}
     if request.collapse:
         fields |= _collapse(truth, found_in.texts, request.collapse)
     if request.form == "json":
+        fields |= {"judges": asdict(judged)} if judged else {}
         click.echo(dumps({**_audit_as_json(truth.name, found), **fields}))
     else:
-        click.echo("\n".join([*_audit_text(truth.name, found), *_rest_text(fields, verbose=request.verbose)]))
-    return 1 if any(found) else 0
+        lines = [*_audit_text(truth.name, found), *_rest_text(fields, verbose=request.verbose)]
+        click.echo("\n".join([*lines, *(_judged_text(judged, request.examples) if judged else ())]))
+    return 1 if any(found) or (judged and judged.disputes) else 0
+
+
+def _opened(file: Path, request: AuditRequest | CorrectRequest) -> tuple[Prepared, Callable[[Span], str]]:
+    """Open a ground truth as `assay bench` does, and return what reads its places."""
+    from assay.bench.matrix import SetSpec
+    from assay.bench.query_sets import prepare
+    from assay.bench.system import text_of
+
+    ready = prepare(SetSpec(file.stem, file, request.corpus, form=request.source), request.file, say)
+    say_problems(ready.problems, every=request.verbose)
+    texts = {document.id: document.text for document in ready.corpus.documents}
+    return ready, lambda span: texts.get(span.path) or text_of(ready.corpus, span)
+
+
+def _judged_truth(request: AuditRequest) -> JudgedTruth:
+    from assay.operations.truth import audit_places
+
+    ready, text_of = _opened(request.file, request)
+    with progress() as watch:
+        return audit_places(request, ready.expected, text_of, watch)
+
+
+def _judged_text(judged: JudgedTruth, show: int) -> Iterator[str]:
+    """Yield how far judges agree with the file and one another, and the places that are disputed."""
+    from assay.cli.judge_labels import agreement_tables
+
+    yield from agreement_tables(judged.agreement)
+    total = len(judged.disputes)
+    yield from ("", f"disputed places: {total:,} of {judged.agreement.pairs:,}{f', the worst {show}' * (total > show)}")
+    for each in judged.disputes[:show]:
+        said = ", ".join(f"{'undecided' if grade is None else grade} by {name}" for name, grade in each.judges.items())
+        yield printable(f"  {each.target}: {each.grade} in the file, {said}")
+        yield printable(f"      {each.query_id}: {' '.join(each.query.split())}")
+        yield from (printable(f"      {name}: {' '.join(why.split())[:160]}") for name, why in each.reasons.items())
+
+
+_SHOWN_LINES = 40
+"""Of the text of a proposal."""
+
+
+@command(CorrectRequest, example="assay truth correct truth.jsonl --corpus . --judge grades:ollama:qwen3")
+def correct(request: CorrectRequest) -> int:
+    """Add right answers to the ground truth in FILE that search finds and FILE does not know.
+
+    Each question is searched. Results that no judgment covers go to the judges; what all of them accept is proposed as
+    a secondary answer, grade 1. A person confirms each proposal on the terminal: the judgment, 1 or 0, is in OUT at
+    once, with who judged, and the same command continues. --yes takes all. Without a terminal and without --yes the
+    proposals go to a file in assay-bench, as pairs that assay judge label reads. FILE stays as it is.
+
+    Exits 0 if there is a proposal, 1 if there is none, 2 on an error.
+    """
+    from assay.operations.truth import propose, records_of
+    from assay.truth.truth_formats import form_to, read
+
+    out = request.out or request.file.with_name(f"{request.file.stem}.corrected.jsonl")
+    source = out if out.exists() else request.file
+    truth = read(source, request.source if source == request.file else "").truth
+    form_to(out, truth)  # before the work, not after it
+    ready, text_of = _opened(source, request)
+    with progress() as watch:
+        proposals = propose(request, ready.expected, ready.corpus.root, text_of, watch)
+    click.echo(f"{counted(len(proposals), 'answer')} proposed, which every judge accepts")
+    if request.yes and proposals:
+        _add([judgment for *_, judgment in proposals], truth, out)
+    elif proposals and sys.stdin.isatty() and sys.stdout.isatty():
+        taken: list[Judgment] = []
+        for at, proposal in enumerate(proposals, 1):
+            if (judgment := _confirmed(*proposal, f"{at} of {len(proposals)}")) is None:
+                break
+            taken.append(judgment)
+            _add(taken, truth, out)
+    elif proposals:
+        later = records_of(out, "proposals")
+        write_rows(later, (_as_row(*each) for each in proposals))
+        click.echo(f"written to {later}; run this on a terminal to confirm each, or take all with --yes")
+    return 0 if proposals else 1
+
+
+def _as_row(query: Query, code: Chunk, judgment: Judgment) -> dict[str, object]:
+    texts = {"query": query.text, "code_id": code.id, "code": code.text, "language": code.language}
+    return {**asdict(judgment), **texts}
+
+
+def _add(judgments: Sequence[Judgment], truth: Truth, out: Path) -> None:
+    from assay.truth.truth_formats import write as write_truth
+
+    write_truth(replace(truth, judgments=(*truth.judgments, *judgments)), out)
+    right = sum(judgment.grade for judgment in judgments)
+    click.echo(f"{counted(right, 'answer')} added, {len(judgments) - right} refused; written to {out}")
+
+
+def _confirmed(query: Query, code: Chunk, judgment: Judgment, at: str) -> Judgment | None:
+    """Return what a person says to a proposal, as a judgment of grade 1 or 0; None to end."""
+    lines = code.text.splitlines()
+    more = [f"… {len(lines) - _SHOWN_LINES:,} more lines"] if len(lines) > _SHOWN_LINES else []
+    click.echo(f"\n{at}  {printable(query.text)}\n{printable(f'{code.id}  {judgment.reason}')}")
+    click.echo("\n".join(f"  | {harmless(line)}" for line in [*lines[:_SHOWN_LINES], *more]))
+    said = click.prompt("does it help to answer?", type=click.Choice(["y", "n", "q"]), prompt_suffix=" ")
+    who = f"{judgment.judge}, {'confirmed' if said == 'y' else 'refused'} by a person"
+    return None if said == "q" else replace(judgment, grade=int(said == "y"), judge=who)
 
 
 def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path) -> dict[str, Any]:
@@ -237,7 +387,8 @@ def convert(request: ConvertRequest) -> None:
     and swebench are read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot
     be used are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the
     commit of IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes
-    the 399 pairs of 95 queries on which CoSQA+ tests models.
+    the 399 pairs of 95 queries on which CoSQA+ tests models. --kinds tags queries as assay truth mine does: hard
+    shares no word with its answers' paths, names and signatures, symbol names one, any other is standard.
 
     Exits 0 if OUT is written, 2 on an error.
     """
@@ -248,6 +399,8 @@ def convert(request: ConvertRequest) -> None:
     reading = read(request.source, request.form)
     if request.corpus:
         reading = (joined if _holds_functions(request.corpus) else resolved)(reading, request.corpus)
+    if request.kinds:
+        reading = replace(reading, truth=_with_kinds(reading.truth, request.corpus))
     if request.match:
         reading = at_least(reading, request.match)
     to = request.to or ("jsonl" if request.split else "")
@@ -264,6 +417,19 @@ def convert(request: ConvertRequest) -> None:
     click.echo(f"{counts} ({counted(len(reading.problems), 'problem')}) written to {request.target}")
     if dropped:
         say(f"dropped: {', '.join(dropped)}")
+
+
+def _with_kinds(truth: Truth, corpus: Path | None) -> Truth:
+    from assay.bench.system import checkout_of
+    from assay.truth.minable import with_kinds
+    from assay.truth.target_places import Places
+
+    if truth.documents or not (root := checkout_of(truth, corpus)):
+        raise InputError("--kinds reads the places of a checkout: name it with --corpus FOLDER")
+    found = with_kinds(truth, Places(root, truth.commit))
+    kinds = Counter(query.tags.get("kind", "without a kind") for query in found.queries)
+    click.echo(", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common()))
+    return found
 
 
 def _holds_functions(corpus: Path) -> bool:

@@ -163,6 +163,11 @@ def write(
             raise InputError(f"cannot write {path}: a text holds bytes that are not UTF-8; write JSON lines") from error
 
 
+def safe_name(text: str) -> str:
+    """Return a text, such as the spec of a judge, as the name of a file may have it."""
+    return "".join(letter if letter.isalnum() or letter in "-+" else "_" for letter in text)[:80]
+
+
 def dumps(value: Any, *, indent: int | None = None) -> str:
     """Return JSON: letters stay letters, what is no UTF-8 stays escaped, and a number that is not finite is null."""
     try:

@@ -1,8 +1,9 @@
-"""Judge pairs by one question to a model: how likely its first word is yes.
+"""Judge pairs by one question to a model: how likely its first word is yes, or which grade it gives.
 
 The judge `asks:PROVIDER:MODEL`, or `signals+asks:PROVIDER:MODEL`, which adds the log-odds of the judge without a model.
 Models differ in how sure they are and in which way they lean: `calibrate_near` of `assay.train.judge` makes a scale
-and a bias of a few labels, and the options `scale` and `bias` of the spec take them.
+and a bias of a few labels, and the options `scale` and `bias` of the spec take them. `grades:PROVIDER:MODEL` asks for
+2, 1 or 0 with a reason, as JSON: for endpoints without log-probabilities too.
 """
 
 from __future__ import annotations
@@ -62,3 +63,30 @@ class AsksJudge:
         odds = Calibration(weights, self.options.get("bias", shipped.bias)).log_odds(*given)
         likely = probability(odds + logit(self.prior))
         return Verdict(int(likely >= 0.5), f"{likely:.2f}: {self.chat.name} was asked", "asks", likely, told=told)
+
+
+GRADE = "grade"
+"""The name of the prompt file that asks for a grade."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradesJudge:
+    """A model that is asked for a grade: 2 answers the query, 1 helps, 0 does not."""
+
+    chat: Chat
+    steps: Steps
+
+    @property
+    def name(self) -> str:
+        """The spec that makes it again."""
+        return f"grades:{self.chat.name}"
+
+    def judge(self, pair: Pair) -> Verdict:
+        """Return the verdict on a pair."""
+        session = PairSession(pair, self.chat, self.steps)
+        try:
+            reply = session.ask(GRADE)
+            verdict = Verdict(reply["grade"], reply["reason"], "grades")
+        except ChatError as error:
+            verdict = without_answer(error)
+        return replace(verdict, told={**verdict.told, **spent(session.taken)})

@@ -56,6 +56,11 @@ class Tally:
         return sum(self.grades.values())
 
     @property
+    def matches(self) -> int:
+        """Pairs with a grade above 0."""
+        return self.judged - self.undecided - self.grades[0]
+
+    @property
     def undecided(self) -> int:
         """Pairs that got no grade."""
         return self.grades[None]
@@ -111,7 +116,7 @@ class CampaignSettings:
     """What decides about the verdicts of a campaign, as the manifest says it."""
 
     judge: str
-    """`agents`, `signals`, `asks` or `signals+asks`."""
+    """`agents`, `signals`, `asks`, `signals+asks` or `grades`."""
     chats: tuple[str, ...] = ()
     """One model, two of which each is asked, or with a third that decides between them."""
     config: str = "all"

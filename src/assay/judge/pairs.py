@@ -227,10 +227,10 @@ class Verdict:
     """
 
     grade: int | None
-    """1 where the code answers the query exactly, 0 where not."""
+    """1 where the code answers the query exactly, 0 where not; of the judge `grades` 2, 1 where it helps, and 0."""
     reason: str = ""
     path: str = ""
-    """How it came about: `screen`, `tests`, `arbiter`, `single`, `signals`, or empty where it did not."""
+    """How it came about: `screen`, `tests`, `arbiter`, `single`, `signals`, `asks`, `grades`; empty where not."""
     chance: float = math.nan
     """How likely the grade is 1, as far as the judge says."""
     problem: str = ""

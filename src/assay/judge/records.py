@@ -76,7 +76,7 @@ def _add(found: Past, number: int, record: dict[str, Any]) -> None:
         raise ValueError(f"kind {record['kind']!r}")
     if record["kind"] == "verdict":
         digest = record["pair"]
-        if record["grade"] not in {None, 0, 1}:
+        if record["grade"] not in {None, 0, 1, 2}:
             raise ValueError(f"grade {record['grade']!r}")
         found.undecided.pop(digest, None)
         if record["grade"] is None:

@@ -45,7 +45,8 @@ class JudgeOptions(Request):
     kind: str = option(
         "--judge NAME",
         "Who judges: signals, without a model, or signals:FOLDER with weights that assay train judge wrote; "
-        "asks:PROVIDER:MODEL, one yes/no question to a model; signals+asks:PROVIDER:MODEL, both; agents, with --chat.  "
+        "asks:PROVIDER:MODEL, one yes/no question to a model; signals+asks:PROVIDER:MODEL, both; "
+        "grades:PROVIDER:MODEL, a grade of 2, 1 or 0; agents, with --chat.  "
         "[default: signals, or agents if --chat is given]",
         default="",
     )
@@ -77,7 +78,7 @@ class JudgeOptions(Request):
     timeout: float | None = options.timeout("a test case")
     install: bool = flag("--install", "Install missing modules of allowed distributions.")
     allow: Path | None = options.allow()
-    no_cache: bool = flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
+    no_cache: bool = options.no_cache()
     prompts: Path | None = option("--prompts FOLDER", "Use the prompt files in FOLDER.  [default: those that ship]")
 
 

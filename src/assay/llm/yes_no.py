@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -44,6 +44,19 @@ def pair_prompt(query: str, code: str, language: str = "") -> Prompt:
     """Return the prompt that asks whether a piece of code answers a query."""
     text = f"Query: {' '.join(query[:LONGEST].split())}\n\n{_fenced(code, language)}\n\n{_QUESTION}"
     return Prompt(_SYSTEM, text, _SCHEMA, PAIR, VERSION, CHOICES)
+
+
+def plain(prompt: Prompt) -> Prompt:
+    """Return the same question for endpoints without log-probabilities: the answer is JSON with `answer`, Yes or No."""
+    answer = {"type": "object", "properties": {"answer": {"type": "string", "enum": [*CHOICES]}}}
+    schema = {**answer, "required": ["answer"], "additionalProperties": False}
+    system = _SYSTEM.replace("one word", 'JSON: {"answer": "Yes"} or {"answer": "No"}')
+    return replace(prompt, system=system, schema=schema, name=f"plain {prompt.name}", choices=())
+
+
+def says_yes(value: Mapping[str, Any]) -> bool:
+    """Say whether a reply's value is yes, of either form of the question."""
+    return bool(value["answer"] == "Yes" if "answer" in value else log_odds_of(value) > 0)
 
 
 def _fenced(text: str, language: str) -> str:

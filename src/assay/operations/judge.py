@@ -25,7 +25,7 @@ from assay.judge.screeners import SIGNALS, THREE_WAY, Screener, screener_spec
 from assay.llm.yes_no import PAIR, read_spec
 from assay.operations.open_chat import budget_of, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
-from assay.runs.options import SampleDraw, draw
+from assay.runs.options import ModelOptions, SampleDraw, draw
 from assay.runs.record import NoSteps, Steps, read_lines, start_fresh
 from assay.values import Chunk, Judgment, Problem, Query
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _MOST_CHATS = 3
 ScreenerOf = Callable[[Chat, Steps], Screener]
 FirstPairs = Callable[[int], Sequence[Pair]]
+QUICK = ("signals", "asks", "signals+asks", "grades")
+"""Judges that are no agents."""
 _OF_AGENTS = ("config", "votes", "max_tries", "prompts")
 """Options that only agents heed."""
 
@@ -55,13 +57,13 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
 
     `screener_of` makes the screener of a model, where the settings name one.
     """
-    if settings.judge in {"signals", "asks", "signals+asks"}:
+    if settings.judge in QUICK:
         return _quick_judge(settings, chats, steps, runner_of, encoder)
     from assay.judge.agents import Agents, Fixer, configured
     from assay.judge.written_tests import Executor
 
     if settings.judge != "agents":
-        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, asks, signals+asks")
+        raise InputError(f"unknown judge '{settings.judge}'; known: agents, {', '.join(QUICK)}")
     if not 1 <= len(chats) <= _MOST_CHATS:
         raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
     execute = Executor(runner_of, installs) if runner_of and installs else None
@@ -80,7 +82,11 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
 def _quick_judge(
     settings: CampaignSettings, chats: Sequence[Chat], steps: Steps, runner_of: RunnerOf | None, encoder: Encoder | None
 ) -> Judge:
-    """Return the judge `signals`, `asks` or both; the prior counts once."""
+    """Return the judge `grades`, `signals`, `asks` or the last two; the prior counts once."""
+    if settings.judge == "grades":
+        from assay.judge.asks import GradesJudge
+
+        return GradesJudge(chats[0], steps)
     beside = replace(settings, prior=EVEN) if chats else settings
     runs = steps if settings.sandbox else None
     signals = None if settings.judge == "asks" else _signals_judge(beside, encoder, runs, runner_of)
@@ -152,8 +158,9 @@ def open_judge(
             asked = (SCREEN, *PROMPTS[1:]) if screener == THREE_WAY else PROMPTS
             settings = replace(settings, prompts=versions(options.prompts, asked))
         elif kind != "signals":
-            chat_spec, given = read_spec(asks)
-            specs, settings = (chat_spec,), replace(settings, asks=given, prompts=versions(names=(PAIR,)))
+            chat_spec, given = (asks, {}) if kind == "grades" else read_spec(asks)
+            prompts = versions(names=("grade" if kind == "grades" else PAIR,))
+            specs, settings = (chat_spec,), replace(settings, asks=given, prompts=prompts)
         chats = open_chats(specs, options, out, stack)
         settings, encoder = replace(settings, chats=tuple(chat.name for chat in chats)), encoder_of(options.encoder)
         if "signals" in {*kind.split("+"), screener}:
@@ -194,10 +201,11 @@ def _parts_of_kind(text: str) -> tuple[str, str, str]:
     name, _, argument = (signals if plus else text).partition(":")
     if name == "signals":
         return ("signals+asks" if plus else name), argument, asks
-    if not plus and (name == "asks" or text == "agents"):
+    if not plus and (name == "asks" or (name == "grades" and argument) or text == "agents"):
         return name, "", argument
     raise InputError(
-        f"no judge '{text}'; wanted agents, signals, signals:FOLDER, asks:PROVIDER:MODEL or signals+asks:PROVIDER:MODEL"
+        f"no judge '{text}'; wanted agents, signals, signals:FOLDER, asks:PROVIDER:MODEL, signals+asks:PROVIDER:MODEL "
+        "or grades:PROVIDER:MODEL"
     )
 
 
@@ -218,11 +226,13 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
         raise InputError(f"--chat, --screener and --unclear are for agents: leave them out with --judge {kind}")
     elif kind == "signals" and (options.budget or options.rate):
         raise InputError("--judge signals asks no model: leave --budget and --rate out")
-    elif kind == "asks" and (options.encoder or options.allowed):
+    elif kind in {"asks", "grades"} and (options.encoder or options.allowed):
         raise InputError("--encoder and --allow-execution are for signals: --judge signals+asks:PROVIDER:MODEL")
 
 
-def open_chats(specs: Sequence[str], options: JudgeOptions, out: Path | None, stack: ExitStack) -> list[Chat]:
+def open_chats(
+    specs: Sequence[str], options: JudgeOptions | ModelOptions, out: Path | None, stack: ExitStack
+) -> list[Chat]:
     """Return the models, which share one budget; what was spent before, by the records at `out`, counts."""
     before = past(out) if out and options.budget else Past()
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
@@ -259,14 +269,14 @@ def _open_cages(
 
 
 def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
-    """Return the judge that a spec names: `signals`, `asks`, or a configuration of agents and a model."""
-    if spec.partition(":")[0] in {"signals", "asks", "signals+asks"}:
+    """Return the judge that a spec names: `signals`, `asks`, `grades`, or a configuration of agents and a model."""
+    if spec.partition(":")[0] in QUICK:
         if budget and not _parts_of_kind(spec)[2]:
             raise InputError(f"the judge 'signals' asks no model and costs nothing: leave {option} out")
         return JudgeOptions(kind=spec, budget=budget)
     config, _, chat = spec.partition(":")
     if config not in CONFIGURATIONS or not chat:
-        examples = "signals, asks:openai:MODEL, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
+        examples = "signals, asks:openai:MODEL, grades:openai:MODEL, all:openai:MODEL (agents)"
         raise InputError(f"no judge '{spec}'; wanted {examples}; configurations: {', '.join(CONFIGURATIONS)}")
     return JudgeOptions(chats=(chat,), config=config, budget=budget)
 

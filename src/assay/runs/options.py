@@ -157,6 +157,20 @@ def rate(what: str) -> Any:
     return option("--rate AMOUNT", what, default="")
 
 
+def no_cache() -> Any:
+    """Declare the option that pays again for replies that are known."""
+    return flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
+
+
+class ModelOptions(Request):
+    """How much models are asked, and at what cost."""
+
+    budget: str = budget("to")
+    rate: str = rate("asked of a model")
+    workers: int = option("--workers N", "Questions to a model at a time.", least=1, default=8)
+    no_cache: bool = no_cache()
+
+
 class SampleDraw(Request):
     """What is drawn of many pairs."""
 

@@ -90,13 +90,14 @@ def as_pairs(
     """Return what is to be judged as pairs; `languages` are those of documents, files tell theirs by their ending."""
     asked = {query.id: query for query in queries}
     return [
-        (asked[each.query_id], Chunk(each.target, each.text, languages.get(each.target) or _language(each.target)))
-        for each in found.pairs
+        as_pair(asked[each.query_id], each.target, each.text, languages.get(each.target, "")) for each in found.pairs
     ]
 
 
-def _language(target: str) -> str:
-    return BY_EXTENSION.get(target.partition(":")[0].rpartition(".")[2], "")
+def as_pair(query: Query, target: str, text: str, language: str | None = None) -> tuple[Query, Chunk]:
+    """Return a query and the text of a target; without a language, a file tells it by its ending."""
+    path = target.partition(":")[0]
+    return query, Chunk(target, text, language or BY_EXTENSION.get(path.rpartition(".")[2], ""), path)
 
 
 def _standing(results: Iterable[Span], entries: Sequence[Entry]) -> dict[str, list[Span]]:

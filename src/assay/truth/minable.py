@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -15,7 +15,10 @@ from assay.corpus.chunk import parse
 from assay.corpus.languages import PROSE, language_of
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read
+from assay.measure.line_spans import Span
 from assay.terms import STOP_WORDS, WORD, parts, terms_of
+from assay.truth.ground_truth import Truth
+from assay.truth.target_places import Places, fault_of
 from assay.values import Chunk, Judgment, Query
 
 MOST_FILES = 20_000
@@ -97,12 +100,16 @@ class Files:
             self._units[path] = () if is_test(path) or is_aside(path) else tuple(units(self.chunks(path)))
         return self._units[path]
 
-    def line(self, path: str, number: int) -> str:
-        """Return one line of a file, empty where it has no such line."""
+    def lines(self, path: str) -> list[str]:
+        """Return the lines of a file, none where it is binary or not there."""
         if path not in self._lines:
             text = read(self.root, self._entries[path]) if path in self._entries else ""
             self._lines[path] = text.split("\n") if isinstance(text, str) else []
-        lines = self._lines[path]
+        return self._lines[path]
+
+    def line(self, path: str, number: int) -> str:
+        """Return one line of a file, empty where it has no such line."""
+        lines = self.lines(path)
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
@@ -163,6 +170,11 @@ def target_of(unit: Chunk) -> str:
 def query_id(source: str, units: Iterable[Chunk]) -> str:
     """Return a name for a query that stays the same while its answers keep their names."""
     key = "\n".join(f"{unit.path} {unit.parent} {unit.symbol} {unit.signature}" for unit in units)
+    return id_of(source, key)
+
+
+def id_of(source: str, key: str) -> str:
+    """Return the name of a query of a source, which has a hash of what makes it."""
     return f"{source}-{blake2b(key.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
 
 
@@ -188,6 +200,8 @@ _EMPTY = frozenset(
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 TELLING = 3
 """Telling words of a subject at least."""
+SAYING = 2
+"""Telling words at least that are no part of a unit's name."""
 _CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
 _MARKED = re.compile(r"`([^`]+)`|\b([A-Za-z_]\w*)\(|[.#:](\w+)\b")
 
@@ -197,6 +211,35 @@ def kind_of(text: str, answers: Sequence[Chunk]) -> str:
     if _identifiers_in(text) & {name for answer in answers for name in _names(answer)}:
         return "symbol"
     return "standard" if any(telling(text) & words_of(answer) for answer in answers) else "hard"
+
+
+def repeats_name(text: str, names: str) -> bool:
+    """Say whether a text has too few telling words beside those of its answers' names."""
+    return len(telling(text) - telling(names)) < SAYING
+
+
+def units_at(units: Iterable[Chunk], path: str, spans: Iterable[Span]) -> list[Chunk]:
+    """Return the units that share lines with places of their file; the path alone where there is none."""
+    spans = list(spans)
+    there = (each for each in units if any(Span(path, each.start_line, each.end_line).overlaps(s) for s in spans))
+    return list(there) or [Chunk("", "", path=path)]
+
+
+def with_kinds(truth: Truth, places: Places) -> Truth:
+    """Tag each query that has no kind by `kind_of`, of those of its right places that are there."""
+    spans: defaultdict[str, list[Span]] = defaultdict(list)
+    for each in truth.judgments:
+        if each.grade and not fault_of(places, each.target):
+            spans[each.query_id].append(places.span(each.target))
+
+    def tagged(query: Query) -> Query:
+        if "kind" in query.tags or query.id not in spans:
+            return query
+        found = ((span, parse(span.path, places.text(span.path)).chunks) for span in spans[query.id])
+        answers = [unit for span, chunks in found for unit in units_at(units(chunks), span.path, [span])]
+        return replace(query, tags={**query.tags, "kind": kind_of(query.text, answers)})
+
+    return replace(truth, queries=tuple(map(tagged, truth.queries)))
 
 
 def words_of(answer: Chunk) -> frozenset[str]:

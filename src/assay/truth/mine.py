@@ -30,6 +30,8 @@ class MinedTruth:
     """Source to reason to how many commits, functions or tests."""
     notes: tuple[str, ...] = ()
     """What a reader should know: a history too short, a clone that is shallow."""
+    is_stopped: bool = False
+    """Whether it ended early, as the last note says."""
 
 
 def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> MinedTruth:

@@ -19,8 +19,6 @@ from assay.values import Chunk, Judgment, Query
 
 SHORTEST_SENTENCE = 4
 """Words of a sentence at least."""
-SAYING = 2
-"""Telling words at least that are no part of the function's name."""
 MOST_ANSWERS = 8
 _LONGEST = 60
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)|.+?。|.+$")
@@ -160,8 +158,7 @@ def _why_not(sentence: str, unit: Chunk, lines: tuple[int, int] | None) -> str:
     words = WORD.findall(sentence)
     if not SHORTEST_SENTENCE <= len(words) <= _LONGEST or _NO_SENTENCE.search(sentence):
         return "no sentence, or a short or very long one"
-    names = minable.telling(f"{unit.symbol} {unit.parent.rpartition('.')[2]}")
-    if len(minable.telling(sentence) - names) < SAYING:
+    if minable.repeats_name(sentence, f"{unit.symbol} {unit.parent.rpartition('.')[2]}"):
         return "a sentence that only repeats the name"
     if lines is None:
         return "documentation in the middle of a line of code"

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
+from assay.runs import options
+from assay.runs.options import ModelOptions
 
 SOURCES = ("history", "docs", "tests")
 
@@ -18,6 +20,12 @@ def source() -> Any:
 def lossy() -> Any:
     """Declare the option that drops what a file cannot hold."""
     return flag("--lossy", "Drop what the format of FILE cannot hold.")
+
+
+def judges(text: str, *, required: bool = False) -> Any:
+    """Declare the option that names judges of places."""
+    text = f"{text}: signals, asks:PROVIDER:MODEL, grades:PROVIDER:MODEL or CONFIG:PROVIDER:MODEL. Repeatable."
+    return option("--judge SPEC", text, required=required)
 
 
 class MineOptions(Request):
@@ -42,6 +50,46 @@ class MineRequest(Request):
     verbose: bool = verbose("Show the traceback of an error.")
 
 
+class WriteRequest(Request):
+    """Have a language model write questions about a repository."""
+
+    repository: str = argument("REPO")
+    chat: str = option("--chat SPEC", "The model that writes and checks, PROVIDER:MODEL.", required=True)
+    out: Path | None = option("--out FILE", "Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]")
+    limit: int = option("--limit N", "Most questions.", least=1, default=100)
+    per_file: int = option("--per-file N", "Most questions about a file.", least=1, most=20, default=3)
+    hard: bool = flag("--hard", "Keep only questions without a word of the path, names or signature of their answer.")
+    read_tokens: int = option(
+        "--read-tokens N",
+        "Tokens of a file, about, that the model reads at once; a longer file is read in parts, of which there are at "
+        "most 8.",
+        least=500,
+        default=8000,
+    )
+    seed: int = option("--seed N", "The random seed that draws files.", default=0)
+    models: ModelOptions = shared(ModelOptions)
+    fresh: bool = options.fresh()
+    lossy: bool = lossy()
+    verbose: bool = verbose("Show the traceback of an error.")
+
+
+class CorrectRequest(Request):
+    """Add right answers that search finds and a ground truth lacks."""
+
+    file: Path = argument()
+    corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
+    judges: tuple[str, ...] = judges("Who has to accept an answer", required=True)
+    k: int = option("-k", "--k N", "Look at the first N results of each question.", least=1, default=10)
+    out: Path | None = option(
+        "--out FILE",
+        "Where the corrected copy goes; the same command continues there.  [default: NAME.corrected.jsonl]",
+    )
+    yes: bool = flag("--yes", "Take every proposal without asking a person.")
+    models: ModelOptions = shared(ModelOptions)
+    source: str = source()
+    verbose: bool = verbose("Show each problem; show the traceback of an error.")
+
+
 class CheckRequest(Request):
     """Find places that are wrong or gone."""
 
@@ -61,6 +109,8 @@ class AuditRequest(Request):
     corpus: Path | None = option("--corpus FOLDER", "The checkout that FILE is about.")
     collapse: Path | None = option("--collapse OUT", "Write a copy of FILE in which duplicates are merged.")
     examples: int = option("--examples N", "Show at most N examples of each finding.", least=0, default=3)
+    judges: tuple[str, ...] = judges("Also ask judges about each judged place")
+    models: ModelOptions = shared(ModelOptions)
     source: str = source()
     form: str = form("text", "json")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")
@@ -86,5 +136,9 @@ class ConvertRequest(Request):
         show=False,
     )
     lossy: bool = flag("--lossy", "Drop what OUT cannot hold, and say what that is.")
+    kinds: bool = flag(
+        "--kinds",
+        "With --corpus, tag each query without a kind: hard if it shares no word with the names of its answer.",
+    )
     split: bool = flag("--split", "Make OUT a folder with a file for each repository and commit.")
     verbose: bool = verbose("Show each problem; show the traceback of an error.")
