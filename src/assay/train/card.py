@@ -79,7 +79,7 @@ def _number(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:.{digits}f}"
 
 
-# --- a fine-tuned encoder or generator
+# --- a fine-tuned encoder
 
 
 def encoder_card(record: Record) -> str:
@@ -94,14 +94,6 @@ def encoder_card(record: Record) -> str:
     found = ((name, *map(_with_interval, rows.values())) for name, rows in record["figures"].items())
     facts["found"] = rows_of("measure | the base, as it is | **this one** | difference", found)
     return filled("encoder", facts)
-
-
-def generator_card(record: Record) -> str:
-    """Return the model card of a generator from the record of its training."""
-    sources = ", ".join(f"`{source}`" for source in record["sources"])
-    helped = record["loss"] < record["before"]
-    warning = "" if helped else " **This does not show that the training helped.**"
-    return filled("generator", {**record["settings"], **record, "sources": sources, "warning": warning})
 
 
 def _with_interval(figure: Sequence[float]) -> str:

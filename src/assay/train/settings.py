@@ -93,8 +93,7 @@ class TuneSettings(FineTuneSettings):
 class GeneratorSettings(FineTuneSettings):
     """A generator on right programs; the defaults are those of Inala et al. 2022 (section 4.1) where it has them.
 
-    A `batch` is of programs, a multiple of `at_once` or less; from its highest value the rate falls to 0 in a straight
-    line.
+    A `batch` is of programs, of which the most that divide it and `at_once` are in memory at once.
     """
 
     epochs: int = 2
@@ -103,16 +102,8 @@ class GeneratorSettings(FineTuneSettings):
     rate: float = 1e-5
     warm: float = 0.0
     decay: float = 0.0
-    looks: int = 8
     length: int = 1024
     """Tokens of prompt and program together; what is longer is left out."""
-
-    def __post_init__(self) -> None:
-        """Refuse what nothing can be learned with."""
-        FineTuneSettings.__post_init__(self)
-        at_least(self, {"length": 1})
-        if self.batch > self.at_once and self.batch % self.at_once:
-            raise InputError(f"setting 'batch' is {self.batch}; wanted a multiple of 'at_once', {self.at_once}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +233,11 @@ class GeneratorRequest(Request):
 
     base: str = option("--base SPEC", "The causal language model to start from: hf:NAME or hf:FOLDER.", required=True)
     files: tuple[Path, ...] = option(
-        "--data FILE",
-        "Tasks with references, or rows of assay rank data beside their tasks. Repeatable.",
-        required=True,
+        "--data FILE", "Tasks with references, or what assay rank data wrote and its tasks. Repeatable.", required=True
     )
     left_out: tuple[Path, ...] = option("--leave-out FILE", "Take out the tasks in FILE, to test on them. Repeatable.")
     out: Path = option("--out FOLDER", "Where the generator goes.", required=True)
-    template: str = option(
-        "--template NAME|FILE", "How tasks are put, as by assay rank sample: apps, plain, or a file.", default="apps"
-    )
+    template: str = option("--template NAME|FILE", "How tasks are put: apps, plain, or a file.", default="apps")
     fresh: bool = flag("--fresh", "Start again; what is in FOLDER is moved to FOLDER.old.")
     changes: tuple[str, ...] = options.changes()
     verbose: bool = verbose("Show all problems of the data, and the traceback of an error.")
