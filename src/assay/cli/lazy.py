@@ -58,6 +58,7 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
         "help": "Train a part on data of your own.",
         "names": {
             "encoder": "Train a static encoder, or fine-tune a transformer.",
+            "generator": "Fine-tune a language model that writes programs.",
             "judge": "Train the weights of the judge that asks no model.",
             "ranking": "Train the weights of the ranking.",
         },

@@ -20,7 +20,7 @@ from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
 from assay.errors import InputError
 from assay.protocols import Say
 from assay.runs import record
-from assay.train.settings import TuneSettings
+from assay.train.settings import FineTuneSettings
 
 Look = tuple[int, float | None, float]
 """Step, mean loss since the look before where one is known, and the value that was looked at."""
@@ -28,7 +28,9 @@ Look = tuple[int, float | None, float]
 RUN = "training"
 """The folder in the model's one that holds what a run needs to go on, and its looks."""
 _LOOKS, _STATE, _WEIGHTS = "looks.jsonl", "trainer_state.json", "weights.pt"
-_MEASURE = "eval_mrr"
+MRR, LOSS = "eval_mrr", "eval_loss"
+_MEASURES = {MRR: ("MRR", "mrr"), LOSS: ("validation loss", "valid_loss")}
+"""How a look says what it found: in its line for people, and as a field."""
 
 
 def training_device() -> torch.device:
@@ -89,8 +91,8 @@ def remove_checkpoints(folder: Path) -> None:
 # --- the looks, by the trainer of transformers
 
 
-def look_arguments(folder: Path, settings: TuneSettings, steps: int) -> dict[str, Any]:
-    """Return the trainer's arguments for looks at MRR, checkpoints beside them, and the best one kept."""
+def look_arguments(folder: Path, settings: FineTuneSettings, steps: int, measure: str = MRR) -> dict[str, Any]:
+    """Return the trainer's arguments for looks, checkpoints beside them, and the best one kept."""
     on_gpu = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     between = max(steps // settings.looks, 1)
     return {
@@ -105,8 +107,8 @@ def look_arguments(folder: Path, settings: TuneSettings, steps: int) -> dict[str
         **dict.fromkeys(("eval_steps", "save_steps", "logging_steps"), between),
         "save_total_limit": 2,
         "load_best_model_at_end": True,
-        "metric_for_best_model": _MEASURE,
-        "greater_is_better": True,
+        "metric_for_best_model": measure,
+        "greater_is_better": measure != LOSS,
         "seed": settings.seed,
         "data_seed": settings.seed,
         "disable_tqdm": True,
@@ -149,21 +151,26 @@ class _LookCallback(TrainerCallback):
 
 
 def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who is told, when it ends
-    trainer: Any, look: Callable[[], float], folder: Path, say: Say, steps: int, *, patience: int
+    trainer: Any, look: Callable[[], float], folder: Path, say: Say, steps: int, *, patience: int = 0
 ) -> list[dict[str, Any]]:
-    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on."""
+    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on.
+
+    Without `patience` it trains to the end.
+    """
+    measure = trainer.args.metric_for_best_model
+    name, key = _MEASURES[measure]
     trainer.look = look
     trainer.remove_callback(PrinterCallback)
 
     def line_of(look: Look) -> dict[str, Any]:
-        return dict(zip(("step", "loss", "mrr"), look, strict=True))
+        return dict(zip(("step", "loss", key), look, strict=True))
 
     def hear(look: Look, best: float | None) -> None:
         step, loss, found = look
-        is_best = best is None or found > best
+        is_best = best is None or (found < best if measure == LOSS else found > best)
         learned = "" if loss is None else f"loss {loss:.4f}, "
         beside = "best so far" if is_best else f"best {best:.4f}"
-        say(f"step {step:,} of {steps:,}: {learned}MRR {found:.4f} ({beside})")
+        say(f"step {step:,} of {steps:,}: {learned}{name} {found:.4f} ({beside})")
         record.append_lines(looks_of(folder), [line_of(look)])
 
     start = (0, None, look())
@@ -176,7 +183,7 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who i
     trainer.train(resume_from_checkpoint=checkpoint)
     history = trainer.state.log_history
     losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
-    looks = [(at := int(entry["step"]), losses.get(at), entry[_MEASURE]) for entry in history if _MEASURE in entry]
+    looks = [(at := int(entry["step"]), losses.get(at), entry[measure]) for entry in history if measure in entry]
     return [line_of(each) for each in (start, *looks)]
 
 

@@ -38,12 +38,8 @@ class TrainSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class TuneSettings(TrainSettings):
-    """An encoder on judged pairs; the defaults made the figures in the documentation.
-
-    A `batch` is of right pairs that stand against each other; a larger one than `at_once` computes its
-    vectors twice instead of keeping them.
-    """
+class FineTuneSettings(TrainSettings):
+    """What the fine-tuning of a transformer has, whatever it learns."""
 
     epochs: int = 3
     at_once: int = 64
@@ -57,6 +53,23 @@ class TuneSettings(TrainSettings):
     """How often the validation part is looked at; the model of the best look is kept."""
     valid: float = 0.1
     """The fraction that chooses the model."""
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing can be learned with."""
+        TrainSettings.__post_init__(self)
+        at_least(self, {"epochs": 1, "at_once": 1, "looks": 1, "warm": 0, "decay": 0})
+        above_zero(self, "valid")
+        one_of("bf16", self.bf16, ("auto", "yes", "no"))
+
+
+@dataclass(frozen=True, slots=True)
+class TuneSettings(FineTuneSettings):
+    """An encoder on judged pairs; the defaults made the figures in the documentation.
+
+    A `batch` is of right pairs that stand against each other; a larger one than `at_once` computes its
+    vectors twice instead of keeping them.
+    """
+
     negatives: int = 2
     """Judged wrong codes beside each right one; 0 leaves judged wrong pairs out."""
     temperature: float = 0.05
@@ -69,13 +82,28 @@ class TuneSettings(TrainSettings):
 
     def __post_init__(self) -> None:
         """Refuse what nothing can be learned with."""
-        TrainSettings.__post_init__(self)
-        at_least(self, {"epochs": 1, "at_once": 1, "looks": 1, "warm": 0, "decay": 0})
+        FineTuneSettings.__post_init__(self)
         at_least(self, {"accumulate": 1, "negatives": 0, "patience": 0})
-        above_zero(self, "valid", "temperature", "test")
-        one_of("bf16", self.bf16, ("auto", "yes", "no"))
+        above_zero(self, "temperature", "test")
         if self.valid + self.test >= 1:
             raise InputError(f"settings 'valid' and 'test' are {self.valid} and {self.test}: nothing is left to learn")
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorSettings(FineTuneSettings):
+    """A generator on right programs; the defaults are those of Inala et al. 2022 (section 4.1) where it has them.
+
+    A `batch` is of programs, of which the most that divide it and `at_once` are in memory at once.
+    """
+
+    epochs: int = 2
+    batch: int = 256
+    at_once: int = 8
+    rate: float = 1e-5
+    warm: float = 0.0
+    decay: float = 0.0
+    length: int = 1024
+    """Tokens of prompt and program together; what is longer is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +226,21 @@ class EncoderRequest(Request):
     before: str = option("--from SPEC", "The table that --join starts from.", show=BEFORE)
     changes: tuple[str, ...] = options.changes()
     verbose: bool = verbose("Show the traceback of an error.")
+
+
+class GeneratorRequest(Request):
+    """Fine-tune a language model that writes programs."""
+
+    base: str = option("--base SPEC", "The causal language model to start from: hf:NAME or hf:FOLDER.", required=True)
+    files: tuple[Path, ...] = option(
+        "--data FILE", "Tasks with references, or what assay rank data wrote and its tasks. Repeatable.", required=True
+    )
+    left_out: tuple[Path, ...] = option("--leave-out FILE", "Take out the tasks in FILE, to test on them. Repeatable.")
+    out: Path = option("--out FOLDER", "Where the generator goes.", required=True)
+    template: str = option("--template NAME|FILE", "How tasks are put: apps, plain, or a file.", default="apps")
+    fresh: bool = flag("--fresh", "Start again; what is in FOLDER is moved to FOLDER.old.")
+    changes: tuple[str, ...] = options.changes()
+    verbose: bool = verbose("Show all problems of the data, and the traceback of an error.")
 
 
 class SignalsRequest(Request):

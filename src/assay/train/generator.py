@@ -1,0 +1,163 @@
+"""Fine-tune a causal language model on right programs into a folder that servers of models read.
+
+Reads top to bottom: data, base, training, saving. Inala et al. 2022 (section 3.1) train their generators for two epochs
+at most and keep the checkpoint with the lowest validation loss, since more of it costs variety. A model learns to write
+the program where the prompt ends; the prompt is put as `assay rank sample` puts it, and none of its tokens are learned.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, DataCollatorForSeq2Seq, Trainer, TrainingArguments
+
+from assay.encode.hub import check_is_there, hub_options, opening
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.io import files, rows
+from assay.io.terminal import say_problems
+from assay.programs.tasks.task_file import read_tasks
+from assay.protocols import Say
+from assay.rank import datasets
+from assay.rank.datasets import Dataset, Example
+from assay.rank.samplers import PromptTemplate, load_template, plain_lines, render
+from assay.runs import record
+from assay.train import run
+from assay.train.card import about_base, base_of, filled
+from assay.train.settings import GeneratorRequest, GeneratorSettings
+from assay.values import Task
+
+RECORD, CARD = "training.json", "README.md"
+IGNORED = -100
+"""The label of a token that is not learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorRun(GeneratorSettings):
+    """What decides about a run."""
+
+    base: str = ""
+    programs: str = ""
+    """A hash of them with their prompts."""
+
+
+def train_generator(request: GeneratorRequest, settings: GeneratorSettings, say: Say) -> dict[str, Any]:
+    """Fine-tune a base on programs and return the record."""
+    base, folder = base_of(request.base), request.out
+    check_is_there(base)
+    programs = read_programs(request, settings, say)
+    decides = GeneratorRun(**asdict(settings), base=base, programs=record.digest(programs))
+    begin = partial(record.begin, run.looks_of(folder), decides, "looks at a training", seed=settings.seed)
+    with run.training(folder, RECORD, begin, say, fresh=request.fresh) as is_to_do:
+        if is_to_do:
+            sources = ", ".join(file.name for file in request.files)
+            about = {**record.manifest(decides, seed=settings.seed), "template": request.template, "sources": sources}
+            about |= {**about_base(base), **_tune(base, programs, folder, settings, say)}
+            files.write(folder / CARD, filled("generator", {**about["settings"], **about}))
+            files.write_json(folder / RECORD, about)
+        run.remove_checkpoints(folder)
+        return dict(json.loads((folder / RECORD).read_text("utf-8")))
+
+
+# --- data: right programs, of which whole tasks are held out
+
+
+def read_programs(request: GeneratorRequest, settings: GeneratorSettings, say: Say) -> list[Example]:
+    """Return right programs as they are learned, none of a task that is tested on; each has its split."""
+    template, known = load_template(request.template), dict[str, Task]()
+    if template.name == "few-shot":
+        raise InputError("--template few-shot shows solved tasks, which a fine-tuned model does not need: give apps")
+    data, held = ([_read(file, known) for file in named] for named in (request.files, request.left_out))
+    say_problems([problem for each in data for problem in each.problems], every=request.verbose)
+    for problem in (problem for each in held for problem in each.problems):
+        raise InputError(f"{problem}: what is left out has to be read whole; mend the file")
+    every = [row for each in data for row in each.examples]
+    tests = [row for row in every if row.split in {"valid", "test"}] + [row for each in held for row in each.examples]
+    tested = {sign for row in tests for sign in _signs_of(row)}
+    right = [row for row in every if row.fault is Fault.CORRECT and row.source.strip()]
+    kept = [row for row in right if tested.isdisjoint(_signs_of(row))]
+    say(f"{len(kept):,} right programs; {len(right) - len(kept):,} of tasks to test on are left out")
+    return [_learned(row, known, template) for row in datasets.split(kept, valid=settings.valid, seed=settings.seed)]
+
+
+def _read(file: Path, known: dict[str, Task]) -> Dataset:
+    """Return a dataset, or of tasks their references, some of which are empty; the tasks become known."""
+    if file.is_dir() or any("fault" in row or "binary_label" in row for row in rows.sample(file, [])):
+        return datasets.read(file)
+    reading = read_tasks(file)
+    known |= {task.id: task for task in reading.tasks}
+    made = (Example(task.id, "", task.prompt, task.reference, Fault.CORRECT) for task in reading.tasks)
+    return Dataset(tuple(made), reading.problems)
+
+
+def _signs_of(row: Example) -> set[tuple[str, str]]:
+    """Return by what a task is known again: its id, its text, a right program."""
+    signs = ("id", row.task_id), ("text", row.prompt), ("program", row.source if row.fault is Fault.CORRECT else "")
+    return {(kind, " ".join(text.split())) for kind, text in signs if text.strip()}
+
+
+def _learned(row: Example, known: dict[str, Task], template: PromptTemplate) -> Example:
+    """Return a row with its prompt as a model reads it, and its program as it is to go on."""
+    if row.task_id not in known:
+        raise InputError(f"no task '{row.task_id}', of which there are programs: give its file with --data, too")
+    task = replace(known[row.task_id], prompt=row.prompt or known[row.task_id].prompt)
+    program = plain_lines(row.source).removeprefix(task.tags.get("prelude", "")).rstrip() + "\n"
+    if template.continues and not program.startswith(task.prompt):
+        raise InputError(f"a program of '{task.id}' does not begin with the task's text: give --template apps")
+    end = "".join(template.stop[:1]).removeprefix("\n")
+    written = program.removeprefix(task.prompt) if template.continues else program.lstrip("\n") + end
+    return replace(row, prompt=render(template, task), source=written)
+
+
+# --- the model, its tokens, the training
+
+
+def _tune(base: str, programs: list[Example], folder: Path, settings: GeneratorSettings, say: Say) -> dict[str, Any]:
+    torch.manual_seed(settings.seed)
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+
+    # --- base, and what fits it
+    with opening(base):
+        tokenizer: Any = AutoTokenizer.from_pretrained(base, padding_side="right", **hub_options(base))
+        network: Any = AutoModelForCausalLM.from_pretrained(base, **hub_options(base)).float()
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token or tokenizer.unk_token
+    length = min(settings.length, getattr(network.config, "max_position_embeddings", None) or settings.length)
+    fitting = [(row.split, made) for row in programs if len((made := tokens_of(row, tokenizer))["labels"]) <= length]
+    learned, valid = ([made for split, made in fitting if split == side] for side in ("train", "valid"))
+    sizes = {"programs": len(learned), "valid": len(valid), "too_long": len(programs) - len(fitting), "length": length}
+    line = "{programs:,} programs to learn, {valid:,} to choose by; {too_long:,} longer than {length:,} tokens left out"
+    if not (learned and valid):
+        raise InputError(f"{line.format_map(sizes)}: wanted some to learn and some to choose by")
+    say(line.format_map(sizes))
+
+    # --- training
+    steps = settings.epochs * math.ceil(len(learned) / settings.batch)
+    at_once = math.gcd(settings.batch, settings.at_once)
+    sizes_of = dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), at_once)
+    looking = run.look_arguments(folder / run.RUN, settings, steps, run.LOSS)
+    arguments = TrainingArguments(**looking, **sizes_of, gradient_accumulation_steps=settings.batch // at_once)
+    trainer = Trainer(network, arguments, DataCollatorForSeq2Seq(tokenizer), learned, valid)
+    looks = run.train_to_the_best_look(trainer, lambda: float(trainer.evaluate()[run.LOSS]), folder, say, steps)
+
+    # --- saving
+    record.rewrite(run.looks_of(folder), looks)
+    network.config.use_cache = True  # which the trainer turned off
+    for part in (network, tokenizer):
+        part.save_pretrained(folder)
+    best = min(looks[1:], key=lambda look: float(look["valid_loss"]))
+    found = {"before": looks[0]["valid_loss"], "loss": best["valid_loss"], "step": best["step"], "steps": steps}
+    return {**sizes, **found, "looks": looks}
+
+
+def tokens_of(row: Example, tokenizer: Any) -> dict[str, list[int]]:
+    """Return the tokens of prompt and program, and as labels those of the program and of its end."""
+    prompt = tokenizer(row.prompt)["input_ids"]
+    program = tokenizer(row.source, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
+    return {"input_ids": prompt + program, "labels": [IGNORED] * len(prompt) + program}
