@@ -67,6 +67,7 @@ REASONS = {
     "starts a server of others": 1,
     "takes data sets of others": 3,
     "takes every test": 1,
+    "starts from a model of the hub": 1,
     "takes the words of a model on the hub": 1,
     "trains many rankers": 1,
 }

@@ -239,5 +239,6 @@ def test_a_model_without_log_probabilities_is_asked_in_words(home: Path, assay: 
     ],
 )
 def test_a_screener_that_makes_no_sense_is_refused(home: Path, assay: Callable, options: tuple[str, ...], why: str):
+    options = ("--out", home / "out.jsonl", *options)
     ran = assay("judge", "run", home / "few.jsonl", "--chat", "openai:actor@http://127.0.0.1:1/v1", *options)
     assert (ran.status, why in ran.err) == (2, True), ran.err

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,7 +33,7 @@ from assay.runs import record
 from assay.train import run
 from assay.train.card import about_base, base_of, filled
 from assay.train.settings import GeneratorRequest, GeneratorSettings
-from assay.values import Task
+from assay.values import Problem, Task
 
 RECORD, CARD = "training.json", "README.md"
 IGNORED = -100
@@ -74,17 +75,28 @@ def read_programs(request: GeneratorRequest, settings: GeneratorSettings, say: S
     template, known = load_template(request.template), dict[str, Task]()
     if template.name == "few-shot":
         raise InputError("--template few-shot shows solved tasks, which a fine-tuned model does not need: give apps")
-    data, held = ([_read(file, known) for file in named] for named in (request.files, request.left_out))
-    say_problems([problem for each in data for problem in each.problems], every=request.verbose)
-    for problem in (problem for each in held for problem in each.problems):
-        raise InputError(f"{problem}: what is left out has to be read whole; mend the file")
-    every = [row for each in data for row in each.examples]
-    tests = [row for row in every if row.split in {"valid", "test"}] + [row for each in held for row in each.examples]
-    tested = {sign for row in tests for sign in _signs_of(row)}
+    every = _read_all(request.files, known, lambda problems: say_problems(problems, every=request.verbose))
+    tested = _signs(row for row in every if row.split in {"valid", "test"}) | _signs(
+        _read_all(request.left_out, known, _refuse)
+    )
     right = [row for row in every if row.fault is Fault.CORRECT and row.source.strip()]
-    kept = [row for row in right if tested.isdisjoint(_signs_of(row))]
+    kept = [row for row in right if tested.isdisjoint(_signs([row]))]
     say(f"{len(kept):,} right programs; {len(right) - len(kept):,} of tasks to test on are left out")
     return [_learned(row, known, template) for row in datasets.split(kept, valid=settings.valid, seed=settings.seed)]
+
+
+def _refuse(problems: Sequence[Problem]) -> None:
+    for problem in problems:
+        raise InputError(f"{problem}: what is left out has to be read whole; mend the file")
+
+
+def _read_all(
+    named: Sequence[Path], known: dict[str, Task], hear: Callable[[Sequence[Problem]], None]
+) -> list[Example]:
+    """Return the rows of all files; what cannot be read is heard of, and the tasks become known."""
+    data = [_read(file, known) for file in named]
+    hear([problem for each in data for problem in each.problems])
+    return [row for each in data for row in each.examples]
 
 
 def _read(file: Path, known: dict[str, Task]) -> Dataset:
@@ -97,10 +109,13 @@ def _read(file: Path, known: dict[str, Task]) -> Dataset:
     return Dataset(tuple(made), reading.problems)
 
 
-def _signs_of(row: Example) -> set[tuple[str, str]]:
-    """Return by what a task is known again: its id, its text, a right program."""
-    signs = ("id", row.task_id), ("text", row.prompt), ("program", row.source if row.fault is Fault.CORRECT else "")
-    return {(kind, " ".join(text.split())) for kind, text in signs if text.strip()}
+def _signs(examples: Iterable[Example]) -> set[tuple[str, str]]:
+    """Return by what the tasks are known again: id, text, right programs."""
+    signs = set[tuple[str, str]]()
+    for row in examples:
+        program = row.source if row.fault is Fault.CORRECT else ""
+        signs |= {("id", row.task_id), ("text", row.prompt), ("program", program)}
+    return {(kind, words) for kind, text in signs if (words := " ".join(text.split()))}
 
 
 def _learned(row: Example, known: dict[str, Task], template: PromptTemplate) -> Example:
@@ -121,29 +136,19 @@ def _learned(row: Example, known: dict[str, Task], template: PromptTemplate) -> 
 
 def _tune(base: str, programs: list[Example], folder: Path, settings: GeneratorSettings, say: Say) -> dict[str, Any]:
     torch.manual_seed(settings.seed)
-    logging.getLogger("transformers").setLevel(logging.ERROR)
-
-    # --- base, and what fits it
-    with opening(base):
-        tokenizer: Any = AutoTokenizer.from_pretrained(base, padding_side="right", **hub_options(base))
-        network: Any = AutoModelForCausalLM.from_pretrained(base, **hub_options(base)).float()
-    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token or tokenizer.unk_token
+    tokenizer, network = _open(base)
     length = min(settings.length, getattr(network.config, "max_position_embeddings", None) or settings.length)
-    fitting = [(row.split, made) for row in programs if len((made := tokens_of(row, tokenizer))["labels"]) <= length]
-    learned, valid = ([made for split, made in fitting if split == side] for side in ("train", "valid"))
-    sizes = {"programs": len(learned), "valid": len(valid), "too_long": len(programs) - len(fitting), "length": length}
-    line = "{programs:,} programs to learn, {valid:,} to choose by; {too_long:,} longer than {length:,} tokens left out"
-    if not (learned and valid):
-        raise InputError(f"{line.format_map(sizes)}: wanted some to learn and some to choose by")
-    say(line.format_map(sizes))
+    parts, sizes = _fitting(programs, tokenizer, length)
+    told = "{programs:,} programs to learn, {valid:,} to choose by; {too_long:,} of over {length:,} tokens left out"
+    say(told.format_map(sizes))
 
     # --- training
-    steps = settings.epochs * math.ceil(len(learned) / settings.batch)
+    steps = settings.epochs * math.ceil(len(parts["train"]) / settings.batch)
     at_once = math.gcd(settings.batch, settings.at_once)
     sizes_of = dict.fromkeys(("per_device_train_batch_size", "per_device_eval_batch_size"), at_once)
     looking = run.look_arguments(folder / run.RUN, settings, steps, run.LOSS)
     arguments = TrainingArguments(**looking, **sizes_of, gradient_accumulation_steps=settings.batch // at_once)
-    trainer = Trainer(network, arguments, DataCollatorForSeq2Seq(tokenizer), learned, valid)
+    trainer = Trainer(network, arguments, DataCollatorForSeq2Seq(tokenizer), parts["train"], parts["valid"])
     looks = run.train_to_the_best_look(trainer, lambda: float(trainer.evaluate()[run.LOSS]), folder, say, steps)
 
     # --- saving
@@ -154,6 +159,32 @@ def _tune(base: str, programs: list[Example], folder: Path, settings: GeneratorS
     best = min(looks[1:], key=lambda look: float(look["valid_loss"]))
     found = {"before": looks[0]["valid_loss"], "loss": best["valid_loss"], "step": best["step"], "steps": steps}
     return {**sizes, **found, "looks": looks}
+
+
+def _open(base: str) -> tuple[Any, Any]:
+    """Return the tokenizer and the network, in float32."""
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    with opening(base):
+        tokenizer = AutoTokenizer.from_pretrained(base, padding_side="right", **hub_options(base))
+        network = AutoModelForCausalLM.from_pretrained(base, **hub_options(base)).float()
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token or tokenizer.unk_token
+    return tokenizer, network
+
+
+def _fitting(
+    programs: list[Example], tokenizer: Any, length: int
+) -> tuple[dict[str, list[dict[str, list[int]]]], dict[str, int]]:
+    """Return the tokens of the programs that fit, by their split, and how many they are."""
+    parts: dict[str, list[dict[str, list[int]]]] = {"train": [], "valid": []}
+    for row in programs:
+        if len((made := tokens_of(row, tokenizer))["labels"]) <= length:
+            parts[row.split].append(made)
+    learned, valid = len(parts["train"]), len(parts["valid"])
+    if not (learned and valid):
+        raise InputError(
+            f"{learned:,} programs of at most {length:,} tokens to learn, and {valid:,} to choose by; give more tasks"
+        )
+    return parts, {"programs": learned, "valid": valid, "too_long": len(programs) - learned - valid, "length": length}
 
 
 def tokens_of(row: Example, tokenizer: Any) -> dict[str, list[int]]:

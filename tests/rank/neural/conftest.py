@@ -9,6 +9,7 @@ import pytest
 
 from assay.faults import Fault
 from assay.rank.datasets import Example
+from byte_level import byte_level
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] def f g ( a ) : return boom x = 1 2 add the numbers".split()
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789()=:[]_"
@@ -36,18 +37,6 @@ def write_encoder(folder: Path) -> None:
         attention_probs_dropout_prob=0.0,
     )
     transformers.BertModel(config).save_pretrained(folder)
-
-
-def byte_level():
-    """Return a tokenizer that has a token for a line break, as GPT-2's does."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(models.BPE({letter: at for at, letter in enumerate([*alphabet, "<|end|>"])}, []))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(["<|end|>"])
-    return tokenizer
 
 
 def write_decoder(folder: Path) -> None:
