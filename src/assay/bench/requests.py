@@ -6,7 +6,8 @@ from pathlib import Path
 
 from assay.judge.requests import signals_encoder, signals_prior
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
-from assay.runs.options import GateOptions
+from assay.runs import options
+from assay.runs.options import GateOptions, ModelOptions
 
 
 class UnseenOptions(Request):
@@ -95,3 +96,60 @@ class FreshnessRequest(Request):
     systems: SystemOptions = shared(SystemOptions)
     limit_s: float = option("--limit S", "Seconds to wait for a right answer after a change.", least=0.1, default=60)
     form: str = form("text", "json")
+
+
+class RankTablesRequest(Request):
+    """Make the tables and figures of CodeRanker."""
+
+    tables: tuple[str, ...] = argument("[TABLE]...")
+    learn: Path = option("--learn FILE", "Labelled programs with their splits.", default=Path("learn.jsonl"))
+    tests: tuple[str, ...] = option("--test NAME=FILE", "Labelled programs of other tasks. Repeatable.")
+    bases: tuple[str, ...] = option(
+        "--base [NAME=]MODEL", "A model to start from. Repeatable.  [default: microsoft/codebert-base]"
+    )
+    tasks: tuple[str, ...] = option(
+        "--task", "What rankers learn to predict. Repeatable.  [default: all]", choices=("B", "T", "I", "E", "E+L")
+    )
+    models: tuple[str, ...] = option("--model NAME", "A generating model of FILE. Repeatable.  [default: all]")
+    together: bool = flag("--together", "Learn from the programs of all models as if they were of one.")
+    beside: tuple[str, ...] = option("--beside SPEC", "Another ranker; {} is the trained one. Repeatable.")
+    logprob: str = option("--logprob SPEC", "The ranker by the probability of a program.", default="logprob")
+    recipe: str = option("--recipe NAME", "The settings of each training: default or paper.  [default: default]")
+    changes: tuple[str, ...] = options.changes("Change one setting of each training. Repeatable.")
+    out: Path = option("--out FOLDER", "Where tables go, and rankers.", kind="folder", default="coderanker")
+    is_dry: bool = flag("--dry-run", "Print the commands and run none.")
+    verbose: bool = verbose("Show the traceback of an error.")
+
+
+class JudgeTablesRequest(Request):
+    """Make the tables and figures of CoSQA+."""
+
+    table: str = argument("[TABLE]", default="")
+    queries: Path | None = option("--queries FILE", "The queries of table1 and figure4.")
+    corpus: Path | None = option("--corpus FILE", "The code of table1 and figure4.")
+    encoders: tuple[str, ...] = option(
+        "--encoder SPEC", "What chooses candidates. Repeatable.  [default: the paper's three]"
+    )
+    all_code: bool = flag("--all-code", "Choose code that no test can call, too.")
+    k: int | None = option("-k", "--k N", "Candidates of a query.  [default: 20; of figure4 100]", least=1)
+    sample: int | None = option("--sample N", "Queries of figure4.  [default: 2000]", least=1)
+    seed: int = option("--seed N", "The random seed of --sample.", default=0)
+    pairs: Path | None = option("--pairs FILE", "The pairs of table4 and table6.")
+    gold: tuple[str, ...] = option("--gold FILE", "The true labels of table4 and table6. Repeatable.")
+    chat: str = option("--chat SPEC", "The model of the agents.")
+    singles: tuple[str, ...] = option("--single SPEC", "A model that table4 asks alone. Repeatable.")
+    people: tuple[str, ...] = option("--people NAME=FILE", "What a person labelled, of table4. Repeatable.")
+    install: bool = flag("--install", "Install missing modules of allowed distributions.")
+    models: ModelOptions = shared(ModelOptions, hidden=("rate", "no_cache"))
+    labels: Path | None = option("--labels FILE", "The records or labels of table2.")
+    truth: Path | None = option("--truth FILE", "The ground truth of table5, with its code.")
+    only: tuple[str, ...] = option("--only GLOB", "The systems of table5 whose name matches. Repeatable.")
+    trains: tuple[str, ...] = option("--train NAME=FILE", "Judged pairs that table3 learns from. Repeatable.")
+    tests: tuple[str, ...] = option("--test NAME=FILE", "Ground truth that table3 is about. Repeatable.")
+    bases: tuple[str, ...] = option(
+        "--base NAME=SPEC", "What table3 fine-tunes. Repeatable.  [default: the paper's three]"
+    )
+    changes: tuple[str, ...] = options.changes("Change one setting of each training. Repeatable.")
+    out: Path = option("--out FOLDER", "Where files go.", kind="folder", default="cosqaplus")
+    is_dry: bool = flag("--dry-run", "Print the commands and run none.")
+    verbose: bool = verbose("Show the traceback of an error.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.bench.requests import JudgeTablesRequest
 from assay.cli.adapter import command
 from assay.cli.progress import ProgressReporter, progress
 from assay.errors import InputError, counted, lasting, rate_text
@@ -96,6 +98,32 @@ def export(request: ExportRequest) -> None:
         raise InputError(f"no such file: '{request.records}'; `assay judge run` writes some")
     click.echo(write_benchmark(request, say), nl=False)
     say(f"written to {request.folder}")
+
+
+@command(JudgeTablesRequest, example="assay judge tables table6 --pairs p.jsonl --gold g.jsonl --chat deepseek:CHAT")
+def tables(request: JudgeTablesRequest) -> int:
+    """Make a table or figure of the paper on CoSQA+; without TABLE, list them with what each takes.
+
+    It is made by commands of Assay, which are printed; one that was cut off goes on. table1 and figure4 take --queries
+    and --corpus, table2 --labels, table3 --train and --test, table4 and table6 --pairs and --gold, table5 --truth.
+
+    Exits 0 if the table was made, 2 if it could not be.
+    """
+    from assay.bench.papers import cosqaplus
+    from assay.cli.main import run_shown
+
+    if not request.table:
+        for name, (_, about, _, takes) in cosqaplus.TABLES.items():
+            click.echo(f"{name:<9}{about}\n{'':<9}{takes}")
+        return 0
+    steps = cosqaplus.commands(request.table, request)
+    if request.truth:
+        os.environ["TRUTH"] = str(request.truth.resolve())
+    for words in steps:
+        run_shown(words, is_dry=request.is_dry)
+    if request.table == "table3" and not request.is_dry:
+        click.echo(cosqaplus.table_three(request))
+    return 0
 
 
 @command(CandidatesRequest, example="assay candidates queries.jsonl codes.jsonl --k 50 --out pairs.jsonl")

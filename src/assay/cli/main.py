@@ -11,6 +11,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import click
 from assay import __version__
 from assay.cli.adapter import COMPLETION_VARIABLE, VERBOSE
 from assay.cli.lazy import Lazy
-from assay.errors import AssayError, Notice, WorkersLost, printable
+from assay.errors import AssayError, InputError, Notice, WorkersLost, printable
 
 COMMANDS = {
     "search": "Find code by meaning.",
@@ -99,6 +101,19 @@ def run(arguments: Sequence[str]) -> int:
             assay.invoke(context)
 
     return guarded(work, verbose=not VERBOSE.isdisjoint(arguments))
+
+
+def run_shown(words: Sequence[str], *, is_dry: bool = False, is_quiet: bool = False) -> None:
+    """Print a command and run it, without what it prints if it is quiet; one that fails is an error."""
+    from shlex import join
+
+    click.echo(f"$ {join(('assay', *words))}")
+    if is_dry:
+        return
+    with redirect_stdout(StringIO()) if is_quiet else nullcontext():
+        status = run(words)
+    if status:
+        raise InputError(f"'{words[0]} {words[1]}' ended with status {status}: what it says is above")
 
 
 def guarded(work: Callable[[], None], *, verbose: bool = False) -> int:

@@ -21,9 +21,7 @@ from assay.report.document import Figure, Number, Report, as_json_text
 from assay.report.plain_text import as_markdown, as_text, cell_text, rows_as_lines
 
 if TYPE_CHECKING:
-    from assay.bench.program_ranking import Matrix, RankedColumn, RankingColumn
     from assay.measure.passk import Gain, RankMeasure, Value
-    from assay.protocols import Ranker
     from assay.rank.evaluate_rankers import Cell, Evaluation, RankerDifference
     from assay.values import Ranked, Task
 
@@ -264,7 +262,7 @@ def compare(request: CompareRequest) -> int:
     Exits 0 if all gates hold, 1 if one does not, 2 on an error.
     """
     from assay.bench import experiment, gates, results
-    from assay.bench.program_ranking import as_rows, load, report_of, results_of
+    from assay.bench.program_ranking import as_rows, load, ranked_columns, report_of, results_of
     from assay.measure.passk import measures
     from assay.operations.rank import open_rankers
 
@@ -276,8 +274,8 @@ def compare(request: CompareRequest) -> int:
     specs = [each.spec for each in plan.rankers]
     if len(set(specs)) != len(specs):
         raise InputError("two rankers of the matrix have the same spec: name each once")
-    with open_rankers(specs, request.may, say) as (made, importable):
-        ranked = ranked_columns(plan, made, request.out, importable(), verbose=request.verbose)
+    with open_rankers(specs, request.may, say) as (made, importable), progress() as watch:
+        ranked = ranked_columns(plan, made, request.out, watch, importable(), verbose=request.verbose)
     rows, report = as_rows(ranked), report_of(plan, ranked)
     earlier = experiment.earlier_in(request.out / experiment.RESULTS)
     held = gate.compared(results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=request.all_pairs))
@@ -290,24 +288,6 @@ def compare(request: CompareRequest) -> int:
     written = ("results.json", "report.json", "RESULTS.md", *drawn, "index.html", "report.html")
     say(f"written to {request.out}: {', '.join(name for name in written if (request.out / name).exists())}")
     return 1 if failed else 0
-
-
-def ranked_columns(
-    plan: Matrix, rankers: Sequence[Ranker], out: Path, importable: Sequence[str] = (), *, verbose: bool = False
-) -> list[RankedColumn]:
-    """Return what the opened rankers of a matrix come to on each column; orders are kept in a folder."""
-    from assay.bench.program_ranking import RankedColumn, recorded, with_spared
-    from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
-
-    names = [each.name for each in plan.rankers]
-    wanted, done = EvaluationOptions(plan.ks, seed=plan.seed), []
-    with recorded(rankers, names, out, importable) as kept, progress() as watch:
-        called = {ranker.name: (ranker, name) for ranker, name in zip(kept, names, strict=True)}
-        for column in _columns(plan, verbose=verbose):
-            found = evaluate(column.tasks, column.examples, kept, wanted, report=watch)
-            cells = tuple(with_spared(cell, called) for cell in found.cells)
-            done.append(RankedColumn(column, cells))
-    return done
 
 
 def _write_report(report: Report, out: Path) -> list[str]:
@@ -328,25 +308,3 @@ def _write_report(report: Report, out: Path) -> list[str]:
     files.write(out / "RESULTS.md", as_markdown(report))
     write_page(report, out / "index.html")
     return named
-
-
-def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
-    from assay.bench.program_ranking import columns
-    from assay.bench.program_ranking import tasks_of as prompts_of
-    from assay.operations.rank import labelled, tasks_of
-    from assay.rank import datasets
-
-    for spec in plan.sets:
-        tasks = tasks_of(spec.tasks)
-        if spec.samples and spec.outcomes:
-            data, tasks = labelled(spec.samples, spec.outcomes, tasks, "")
-        else:
-            assert spec.data
-            data = datasets.read(spec.data)
-            tasks = tasks or prompts_of(data.examples)
-        say_problems(data.problems, every=verbose)
-        examples = [each for each in data.examples if not spec.split or each.split == spec.split]
-        there = list(columns(spec, tasks, examples))
-        if not there:
-            raise InputError(f"[sets.{spec.name}] holds no program with an outcome")
-        yield from there

@@ -1,21 +1,23 @@
-"""Commands that make what rankers learn from, and train one: `assay rank data`, `mix`, `sample` and `train`."""
+"""Commands that make what rankers learn from, and train one: `assay rank data`, `mix`, `sample`, `train`, `tables`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from assay.bench.requests import RankTablesRequest
 from assay.cli.adapter import command
 from assay.cli.progress import print_line, progress
 from assay.errors import InputError, counted, lasting, nearest, rate_text
 from assay.io.files import dumps
 from assay.io.terminal import say, say_problems
 from assay.rank.requests import DataRequest, MixRequest, SampleRequest, TrainRequest
-from assay.report.plain_text import table_lines
+from assay.report.plain_text import as_text, table_lines
 from assay.runs.record import start_fresh
 from assay.settings import changed
 from assay.values import Problem
@@ -209,6 +211,35 @@ def train(request: TrainRequest) -> None:
     )
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
     click.echo(f"written to {request.out}; use it with --ranker neural:{request.out}")
+
+
+@command(RankTablesRequest, example="assay rank tables table6 figure4 --learn apps.jsonl --set batch=256")
+def tables(request: RankTablesRequest) -> int:
+    """Make tables and figures of the paper on CodeRanker; without TABLE, list them with what each takes.
+
+    FILE is what assay rank data wrote. Rankers learn from its split train, are chosen on valid, each for the programs
+    of one model; a table is about another split, or about the programs of --test. The rankers that a table needs are
+    trained by commands that are printed; none is trained twice, and a training that was cut off goes on. FOLDER gets
+    a file a table, and tables.html with all of them. --base takes several for table17.
+
+    Exits 0 if each table was made, 2 if one could not be.
+    """
+    from assay.bench.papers import coderanker
+    from assay.cli.main import guarded, run_shown
+
+    if not request.tables:
+        click.echo("\n".join(f"{name:<9}{about}\n{'':<9}{needs}" for name, (about, needs) in coderanker.TABLES.items()))
+        return 0
+    names = coderanker.chosen(request.tables)
+    run = partial(run_shown, is_dry=request.is_dry, is_quiet=True)
+    given = coderanker.study_of(request, run, progress)
+
+    def make(name: str) -> None:
+        click.echo(f"# {name}: {coderanker.TABLES[name][0]}")
+        if report := coderanker.make(name, given):
+            click.echo(as_text(report), nl=False)
+
+    return max(guarded(partial(make, name), verbose=request.verbose) for name in names)
 
 
 def _examples(files: Sequence[Path], *, every: bool) -> Iterator[Example]:

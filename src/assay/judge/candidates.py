@@ -27,7 +27,9 @@ from assay.errors import InputError
 from assay.io import files, rows
 from assay.judge.pairs import laid_out, tree_of
 from assay.judge.records import is_records, judgments
+from assay.measure.compare import wilson
 from assay.protocols import Encoder, Progress, Vectors
+from assay.report import document as doc
 from assay.truth.formats.shared import fault_of_id, text_of
 from assay.truth.ground_truth import Truth
 from assay.truth.truth_formats import UnknownFormat, form_of, read, read_part
@@ -232,6 +234,14 @@ class Depths:
     def recall_by_depth(self) -> list[float]:
         """The share of all known right codes that each depth holds."""
         return [so_far / max(self.known, 1) for so_far in accumulate(self.right)]
+
+    def figure(self) -> doc.Curves:
+        """Return how likely a candidate is right by its rank, as figure 4 of CoSQA+ draws it."""
+        shares = zip(self.right, self.pairs, self.rates, strict=True)
+        means = tuple(doc.Mean(rate, *wilson(right, pairs)) for right, pairs, rate in shares)
+        line = doc.Series("right", 0, tuple(float(rank) for rank in range(1, len(means) + 1)), means)
+        caption = "The share of the candidates of each rank that are right, with Wilson's 95% interval."
+        return doc.Curves("Right candidates by rank", caption, (doc.CurvePanel("right", (line,)),), "rank")
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""

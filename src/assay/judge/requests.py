@@ -122,6 +122,7 @@ class CandidatesRequest(Request):
     k: int = option("-k", "--k N", "Code snippets per query.", least=1, default=20)
     testable: bool = flag("--testable", "Keep only Python functions that have a parameter and return a value.")
     labels: Path | None = option("--labels FILE", "Also print what each rank is worth by these labels.")
+    figure: Path | None = option("--figure FILE", "With --labels, draw that into FILE: .svg or .png.", kind="file")
     sample: int | None = options.sample("Take N queries at random, the same ones for the same --seed.")
     seed: int = option("--seed N", "The random seed of --sample.", default=0)
     out: Path = option("--out FILE", "Where pairs go, once all are chosen.", kind="file", default="candidates.jsonl")

@@ -419,6 +419,8 @@ def choose_pairs(
     from assay.search.retrievers import exhaustive
     from assay.settings import EncoderSettings, Settings
 
+    if request.figure and (not request.labels or request.figure.suffix not in {".svg", ".png"}):
+        raise InputError(f"--figure {request.figure}: wanted a name that ends in .svg or .png, and --labels FILE")
     problems: list[Problem] = []
     every_query = candidates.queries_of(request.queries, problems)
     codes = candidates.codes_of(request.corpus, problems)
@@ -436,4 +438,8 @@ def choose_pairs(
     if request.labels:
         labels, known = candidates.labels_of(request.labels), {code.id for code in codes}
         ranks = candidates.depths(read_lines(request.out), labels, known)
+    if request.figure and ranks:
+        from assay.report.web_page import write_picture
+
+        write_picture(ranks.figure(), request.figure)
     return PairChoice(len(every_query), len(queries), every, twins, counts, kinds, ranks)

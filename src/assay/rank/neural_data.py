@@ -393,6 +393,8 @@ def _rows_of(block: Sequence[Example], reader: Reader) -> list[TokenRow]:
 
 
 ABOUT, TOKENIZER, CONFIG, WEIGHTS = "ranker.json", "tokenizer.json", "config.json", "model.safetensors"
+CHECKPOINT = "checkpoint.pt"
+"""What a training that was cut off goes on from."""
 FORMAT = 2
 
 

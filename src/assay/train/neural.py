@@ -32,6 +32,7 @@ from assay.protocols import Say
 from assay.rank.datasets import Example
 from assay.rank.neural_data import (
     ABOUT,
+    CHECKPOINT,
     CLASSES,
     FAULTS,
     LINES,
@@ -52,7 +53,7 @@ from assay.runs.record import append_lines, differing, read_lines, rewrite, sole
 from assay.train.run import training_device
 
 Floats = NDArray[np.float32]
-FILE, LOG = "checkpoint.pt", "log.jsonl"
+LOG = "log.jsonl"
 MEASURES = (RankMeasure(1), RankMeasure(5), RankMeasure(1, "exec"))
 
 
@@ -84,7 +85,7 @@ def train(
 
         # --- loop: a look now and then, the best ranker so far on the disk; a few looks without a better one end it
         best = _learn_all(model, data, base.layout, folder, settings, say, keep, resume=resume)
-        (folder / FILE).unlink(missing_ok=True)
+        (folder / CHECKPOINT).unlink(missing_ok=True)
         return best
 
 
@@ -169,7 +170,7 @@ def _claim(folder: Path, *, resume: bool) -> Iterator[None]:
     """Make the folder of a run, and be its one writer; one that holds another run is left as it is."""
     folder.mkdir(parents=True, exist_ok=True)
     with sole_writer(folder / LOG):
-        held = [name for name in (ABOUT, FILE) if (folder / name).exists()]
+        held = [name for name in (ABOUT, CHECKPOINT) if (folder / name).exists()]
         if held and not resume:
             raise InputError(f"{folder} holds {held[-1]} of another run; give --resume, or another folder")
         if resume and held == [ABOUT]:
@@ -197,15 +198,15 @@ def _log(folder: Path, line: Mapping[str, Any], began: tuple[float, float] | Non
 def _write_checkpoint(learner: Learner, folder: Path, progress: Mapping[str, Any]) -> None:
     """Replace the checkpoint of a folder."""
     gpu = torch.cuda.get_rng_state() if torch.cuda.is_available() else None
-    with files.replacing(folder / FILE) as beside:
+    with files.replacing(folder / CHECKPOINT) as beside:
         torch.save({**progress, **learner.states(), "random": {"cpu": torch.get_rng_state(), "gpu": gpu}}, beside)
 
 
 def _resumed(learner: Learner, folder: Path, key: Mapping[str, Any]) -> tuple[int, dict[str, float], int]:
     """Return step, best figures and looks since, with all that changes as it was then, and the log cut to that."""
-    file = folder / FILE
+    file = folder / CHECKPOINT
     if not file.is_file():
-        raise InputError(f"no {FILE} in {folder}: there is nothing to resume; leave out --resume")
+        raise InputError(f"no {CHECKPOINT} in {folder}: there is nothing to resume; leave out --resume")
     try:
         state: dict[str, Any] = torch.load(file, weights_only=True, map_location="cpu")
         before, random = dict(state["run"]), dict(state["random"])

@@ -5,39 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
+from operator import itemgetter
 from pathlib import Path
 
-from study import (
+from assay.bench.papers.program_tables import entry, one_of_each_kind
+from assay.bench.papers.study import (
     Figures,
     Study,
     TrainedRanker,
     columns_of,
     compared,
+    examples_of,
     learned,
     mixed,
     part,
     trained,
 )
-
 from assay.bench.program_ranking import RankerSpec, RankingColumn, RankingSetSpec, relative, smoothed, training
 from assay.errors import InputError
 from assay.faults import Fault
+from assay.rank.datasets import Example
 from assay.rank.evaluate_rankers import UNRANKED
-from assay.report.document import (
-    Block,
-    Cell,
-    Column,
-    CurvePanel,
-    Curves,
-    Heat,
-    Mark,
-    Mean,
-    Number,
-    Phrase,
-    Series,
-    Table,
-    figure,
-)
+from assay.rank.rankers import ranker_of
+from assay.report import document as doc
+from assay.values import Task
 
 VALID, TEST = "valid", "test"
 NAMES = {VALID: "Validation", TEST: "Test"}
@@ -50,7 +41,7 @@ FRACTIONS = (0.125, 0.25, 0.5)
 class MadeTable:
     """A table or figure, and the rankers that were trained for it."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[doc.Block, ...]
     rankers: tuple[TrainedRanker, ...] = ()
 
 
@@ -135,12 +126,12 @@ def _of_test(given: Study, name: str) -> MadeTable:
 def table10(given: Study) -> MadeTable:
     """Return which ranker is the best of each generating model."""
     rankers, best, found = all_rankers(given)
-    heads = (Column("generating model", words=True), Column("best ranker", words=True), Column("ranked pass@1"))
-    rows = tuple(
-        (Phrase(source), Phrase(ranker.name), figure(found.get((source, ranker.name), {}).get("pass@1")))
+    heads = (*doc.left("generating model", "best ranker"), "ranked pass@1")
+    rows = [
+        (source, ranker.name, doc.figure(found.get((source, ranker.name), {}).get("pass@1")))
         for source, ranker in best.items()
-    )
-    return MadeTable((Table("The best ranker by pass@1 on the validation tasks", heads, rows),), tuple(rankers))
+    ]
+    return MadeTable((doc.table("The best ranker by pass@1 on the validation tasks", heads, rows),), tuple(rankers))
 
 
 def table11(given: Study) -> MadeTable:
@@ -192,12 +183,12 @@ def table16(given: Study) -> MadeTable:
     )
 
 
-def figure5(given: Study, best: Mapping[str, TrainedRanker], found: Figures) -> Heat:
+def figure5(given: Study, best: Mapping[str, TrainedRanker], found: Figures) -> doc.Heat:
     """Return ranked pass@1 of each ranker on each model's programs, over that of the model's own ranker."""
     specs = [RankerSpec(each.name, each.spec, source) for source, each in best.items()]
     worth = [[_value(found, source, each.name) for source in given.sources] for each in best.values()]
     values = relative(specs, given.sources, given.sources, worth)
-    return Heat(
+    return doc.Heat(
         "Ranked pass@1 by what a ranker learned from",
         "Rows: what the best ranker learned from. Columns: whose programs it ranks. Each column is relative to the "
         "ranker that learned from the same model (figure 5 of the paper).",
@@ -248,6 +239,40 @@ def table19(given: Study) -> MadeTable:
     return MadeTable((ranked_table("Validation tasks", rows, found),), tuple(rankers))
 
 
+def table20(given: Study) -> MadeTable:
+    """Return programs of the validation tasks, how each fails, and what each ranker of the first source predicts."""
+    rankers, _, _ = all_rankers(given)
+    own = [each for each in rankers if each.source == given.sources[0]]
+    rows = [each for each in examples_of(part(given, given.sources[0])) if each.split == VALID]
+    shown = one_of_each_kind(rows)
+    said = {} if given.is_dry else {each.task: _predicted(each, shown) for each in own}
+    heads = doc.left("program", "how it fails", *(each.task for each in own))
+    cells = [
+        [f"{each.task_id} {each.program_id}", _fault_of(each), *(said[task][at] for task in said)]
+        for at, each in enumerate(shown)
+    ]
+    told = [
+        entry(each, *(doc.Detail(doc.Phrase(f"{task} predicts"), (doc.Phrase(said[task][at]),)) for task in said))
+        for at, each in enumerate(shown)
+    ]
+    note = "The likeliest class of each ranker with its probability, and where it says the line."
+    side_by_side = doc.table("What each ranker predicts", heads, cells, note)
+    return MadeTable((side_by_side, doc.Entries("predicted", "program", (), tuple(told))), tuple(rankers))
+
+
+def _predicted(ranker: TrainedRanker, shown: Sequence[Example]) -> list[str]:
+    """Return the likeliest class of each program in words."""
+    made = ranker_of(ranker.spec)
+    ranked = [made.rank(Task(each.task_id, each.prompt), [each.program])[0] for each in shown]
+    likeliest = [max(each.why.items(), key=itemgetter(1)) for each in ranked]
+    lines = [f", line {each.line}" if each.line > 0 else "" for each in ranked]
+    return [f"{name} {share:.2f}{line}" for (name, share), line in zip(likeliest, lines, strict=True)]
+
+
+def _fault_of(example: Example) -> str:
+    return f"{example.fault}, line {example.line}" if example.line > 0 else str(example.fault)
+
+
 def shares(given: Study) -> MadeTable:
     """Return a ranker by how many of the training tasks it learned from, which the paper does not show."""
     source, task = given.sources[0], _ternary(given)
@@ -272,20 +297,18 @@ def shares(given: Study) -> MadeTable:
     return MadeTable((*tables, *([growth(rankers, columns, found)] if found else [])), tuple(rankers))
 
 
-def growth(rankers: Sequence[TrainedRanker], columns: Sequence[RankingColumn], found: Figures) -> Curves:
+def growth(rankers: Sequence[TrainedRanker], columns: Sequence[RankingColumn], found: Figures) -> doc.Curves:
     """Return pass@1 and exec@1 over the number of programs that were learned from."""
     programs = tuple(float(learned(each.data)) for each in rankers)
+
+    def line(at: int, column: str, measure: str) -> doc.Series:
+        return doc.Series(column, at, programs, tuple(found[column, each.name][measure] for each in rankers))
+
     panels = tuple(
-        CurvePanel(
-            measure,
-            tuple(
-                Series(column.name, place, programs, tuple(found[column.name, each.name][measure] for each in rankers))
-                for place, column in enumerate(columns)
-            ),
-        )
+        doc.CurvePanel(measure, tuple(line(at, column.name, measure) for at, column in enumerate(columns)))
         for measure in ("pass@1", "exec@1")
     )
-    return Curves(
+    return doc.Curves(
         "What more programs bring", "By the programs that a ranker learned from.", panels, "programs", log=True
     )
 
@@ -306,31 +329,33 @@ def _training_curves(given: Study, title: str, measure: str) -> MadeTable:
     return MadeTable(tuple(curves(title, lines, (measure,))), tuple(rankers))
 
 
-def curves(title: str, panels: Mapping[str, Mapping[str, TrainedRanker]], measures: Sequence[str]) -> Iterator[Curves]:
+def curves(
+    title: str, panels: Mapping[str, Mapping[str, TrainedRanker]], measures: Sequence[str]
+) -> Iterator[doc.Curves]:
     """Yield how rankers did on their validation tasks while they learned: a panel a source and measure."""
     drawn = []
     for source, rankers in panels.items():
         logs = training([RankerSpec(name, each.spec, log=each.folder / "log.jsonl") for name, each in rankers.items()])
         for measure in measures:
             named = source if len(measures) == 1 else measure
-            drawn.append(CurvePanel(named, tuple(_lines(logs, tuple(rankers), measure))))
+            drawn.append(doc.CurvePanel(named, tuple(_lines(logs, tuple(rankers), measure))))
     if any(panel.lines for panel in drawn):
-        yield Curves(title, "Exponential means over the looks at the validation tasks.", tuple(drawn), "step")
+        yield doc.Curves(title, "Exponential means over the looks at the validation tasks.", tuple(drawn), "step")
 
 
 def _lines(
     logs: Mapping[str, Mapping[str, list[tuple[float, float]]]], names: Sequence[str], measure: str
-) -> Iterator[Series]:
+) -> Iterator[doc.Series]:
     for place, name in enumerate(names):
         if points := logs.get(name, {}).get(measure):
             steps, values = zip(*smoothed(points), strict=True)
-            yield Series(name, place, steps, tuple(Mean(each, each, each) for each in values))
+            yield doc.Series(name, place, steps, tuple(doc.Mean(each, each, each) for each in values))
 
 
-def ranked_table(title: str, rows: Sequence[RankedRow], found: Figures, *, head: str = "generating model") -> Table:
+def ranked_table(title: str, rows: Sequence[RankedRow], found: Figures, *, head: str = "generating model") -> doc.Table:
     """Return a row a ranker: each measure of the samples as they are, and as they are ranked."""
-    pairs = [Column(name, over=measure) for measure in PAIRED for name in ("unranked", "ranked")]
-    heads = (Column(head, words=True), Column("ranker", words=True), Column("tasks"), Column("pass@all"))
+    pairs = [doc.Column(name, over=measure) for measure in PAIRED for name in ("unranked", "ranked")]
+    heads = (*doc.left(head, "ranker"), doc.Column("tasks"), doc.Column("pass@all"))
     top = {
         each.column.name: max(
             (_value(found, r.column.name, r.ranker) for r in rows if r.column.name == each.column.name), default=nan
@@ -339,20 +364,20 @@ def ranked_table(title: str, rows: Sequence[RankedRow], found: Figures, *, head:
     }
     cells = tuple(tuple(_row(each, found, top[each.column.name])) for each in rows)
     note = "pass@all: tasks of which any program is right, the paper's pass@100. Intervals: 95%, bootstrap over tasks."
-    return Table(title, (*heads, *pairs), cells, note)
+    return doc.Table(title, (*heads, *pairs), cells, note)
 
 
-def _row(row: RankedRow, found: Figures, top: float) -> Iterator[Cell]:
+def _row(row: RankedRow, found: Figures, top: float) -> Iterator[doc.Cell]:
     name, examples = row.column.name, row.column.examples
     tasks = {each.task_id for each in examples}
     right = {each.task_id for each in examples if each.fault is Fault.CORRECT}
-    yield from (Phrase(row.samples), Phrase(row.shown or row.ranker), Number(len(tasks), digits=0))
-    yield Number(len(right) / len(tasks) if tasks else None)
+    yield from (doc.Phrase(row.samples), doc.Phrase(row.shown or row.ranker), doc.Number(len(tasks), digits=0))
+    yield doc.Number(len(right) / len(tasks) if tasks else None)
     for measure in PAIRED:
         plain, ranked = (found.get((name, ranker), {}).get(measure) for ranker in (UNRANKED, row.ranker))
-        yield Number(plain.mean if plain else None)
-        mark: Mark = "best" if measure == "pass@1" and ranked and ranked.mean == top else ""
-        yield figure(ranked, mark=mark)
+        yield doc.Number(plain.mean if plain else None)
+        mark: doc.Mark = "best" if measure == "pass@1" and ranked and ranked.mean == top else ""
+        yield doc.figure(ranked, mark=mark)
 
 
 def own_ranker(column: RankingColumn, best: Mapping[str, TrainedRanker]) -> TrainedRanker:
@@ -387,7 +412,7 @@ def _beside(given: Study, best: Mapping[str, TrainedRanker]) -> tuple[str, ...]:
 
 def _some(columns: Sequence[RankingColumn], of: RankingSetSpec) -> Sequence[RankingColumn]:
     if not columns:
-        raise InputError(f"{of.data} has no programs of the split '{of.split}'; 'assay rank data --{of.split} 0.1'")
+        raise InputError(f"{of.data} has no programs of the split '{of.split}'; give assay rank data --valid or --test")
     return columns
 
 
