@@ -51,7 +51,7 @@ REASONS = {
     "a sketch of a library": 1,
     "a sketch: its searchers are an index's": 1,
     "asks at a terminal": 2,
-    "asks people on a page": 2,
+    "asks people on a page": 3,
     "goes on after a kill": 1,
     "installs packages": 16,
     "needs Kubernetes": 2,

@@ -31,7 +31,7 @@ class Person(Balloter):
     def label(self, grades: dict[str, int | None]) -> None:
         """Label what is shown next as a dictionary by the code says, as far as it does."""
         while item := json.loads(self.ask("GET", "state"))["item"]:
-            number = item["code"][5]
+            number = item["codes"][0]["code"][5]
             if number not in grades:
                 return
             told = {"item": item["id"], "grade": grades[number], "reason": "so", "seconds": 2}
@@ -78,7 +78,7 @@ def test_a_session_that_is_stopped_goes_on_and_tells_of_nothing_else(home: Path)
     pairs = (home / "pairs.jsonl").read_text().splitlines(keepends=True)
     (home / "pairs.jsonl").write_text("".join(pairs[:2]))
     ann = Person(home, "ann")
-    shown = json.loads(ann.ask("GET", "state"))["item"]["code"][5]
+    shown = json.loads(ann.ask("GET", "state"))["item"]["codes"][0]["code"][5]
     ann.label({shown: 1})
     ann.process.send_signal(signal.SIGINT)
     status, out, err = ann.end()
@@ -140,3 +140,51 @@ def test_what_cannot_be_labelled_is_told(assay, refuses, home: Path):
     assert (ran.status, "no label in" in ran.err) == (1, True)
     ran = assay("judge", "label", "empty.jsonl", "--person", "ann")
     assert (ran.status, "holds no pair" in ran.err, "empty.jsonl:1" in ran.err) == (2, True, True)
+
+
+class Chooser(Balloter):
+    """The command, and somebody who chooses on its page."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        super().__init__(folder, "judge", "prefer", "A.jsonl", "B.jsonl", "--person", name)
+
+    def choose(self, letter: str) -> None:
+        """Choose the code of a set, which only a test can know."""
+        item = json.loads(self.ask("GET", "state"))["item"]
+        side = "left" if item["codes"][0]["code"].startswith(f"def {letter}") else "right"
+        self.ask("POST", "vote", {"item": item["id"], "side": side, "seconds": 3})
+
+
+def test_a_study_of_preferences_that_is_stopped_goes_on_and_is_summed_up(assay, home: Path):
+    for name in "AB":
+        rows = [
+            {
+                "query_id": f"q{at}",
+                "query": f"how {at}",
+                "code_id": f"{name}{at}",
+                "code": f"def {name}{at}(): ...",
+                "label": 1,
+            }
+            for at in range(3)
+        ]
+        rows.append({"query_id": "q9", "query": "same", "code_id": f"{name}9", "code": "pass", "label": 1})
+        (home / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first = Chooser(home, "ann")
+    first.choose("A")
+    first.process.send_signal(signal.SIGINT)
+    status, out, err = first.end()
+    assert (status, "3 of 3 to choose" in err, "1 with the same code in both" in err) == (0, True, True)
+    assert "1 choice of 1 person on 1 of 3 queries" in out
+    second = Chooser(home, "ann")
+    assert "2 of 3 to choose" in second.said
+    second.choose("A")
+    second.choose("B")
+    second.ask("POST", "finish", {})
+    status, out, _ = second.end()
+    assert status == 0
+    assert "A, A.jsonl, wins 2; B, B.jsonl, wins 1; neither 0\nA wins 0.667 [0.21-0.94] of those that one set" in out
+    told = json.loads(assay(*"judge prefer A.jsonl B.jsonl --summary --format json".split()).out)
+    assert (told["a"], told["b"], told["asked"], told["alpha"]) == (2, 1, 3, None)
+    none = assay(*"judge prefer A.jsonl B.jsonl --summary --out none".split())
+    assert (none.status, "0 choices of 0 people on 0 of 3 queries" in none.out) == (1, True)
+    assert "--person NAME says who chooses" in assay(*"judge prefer A.jsonl B.jsonl".split()).err

@@ -16,7 +16,9 @@ import pytest
 from assay.errors import InputError
 from assay.judge.label_ballots import LabelBallot, LabelSettings
 from assay.judge.pairs import Pair
+from assay.judge.preferences import Item, PreferenceBallot, read_choices
 from assay.judge.records import verdicts
+from assay.runs.options import SampleDraw
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -153,6 +155,29 @@ def test_what_is_no_vote_or_cannot_be_written_is_refused(server: BallotServer, t
     status, _, told = ask(server, "POST", f"/{server.key}/vote", given)
     assert (status, state(server)["voted"]) == (500, 0)
     assert f"{tmp_path / 'ann.jsonl'} is not a regular file" in json.loads(told)["error"]
+
+
+def test_two_codes_stand_side_by_side_and_keys_choose(look, tmp_path: Path):
+    codes = [pair.code for pair in pairs()]
+    items = [Item(Query(f"q{at}", f"how to {HOSTILE}"), codes[at], codes[at + 1]) for at in range(3)]
+    ballot = PreferenceBallot(items, tmp_path, "ann", sample=SampleDraw())
+    with ballot, serving(ballot) as made:
+        seen = look(made.address)
+        seen.until("document.body.dataset.busy === 'false'")
+        assert HOSTILE[:20] in seen.page.locator("#query").text_content()
+        boxes = [seen.page.locator(f"#{side}").bounding_box() for side in ("left", "right")]
+        assert boxes[0]["y"] == boxes[1]["y"]
+        assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
+        assert boxes[1]["y"] + boxes[1]["height"] < 900, "what is long is scrolled"
+        for done, key in enumerate(("1", "0", "2"), 1):
+            seen.page.keyboard.press(key)
+            seen.until(f"document.querySelector('#count').textContent === '{done} of 3'")
+            seen.until("document.body.dataset.busy === 'false'")
+        seen.page.keyboard.press("Enter")
+        seen.page.get_by_role("heading", name="Thank you").wait_for()
+    said = [each["choice"] for each in read_choices(tmp_path, items)["ann"].values()]
+    assert sorted(map(len, said)) == [1, 1, 7]
+    assert not seen.complaints
 
 
 class Session:

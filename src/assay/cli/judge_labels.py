@@ -1,4 +1,4 @@
-"""Commands about labels: people give them, and they are compared."""
+"""Commands about what people say: they label pairs, choose between codes, and labels are compared."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from assay.errors import InputError, MissingExtra, counted, printable
 from assay.io.files import dumps
 from assay.io.rows import plain
 from assay.io.terminal import say, say_problems
-from assay.judge.requests import AgreementRequest, LabelRequest
+from assay.judge.requests import AgreementRequest, LabelRequest, PreferRequest
 from assay.report.document import Cell, Number, Table, estimate, fraction, table
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
+from assay.runs.options import SampleDraw
 from assay.runs.record import start_fresh
 
 if TYPE_CHECKING:
     from assay.judge.accounts import CampaignCosts
-    from assay.judge.label_ballots import LabelBallot, LabelStudy
+    from assay.judge.label_ballots import LabelStudy
     from assay.judge.labels import Annotator, Key, LabelAgreement, LabelDifference, Texts
     from assay.judge.pairs import Pair
+    from assay.judge.preferences import Preference
+    from assay.serve.http.ballots import Ballot
     from assay.values import Problem
 
     Costs = Mapping[str, CampaignCosts]
@@ -302,7 +305,54 @@ def _reasons(study: LabelStudy) -> dict[str, dict[Key, str]]:
     return {each.name: each.reasons for each in study.annotators()}
 
 
-def _serve_ballot(ballot: LabelBallot, port: int) -> None:
+@command(PreferRequest, example="assay judge prefer cosqa.json records.jsonl --person ann")
+def prefer(request: PreferRequest) -> int:
+    """Let a person choose which code answers a query better, one of A or one of B, on a page on this machine.
+
+    A and B are records of assay judge run, or ground truth with its code; their matches are taken. For each query
+    that both answer one code of each is drawn. Nothing says whose a code is, and each set stands left in half of a
+    person's queries. Keys: 1 left, 2 right, 0 neither, Backspace goes back. A choice is on disk before the next one.
+
+    Prints the fraction of queries that A wins with its 95% Wilson interval, the exact sign test, and the fraction of
+    choices that fell on the left.
+
+    Exits 0 if there are choices, 1 if there are none yet, 2 on an error.
+    """
+    from assay.judge import preferences
+    from assay.judge.label_ballots import file_of
+
+    if not request.summary and not request.person:
+        raise InputError("--person NAME says who chooses; --summary only prints the result so far")
+    sample = SampleDraw(size=request.sample, seed=request.seed)
+    study = preferences.paired(request.a, request.b, sample, say)
+    say_problems(study.problems, every=request.verbose)
+    if study.left_out:
+        say(f"queries that are not asked: {', '.join(study.left_out)}")
+    if not request.summary:
+        if request.fresh:
+            start_fresh(file_of(request.out, request.person))
+        with preferences.PreferenceBallot(study.items, request.out, request.person, sample=sample) as ballot:
+            say(f"{ballot.left:,} of {len(ballot):,} to choose; Ctrl+C to go on another day")
+            _serve_ballot(ballot, request.port)
+    found = preferences.preference(preferences.read_choices(request.out, study.items))
+    if request.form == "json":
+        click.echo(dumps({**asdict(found), "asked": len(study.items), "out": str(request.out)}))
+    else:
+        click.echo("\n".join(_preference_text(found, len(study.items), request.a.name, request.b.name)))
+    return 0 if found.choices else 1
+
+
+def _preference_text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:
+    who = "1 person" if found.people == 1 else f"{found.people:,} people"
+    yield f"{counted(found.choices, 'choice')} of {who} on {found.items:,} of {asked:,} queries"
+    yield f"A, {printable(a)}, wins {found.a:,}; B, {printable(b)}, wins {found.b:,}; neither {found.draws:,}"
+    yield f"A wins {cell_text(estimate(found.rate))} of those that one set wins, sign test p {found.p:.4g}"
+    yield f"chosen on the left {cell_text(estimate(found.left))}, {found.seconds:.1f} s a choice"
+    if found.alpha:
+        yield f"alpha of the people {cell_text(estimate(found.alpha))}"
+
+
+def _serve_ballot(ballot: Ballot, port: int) -> None:
     """Serve a ballot, and say where."""
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise MissingExtra("this page", "fastapi and uvicorn", "serve")

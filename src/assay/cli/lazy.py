@@ -32,11 +32,12 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
         "names": {
             "run": "Label pairs; continue an interrupted run.",
             "label": "Let people label pairs on a page.",
+            "prefer": "Let people choose between two sets of answers on a page.",
             "agreement": "Compare labels with the truth and with one another.",
             "export": "Write records as a benchmark.",
             "tables": "Make the tables of CoSQA+.",
         },
-        "elsewhere": dict.fromkeys(("label", "agreement"), "assay.cli.judge_labels"),
+        "elsewhere": dict.fromkeys(("label", "prefer", "agreement"), "assay.cli.judge_labels"),
     },
     "assay.cli.rank": {
         "help": "Order candidate programs so that a right one comes early, without running them.\n\n"

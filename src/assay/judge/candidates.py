@@ -27,7 +27,6 @@ from assay.errors import InputError
 from assay.io import files, rows
 from assay.judge.pairs import laid_out, tree_of
 from assay.judge.records import is_records, judgments
-from assay.measure.compare import wilson
 from assay.protocols import Encoder, Progress, Vectors
 from assay.report import document as doc
 from assay.truth.formats.shared import fault_of_id, text_of
@@ -237,11 +236,10 @@ class Depths:
 
     def figure(self) -> doc.Curves:
         """Return how likely a candidate is right by its rank, as figure 4 of CoSQA+ draws it."""
-        shares = zip(self.right, self.pairs, self.rates, strict=True)
-        means = tuple(doc.Mean(rate, *wilson(right, pairs)) for right, pairs, rate in shares)
-        line = doc.Series("right", 0, tuple(float(rank) for rank in range(1, len(means) + 1)), means)
-        caption = "The share of the candidates of each rank that are right, with Wilson's 95% interval."
-        return doc.Curves("Right candidates by rank", caption, (doc.CurvePanel("right", (line,)),), "rank")
+        ranks, means = range(1, len(self.rates) + 1), tuple(doc.Mean(rate, rate, rate) for rate in self.rates)
+        line = doc.Series("right candidates", 0, tuple(map(float, ranks)), means)
+        panel = doc.CurvePanel("share that is right", (line,))
+        return doc.Curves("Right candidates by rank", "Of the candidates at each rank.", (panel,), "rank")
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""

@@ -91,6 +91,8 @@ def file_of(folder: Path, person: str) -> Path:
 class LabelBallot:
     """Pairs in the order of one person, and their labels; several threads may ask. Use it in a `with`."""
 
+    page = "label.html"
+
     def __init__(  # noqa: PLR0913  # each is one thing
         self,
         pairs: Sequence[Pair],
@@ -187,7 +189,7 @@ class LabelBallot:
 
     def _shown(self, pair: Pair) -> dict[str, Any]:
         label = self._labels.get(pair.digest)
-        texts = {"query": pair.query.text, "code": pair.code.text, "language": pair.code.language}
+        texts = {"query": pair.query.text, "codes": [{"code": pair.code.text, "language": pair.code.language}]}
         return {
             "id": pair.digest,
             **texts,

@@ -82,10 +82,7 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     query_id, code_id = first_of(row, QUERY_IDS), first_of(row, CODE_IDS)
     if query_id is None or code_id is None:
         return f"wanted a query_id and a code_id, found {', '.join(sorted(map(str, row)))[:80]}"
-    named = next((name for name in _GRADES if name in row), None)
-    if named is None:
-        return f"no label, wanted one of {', '.join(_GRADES)}"
-    grade = _grade(row[named])
+    grade = grade_of(row)
     if isinstance(grade, str):
         return grade
     key, judge = (str(query_id), str(code_id)), str(first_of(row, _JUDGES) or "")
@@ -102,6 +99,12 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     if isinstance(query, str) and isinstance(code, str):
         found.texts.setdefault(key, (query, code))
     return ""
+
+
+def grade_of(row: Mapping[str, Any]) -> int | str | None:
+    """Return the grade of a row, None for undecided, or what is wrong with it."""
+    named = next((name for name in _GRADES if name in row), None)
+    return f"no label, wanted one of {', '.join(_GRADES)}" if named is None else _grade(row[named])
 
 
 def _grade(value: object) -> int | str | None:

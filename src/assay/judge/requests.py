@@ -164,6 +164,27 @@ class LabelRequest(Request):
     verbose: bool = verbose(_EVERY)
 
 
+class PreferRequest(Request):
+    """Let people choose between two sets of answers."""
+
+    a: Path = argument("A")
+    b: Path = argument("B")
+    person: str = option("--person NAME", "Who chooses: the name of a file in FOLDER.")
+    out: Path = option(
+        "--out FOLDER",
+        "Where choices go, a file for each person; an interrupted session continues there.",
+        kind="folder",
+        default="preferences",
+    )
+    fresh: bool = options.fresh()
+    sample: int | None = options.sample("Ask about N queries, drawn at random.")
+    seed: int = option("--seed N", "The random seed: which queries and codes are drawn, and the sides.", default=0)
+    port: int = page_port()
+    summary: bool = flag("--summary", "Only print the result so far.")
+    form: str = form("text", "json")
+    verbose: bool = verbose(_EVERY)
+
+
 class AgreementRequest(Request):
     """Compare labels with the truth and with one another."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from math import atan, ceil, cos, erfc, inf, nan, pi, sin, sqrt
+from math import atan, ceil, cos, erfc, exp, inf, lgamma, log, nan, pi, sin, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -30,6 +30,14 @@ def wilson(part: int, whole: int, *, level: float = 0.95) -> tuple[float, float]
 def _checked(part: int, whole: int) -> None:
     if not 0 <= part <= whole:
         raise InputError(f"{part} of {whole}: wanted a count from 0 to the whole")
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Return the two-sided p of the exact sign test; draws are left out before, and nothing shows nothing."""
+    _checked(wins, wins + losses)
+    n = wins + losses
+    logs = (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2) for k in range(min(wins, losses) + 1))
+    return min(1.0, 2 * sum(map(exp, logs)))
 
 
 Values = NDArray[np.float64]

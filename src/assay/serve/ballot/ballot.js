@@ -1,5 +1,6 @@
 // What pages that ask about one item at a time share: asking the server, how far it is, going back, the end.
 
+import { codeView } from "../page/code.js";
 import { number, of, plain } from "../page/dom.js";
 
 let page = null;
@@ -25,6 +26,16 @@ export function answer(given) {
 /** Show a question as text, with characters that could deceive written out. */
 export function showQuery(text) {
   of("query").replaceChildren(...plain(text));
+}
+
+/** Show a code, all of it, in a place of the page. */
+export function showCode(place, code, name) {
+  const { view, long, toggle } = codeView({ text: code.code, styled: code.styled, start_line: 1 }, []);
+  if (long) toggle();
+  view.tabIndex = 0;
+  view.setAttribute("role", "region");
+  view.setAttribute("aria-label", name);
+  of(place).replaceChildren(view);
 }
 
 function pressed(event) {

@@ -1,8 +1,7 @@
 // Whether a code answers a query: one pair at a time, with its tests where they are shown, and a reason.
 
-import { codeView } from "../page/code.js";
 import { el, number, of, plain, plural } from "../page/dom.js";
-import { answer, begin, showQuery } from "./ballot.js";
+import { answer, begin, showCode, showQuery } from "./ballot.js";
 
 const LABELS = {
   false: [["1", "Match", 1], ["0", "No match", 0], ["u", "Unsure", null]],
@@ -19,12 +18,7 @@ function show(item, told) {
   graded = told.graded;
   for (const guide of document.querySelectorAll("[data-graded]")) guide.hidden = guide.dataset.graded !== `${graded}`;
   showQuery(item.query);
-  const { view, long, toggle } = codeView({ text: item.code, styled: item.styled, start_line: 1 }, []);
-  if (long) toggle();
-  view.tabIndex = 0;
-  view.setAttribute("role", "region");
-  view.setAttribute("aria-label", "Code");
-  of("code").replaceChildren(view);
+  showCode("code", item.codes[0], "Code");
   of("labels").replaceChildren(...LABELS[graded].map((each) => labelButton(each, item)));
   of("reason").value = item.reason;
   of("tests").hidden = !item.tests;

@@ -7,10 +7,11 @@ strangers wrote travels as JSON and is shown as text.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hmac import compare_digest
 from secrets import token_urlsafe
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, Self
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -25,18 +26,45 @@ from assay.serve.http.guard import Guard
 from assay.serve.http.server import server_of
 from assay.serve.page_files import page_file, styled
 
-if TYPE_CHECKING:
-    from assay.judge.label_ballots import LabelBallot
-
 LOOPBACK = "127.0.0.1"
 LONGEST_BODY = 16_384
 _FOLDERS = frozenset({"page", "ballot"})
 
 
+class Ballot(Protocol):
+    """What one person is asked, item by item, and what becomes of the answers; several threads may ask."""
+
+    page: str
+    """The file of the page."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def left(self) -> int:
+        """How many items have no answer yet."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing of it can change any more once `finish` was called."""
+
+    def item_to_show(self, at: int | None = None) -> dict[str, Any]:
+        """Return how far it is, and the item at a place, or the first without an answer: its codes in `codes`."""
+
+    def take(self, given: Mapping[str, Any]) -> None:
+        """Write an answer down; it is on disk when this returns."""
+
+    def finish(self) -> dict[str, Any]:
+        """Return what may be shown when nothing is changed any more."""
+
+
 class BallotServer:
     """Serves one ballot on its page until it is finished."""
 
-    def __init__(self, ballot: LabelBallot, port: int = 0) -> None:
+    def __init__(self, ballot: Ballot, port: int = 0) -> None:
         self.ballot, self.key = ballot, token_urlsafe(16)
         self.finished = Event()
         self.listener = listening(LOOPBACK, port)
@@ -68,7 +96,7 @@ class BallotServer:
     async def _file(self, request: Request) -> Response:
         self._check_key(request)
         path = request.path_params["path"]
-        folder, _, name = path.rpartition("/") if path else ("ballot", "", "label.html")
+        folder, _, name = path.rpartition("/") if path else ("ballot", "", self.ballot.page)
         found = page_file(folder, name) if folder in _FOLDERS else None
         if found is None or (path and name.endswith(".html")):
             raise HTTPException(404, "no such page")
@@ -96,7 +124,8 @@ class BallotServer:
     def _shown(self, at: int | None) -> Response:
         shown = self.ballot.item_to_show(at)
         if shown["item"]:
-            shown["item"]["styled"] = styled(shown["item"]["code"], shown["item"]["language"] or "python")
+            for each in shown["item"]["codes"]:
+                each["styled"] = styled(each["code"], each["language"] or "python")
         return JSONResponse(shown)
 
     def _check_key(self, request: Request) -> None:
