@@ -10,11 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.judge.pairs import Pair
+from assay.judge.pairs import read as read_pairs
 from assay.measure.line_spans import Span
+from assay.train.pairs import pair_of
 from assay.truth import truth_formats
 from assay.truth.formats import trec
 from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Truth
+from assay.truth.truth_formats import UnknownFormat, read
 from assay.values import Chunk, Judgment, Query
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1).filter(str.strip)
@@ -236,6 +240,37 @@ def test_cosqa_pairs_without_a_corpus_beside_them(tmp_path: Path):
     codes, judged = codes_and_judgments(("a", "ask", "x = 1", 1), ("a", "ask", "y = 2", 1))
     assert codes == [("a", "x = 1"), ("a#1", "y = 2")]  # they would share an id
     assert [each.target for each in judged] == ["a", "a#1"]
+
+
+@pytest.mark.parametrize(
+    ("row", "query"),
+    [
+        ({"question_id": 7, "intent": "sort", "rewritten_intent": "sort `x`", "snippet": "x.sort()"}, "sort `x`"),
+        ({"question_id": 7, "intent": "sort it", "rewritten_intent": None, "snippet": "x.sort()"}, "sort it"),
+        ({"id": 3, "question": "how to sort", "snippet": "x.sort()"}, "how to sort"),
+        ({"query": "sort", "code": "x.sort()", "language": "ruby"}, "sort"),
+    ],
+    ids=["CoNaLa", "CoNaLa without a rewritten intent", "StaQC", "plain"],
+)
+def test_rows_of_a_query_and_a_code_are_read_by_the_names_of_their_data_sets(tmp_path: Path, row: dict, query: str):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(json.dumps(row) + "\n" + json.dumps(row | {next(iter(row)): "other words"}) + "\n")
+    truth = read(file).truth
+    assert (truth.queries[0].text, [each.text for each in truth.documents]) == (query, ["x.sort()"])
+    assert all(each.grade == 1 for each in truth.judgments)
+    assert next(each.query.text for each in read_pairs(file) if isinstance(each, Pair)) == query
+    assert pair_of(row, "mine").query == query
+
+
+def test_candidates_that_nobody_judged_are_no_ground_truth(tmp_path: Path):
+    file = tmp_path / "candidates.jsonl"
+    row = {"query_id": "q", "query": "sort", "code_id": "c", "code": "x.sort()"}
+    file.write_text(json.dumps(row) + "\n")
+    with pytest.raises(UnknownFormat):
+        read(file)
+    file.write_text(json.dumps(row | {"label": 0}) + "\n" + json.dumps(row | {"code_id": "d", "code": "y", "label": 2}))
+    truth = read(file).truth
+    assert [(each.query_id, each.target, each.grade) for each in truth.judgments] == [("q", "c", 0), ("q", "d", 2)]
 
 
 def test_cosqa_plus_by_the_names_of_its_releases(tmp_path: Path):

@@ -16,8 +16,6 @@ from assay.io import files
 from assay.io.rows import parquet
 from assay.judge.accounts import accounts
 from assay.judge.candidates import codes_of
-from assay.judge.labels import grade_of
-from assay.judge.pairs import read_with_rows
 from assay.judge.records import is_records, verdicts
 from assay.judge.requests import ExportRequest
 from assay.protocols import Say
@@ -26,7 +24,7 @@ from assay.report.web_page import write_picture
 from assay.terms import same_words
 from assay.truth.formats.shared import fault_of_id
 from assay.truth.ground_truth import Truth
-from assay.truth.truth_formats import UnknownFormat, read, write
+from assay.truth.truth_formats import read, write
 from assay.values import Chunk, Judgment, Problem, Query
 
 SPLITS = ("train", "valid", "test")
@@ -181,10 +179,7 @@ def labels_of(file: Path, say: Say) -> tuple[Labels, list[Chunk]]:
     """Return what reads the verdicts of records, or the labels of a ground truth, and all code of the latter."""
     if (file.is_file() and not file.stat().st_size) or is_records(file):
         return partial(verdicts, file), []
-    try:
-        reading = read(file)
-    except UnknownFormat:
-        return partial(map, dict, _labelled_pairs(file, say)), []
+    reading = read(file)
     truth = reading.truth
     codes, queries = {code.id: code for code in truth.documents}, {query.id: query.text for query in truth.queries}
     if not codes:
@@ -202,28 +197,6 @@ def labels_of(file: Path, say: Say) -> tuple[Labels, list[Chunk]]:
         return {**ids, **about, "code": code.text, "language": code.language, "grade": each.grade}
 
     return lambda: map(row, held), list(codes.values())
-
-
-def _labelled_pairs(file: Path, say: Say) -> list[dict[str, Any]]:
-    """Return the pairs of a file with the labels that their rows have; those without one are left out and counted."""
-    found, lacking = [], list[str]()
-    for each in read_with_rows(file):
-        if isinstance(each, Problem):
-            lacking.append(str(each))
-            continue
-        pair, fields = each
-        grade = grade_of(fields)
-        if isinstance(grade, str):
-            lacking.append(f"{pair.query.id}, {pair.code.id}: {grade}")
-            continue
-        ids = {"query_id": pair.query.id, "code_id": pair.code.id, "query": pair.query.text, "code": pair.code.text}
-        about = {"judge": fields.get("judge") or file.stem, "path": GIVEN, "reason": fields.get("reason") or ""}
-        found.append({**ids, **about, "language": pair.code.language, "grade": grade})
-    if not found:
-        raise InputError(f"{file} holds no label with its code{f': {lacking[0]}' if lacking else ''}")
-    if lacking:
-        say(f"{counted(len(lacking), 'row')} of {file} left out; the first: {lacking[0]}")
-    return found
 
 
 PAIRS: Mapping[str, Mapping[str, str]] = {"pairs": {"pairs": "pairs.jsonl"}}

@@ -22,6 +22,7 @@ from assay.judge import records
 from assay.judge.pairs import CODE_IDS, QUERY_IDS, first_of
 from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
 from assay.terms import same_words
+from assay.truth.formats.shared import CODE_TEXTS, QUERY_TEXTS
 from assay.values import Problem
 
 Key = tuple[str, str]
@@ -82,7 +83,10 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     query_id, code_id = first_of(row, QUERY_IDS), first_of(row, CODE_IDS)
     if query_id is None or code_id is None:
         return f"wanted a query_id and a code_id, found {', '.join(sorted(map(str, row)))[:80]}"
-    grade = grade_of(row)
+    named = next((name for name in _GRADES if name in row), None)
+    if named is None:
+        return f"no label, wanted one of {', '.join(_GRADES)}"
+    grade = _grade(row[named])
     if isinstance(grade, str):
         return grade
     key, judge = (str(query_id), str(code_id)), str(first_of(row, _JUDGES) or "")
@@ -95,16 +99,10 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
         annotator.reasons[key] = str(row["reason"])
     if isinstance(row.get("chance"), float | int):
         annotator.chances[key] = float(row["chance"])
-    query, code = first_of(row, ("query", "doc")), row.get("code")
+    query, code = first_of(row, QUERY_TEXTS), first_of(row, CODE_TEXTS)
     if isinstance(query, str) and isinstance(code, str):
         found.texts.setdefault(key, (query, code))
     return ""
-
-
-def grade_of(row: Mapping[str, Any]) -> int | str | None:
-    """Return the grade of a row, None for undecided, or what is wrong with it."""
-    named = next((name for name in _GRADES if name in row), None)
-    return f"no label, wanted one of {', '.join(_GRADES)}" if named is None else _grade(row[named])
 
 
 def _grade(value: object) -> int | str | None:

@@ -19,6 +19,7 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import describe_value
 from assay.runs.options import BY_PAIR, BY_QUERY, SampleDraw, draw_within
+from assay.truth.formats.shared import CODE_TEXTS, QUERY_TEXTS
 from assay.values import Chunk, Problem, Query
 
 LONGEST = 100_000
@@ -143,11 +144,13 @@ def _texts(file: Path, names: Iterable[str], ids: Iterable[str]) -> dict[str, Ma
 
 def _pair(row: Mapping[str, Any], queries: Mapping[str, Any], codes: Mapping[str, Any]) -> Pair | str:
     """Return the pair of a row, or what is wrong with it."""
-    query_id, code_id = first_of(row, QUERY_IDS), first_of(row, CODE_IDS)
+    query, code = (
+        next((row[each] for each in names if row.get(each) is not None), None) for names in (QUERY_TEXTS, CODE_TEXTS)
+    )
+    query_id, code_id = first_of(row, QUERY_IDS) or _hashed("q", query), first_of(row, CODE_IDS) or _hashed("c", code)
     if query_id is None or code_id is None:
-        return "wanted query_id and code_id (or the idx of CoSQA)"
+        return "wanted query_id and code_id (or the idx of CoSQA), or both texts"
     query_id, code_id = str(query_id), str(code_id)
-    query, code = row.get("query", row.get("doc")), row.get("code")
     known = codes.get(code_id, {}) if code is None else row
     query = queries.get(query_id, {}).get("text") if query is None else query
     code = known.get("text") if code is None else code
@@ -158,6 +161,13 @@ def _pair(row: Mapping[str, Any], queries: Mapping[str, Any], codes: Mapping[str
     return _wrong(query_id, query, code_id, code) or Pair(
         Query(query_id, query), Chunk(code_id, code, str(known.get("language") or ""))
     )
+
+
+def _hashed(letter: str, text: object) -> str | None:
+    """Return what a text without an id is called; what is no text has no name."""
+    if not isinstance(text, str):
+        return None
+    return f"{letter}-{blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
 
 
 def _wrong(query_id: str, query: object, code_id: str, code: object) -> str:

@@ -28,6 +28,7 @@ from assay.protocols import Encoder, Say
 from assay.runs.record import write_manifest
 from assay.settings import at_least
 from assay.train.card import filled
+from assay.truth.formats.shared import CODE_TEXTS, QUERY_TEXTS, first_text
 from assay.values import Chunk, Problem, Query
 
 Numbers = NDArray[np.float64]
@@ -127,8 +128,8 @@ def read_labelled(file: Path) -> list[LabeledPair]:
     broken: list[Problem] = []
     pairs = []
     for row, fields in rows.objects(file, broken):
-        query, code, label = fields.get("query", fields.get("doc")), fields.get("code"), str(fields.get("label"))
-        if not isinstance(query, str) or not isinstance(code, str) or label not in {"0", "1"}:
+        query, code, label = first_text(fields, QUERY_TEXTS), first_text(fields, CODE_TEXTS), str(fields.get("label"))
+        if not query or not code or label not in {"0", "1"}:
             raise InputError(f"{rows.place(file, row)}: wanted the texts query and code, and a label of 0 or 1")
         pairs.append(LabeledPair(query, code, int(label)))
     if broken or not pairs:

@@ -34,10 +34,10 @@ from assay.io.rows import plain
 from assay.judge import records
 from assay.terms import WORD
 from assay.train.settings import TableSettings, TuneSettings
+from assay.truth.formats.shared import CODE_TEXTS, QUERY_TEXTS
 from assay.truth.truth_formats import read
 from assay.values import Chunk, Problem
 
-_QUERIES = ("query", "doc")
 _GRADES = ("grade", "label", "score", "relevance")
 _HIGHEST = 1000
 
@@ -58,10 +58,12 @@ class TrainingPair:
 def pair_of(row: Mapping[str, Any], source: str) -> TrainingPair | None:
     """Return the pair of a row of a file, None where nobody decided it; a row without a grade is a right pair."""
     fields = Fields(row)
-    query = next((fields.text(name) for name in _QUERIES if name in fields), None)
+    query = next((fields.text(name) for name in QUERY_TEXTS if name in fields), None)
     if query is None:
         raise FieldError("no field 'query' (or 'doc', as CoSQA calls it)")
-    code = fields.text("code")
+    code = next((fields.text(name) for name in CODE_TEXTS if name in fields), None)
+    if code is None:
+        raise FieldError("no field 'code'")
     if not query.strip() or not code.strip():
         raise FieldError(f"the {'query' if not query.strip() else 'code'} is empty")
     graded = next((name for name in _GRADES if name in row), "")
@@ -74,10 +76,10 @@ def pair_of(row: Mapping[str, Any], source: str) -> TrainingPair | None:
 def texts_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return the query and the code of a row, whatever its label; one of them may be missing, and is empty then."""
     fields = Fields(row)
-    query = next((fields.text(name) for name in _QUERIES if name in fields), "").strip()
-    code = fields.text("code", "").strip()
+    query = next((fields.text(name) for name in QUERY_TEXTS if name in fields), "").strip()
+    code = next((fields.text(name) for name in CODE_TEXTS if name in fields), "").strip()
     if not query and not code:
-        raise FieldError("no field 'query' (or 'doc', as CoSQA calls it) and no field 'code' with text")
+        raise FieldError("no field 'query' (or what others call it) and no field 'code' with text")
     return query, code
 
 

@@ -25,7 +25,7 @@ FORMATS = {
     "swebench": ("assay.truth.formats.swebench", "instances of SWE-bench or Loc-Bench (read only)"),
     "semble": ("assay.truth.formats.semble", "semble's questions with relevant and secondary files (read only)"),
     "cosqaplus": ("assay.truth.formats.cosqaplus", "CoSQA+'s folder of JSON files"),
-    "cosqa": ("assay.truth.formats.cosqa", "CoSQA's JSON, as CoCLR has it (read only)"),
+    "cosqa": ("assay.truth.formats.cosqa", "rows of query and code, as CoSQA, CoNaLa and StaQC have them (read only)"),
     "beir": ("assay.truth.formats.beir", "a folder as BEIR or CoIR lay it out"),
     "trec": ("assay.truth.formats.trec", "TREC qrels, with topics beside them"),
 }

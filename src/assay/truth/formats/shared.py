@@ -16,6 +16,9 @@ from assay.measure.line_spans import Span, span_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.values import Chunk, Judgment, Problem, Query
 
+QUERY_TEXTS = ("query", "doc", "rewritten_intent", "intent", "question", "nl")
+CODE_TEXTS = ("code", "snippet")
+"""What data sets call the two texts of a pair: CoSQA, CoNaLa, StaQC, CS1QA, SO-DS."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"(\w[\w./@+ -]*)(?::([0-9]+)(?:-([0-9]+))?)?")
@@ -93,6 +96,11 @@ def grade_of(value: object, lowest: int = 0) -> int | None:
     except (TypeError, ValueError):
         return None
     return grade if lowest <= grade <= 1000 else None
+
+
+def first_text(row: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the first field of these names that is a text with anything in it, or an empty one."""
+    return next((text for name in names if isinstance(text := row.get(name), str) and text.strip()), "")
 
 
 def text_of(value: object) -> str:
