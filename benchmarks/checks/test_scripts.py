@@ -126,6 +126,10 @@ SMOKE = (
         assay truth audit cosqa/valid-00000-of-00001.parquet --collapse cosqa.jsonl
         assay bench cosqa.toml --out cosqa_out
         """, r"assay-minilm", needs=("py:onnx",)),
+    Smoke("""
+        assay truth audit cosqa/valid-00000-of-00001.parquet --collapse cosqa.jsonl
+        standin.py clones annotations.csv cosqa.jsonl standin.jsonl
+        """, r"added"),
     Smoke("assay bench peers.toml --only assay --only linear --only keywords --only bm25 --out peers", r"90 queries"),
     Smoke("assay bench peers_docs.toml --only assay --only bm25 --out peers_docs", r"click_docs"),
     Smoke("assay bench pipeline.toml --out pipeline", r"int8 - learned"),

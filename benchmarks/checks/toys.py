@@ -185,6 +185,9 @@ def write_toys(folder: Path) -> None:
     write_octocode(folder / "octocode")
     write_agent_tasks(folder / "asked.json", last)
     write_cosqa(folder / "cosqa")
+    shutil.copytree(folder / "co" / "click", folder / "clones" / "pallets+click")
+    url = f"https://github.com/pallets/click/blob/{last}/mail/send.py#L1-L2"
+    write_table(folder / "annotations.csv", ("Language", "GitHubUrl"), [("Python", url)])
 
 
 def write_semble(folder: Path) -> None:

@@ -335,14 +335,31 @@ def fault_of(record: Fields) -> Fault:
     execution = record.text("execution_error_label", "").casefold()
     if CORRECT in (kind, intent, execution):
         return Fault.CORRECT
-    for label, members, other in ((execution, EXECUTION, Fault.EXECUTION_OTHER), (intent, INTENT, Fault.INTENT_OTHER)):
+    for label, members in ((execution, EXECUTION), (intent, INTENT)):
         if label and label not in (INTENT_ERROR, EXECUTION_ERROR):
-            return {_NAMES.get(fault, str(fault).casefold()): fault for fault in members}.get(label, other)
+            return _named(members).get(label) or _other(members)
     broad = {INTENT_ERROR: Fault.INTENT_OTHER, EXECUTION_ERROR: Fault.EXECUTION_OTHER}
     found = broad.get(kind) or broad.get(intent) or broad.get(execution)
     if found is None:
         raise FieldError(f"its labels ('{kind}', '{intent}', '{execution}') do not say how it failed")
     return found
+
+
+def _named(members: frozenset[Fault]) -> dict[str, Fault]:
+    return {_NAMES.get(fault, str(fault).casefold()): fault for fault in members}
+
+
+def _other(members: frozenset[Fault]) -> Fault:
+    return Fault.EXECUTION_OTHER if members is EXECUTION else Fault.INTENT_OTHER
+
+
+def unknown_label(record: Fields) -> str:
+    """Return how a label of one of its rows is read that its code does not write, or nothing."""
+    for name, members in (("execution_error_label", EXECUTION), ("intent_error_label", INTENT)):
+        label = record.text(name, "").casefold()
+        if label and label not in {CORRECT, INTENT_ERROR, EXECUTION_ERROR, *_named(members)}:
+            return f"{name} {label!r:.60} is unknown, read as {_other(members)}"
+    return ""
 
 
 def _example_of(record: Fields, split: str) -> Example:
@@ -439,6 +456,8 @@ def _examples(path: Path, split: str, problems: list[Problem]) -> Iterator[tuple
             record = Fields(fields)
             if "completion" in fields and "fault" not in fields:
                 yield _example_of(record, split), True
+                if unknown := unknown_label(record):
+                    problems.append(Problem(rows.place(path, row), unknown))
             else:
                 yield _own(record, split), False
         except FieldError as error:

@@ -183,13 +183,15 @@ def test_rows_of_coderanker_need_no_task_and_may_say_less(tmp_path: Path):
         {"prompt": "p", "completion": "y", "ternary_label": "intent error"},
         {"prompt": "q", "completion": "z", "ternary_label": "Execution error", "execution_error_label": "Misc"},
         {"prompt": "q", "completion": "z", "binary_label": "Wrong"},
+        {"prompt": "r", "completion": "w", "ternary_label": "Execution error", "execution_error_label": "Oddness"},
     ]
     (tmp_path / "val.json").write_text("\n".join(map(json.dumps, rows)))
     read = datasets.read(tmp_path)
-    assert [each.fault for each in read.examples] == [Fault.CORRECT, Fault.INTENT_OTHER, Fault.EXECUTION_OTHER]
-    assert [each.split for each in read.examples] == ["valid"] * 3
+    assert [each.fault for each in read.examples] == [Fault.CORRECT, Fault.INTENT_OTHER, *[Fault.EXECUTION_OTHER] * 2]
+    assert [each.split for each in read.examples] == ["valid"] * 4
     assert read.examples[0].task_id == read.examples[1].task_id != read.examples[2].task_id
     assert str(read.problems[0]).startswith("val.json:4: its labels")
+    assert str(read.problems[1]).startswith("val.json:5: execution_error_label 'oddness' is unknown, read as ")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="a folder without"):
         datasets.read(tmp_path / "empty")
