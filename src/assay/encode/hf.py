@@ -96,11 +96,9 @@ class PooledModel:
         """Return one vector a text from a model's output."""
         pooling = self.recipe.pooling
         if pooling == "output":
-            vectors: torch.Tensor = output if isinstance(output, torch.Tensor) else output[0]
-            return vectors
+            return output if isinstance(output, torch.Tensor) else output[0]
         if pooling == "pooler":
-            pooled: torch.Tensor = output.pooler_output
-            return pooled
+            return output.pooler_output
         tokens: torch.Tensor = output.last_hidden_state
         if pooling == "cls":
             return tokens[:, 0]
@@ -234,8 +232,7 @@ class _Tokens(torch.nn.Module):
         self.model = model
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        vectors: torch.Tensor = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return vectors
+        return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
 
 
 def export_onnx(encoder: HfEncoder, folder: Path, *, whole_numbers: bool = False) -> None:

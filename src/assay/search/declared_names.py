@@ -142,8 +142,7 @@ def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None)
 def _holding(snapshot: Snapshot, term: str, field: int, allowed: Mask | None) -> NDArray[np.int64]:
     """Return the chunks in one of whose fields a term stands."""
     numbers, counts = snapshot.postings(term)
-    found: NDArray[np.int64] = numbers[(counts[:, field] > 0) & (True if allowed is None else allowed[numbers])]
-    return found
+    return numbers[(counts[:, field] > 0) & (True if allowed is None else allowed[numbers])]
 
 
 def _constructors(snapshot: Snapshot, term: str, allowed: Mask | None) -> NDArray[np.int64]:

@@ -430,8 +430,7 @@ class ListOrder:
     def of_files(self, asked: AskedWords, paths: Sequence[str]) -> Scores:
         """Return what the names of files are worth, before any text is read."""
         evidence = np.array(asked.of_files(paths)).reshape(len(paths), len(_OF_FILES))
-        worth: Scores = evidence @ self.weights[_FILE_COLUMNS]
-        return worth
+        return evidence @ self.weights[_FILE_COLUMNS]
 
 
 def _places_in_file(files: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -145,8 +145,7 @@ def numbers_in(snapshot: Snapshot, path: str) -> NDArray[np.int64]:
             here = segment.file == file
             found.append(base + np.flatnonzero(here if live is None else here & live))
     numbers = np.concatenate(found)
-    ordered: NDArray[np.int64] = numbers[np.argsort(snapshot.rows("lines", numbers)[:, 0], kind="stable")]
-    return ordered
+    return numbers[np.argsort(snapshot.rows("lines", numbers)[:, 0], kind="stable")]
 
 
 Module = tuple[str, ...]

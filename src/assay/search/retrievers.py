@@ -91,8 +91,7 @@ def saturated(counts: NDArray[np.uint8], lengths: NDArray[np.uint16], weights: F
         np.divide(np.float32(weight), norm, out=norm)
         norm *= counts[:, at]
         total += norm
-    factor: Array = total / (total + np.float32(weights.k1))
-    return factor
+    return total / (total + np.float32(weights.k1))
 
 
 def bm25(snapshot: Snapshot, matches: Sequence[TermMatch], weights: FieldWeights) -> Array:

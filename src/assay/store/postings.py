@@ -184,8 +184,7 @@ def _block_hashes(letters: NDArray[np.uint8], borders: NDArray[np.int64]) -> Has
     powers, inverses = _powers(max(_AT_ONCE, len(letters)))
     sums = np.zeros(len(letters) + 1, dtype=np.uint64)
     np.cumsum((letters + np.uint64(1)) * powers[: len(letters)], out=sums[1:])
-    moved: Hashes = (sums[borders[1:]] - sums[borders[:-1]]) * inverses[borders[:-1]]
-    return moved
+    return (sums[borders[1:]] - sums[borders[:-1]]) * inverses[borders[:-1]]
 
 
 @lru_cache(maxsize=2)

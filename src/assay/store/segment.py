@@ -100,8 +100,7 @@ class Segment:
 
     def vectors_of(self, numbers: NDArray[np.int64]) -> Stored:
         """Return the vectors of some chunks, as they are stored."""
-        rows: Stored = self.vectors[numbers]
-        return rows
+        return self.vectors[numbers]
 
     @property
     def described(self) -> Mask:

@@ -48,8 +48,7 @@ class ChunkOrder:
             numbers[start:end] - base for start, end, base in zip(borders, borders[1:], self._bases, strict=False)
         ]
         ranks = [place[file[piece]] for place, file, piece in zip(self._places, self._files, pieces, strict=True)]
-        by_path: Numbers = numbers[np.argsort(np.concatenate(ranks), kind="stable")]
-        return by_path
+        return numbers[np.argsort(np.concatenate(ranks), kind="stable")]
 
     def strongest(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
         """Return the `k` of some numbers with the highest scores, in order; of equal ones at the end the first."""
@@ -69,8 +68,7 @@ class ChunkOrder:
     def ranked(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
         """Return the `k` of some numbers with the highest scores, best first, equal ones in order."""
         best = self.strongest(scores, numbers, k)
-        by_score: Numbers = best[np.argsort(-scores[best], kind="stable")][:k]
-        return by_score
+        return best[np.argsort(-scores[best], kind="stable")][:k]
 
 
 _FILE_BITS = 32
