@@ -36,7 +36,7 @@ from assay.encode.static import StaticEncoder, default_static, distinct_rows
 from assay.search.filters import traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array, TermMatch
-from assay.store.postings import FIELDS
+from assay.store.postings import FIELDS, run_starts
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, spaced, words
 from assay.values import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
@@ -223,12 +223,15 @@ def _traits(snapshot: Snapshot, files: Numbers) -> NDArray[np.bool_]:
 def _file_mean(file: NDArray[np.intp], scores: Array) -> Array:
     """Return for each candidate the mean of the three best scores among the candidates of its file."""
     order = np.lexsort((-scores, file))
-    ordered, position = file[order], np.arange(len(order))
-    first = np.ones(len(order), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    top = order[position - np.maximum.accumulate(np.where(first, position, 0)) < 3]
+    top = order[places_in_runs(file[order]) < 3]
     mean = np.bincount(file[top], weights=scores[top]) / np.bincount(file[top])
     return mean[file].astype(np.float32)
+
+
+def places_in_runs(ordered: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return for each of some values in order how many of the same stand before it."""
+    starts = run_starts(ordered)
+    return np.arange(len(ordered)) - np.repeat(starts, np.diff(starts, append=len(ordered)))
 
 
 def _place(scores: Array) -> Array:

@@ -290,9 +290,7 @@ def _may_repeat(record: FileRecord) -> bool:
 
 def _claim(first: dict[bytes, str], record: FileRecord) -> None:
     if _may_repeat(record):
-        holder = first.get(record.digest)
-        if holder is None or record.path < holder:
-            first[record.digest] = record.path
+        first[record.digest] = min(record.path, first.get(record.digest, record.path))
 
 
 _UNSAFE = ("onnxruntime", "torch")  # have threads of their own that a copy would lack

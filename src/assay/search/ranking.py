@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
-from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus
+from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus, places_in_runs
 from assay.search.filters import PROSE, traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array
@@ -436,12 +436,8 @@ class ListOrder:
 def _places_in_file(files: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return for each of ordered candidates how many of its file come before it."""
     by_file = np.argsort(files, kind="stable")
-    ordered = files[by_file]
-    first = np.ones(len(files), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    position = np.arange(len(files))
     place = np.empty(len(files), dtype=np.intp)
-    place[by_file] = position - np.maximum.accumulate(np.where(first, position, 0))
+    place[by_file] = places_in_runs(files[by_file])
     return place
 
 

@@ -88,10 +88,6 @@ class ReferenceTable:
         """Return the definitions of a name in languages that call one another, in the order of paths."""
         return [each for each in self.definitions(name) if each.family == family]
 
-    def of_family(self, name: str, family: str) -> list[PlacedDefinition]:
-        """Return the definitions of a name in languages that call one another, in the order of paths."""
-        return [each for each in self.definitions(name) if each.family == family]
-
     def calls(self, name: str) -> list[PlacedCall]:
         """Return every call of a name, in the order of paths."""
         numbers, _ = self.snapshot.postings(f"({name}")

@@ -79,7 +79,7 @@ def invert(
 def _counted(keys: _Numbers) -> tuple[_Numbers, _Numbers]:
     """Return each key once, ordered, and how often it came."""
     keys.sort()
-    first = _firsts(keys)
+    first = run_starts(keys)
     return keys[first], np.diff(first, append=len(keys))
 
 
@@ -116,7 +116,7 @@ def _rows(terms: Strings, keys: _Numbers, times: _Numbers, place_bits: int) -> P
     packed.sort()
     keys, times = packed >> _COUNT_BITS, packed & _MOST_IN_POSTING
     pairs = keys >> _FIELD_BITS
-    new = _firsts(pairs)
+    new = run_starts(pairs)
     row = np.repeat(np.arange(len(new)), np.diff(new, append=len(pairs)))
     table = np.zeros((len(new), len(FIELDS)), dtype=np.int64)
     np.add.at(table, (row, keys & (1 << _FIELD_BITS) - 1), times)
@@ -129,7 +129,7 @@ def _rows(terms: Strings, keys: _Numbers, times: _Numbers, place_bits: int) -> P
     return {"terms": terms, "starts": starts, "posting_chunk": chunk, "posting_counts": counts}
 
 
-def _firsts(ordered: _Numbers) -> NDArray[np.intp]:
+def run_starts(ordered: NDArray[np.integer]) -> NDArray[np.intp]:
     """Return where a new value begins."""
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
