@@ -23,7 +23,7 @@ from transformers.utils import logging
 
 from assay.encode.hub import find_file, hub_options, is_local, opening
 from assay.encode.models import ModelOptions, Recipe, recipe_of, spec_of, split_model
-from assay.encode.vectors import unit
+from assay.encode.vectors import shortest_first, unit
 from assay.encode.view import source
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Role, Vectors
@@ -147,9 +147,7 @@ class HfEncoder:
         """Return one unit-length row a text, with the prefix of the role."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         prefix = self.recipe.query if role == "query" else self.recipe.code
-        shortest_first = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-        for start in range(0, len(texts), self._batch):
-            places = shortest_first[start : start + self._batch]
+        for places in shortest_first(texts, self._batch):
             vectors[places] = self.runner.run([prefix + texts[place] for place in places], role)
         return unit(vectors)
 
@@ -207,9 +205,7 @@ class CrossEncoder:
         """Return one score a chunk; higher is better."""
         scores = np.zeros(len(chunks), dtype=np.float32)
         texts = [source(chunk) for chunk in chunks]
-        shortest_first = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-        for start in range(0, len(texts), self._batch):
-            places = shortest_first[start : start + self._batch]
+        for places in shortest_first(texts, self._batch):
             scores[places] = self._run(query.text, [texts[place] for place in places])
         return [float(score) for score in scores]
 

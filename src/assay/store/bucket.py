@@ -51,9 +51,8 @@ def access_error(error: BaseException, place: BucketPlace, *, writing: bool = Fa
     code = own_code or (f"status {status}" if status else kind)
     keys, allow = CREDENTIALS[place.scheme], _ALLOW[place.scheme]
     denied = kind == "PermissionDeniedError" or status == "403"
-    at = (
-        _first(_ENDPOINT, text).rpartition("@")[2] or "the server"
-    )  # without path and query: these may hold a signature
+    # without path and query: these may hold a signature
+    at = _first(_ENDPOINT, text).rpartition("@")[2] or "the server"
     verb = "write" if writing else "read or list"
     not_accepted = f"the credentials were not accepted ({code}); check {keys}"
     causes: Sequence[tuple[Sequence[str] | bool, str]] = (

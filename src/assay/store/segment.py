@@ -38,7 +38,7 @@ TEXTS = {
 }
 """The columns that hold a text of each chunk, and the field that it is of a chunk."""
 _NO_CHUNKS = np.zeros(0, dtype=np.uint32)
-_NO_COUNTS = np.zeros((0, len(FIELDS)), dtype=np.uint8)
+NO_COUNTS = np.zeros((0, len(FIELDS)), dtype=np.uint8)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 
@@ -115,7 +115,7 @@ class Segment:
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return the chunks that hold a term, and its counts there, shape `(df, fields)`."""
         number = self.terms.find(term)
-        return self.rows_of(number) if number >= 0 else (_NO_CHUNKS, _NO_COUNTS)
+        return self.rows_of(number) if number >= 0 else (_NO_CHUNKS, NO_COUNTS)
 
     def rows_of(self, term: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return the postings of a term by its number."""

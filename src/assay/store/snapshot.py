@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from assay.protocols import Vectors
 from assay.store.near_cosines import VectorSums, cosines_with, mean_and_deviation, near_cosines, sums_with_lists
 from assay.store.postings import FIELDS, TermTable
-from assay.store.segment import Mask, Segment, build
+from assay.store.segment import NO_COUNTS, Mask, Segment, build
 from assay.store.vectors import restored
 from assay.values import Chunk
 
@@ -81,7 +81,6 @@ _MOST_TERMS = 16_384
 _FEW = 8
 """Segments in each of which a term is looked up; for more, a table of all terms is quicker."""
 _NO_NUMBERS = np.zeros(0, np.int64)
-_NO_COUNTS = np.zeros((0, len(FIELDS)), np.uint8)
 
 
 class ArrayCache:
@@ -209,7 +208,7 @@ class Snapshot:
 
     def _postings(self, holders: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         if not holders:
-            return _NO_NUMBERS, _NO_COUNTS
+            return _NO_NUMBERS, NO_COUNTS
         numbers, counts = [], []
         for which, row in holders:
             part, live = self.parts[which]
