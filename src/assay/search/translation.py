@@ -301,12 +301,8 @@ class Translator:
     def _known_readings(self) -> Callable[[str], Reading]:
         return lru_cache(_KEPT)(self._read)
 
-    @cached_property
-    def _english(self) -> frozenset[str]:
-        return self.dictionary()
-
     def _read(self, text: str) -> Reading:
-        language = language_of(text, lambda word: word in self._english)
+        language = language_of(text, lambda word: word in self.dictionary())
         if language == "en":
             return Reading(text)
         if language not in LANGUAGES:
