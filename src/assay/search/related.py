@@ -245,16 +245,8 @@ def _chunk_place(chunk: Chunk, score: float) -> RelatedPlace:
     joint = " > " if chunk.kind in ("section", "cell") else "."
     name = f"{chunk.parent}{joint}{chunk.symbol}" if chunk.parent and chunk.symbol else chunk.symbol or chunk.parent
     text = chunk.signature or next((line.strip() for line in chunk.text.splitlines() if line.strip()), "")
-    return RelatedPlace(
-        chunk.path,
-        chunk.start_line,
-        chunk.end_line,
-        name,
-        chunk.kind,
-        chunk.language,
-        text[:_LONGEST],
-        score=round(score, 3),
-    )
+    lines, what = (chunk.start_line, chunk.end_line), (chunk.kind, chunk.language)
+    return RelatedPlace(chunk.path, *lines, name, *what, text[:_LONGEST], score=round(score, 3))
 
 
 def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[RelatedPlace]:
@@ -272,7 +264,7 @@ def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[
         meaning = resolver.meaning(call)
         if meaning.found:
             return [defined_place(snapshot, each, "callees", meaning.among) for each in meaning.found]
-    every = [each for each in table_of(snapshot).definitions(name) if each.family == family]
+    every = table_of(snapshot).of_family(name, family)
     here = [each for each in every if each.path == path and each.at.line == line]
     return [defined_place(snapshot, each, "callees", len(here or every)) for each in here or every]
 

@@ -224,11 +224,8 @@ class NameLookup:
             return list(self._module_member(thing, name, depth))
         if thing.at.kind not in TYPES:
             return ()
-        return (
-            self._members(thing, name)
-            or list(self._field(thing, name, depth))
-            or self._inherited_members(thing, name, depth)
-        )
+        own: Sequence[Thing] = self._members(thing, name) or list(self._field(thing, name, depth))
+        return own or self._inherited_members(thing, name, depth)
 
     def _module_member(self, module: Module, name: str, depth: int) -> Iterator[Thing]:
         for family in self.modules.files:
@@ -252,11 +249,10 @@ class NameLookup:
         return without_headers(found) if alone else []
 
     def _field(self, type_: PlacedDefinition, name: str, depth: int) -> Iterator[Thing]:
+        context = NameContext(type_.path, type_.family, type_.at.full_name)
         for field in self.table.file(type_.path).fields:
             if field.name == name and field.owner == type_.at.full_name:
-                yield from self.things_of(
-                    field.type, NameContext(type_.path, type_.family, type_.at.full_name), depth + 1
-                )
+                yield from self.things_of(field.type, context, depth + 1)
 
     def _inherited_members(self, type_: PlacedDefinition, name: str, depth: int) -> list[Thing]:
         key = type_.key, name
