@@ -329,10 +329,8 @@ class IndexFolder:
         return None
 
     def _parts(self, last: Version | None, dead: Collection[str], fresh: Sequence[Path]) -> list[Part]:
-        return [
-            *(part.without(dead) for part in (last.parts if last else ())),
-            *(self.part(path.name) for path in fresh),
-        ]
+        kept = [part.without(dead) for part in last.parts] if last else []
+        return kept + [self.part(path.name) for path in fresh]
 
     def commit(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part], *, last: Manifest | None) -> None:
         """Make the next version current; its segments are written already."""

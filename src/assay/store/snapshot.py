@@ -172,11 +172,8 @@ class Snapshot:
     @cached_property
     def dead(self) -> NDArray[np.intp]:
         """Return the numbers that never match."""
-        gone = [
-            base + np.flatnonzero(~live)
-            for base, (_, live) in zip(self.bases[:-1], self.parts, strict=True)
-            if live is not None
-        ]
+        masks = zip(self.bases[:-1], (live for _, live in self.parts), strict=True)
+        gone = [base + np.flatnonzero(~live) for base, live in masks if live is not None]
         return np.concatenate(gone) if gone else np.zeros(0, dtype=np.intp)
 
     @property
