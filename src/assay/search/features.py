@@ -36,7 +36,7 @@ from assay.encode.static import StaticEncoder, default_static, distinct_rows
 from assay.search.filters import traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array, TermMatch
-from assay.store.postings import FIELDS, run_starts
+from assay.store.postings import FIELDS, Numbers, run_starts
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, spaced, words
 from assay.values import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
@@ -51,8 +51,6 @@ FEATURES = tuple(
 )
 """In the order of their columns."""
 
-Numbers = NDArray[np.int64]
-"""Chunks, by their place in a snapshot."""
 Column = Array | NDArray[np.bool_] | float
 """A value a candidate, or one for all."""
 Similarity = TypeVar("Similarity", float, Array)

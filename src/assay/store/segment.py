@@ -175,9 +175,8 @@ class StoredSegment(Segment):
     def __init__(self, file: ArrayFile) -> None:
         object.__setattr__(self, "_file", file)
         object.__setattr__(self, "file", file.array("file"))  # how many chunks there are is asked at once
-        object.__setattr__(
-            self, "_lists", StoredLists(file) if all(f"lists.{name}" in file.names for name in _LISTS) else None
-        )
+        has_lists = all(f"lists.{name}" in file.names for name in _LISTS)
+        object.__setattr__(self, "_lists", StoredLists(file) if has_lists else None)
 
     def __getattr__(self, name: str) -> Any:
         """Return a column that was not asked for yet, and keep it."""

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from assay.protocols import Vectors
 from assay.store.near_cosines import VectorSums, cosines_with, mean_and_deviation, near_cosines, sums_with_lists
-from assay.store.postings import FIELDS, TermTable
+from assay.store.postings import FIELDS, Numbers, TermTable
 from assay.store.segment import NO_COUNTS, Mask, Segment, build
 from assay.store.vectors import restored
 from assay.values import Chunk
-
-Numbers = NDArray[np.int64]
 
 
 class ChunkOrder:
