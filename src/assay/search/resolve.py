@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
-from posixpath import dirname
+from posixpath import commonprefix, dirname
 from weakref import WeakKeyDictionary
 
 from assay.corpus.call_facts import CALLABLES, TYPES
@@ -313,8 +312,7 @@ def nearest_to(found: Sequence[PlacedDefinition], path: str) -> list[PlacedDefin
 def _shared_parts(one: str, other: str) -> int:
     if one == other:
         return 1000
-    folders = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], folders))
+    return len(commonprefix([one.split("/")[:-1], other.split("/")[:-1]]))
 
 
 def unique(things: Iterable[Thing]) -> list[Thing]:

@@ -151,10 +151,8 @@ class KeywordSearcher:
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first; each shares a word with its query."""
         terms = [match(self.snapshot, understand(query.text).terms) for query in queries]
-        return [
-            best_hits(self.snapshot, bm25(self.snapshot, found, self.weights), query, k, "lexical")
-            for query, found in zip(queries, terms, strict=True)
-        ]
+        scores = (bm25(self.snapshot, found, self.weights) for found in terms)
+        return [best_hits(self.snapshot, own, query, k, "lexical") for query, own in zip(queries, scores, strict=True)]
 
 
 Numbers = NDArray[np.int64]
