@@ -147,11 +147,8 @@ _NO_PLACES = np.zeros(0, np.intp)
 def candidates_of(numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE) -> CandidateFeatures:
     """Gather the features of some chunks, among them those that declare a typed name."""
     files, file = np.unique(query.snapshot.files(numbers), return_inverse=True)
-    columns = {
-        **_of_terms(numbers, query),
-        **_of_scores(numbers, query, file),
-        **_of_unit(numbers, query, _traits(query.snapshot, files)[file]),
-    }
+    traits = _traits(query.snapshot, files)[file]
+    columns = {**_of_terms(numbers, query), **_of_scores(numbers, query, file), **_of_unit(numbers, query, traits)}
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
         rows[:, at] = columns[feature]
@@ -483,9 +480,5 @@ ALL_FEATURES = (*FEATURES, *TEXT_FEATURES)
 def text_features(similarity: TokenSimilarity, found: QueryInCorpus, chunks: Sequence[Chunk]) -> Array:
     """Return the features of chunks, shape `(chunks, len(TEXT_FEATURES))`."""
     question = found.question
-    parts = (
-        similarity.features(question.words, found.term_weights, chunks),
-        kind_features(question.terms, chunks),
-        phrase_features(question.text, chunks),
-    )
-    return np.hstack(parts)
+    alike = similarity.features(question.words, found.term_weights, chunks)
+    return np.hstack((alike, kind_features(question.terms, chunks), phrase_features(question.text, chunks)))

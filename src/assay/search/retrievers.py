@@ -299,9 +299,8 @@ class FusedSearcher:
         for member, hits in zip(members, answers, strict=True):
             for hit, worth in zip(hits, FUSIONS[self.fusion](hits), strict=True):
                 parts.setdefault(hit.chunk.id, {})[member.name] = member.weight * worth
-        return sorted(
-            (Hit(chunks[id_], sum(why.values()), why) for id_, why in parts.items()), key=lambda hit: -hit.score
-        )
+        fused = (Hit(chunks[id_], sum(why.values()), why) for id_, why in parts.items())
+        return sorted(fused, key=lambda hit: -hit.score)
 
 
 def by_rank(hits: Sequence[Hit]) -> list[float]:

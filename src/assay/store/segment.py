@@ -27,15 +27,7 @@ Links = Sequence[Sequence[str]]
 Mask = NDArray[np.bool_]
 """Which chunks of a segment are meant."""
 
-TEXTS = {
-    "ids": "id",
-    "symbols": "symbol",
-    "parents": "parent",
-    "docs": "doc",
-    "signatures": "signature",
-    "texts": "text",
-    "descriptions": "description",
-}
+TEXTS = {f"{field}s": field for field in "id symbol parent doc signature text description".split()}
 """The columns that hold a text of each chunk, and the field that it is of a chunk."""
 _NO_CHUNKS = np.zeros(0, dtype=np.uint32)
 NO_COUNTS = np.zeros((0, len(FIELDS)), dtype=np.uint8)

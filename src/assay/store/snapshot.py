@@ -42,9 +42,8 @@ class ChunkOrder:
         if not self._files:
             return numbers
         borders = np.searchsorted(numbers, self._bases).tolist()
-        pieces = [
-            numbers[start:end] - base for start, end, base in zip(borders, borders[1:], self._bases, strict=False)
-        ]
+        spans = zip(borders, borders[1:], self._bases, strict=False)
+        pieces = [numbers[start:end] - base for start, end, base in spans]
         ranks = [place[file[piece]] for place, file, piece in zip(self._places, self._files, pieces, strict=True)]
         return numbers[np.argsort(np.concatenate(ranks), kind="stable")]
 
@@ -383,9 +382,8 @@ class Snapshot:
     def _pathless(self) -> NDArray[np.int64]:
         """Return the numbers that stand for no file, one or none a language and segment."""
         empty = [np.flatnonzero(np.diff(part.paths.offsets) == 0) for part, _ in self.parts]
-        return np.array(
-            [(which << _FILE_BITS) + int(file) for which, found in enumerate(empty) for file in found], np.int64
-        )
+        numbers = [(which << _FILE_BITS) + int(file) for which, found in enumerate(empty) for file in found]
+        return np.array(numbers, np.int64)
 
     def _part(self, number: int) -> tuple[Segment, int]:
         which = bisect_right(self._bases, number) - 1
