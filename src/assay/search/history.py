@@ -124,7 +124,7 @@ class CommitFilter:
         if self == CommitFilter():
             return snapshot
         parts = [(segment, self._mask(segment, live)) for segment, live in snapshot.parts]
-        return Snapshot(parts, snapshot.version, snapshot.places)
+        return Snapshot(parts, snapshot.places)
 
     def _mask(self, segment: Segment, live: Mask | None) -> Mask:
         wanted = self.author.casefold()

@@ -81,7 +81,7 @@ class Version:
         for part in self.parts:
             held.update(part.name.encode() + b"\0" + part.dead.tobytes() + b"\0")
         places = [part.places for part in self.parts]
-        return Snapshot(parts, self.manifest.version, places=places, state=held.hexdigest())
+        return Snapshot(parts, places, state=held.hexdigest())
 
 
 class IndexFolder:

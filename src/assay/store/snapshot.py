@@ -111,7 +111,6 @@ class Snapshot:
     def __init__(
         self,
         parts: Sequence[tuple[Segment, Mask | None]],
-        version: int = 0,
         places: Sequence[NDArray[np.uint32]] = (),
         roots: Sequence[str] = (),
         state: str = "",
@@ -126,7 +125,6 @@ class Snapshot:
         self._roots = tuple(roots)
         self.parts = tuple(parts)
         self.places = tuple(places)
-        self.version = version
         self.masks: dict[object, NDArray[np.bool_]] = {}
         """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
         self._chunks: dict[int, Chunk] = {}
