@@ -240,7 +240,7 @@ class Part:
 
     name: str
     segment: Segment
-    dead: NDArray[np.uint32]
+    dead: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))
     places: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))
     """Where each of its files stands among those of the version, by path; known once a version is made of it."""
 
