@@ -79,10 +79,8 @@ def even_spans(lines: Sequence[str], start: int, end: int, limit: int, depths: M
         pieces = -(-(end - start) // limit)
         ideal = start + -(-(end - start) // pieces)
         earliest = start + max(1, (ideal - start) // 2)
-        cut = min(
-            range(earliest, min(start + limit, end - 1) + 1),
-            key=lambda line: (_cost(line, lines, depths), abs(line - ideal)),
-        )
+        borders = range(earliest, min(start + limit, end - 1) + 1)
+        cut = min(borders, key=lambda line: (_cost(line, lines, depths), abs(line - ideal)))
         span = trimmed(lines, start, cut)
         if span[0] < span[1]:
             yield span

@@ -46,9 +46,8 @@ class Pattern:
             raise InputError(f"the pattern has {len(text):,} characters, at most {LONGEST:,} are matched; cut it")
         self.text, self.language = text, language
         self._grammar = GRAMMARS[language].id
-        self._holes = sorted(
-            {(found[0].startswith("$$$"), found[1]) for found in HOLE.finditer(text) if _is_named(found[1])}
-        )
+        named = [found for found in HOLE.finditer(text) if _is_named(found[1])]
+        self._holes = sorted({(found[0].startswith("$$$"), found[1]) for found in named})
         self._words = set(_WORD.findall(HOLE.sub(" ", text)))
         self._find_nodes(SgRoot("", self._grammar).root())
 

@@ -264,6 +264,11 @@ def _skip(text: str, at: int) -> int:
     return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
 
 
+def _after(text: str, at: int) -> int:
+    """Return where something begins behind a value."""
+    return _skip(text, _DECODER.raw_decode(text, at)[1])
+
+
 def _members(text: str, at: int) -> dict[str, int]:
     """Return where the value of each key of an object begins."""
     found: dict[str, int] = {}
@@ -274,8 +279,7 @@ def _members(text: str, at: int) -> dict[str, int]:
         key, at = _DECODER.raw_decode(text, at)
         at = _skip(text, at)
         found[key] = at
-        _, at = _DECODER.raw_decode(text, at)
-        at = _skip(text, at)
+        at = _after(text, at)
     return found
 
 
@@ -286,8 +290,7 @@ def _elements(text: str, at: int) -> Iterator[int]:
     at = _skip(text, at + 1)
     while text[at : at + 1] not in ("]", ""):
         yield at
-        _, at = _DECODER.raw_decode(text, at)
-        at = _skip(text, at)
+        at = _after(text, at)
 
 
 def _value(text: str, spots: dict[str, int], key: str) -> Any:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from assay.corpus import documents
 from assay.corpus.blocks import lines_of
+from assay.corpus.call_facts import CALLABLES
 from assay.corpus.chunk import unfit
 from assay.corpus.languages import GRAMMARS, language_of
 from assay.corpus.units import ParserFailed, Unit, units
 
-_FUNCTIONS = frozenset(("function", "method", "constructor", "test", "macro"))
 _LOCAL = frozenset(("constant", "block"))
 """What is left out where it stands inside something."""
 _LONG = 120
@@ -24,7 +24,7 @@ _LONG = 120
 
 def functions(path: str, text: str) -> list[tuple[int, int, str]]:
     """Return first line, last line and full name of every function, in order; none where there is no grammar for it."""
-    return [(first, last, name) for first, last, name, kind in declarations(path, text) if kind in _FUNCTIONS]
+    return [(first, last, name) for first, last, name, kind in declarations(path, text) if kind in CALLABLES]
 
 
 def declarations(path: str, text: str) -> Iterator[tuple[int, int, str, str]]:

@@ -18,17 +18,6 @@ _MOST_KEPT = 1000
 """Changed lines of a file whose text is kept; a change of more is no answer to anything."""
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: (.*))?")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|[abfnrtv\\\"])")
-_ESCAPED = {
-    b"a": b"\a",
-    b"b": b"\b",
-    b"f": b"\f",
-    b"n": b"\n",
-    b"r": b"\r",
-    b"t": b"\t",
-    b"v": b"\v",
-    b"\\": b"\\",
-    b'"': b'"',
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +183,7 @@ def _path(line: bytes, prefix: bytes) -> str:
 def _name(name: bytes, prefix: bytes = b"") -> str:
     """Return a path as git writes it, which quotes one that is odd."""
     if name.startswith(b'"'):
-        name = _ESCAPE.sub(lambda found: _ESCAPED.get(found[1]) or bytes([int(found[1], 8)]), name[1:-1])
+        name = _ESCAPE.sub(lambda found: found[0].decode("unicode_escape").encode("latin-1"), name[1:-1])
     return as_utf8(os.fsdecode(name.removeprefix(prefix)))
 
 

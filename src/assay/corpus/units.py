@@ -183,12 +183,11 @@ class _Reader:
         if scope.in_function and end - start < _NESTED:
             return None
         first, at, doc = self._leading(start, span.start.index)
-        parent = ".".join(part for part in (scope.parent, found.owner) if part)
         head = self._head(found, span.start.index)
         signature = scope.prefix + _ANNOTATIONS.sub("", " ".join(head.split())).rstrip(" {:=;")
         if found.kind == "impl" and end - start <= self.small and " for " not in signature:
             found = self._only_member(found) or found
-            parent = ".".join(part for part in (scope.parent, found.owner) if part)
+        parent = ".".join(part for part in (scope.parent, found.owner) if part)
         kind = self._kind(found, scope, self.text[at : span.start.index] + head)
         tests = self.grammar.tests
         if kind == "module" and end - start <= self.small and tests and tests.search(found.node.text()):

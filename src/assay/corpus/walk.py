@@ -192,7 +192,7 @@ class _Walker:
     def _whole_reason(self, folder: _Folder, names: set[str]) -> str:
         """Say why a folder is left out by what is in it, or nothing."""
         name = folder.path.rstrip("/").rpartition("/")[2]
-        if is_bare_repository(names):
+        if _BARE_REPOSITORY.issubset(names):
             return "a folder of tools"
         if _decision(folder.forces, folder.path, name + "/") is False:
             return ""
@@ -339,6 +339,7 @@ _BINARY = table("""
 VERSION_CONTROL = words(".git .hg .svn")
 """What is never entered or read, whatever a rule says."""
 _BARE_REPOSITORY = frozenset({"HEAD", "config", "objects", "refs"})
+"""What is in the folder of a git repository without a checkout."""
 _SECRET_NAMES = words("""
     .env .netrc .npmrc .pypirc .pgpass .my.cnf .htpasswd .git-credentials .dockercfg .vault-token id_rsa id_dsa
     id_ecdsa id_ed25519 master.key credentials.json service-account.json terraform.tfstate
@@ -530,11 +531,6 @@ def folder_reason(name: str, beside: Collection[str]) -> str:
     if not words(_BESIDE.get(name, "")).isdisjoint(beside):
         return "vendored" if name in ("vendor", "deps") else "build output"
     return ""
-
-
-def is_bare_repository(files: Collection[str]) -> bool:
-    """Say whether a folder with these entries is a git repository without a checkout."""
-    return _BARE_REPOSITORY.issubset(files)
 
 
 def inside_reason(name: str, files: Collection[str]) -> str:

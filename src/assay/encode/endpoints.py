@@ -59,9 +59,8 @@ class ApiEncoder:
             ordered = sorted(reply["data"], key=lambda entry: int(entry["index"]))
             vectors = np.array([entry["embedding"] for entry in ordered], dtype=np.float32)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            what = printable(repr(error))[:_SHOWN]
             raise InputError(
-                f"{self._endpoint.url} answered without vectors ({what}): is it OpenAI-compatible?"
+                f"{self._endpoint.url} answered without vectors ({_brief(error)}): is it OpenAI-compatible?"
             ) from error
         wanted = (len(texts), self._dimension or (vectors.shape[1] if vectors.ndim == 2 else 0))
         if vectors.shape != wanted:
@@ -76,7 +75,6 @@ _DOCUMENTS_BATCH = 500
 _TEXTS_BATCH = 32
 _MOST_SCORES_BYTES = 8_000_000  # some send the documents back
 _NOT_THE_SHAPE = 422
-_SHOWN = 200  # characters of an answer in a message
 
 
 RERANKERS: Mapping[str, tuple[str, str]] = {

@@ -23,7 +23,7 @@ from transformers.utils import logging
 
 from assay.encode.hub import find_file, hub_options, is_local, opening
 from assay.encode.models import ModelOptions, Recipe, recipe_of, spec_of, split_model
-from assay.encode.vectors import unit
+from assay.encode.vectors import shortest_first, unit
 from assay.encode.view import source
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Role, Vectors
@@ -96,11 +96,9 @@ class PooledModel:
         """Return one vector a text from a model's output."""
         pooling = self.recipe.pooling
         if pooling == "output":
-            vectors: torch.Tensor = output if isinstance(output, torch.Tensor) else output[0]
-            return vectors
+            return output if isinstance(output, torch.Tensor) else output[0]
         if pooling == "pooler":
-            pooled: torch.Tensor = output.pooler_output
-            return pooled
+            return output.pooler_output
         tokens: torch.Tensor = output.last_hidden_state
         if pooling == "cls":
             return tokens[:, 0]
@@ -149,9 +147,7 @@ class HfEncoder:
         """Return one unit-length row a text, with the prefix of the role."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         prefix = self.recipe.query if role == "query" else self.recipe.code
-        shortest_first = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-        for start in range(0, len(texts), self._batch):
-            places = shortest_first[start : start + self._batch]
+        for places in shortest_first(texts, self._batch):
             vectors[places] = self.runner.run([prefix + texts[place] for place in places], role)
         return unit(vectors)
 
@@ -209,9 +205,7 @@ class CrossEncoder:
         """Return one score a chunk; higher is better."""
         scores = np.zeros(len(chunks), dtype=np.float32)
         texts = [source(chunk) for chunk in chunks]
-        shortest_first = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-        for start in range(0, len(texts), self._batch):
-            places = shortest_first[start : start + self._batch]
+        for places in shortest_first(texts, self._batch):
             scores[places] = self._run(query.text, [texts[place] for place in places])
         return [float(score) for score in scores]
 
@@ -234,8 +228,7 @@ class _Tokens(torch.nn.Module):
         self.model = model
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        vectors: torch.Tensor = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return vectors
+        return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
 
 
 def export_onnx(encoder: HfEncoder, folder: Path, *, whole_numbers: bool = False) -> None:

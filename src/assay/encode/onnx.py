@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 
-from assay.encode.vectors import unit
+from assay.encode.vectors import shortest_first, unit
 from assay.errors import InputError
 from assay.protocols import Role, Vectors
 
@@ -71,9 +71,7 @@ class OnnxEncoder:
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Return one unit-length row a text, with the prefix of the role."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        shortest_first = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-        for start in range(0, len(texts), _BATCH):
-            places = shortest_first[start : start + _BATCH]
+        for places in shortest_first(texts, _BATCH):
             vectors[places] = self._run([self._prefix[role] + texts[place] for place in places])
         return unit(vectors)
 

@@ -152,8 +152,7 @@ class StaticEncoder:
 
     def table(self) -> Vectors:
         """Return all rows at their own lengths, for a training that goes on from here; as int8 they take a quarter."""
-        rows: Vectors = self._table.astype(np.float32) * self._scales.astype(np.float32)[:, None]
-        return rows
+        return self._table.astype(np.float32) * self._scales.astype(np.float32)[:, None]
 
     def cosines(self, rows: NDArray[np.intp], vectors: Vectors) -> Vectors:
         """Return the cosines of rows of the table with unit vectors, shape `(len(rows), len(vectors))`."""

@@ -7,7 +7,7 @@ share terms, and only then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from zlib import crc32
 
@@ -23,6 +23,13 @@ def unit(vectors: Vectors) -> Vectors:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     np.divide(vectors, norms, out=vectors, where=norms > 0)
     return vectors
+
+
+def shortest_first(texts: Sequence[str], batch: int) -> Iterator[list[int]]:
+    """Yield the places of texts batch by batch, those of one length together: padding is paid for like text."""
+    places = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    for start in range(0, len(places), batch):
+        yield places[start : start + batch]
 
 
 class HashedEncoder:

@@ -49,6 +49,7 @@ from assay.store.snapshot import Snapshot
 from assay.values import Hit, Problem, Query
 
 
+@cache
 def dictionary() -> frozenset[str]:
     """Return the words that are spelt right whether or not a corpus holds them: those the default encoder knows."""
     from assay.encode.static import DEFAULT_FOLDER, VOCABULARY, entries_in

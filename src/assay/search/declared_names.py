@@ -69,11 +69,6 @@ class QueryName:
         """Say whether it is written as names are and words are not: `parse_args`, `APIRouter`, `a.b`."""
         return bool(self.owner) or len(parts(self.name)) > 1 or "_" in self.name
 
-    @property
-    def is_capitalized(self) -> bool:
-        """Say whether it starts as types do in most languages."""
-        return self.name[:1].isupper()
-
 
 @dataclass(frozen=True, slots=True)
 class QueryNames:
@@ -142,8 +137,7 @@ def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None)
 def _holding(snapshot: Snapshot, term: str, field: int, allowed: Mask | None) -> NDArray[np.int64]:
     """Return the chunks in one of whose fields a term stands."""
     numbers, counts = snapshot.postings(term)
-    found: NDArray[np.int64] = numbers[(counts[:, field] > 0) & (True if allowed is None else allowed[numbers])]
-    return found
+    return numbers[(counts[:, field] > 0) & (True if allowed is None else allowed[numbers])]
 
 
 def _constructors(snapshot: Snapshot, term: str, allowed: Mask | None) -> NDArray[np.int64]:
@@ -156,7 +150,7 @@ def _constructors(snapshot: Snapshot, term: str, allowed: Mask | None) -> NDArra
 def _is_called(symbol: str, name: QueryName) -> bool:
     """Say whether a symbol is a name in any letter case; who types a capital does not mean `parse_args`."""
     folded = fold(name.name)
-    return any(fold(one) == folded and one[:1].isupper() >= name.is_capitalized for one in symbol.split(", "))
+    return any(fold(one) == folded and one[:1].isupper() >= name.name[:1].isupper() for one in symbol.split(", "))
 
 
 def fold(name: str) -> str:

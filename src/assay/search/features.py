@@ -36,7 +36,7 @@ from assay.encode.static import StaticEncoder, default_static, distinct_rows
 from assay.search.filters import traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array, TermMatch
-from assay.store.postings import FIELDS
+from assay.store.postings import FIELDS, Numbers, run_starts
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, spaced, words
 from assay.values import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
@@ -51,8 +51,6 @@ FEATURES = tuple(
 )
 """In the order of their columns."""
 
-Numbers = NDArray[np.int64]
-"""Chunks, by their place in a snapshot."""
 Column = Array | NDArray[np.bool_] | float
 """A value a candidate, or one for all."""
 Similarity = TypeVar("Similarity", float, Array)
@@ -149,11 +147,8 @@ _NO_PLACES = np.zeros(0, np.intp)
 def candidates_of(numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE) -> CandidateFeatures:
     """Gather the features of some chunks, among them those that declare a typed name."""
     files, file = np.unique(query.snapshot.files(numbers), return_inverse=True)
-    columns = {
-        **_of_terms(numbers, query),
-        **_of_scores(numbers, query, file),
-        **_of_unit(numbers, query, _traits(query.snapshot, files)[file]),
-    }
+    traits = _traits(query.snapshot, files)[file]
+    columns = {**_of_terms(numbers, query), **_of_scores(numbers, query, file), **_of_unit(numbers, query, traits)}
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
         rows[:, at] = columns[feature]
@@ -223,12 +218,15 @@ def _traits(snapshot: Snapshot, files: Numbers) -> NDArray[np.bool_]:
 def _file_mean(file: NDArray[np.intp], scores: Array) -> Array:
     """Return for each candidate the mean of the three best scores among the candidates of its file."""
     order = np.lexsort((-scores, file))
-    ordered, position = file[order], np.arange(len(order))
-    first = np.ones(len(order), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    top = order[position - np.maximum.accumulate(np.where(first, position, 0)) < 3]
+    top = order[places_in_runs(file[order]) < 3]
     mean = np.bincount(file[top], weights=scores[top]) / np.bincount(file[top])
     return mean[file].astype(np.float32)
+
+
+def places_in_runs(ordered: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return for each of some values in order how many of the same stand before it."""
+    starts = run_starts(ordered)
+    return np.arange(len(ordered)) - np.repeat(starts, np.diff(starts, append=len(ordered)))
 
 
 def _place(scores: Array) -> Array:
@@ -482,9 +480,5 @@ ALL_FEATURES = (*FEATURES, *TEXT_FEATURES)
 def text_features(similarity: TokenSimilarity, found: QueryInCorpus, chunks: Sequence[Chunk]) -> Array:
     """Return the features of chunks, shape `(chunks, len(TEXT_FEATURES))`."""
     question = found.question
-    parts = (
-        similarity.features(question.words, found.term_weights, chunks),
-        kind_features(question.terms, chunks),
-        phrase_features(question.text, chunks),
-    )
-    return np.hstack(parts)
+    alike = similarity.features(question.words, found.term_weights, chunks)
+    return np.hstack((alike, kind_features(question.terms, chunks), phrase_features(question.text, chunks)))

@@ -108,9 +108,8 @@ def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]
     keep = np.zeros(len(segment), dtype=bool)
     for number, (parent, names) in enumerate(zip(segment.parents.all(), segment.symbols.all(), strict=True)):
         full = [f"{parent}.{name}" for name in names.split(", ")]
-        keep[number] = (wanted is None or any(map(wanted.match, full))) and not (
-            unwanted and any(map(unwanted.match, full))
-        )
+        is_wanted = wanted is None or any(map(wanted.match, full))
+        keep[number] = is_wanted and not (unwanted and any(map(unwanted.match, full)))
     return keep
 
 

@@ -52,19 +52,9 @@ def commit_chunks(commit: Commit) -> Iterator[Chunk]:
     """Yield the chunks of a commit, its message first."""
     paths = [change.after or change.before for change in commit.changes]
     message = commit.message[:_LONGEST_MESSAGE]
-    yield Chunk(
-        commit.id,
-        "\n".join((message, _FILES, *paths[:_MOST_NAMED])),
-        "text",
-        commit.id,
-        1,
-        1 + message.count("\n"),
-        symbol=commit.subject[:200],
-        kind="section",
-        parent=commit.author[:200],
-        doc=commit.body[:_LONGEST_MESSAGE],
-        signature=commit.written,
-    )
+    text, lines = "\n".join((message, _FILES, *paths[:_MOST_NAMED])), (1, 1 + message.count("\n"))
+    subject, body = commit.subject[:200], commit.body[:_LONGEST_MESSAGE]
+    yield _chunk(commit, commit.id, text, "text", lines, symbol=subject, kind="section", doc=body)
     for change, path in list(zip(commit.changes, paths, strict=True))[:MOST_FILES]:
         if change.hunks and not change.binary:
             yield _change_chunk(commit, change, f"{commit.id}/{path}")
@@ -79,19 +69,14 @@ def _change_chunk(commit: Commit, change: FileChange, path: str) -> Chunk:
     first = change.hunks[0].start
     text = "\n".join(_lines(change))[:_LONGEST_CHANGE]
     names = dict.fromkeys(name for hunk in change.hunks for name in _names(hunk))
-    return Chunk(
-        path,
-        text,
-        language_of(path),
-        path,
-        first,
-        first,
-        symbol=", ".join(list(names)[:8]),
-        kind="block",
-        parent=commit.author[:200],
-        doc=commit.subject[:200],
-        signature=commit.written,
-    )
+    symbol, doc = ", ".join(list(names)[:8]), commit.subject[:200]
+    return _chunk(commit, path, text, language_of(path), (first, first), symbol=symbol, kind="block", doc=doc)
+
+
+def _chunk(commit: Commit, path: str, text: str, language: str, lines: tuple[int, int], **about: str) -> Chunk:
+    """Return a chunk of a commit: author and date stand where others have parents and signature."""
+    author, (first, last) = commit.author[:200], lines
+    return Chunk(path, text, language, path, first, last, parent=author, signature=commit.written, **about)
 
 
 def _lines(change: FileChange) -> Iterator[str]:
@@ -139,7 +124,7 @@ class CommitFilter:
         if self == CommitFilter():
             return snapshot
         parts = [(segment, self._mask(segment, live)) for segment, live in snapshot.parts]
-        return Snapshot(parts, snapshot.version, snapshot.places)
+        return Snapshot(parts, snapshot.places)
 
     def _mask(self, segment: Segment, live: Mask | None) -> Mask:
         wanted = self.author.casefold()

@@ -70,28 +70,6 @@ class Built:
     notes: dict[str, str]
 
 
-def build_all(  # noqa: PLR0913  what is indexed, how, and where to
-    texts: Iterable[Text],
-    encoder: Encoder,
-    how: Build,
-    new_path: Callable[[], Path],
-    total: int,
-    *,
-    describe: Describe = list,
-) -> Iterator[Built]:
-    """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for.
-
-    An encoder of numpy alone is safe to copy to another process; others use every core themselves.
-    """
-    limit, work = how.batch_bytes, partial(_built, encoder=encoder, how=how, describe=describe)
-    cores = os.cpu_count() or 1
-    if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not is_quick(encoder):
-        yield from map(work, _batches(texts, limit, new_path))
-        return
-    size = min(limit, max(_SMALLEST_BATCH_BYTES, total // cores + 1))
-    yield from run_forked(work, _batches(texts, size, new_path), cores)
-
-
 def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> Iterator[SegmentBatch]:
     batch: list[Text] = []
     held = 0
@@ -251,7 +229,7 @@ class Update:
     def _build(self, texts: Iterable[Text], files: Sequence[FileEntry]) -> None:
         """Write texts as segments and note what came of each file."""
         total = sum(file.size + FILE_BYTES for file in files)
-        for built in build_all(texts, self.encoder, self.build, self.new_path, total, describe=self.describe):
+        for built in self._built(texts, total):
             for path, chunks in built.chunks.items():
                 self.records[path] = replace(self.records[path], chunks=chunks, note=built.notes.get(path, ""))
             self.indexed.update(built.chunks)
@@ -260,6 +238,19 @@ class Update:
             self.done += len(built.chunks)
             self._report(files)
             self._keep_so_far()
+
+    def _built(self, texts: Iterable[Text], total: int) -> Iterator[Built]:
+        """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for.
+
+        An encoder of numpy alone is safe to copy to another process; others use every core themselves.
+        """
+        limit, cores = self.build.batch_bytes, os.cpu_count() or 1
+        work = partial(_built, encoder=self.encoder, how=self.build, describe=self.describe)
+        if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not is_quick(self.encoder):
+            yield from map(work, _batches(texts, limit, self.new_path))
+            return
+        size = min(limit, max(_SMALLEST_BATCH_BYTES, total // cores + 1))
+        yield from run_forked(work, _batches(texts, size, self.new_path), cores)
 
     def _report(self, files: Sequence[FileEntry]) -> None:
         if self.progress and files:
@@ -290,9 +281,7 @@ def _may_repeat(record: FileRecord) -> bool:
 
 def _claim(first: dict[bytes, str], record: FileRecord) -> None:
     if _may_repeat(record):
-        holder = first.get(record.digest)
-        if holder is None or record.path < holder:
-            first[record.digest] = record.path
+        first[record.digest] = min(record.path, first.get(record.digest, record.path))
 
 
 _UNSAFE = ("onnxruntime", "torch")  # have threads of their own that a copy would lack

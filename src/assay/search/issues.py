@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
+from posixpath import commonprefix
 from typing import NamedTuple
 
 import numpy as np
@@ -187,9 +188,7 @@ def named_files(snapshot: Snapshot, places: Sequence[NamedPlace]) -> Iterator[st
 def _shared_end(theirs: str, ours: str) -> int:
     """Return how many of the last parts of two paths are the same, 0 where that is too few to tell."""
     their, our = theirs.split("/"), ours.split("/")
-    same = 0
-    while same < min(len(their), len(our)) and their[-1 - same] == our[-1 - same]:
-        same += 1
+    same = len(commonprefix([their[::-1], our[::-1]]))
     enough = 1 if len(their) == 1 else 3 if our[-1].partition(".")[0] in _COMMON else 2
     return same if same >= min(enough, len(our)) else 0
 

@@ -158,9 +158,8 @@ def query_words(typed: str) -> QueryWords:
     values: dict[str, tuple[str, ...]] = {}
     for part in parts:
         values[part.key] = (*values.get(part.key, ()), *_values(part))
-    rest = " ".join(
-        _WORDS.sub(lambda each: each[0] if each["exact"] or each.span() not in taken else " ", typed).split()
-    )
+    kept = _WORDS.sub(lambda each: each[0] if each["exact"] or each.span() not in taken else " ", typed)
+    rest = " ".join(kept.split())
     is_asked = bool(_LETTER.search(_WORDS.sub(lambda each: " " if each.span() in taken else each[0], typed)))
     text = rest if _LETTER.search(rest) else names_in((*values.get("regex", ()), *values.get("sym", ())))
     return QueryWords(text, parts, is_asked, values)

@@ -107,7 +107,7 @@ class Speller:
         if word != word.lower() and word != word.capitalize():
             return word
         plain = word.lower()
-        if plain in STOP_WORDS or self._is_held(plain) or plain in self._known:
+        if plain in STOP_WORDS or self._is_held(plain) or plain in self.dictionary():
             return word
         return self._nearest(plain) or self._split(plain) or word
 
@@ -120,13 +120,9 @@ class Speller:
         return max(len(self.snapshot.postings(term)[0]) for term in (stem(word), f"={word}"))
 
     @cached_property
-    def _known(self) -> frozenset[str]:
-        return self.dictionary()
-
-    @cached_property
     def _choices(self) -> list[str]:
         corpus = {term for term in self.snapshot.terms() if term.isalpha() and len(term) > 3}
-        return sorted(corpus | {word for word in self._known if len(word) > 3})
+        return sorted(corpus | {word for word in self.dictionary() if len(word) > 3})
 
     def _nearest(self, word: str) -> str | None:
         """Return the nearest word that the corpus holds.
@@ -150,5 +146,5 @@ class Speller:
         """Return two words run together, both common, as two."""
         halves = ((word[:i], word[i:]) for i in range(3, len(word) - 2))
         least, count = self.snapshot.size * _COMMON_HALF, self._count_chunks_with
-        both = (pair for pair in halves if self._known.issuperset(pair) and min(map(count, pair)) > least)
+        both = (pair for pair in halves if self.dictionary().issuperset(pair) and min(map(count, pair)) > least)
         return next(map(" ".join, both), None)

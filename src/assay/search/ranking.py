@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
-from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus
+from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus, places_in_runs
 from assay.search.filters import PROSE, traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array
@@ -430,19 +430,14 @@ class ListOrder:
     def of_files(self, asked: AskedWords, paths: Sequence[str]) -> Scores:
         """Return what the names of files are worth, before any text is read."""
         evidence = np.array(asked.of_files(paths)).reshape(len(paths), len(_OF_FILES))
-        worth: Scores = evidence @ self.weights[_FILE_COLUMNS]
-        return worth
+        return evidence @ self.weights[_FILE_COLUMNS]
 
 
 def _places_in_file(files: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return for each of ordered candidates how many of its file come before it."""
     by_file = np.argsort(files, kind="stable")
-    ordered = files[by_file]
-    first = np.ones(len(files), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    position = np.arange(len(files))
     place = np.empty(len(files), dtype=np.intp)
-    place[by_file] = position - np.maximum.accumulate(np.where(first, position, 0))
+    place[by_file] = places_in_runs(files[by_file])
     return place
 
 

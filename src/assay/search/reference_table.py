@@ -84,6 +84,10 @@ class ReferenceTable:
         placed = (each for number in numbers for each in self._definitions_of(number))
         return tuple(each for each in placed if each.at.name == name or name in each.at.name.split(", "))
 
+    def of_family(self, name: str, family: str) -> list[PlacedDefinition]:
+        """Return the definitions of a name in languages that call one another, in the order of paths."""
+        return [each for each in self.definitions(name) if each.family == family]
+
     def calls(self, name: str) -> list[PlacedCall]:
         """Return every call of a name, in the order of paths."""
         numbers, _ = self.snapshot.postings(f"({name}")
@@ -145,8 +149,7 @@ def numbers_in(snapshot: Snapshot, path: str) -> NDArray[np.int64]:
             here = segment.file == file
             found.append(base + np.flatnonzero(here if live is None else here & live))
     numbers = np.concatenate(found)
-    ordered: NDArray[np.int64] = numbers[np.argsort(snapshot.rows("lines", numbers)[:, 0], kind="stable")]
-    return ordered
+    return numbers[np.argsort(snapshot.rows("lines", numbers)[:, 0], kind="stable")]
 
 
 Module = tuple[str, ...]

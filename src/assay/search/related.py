@@ -167,19 +167,9 @@ def call_place(snapshot: Snapshot, calls: Sequence[tuple[PlacedCall, int]]) -> R
     first, among = min(calls, key=lambda each: (each[1], each[0].at.line))
     unit = unit_at(snapshot, first.path, first.at.line)
     lines = tuple(sorted({call.at.line for call, _ in calls}))
-    lines = lines if len(lines) > 1 else ()
-    return RelatedPlace(
-        first.path,
-        first.at.line,
-        unit.at.end if unit else first.at.line,
-        first.at.inside,
-        unit.at.kind if unit else "",
-        snapshot.language(first.chunk),
-        _line(snapshot, first.chunk, first.at.line),
-        "callers",
-        among,
-        lines,
-    )
+    end, kind = (unit.at.end, unit.at.kind) if unit else (first.at.line, "")
+    place = _place(snapshot, first, end, first.at.inside, kind)
+    return replace(place, group="callers", among=among, lines=lines if len(lines) > 1 else ())
 
 
 def callees_of(
@@ -208,17 +198,15 @@ def _callees(snapshot: Snapshot, resolver: Resolver, path: str, lines: tuple[int
 
 def defined_place(snapshot: Snapshot, each: PlacedDefinition, group: Group = "alike", among: int = 1) -> RelatedPlace:
     """Return the place of a definition."""
-    return RelatedPlace(
-        each.path,
-        each.at.line,
-        each.at.end,
-        each.at.full_name,
-        each.at.kind,
-        snapshot.language(each.chunk),
-        _line(snapshot, each.chunk, each.at.line),
-        group,
-        among,
-    )
+    return replace(_place(snapshot, each, each.at.end, each.at.full_name, each.at.kind), group=group, among=among)
+
+
+def _place(snapshot: Snapshot, each: PlacedCall | PlacedDefinition, end: int, name: str, kind: str) -> RelatedPlace:
+    """Return where a call or a definition stands, with the text of its line."""
+    chunk, line = snapshot.chunk(each.chunk), each.at.line
+    lines, at = chunk.text.splitlines(), line - chunk.start_line
+    text = lines[at].strip()[:_LONGEST] if 0 <= at < len(lines) else ""
+    return RelatedPlace(each.path, line, end, name, kind, chunk.language, text)
 
 
 def _alike(
@@ -257,23 +245,8 @@ def _chunk_place(chunk: Chunk, score: float) -> RelatedPlace:
     joint = " > " if chunk.kind in ("section", "cell") else "."
     name = f"{chunk.parent}{joint}{chunk.symbol}" if chunk.parent and chunk.symbol else chunk.symbol or chunk.parent
     text = chunk.signature or next((line.strip() for line in chunk.text.splitlines() if line.strip()), "")
-    return RelatedPlace(
-        chunk.path,
-        chunk.start_line,
-        chunk.end_line,
-        name,
-        chunk.kind,
-        chunk.language,
-        text[:_LONGEST],
-        score=round(score, 3),
-    )
-
-
-def _line(snapshot: Snapshot, number: int, line: int) -> str:
-    chunk = snapshot.chunk(number)
-    lines = chunk.text.splitlines()
-    at = line - chunk.start_line
-    return lines[at].strip()[:_LONGEST] if 0 <= at < len(lines) else ""
+    lines, what = (chunk.start_line, chunk.end_line), (chunk.kind, chunk.language)
+    return RelatedPlace(chunk.path, *lines, name, *what, text[:_LONGEST], score=round(score, 3))
 
 
 def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[RelatedPlace]:
@@ -291,7 +264,7 @@ def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[
         meaning = resolver.meaning(call)
         if meaning.found:
             return [defined_place(snapshot, each, "callees", meaning.among) for each in meaning.found]
-    every = [each for each in table_of(snapshot).definitions(name) if each.family == family]
+    every = table_of(snapshot).of_family(name, family)
     here = [each for each in every if each.path == path and each.at.line == line]
     return [defined_place(snapshot, each, "callees", len(here or every)) for each in here or every]
 

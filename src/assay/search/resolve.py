@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
-from posixpath import dirname
+from posixpath import commonprefix, dirname
 from weakref import WeakKeyDictionary
 
 from assay.corpus.call_facts import CALLABLES, TYPES
@@ -62,11 +61,7 @@ class NameLookup:
 
     def bare(self, name: str, context: NameContext, stars: Sequence[str], depth: int = 0) -> list[PlacedDefinition]:
         """Return what a name means that has nothing before it, from the nearest scope that has it."""
-        found = [
-            each
-            for each in self.table.definitions(name)
-            if each.family == context.family and each.at.kind not in ("constant", "block", "section")
-        ]
+        found = [each for each in self._things_named(name, context.family) if each.at.kind != "constant"]
         if not found:
             return []
         methods = self._own_methods(name, context, depth)
@@ -107,7 +102,7 @@ class NameLookup:
     def _types_here(self, owner: str, context: NameContext) -> list[PlacedDefinition]:
         """Return the type of a full name, in this file if it is there."""
         name = owner.rpartition(".")[2]
-        found = [e for e in self.table.definitions(name) if e.family == context.family and e.at.kind in TYPES]
+        found = [each for each in self.table.of_family(name, context.family) if each.at.kind in TYPES]
         here = [each for each in found if each.path == context.path and each.at.full_name == owner]
         here = here or [each for each in found if each.path == context.path]
         return _declared_first(here) or nearest_to(_declared_first(found), context.path)[:1]
@@ -218,8 +213,7 @@ class NameLookup:
         return bool(module) and any(each.at.kind in TYPES for each in self._things_named(module[-1], family))
 
     def _things_named(self, name: str, family: str) -> list[PlacedDefinition]:
-        found = (each for each in self.table.definitions(name) if each.family == family)
-        return [each for each in found if each.at.kind not in ("block", "section")]
+        return [each for each in self.table.of_family(name, family) if each.at.kind not in ("block", "section")]
 
     def attributes(self, thing: Thing, name: str, depth: int) -> Iterable[Thing]:
         """Return what `thing.name` is: a member, the type of a field, a name of a module."""
@@ -229,11 +223,8 @@ class NameLookup:
             return list(self._module_member(thing, name, depth))
         if thing.at.kind not in TYPES:
             return ()
-        return (
-            self._members(thing, name)
-            or list(self._field(thing, name, depth))
-            or self._inherited_members(thing, name, depth)
-        )
+        own: Sequence[Thing] = self._members(thing, name) or list(self._field(thing, name, depth))
+        return own or self._inherited_members(thing, name, depth)
 
     def _module_member(self, module: Module, name: str, depth: int) -> Iterator[Thing]:
         for family in self.modules.files:
@@ -243,11 +234,8 @@ class NameLookup:
     def _members(self, type_: PlacedDefinition, name: str) -> list[PlacedDefinition]:
         if name in ("new", "init") and type_.family in ("ruby", "swift"):
             name = "initialize" if type_.family == "ruby" else "init"
-        found = [
-            each
-            for each in self.table.definitions(name)
-            if each.family == type_.family and each.at.owner and last_name(each.at.owner) == type_.at.name
-        ]
+        named = self.table.of_family(name, type_.family)
+        found = [each for each in named if each.at.owner and last_name(each.at.owner) == type_.at.name]
         for near in (
             [each for each in found if each.path == type_.path and each.at.owner == type_.at.full_name],
             [each for each in found if each.path == type_.path],
@@ -260,11 +248,10 @@ class NameLookup:
         return without_headers(found) if alone else []
 
     def _field(self, type_: PlacedDefinition, name: str, depth: int) -> Iterator[Thing]:
+        context = NameContext(type_.path, type_.family, type_.at.full_name)
         for field in self.table.file(type_.path).fields:
             if field.name == name and field.owner == type_.at.full_name:
-                yield from self.things_of(
-                    field.type, NameContext(type_.path, type_.family, type_.at.full_name), depth + 1
-                )
+                yield from self.things_of(field.type, context, depth + 1)
 
     def _inherited_members(self, type_: PlacedDefinition, name: str, depth: int) -> list[Thing]:
         key = type_.key, name
@@ -325,8 +312,7 @@ def nearest_to(found: Sequence[PlacedDefinition], path: str) -> list[PlacedDefin
 def _shared_parts(one: str, other: str) -> int:
     if one == other:
         return 1000
-    folders = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], folders))
+    return len(commonprefix([one.split("/")[:-1], other.split("/")[:-1]]))
 
 
 def unique(things: Iterable[Thing]) -> list[Thing]:
@@ -422,29 +408,22 @@ class Resolver:
     def _by_owner(self, name: str, receiver: str, context: NameContext) -> Meaning:
         """Return the members of a type or a namespace that is named, wherever it is."""
         owner = re.split(r"[/.]", receiver[1:].replace("()", ""))[-1]
-        found = [
-            each
-            for each in self.table.definitions(name)
-            if each.family == context.family and (last_name(each.at.owner) == owner or address(each)[-1:] == (owner,))
-        ]
+        named = self.table.of_family(name, context.family)
+        found = [each for each in named if last_name(each.at.owner) == owner or address(each)[-1:] == (owner,)]
         return _sure(nearest_to(without_headers(found), context.path))
 
     def _guess(self, name: str, word: str, context: NameContext) -> Meaning:
         """Return the methods of a name, where nothing says of which type its receiver is."""
-        found = [
-            each
-            for each in self.table.definitions(name)
-            if each.family == context.family and each.at.owner and each.at.kind in CALLABLES
-        ]
+        named = self.table.of_family(name, context.family)
+        found = [each for each in named if each.at.owner and each.at.kind in CALLABLES]
         in_test = traits_of(context.path)[0]
         found = [each for each in found if in_test or not traits_of(each.path)[0]]
         word = word.replace("()", "").rpartition(".")[2]
         alike = [each for each in found if _is_alike(word, last_name(each.at.owner))]
-        if alike:
-            return Meaning(tuple(alike[:_FEW]), max(len(found), 1)) if len(alike) <= _FEW else Meaning()
-        if name in COMMON_METHODS or len(found) > _FEW:
+        if not alike and name in COMMON_METHODS:
             return Meaning()
-        return Meaning(tuple(found), len(found))
+        likely = alike or found
+        return Meaning(tuple(likely), len(found)) if len(likely) <= _FEW else Meaning()
 
 
 def _is_alike(word: str, owner: str) -> bool:

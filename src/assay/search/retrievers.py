@@ -91,8 +91,7 @@ def saturated(counts: NDArray[np.uint8], lengths: NDArray[np.uint16], weights: F
         np.divide(np.float32(weight), norm, out=norm)
         norm *= counts[:, at]
         total += norm
-    factor: Array = total / (total + np.float32(weights.k1))
-    return factor
+    return total / (total + np.float32(weights.k1))
 
 
 def bm25(snapshot: Snapshot, matches: Sequence[TermMatch], weights: FieldWeights) -> Array:
@@ -152,10 +151,8 @@ class KeywordSearcher:
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first; each shares a word with its query."""
         terms = [match(self.snapshot, understand(query.text).terms) for query in queries]
-        return [
-            best_hits(self.snapshot, bm25(self.snapshot, found, self.weights), query, k, "lexical")
-            for query, found in zip(queries, terms, strict=True)
-        ]
+        scores = (bm25(self.snapshot, found, self.weights) for found in terms)
+        return [best_hits(self.snapshot, own, query, k, "lexical") for query, own in zip(queries, scores, strict=True)]
 
 
 Numbers = NDArray[np.int64]
@@ -302,9 +299,8 @@ class FusedSearcher:
         for member, hits in zip(members, answers, strict=True):
             for hit, worth in zip(hits, FUSIONS[self.fusion](hits), strict=True):
                 parts.setdefault(hit.chunk.id, {})[member.name] = member.weight * worth
-        return sorted(
-            (Hit(chunks[id_], sum(why.values()), why) for id_, why in parts.items()), key=lambda hit: -hit.score
-        )
+        fused = (Hit(chunks[id_], sum(why.values()), why) for id_, why in parts.items())
+        return sorted(fused, key=lambda hit: -hit.score)
 
 
 def by_rank(hits: Sequence[Hit]) -> list[float]:

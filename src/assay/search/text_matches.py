@@ -66,8 +66,7 @@ _SETS_AND_LETTERS = re.compile(
 _LITERAL_IN_SET = re.compile(r"(?<=^\[)\]|(?<=^\[\^)\]|\\|(?!^)\[(?!:)")
 _NOT_WORD = r"[^_\pL\pN]"
 _ESCAPES = {
-    "<": r"\b",
-    ">": r"\b",
+    **dict.fromkeys("<>", r"\b"),
     "w": r"[_\pL\pN]",
     "W": _NOT_WORD,
     **{one: f"\\{one}" for one in "sSbBdDt123456789"},

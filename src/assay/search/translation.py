@@ -293,20 +293,13 @@ class Translator:
 
     dictionary: Callable[[], frozenset[str]]
 
-    def read(self, text: str) -> Reading:
-        """Return how a question is read: as it was typed if it is in English."""
-        return self._known_readings(text)
-
     @cached_property
-    def _known_readings(self) -> Callable[[str], Reading]:
+    def read(self) -> Callable[[str], Reading]:
+        """Returns how a question is read: as it was typed if it is in English."""
         return lru_cache(_KEPT)(self._read)
 
-    @cached_property
-    def _english(self) -> frozenset[str]:
-        return self.dictionary()
-
     def _read(self, text: str) -> Reading:
-        language = language_of(text, lambda word: word in self._english)
+        language = language_of(text, lambda word: word in self.dictionary())
         if language == "en":
             return Reading(text)
         if language not in LANGUAGES:

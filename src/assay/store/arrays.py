@@ -255,8 +255,7 @@ class ArrayFile:
         array = self.unread(name)
         offset = self.names[name][2] - self._start
         self._verify_each(offset + rows * array.strides[0], array.strides[0])
-        found: NDArray[Any] = array[rows]
-        return found
+        return array[rows]
 
     def check(self) -> None:
         """Verify all there is."""

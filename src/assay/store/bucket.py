@@ -32,7 +32,6 @@ CREDENTIALS = {
     "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
 }
 """The variables that hold them, by the scheme of a place."""
-_ALLOW = {"s3": "AWS_ALLOW_HTTP", "gs": "GOOGLE_ALLOW_HTTP", "az": "AZURE_ALLOW_HTTP"}
 _METADATA = ("169.254.169.254", "169.254.170.2", "metadata.google.internal", "metadata/identity")
 _UNKNOWN_KEYS = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "AuthenticationFailed", "ExpiredToken")
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist")
@@ -49,38 +48,37 @@ def access_error(error: BaseException, place: BucketPlace, *, writing: bool = Fa
     text, kind = str(error), type(error).__name__
     own_code, status = _first(_CODE, text), _first(_STATUS, text)
     code = own_code or (f"status {status}" if status else kind)
-    keys, allow = CREDENTIALS[place.scheme], _ALLOW[place.scheme]
+    keys, allow = CREDENTIALS[place.scheme], f"{_STORES[place.scheme][1]}ALLOW_HTTP"
     denied = kind == "PermissionDeniedError" or status == "403"
-    at = (
-        _first(_ENDPOINT, text).rpartition("@")[2] or "the server"
-    )  # without path and query: these may hold a signature
+    # without path and query: these may hold a signature
+    at = _first(_ENDPOINT, text).rpartition("@")[2] or "the server"
     verb = "write" if writing else "read or list"
     not_accepted = f"the credentials were not accepted ({code}); check {keys}"
-    causes: Sequence[tuple[Sequence[str] | bool, str]] = (
-        (_NO_BUCKET, f"there is no bucket '{place.bucket}' at {at}; check its name, or create it"),
+
+    def says(*words: str) -> bool:
+        return any(word in text for word in words)
+
+    causes = (
+        (says(*_NO_BUCKET), f"there is no bucket '{place.bucket}' at {at}; check its name, or create it"),
         (
-            ("BadScheme", "builder error"),
+            says("BadScheme", "builder error"),
             f"{at} is plain http, which is refused; use https, or set {allow}=true if that is meant",
         ),
-        (_METADATA, f"no credentials were found; set {keys} (they are read from the environment alone)"),
-        (_REGIONS, "the bucket is in another region; set AWS_REGION to the bucket's own"),
+        (says(*_METADATA), f"no credentials were found; set {keys} (they are read from the environment alone)"),
+        (says(*_REGIONS), "the bucket is in another region; set AWS_REGION to the bucket's own"),
         (own_code in _UNKNOWN_KEYS or kind == "UnauthenticatedError", not_accepted),
         (denied, f"these credentials may not {verb} here (403); ask whoever owns the bucket, or give others in {keys}"),
         (
-            ("kind: Timeout", "TimedOut", "operation timed out"),
+            says("kind: Timeout", "TimedOut", "operation timed out"),
             f"no answer from {at} in time; check the endpoint and the network, and try again",
         ),
         (
-            ("kind: Connect", "dns error", "error sending request"),
+            says("kind: Connect", "dns error", "error sending request"),
             f"cannot reach {at}; check the endpoint (AWS_ENDPOINT_URL) and the network",
         ),
         (True, f"the request failed ({code}) at {at}; try again later"),
     )
-    sentence = next(
-        sentence
-        for holds, sentence in causes
-        if (holds if isinstance(holds, bool) else any(word in text for word in holds))
-    )
+    sentence = next(sentence for holds, sentence in causes if holds)
     is_unwritable = writing and denied and own_code not in _UNKNOWN_KEYS
     return (UnwritableIndex if is_unwritable else StorageError)(f"{place}: {sentence}")
 

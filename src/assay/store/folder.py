@@ -81,7 +81,7 @@ class Version:
         for part in self.parts:
             held.update(part.name.encode() + b"\0" + part.dead.tobytes() + b"\0")
         places = [part.places for part in self.parts]
-        return Snapshot(parts, self.manifest.version, places=places, state=held.hexdigest())
+        return Snapshot(parts, places, state=held.hexdigest())
 
 
 class IndexFolder:
@@ -210,10 +210,6 @@ class IndexFolder:
         """Return a path for a new segment, which counts once `commit` names it."""
         return self.location / f"{uuid.uuid4().hex}.segment"
 
-    def part(self, name: str) -> Part:
-        """Open a segment that was written and is named by no version yet."""
-        return Part(name, read_segment(self.location / name), np.zeros(0, dtype=np.uint32))
-
     def save(  # noqa: PLR0913  what differs from the last version
         self,
         last: Version | None,
@@ -329,10 +325,8 @@ class IndexFolder:
         return None
 
     def _parts(self, last: Version | None, dead: Collection[str], fresh: Sequence[Path]) -> list[Part]:
-        return [
-            *(part.without(dead) for part in (last.parts if last else ())),
-            *(self.part(path.name) for path in fresh),
-        ]
+        kept = [part.without(dead) for part in last.parts] if last else []
+        return kept + [Part(path.name, read_segment(path)) for path in fresh]
 
     def commit(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part], *, last: Manifest | None) -> None:
         """Make the next version current; its segments are written already."""

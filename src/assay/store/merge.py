@@ -137,4 +137,4 @@ def _merged(group: Sequence[Part], path: Path) -> Part:
     for part in group:
         check_arrays(path.with_name(part.name))  # what is corrupt must not get a checksum that says it is right
     write_segment(path, merge([(part.segment, part.mask) for part in group]))
-    return Part(path.name, read_segment(path), np.zeros(0, dtype=np.uint32))
+    return Part(path.name, read_segment(path))

@@ -41,7 +41,7 @@ def path_words(path: str) -> list[str]:
 
 LINKS = ("(", ":")
 """What no word begins with, so that it is the first letter of a link."""
-_Numbers = NDArray[np.int64]
+Numbers = NDArray[np.int64]
 _MOST_IN_FIELD = 65535
 _MOST_IN_POSTING = 255
 _COUNT_BITS = 8
@@ -76,14 +76,14 @@ def invert(
     return lengths, _rows(terms, keys, times[at], place_bits)
 
 
-def _counted(keys: _Numbers) -> tuple[_Numbers, _Numbers]:
+def _counted(keys: Numbers) -> tuple[Numbers, Numbers]:
     """Return each key once, ordered, and how often it came."""
     keys.sort()
-    first = _firsts(keys)
+    first = run_starts(keys)
     return keys[first], np.diff(first, append=len(keys))
 
 
-def _as_terms(vocabulary: Iterable[str], word: _Numbers) -> tuple[Strings, _Numbers, _Numbers]:
+def _as_terms(vocabulary: Iterable[str], word: Numbers) -> tuple[Strings, Numbers, Numbers]:
     """Turn every word into each of its terms; return those, and the position of the word that each came from."""
     terms, starts, numbers = _terms_of_words(vocabulary)
     fan_out = np.diff(starts)[word]
@@ -92,7 +92,7 @@ def _as_terms(vocabulary: Iterable[str], word: _Numbers) -> tuple[Strings, _Numb
     return terms, numbers[(starts[word] - begins)[at] + np.arange(len(at))], at
 
 
-def _terms_of_words(vocabulary: Iterable[str]) -> tuple[Strings, _Numbers, _Numbers]:
+def _terms_of_words(vocabulary: Iterable[str]) -> tuple[Strings, Numbers, Numbers]:
     """Return sorted terms, and for each word the range of its term numbers."""
     numbers = Numbering()
     of_words = [(word,) if word.startswith(LINKS) else terms_of(word) for word in vocabulary]
@@ -102,7 +102,7 @@ def _terms_of_words(vocabulary: Iterable[str]) -> tuple[Strings, _Numbers, _Numb
     return terms, starts, rank[np.array(flat, dtype=np.int64)]
 
 
-def ranked(encoded: Sequence[bytes]) -> tuple[Strings, _Numbers]:
+def ranked(encoded: Sequence[bytes]) -> tuple[Strings, Numbers]:
     """Sort terms by their bytes; return them and the place that each one got."""
     order = sorted(range(len(encoded)), key=encoded.__getitem__)
     rank = np.empty(len(order), dtype=np.int64)
@@ -110,13 +110,13 @@ def ranked(encoded: Sequence[bytes]) -> tuple[Strings, _Numbers]:
     return Strings.of_bytes([encoded[number] for number in order]), rank
 
 
-def _rows(terms: Strings, keys: _Numbers, times: _Numbers, place_bits: int) -> Postings:
+def _rows(terms: Strings, keys: Numbers, times: Numbers, place_bits: int) -> Postings:
     """Gather the fields of each (term, chunk) pair, sorted by both, into one row."""
     packed = keys << _COUNT_BITS | np.minimum(times, _MOST_IN_POSTING)  # a plain sort is several times an argsort
     packed.sort()
     keys, times = packed >> _COUNT_BITS, packed & _MOST_IN_POSTING
     pairs = keys >> _FIELD_BITS
-    new = _firsts(pairs)
+    new = run_starts(pairs)
     row = np.repeat(np.arange(len(new)), np.diff(new, append=len(pairs)))
     table = np.zeros((len(new), len(FIELDS)), dtype=np.int64)
     np.add.at(table, (row, keys & (1 << _FIELD_BITS) - 1), times)
@@ -129,7 +129,7 @@ def _rows(terms: Strings, keys: _Numbers, times: _Numbers, place_bits: int) -> P
     return {"terms": terms, "starts": starts, "posting_chunk": chunk, "posting_counts": counts}
 
 
-def _firsts(ordered: _Numbers) -> NDArray[np.intp]:
+def run_starts(ordered: NDArray[np.integer]) -> NDArray[np.intp]:
     """Return where a new value begins."""
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
@@ -184,8 +184,7 @@ def _block_hashes(letters: NDArray[np.uint8], borders: NDArray[np.int64]) -> Has
     powers, inverses = _powers(max(_AT_ONCE, len(letters)))
     sums = np.zeros(len(letters) + 1, dtype=np.uint64)
     np.cumsum((letters + np.uint64(1)) * powers[: len(letters)], out=sums[1:])
-    moved: Hashes = (sums[borders[1:]] - sums[borders[:-1]]) * inverses[borders[:-1]]
-    return moved
+    return (sums[borders[1:]] - sums[borders[:-1]]) * inverses[borders[:-1]]
 
 
 @lru_cache(maxsize=2)

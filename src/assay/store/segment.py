@@ -27,18 +27,10 @@ Links = Sequence[Sequence[str]]
 Mask = NDArray[np.bool_]
 """Which chunks of a segment are meant."""
 
-TEXTS = {
-    "ids": "id",
-    "symbols": "symbol",
-    "parents": "parent",
-    "docs": "doc",
-    "signatures": "signature",
-    "texts": "text",
-    "descriptions": "description",
-}
+TEXTS = {f"{field}s": field for field in "id symbol parent doc signature text description".split()}
 """The columns that hold a text of each chunk, and the field that it is of a chunk."""
 _NO_CHUNKS = np.zeros(0, dtype=np.uint32)
-_NO_COUNTS = np.zeros((0, len(FIELDS)), dtype=np.uint8)
+NO_COUNTS = np.zeros((0, len(FIELDS)), dtype=np.uint8)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 
@@ -100,8 +92,7 @@ class Segment:
 
     def vectors_of(self, numbers: NDArray[np.int64]) -> Stored:
         """Return the vectors of some chunks, as they are stored."""
-        rows: Stored = self.vectors[numbers]
-        return rows
+        return self.vectors[numbers]
 
     @property
     def described(self) -> Mask:
@@ -116,7 +107,7 @@ class Segment:
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return the chunks that hold a term, and its counts there, shape `(df, fields)`."""
         number = self.terms.find(term)
-        return self.rows_of(number) if number >= 0 else (_NO_CHUNKS, _NO_COUNTS)
+        return self.rows_of(number) if number >= 0 else (_NO_CHUNKS, NO_COUNTS)
 
     def rows_of(self, term: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return the postings of a term by its number."""
@@ -176,9 +167,8 @@ class StoredSegment(Segment):
     def __init__(self, file: ArrayFile) -> None:
         object.__setattr__(self, "_file", file)
         object.__setattr__(self, "file", file.array("file"))  # how many chunks there are is asked at once
-        object.__setattr__(
-            self, "_lists", StoredLists(file) if all(f"lists.{name}" in file.names for name in _LISTS) else None
-        )
+        has_lists = all(f"lists.{name}" in file.names for name in _LISTS)
+        object.__setattr__(self, "_lists", StoredLists(file) if has_lists else None)
 
     def __getattr__(self, name: str) -> Any:
         """Return a column that was not asked for yet, and keep it."""
@@ -250,7 +240,7 @@ class Part:
 
     name: str
     segment: Segment
-    dead: NDArray[np.uint32]
+    dead: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))
     places: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))
     """Where each of its files stands among those of the version, by path; known once a version is made of it."""
 

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from assay.protocols import Vectors
 from assay.store.near_cosines import VectorSums, cosines_with, mean_and_deviation, near_cosines, sums_with_lists
-from assay.store.postings import FIELDS, TermTable
-from assay.store.segment import Mask, Segment, build
+from assay.store.postings import FIELDS, Numbers, TermTable
+from assay.store.segment import NO_COUNTS, Mask, Segment, build
 from assay.store.vectors import restored
 from assay.values import Chunk
-
-Numbers = NDArray[np.int64]
 
 
 class ChunkOrder:
@@ -44,12 +42,10 @@ class ChunkOrder:
         if not self._files:
             return numbers
         borders = np.searchsorted(numbers, self._bases).tolist()
-        pieces = [
-            numbers[start:end] - base for start, end, base in zip(borders, borders[1:], self._bases, strict=False)
-        ]
+        spans = zip(borders, borders[1:], self._bases, strict=False)
+        pieces = [numbers[start:end] - base for start, end, base in spans]
         ranks = [place[file[piece]] for place, file, piece in zip(self._places, self._files, pieces, strict=True)]
-        by_path: Numbers = numbers[np.argsort(np.concatenate(ranks), kind="stable")]
-        return by_path
+        return numbers[np.argsort(np.concatenate(ranks), kind="stable")]
 
     def strongest(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
         """Return the `k` of some numbers with the highest scores, in order; of equal ones at the end the first."""
@@ -69,8 +65,7 @@ class ChunkOrder:
     def ranked(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
         """Return the `k` of some numbers with the highest scores, best first, equal ones in order."""
         best = self.strongest(scores, numbers, k)
-        by_score: Numbers = best[np.argsort(-scores[best], kind="stable")][:k]
-        return by_score
+        return best[np.argsort(-scores[best], kind="stable")][:k]
 
 
 _FILE_BITS = 32
@@ -83,7 +78,6 @@ _MOST_TERMS = 16_384
 _FEW = 8
 """Segments in each of which a term is looked up; for more, a table of all terms is quicker."""
 _NO_NUMBERS = np.zeros(0, np.int64)
-_NO_COUNTS = np.zeros((0, len(FIELDS)), np.uint8)
 
 
 class ArrayCache:
@@ -117,7 +111,6 @@ class Snapshot:
     def __init__(
         self,
         parts: Sequence[tuple[Segment, Mask | None]],
-        version: int = 0,
         places: Sequence[NDArray[np.uint32]] = (),
         roots: Sequence[str] = (),
         state: str = "",
@@ -132,7 +125,6 @@ class Snapshot:
         self._roots = tuple(roots)
         self.parts = tuple(parts)
         self.places = tuple(places)
-        self.version = version
         self.masks: dict[object, NDArray[np.bool_]] = {}
         """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
         self._chunks: dict[int, Chunk] = {}
@@ -175,11 +167,8 @@ class Snapshot:
     @cached_property
     def dead(self) -> NDArray[np.intp]:
         """Return the numbers that never match."""
-        gone = [
-            base + np.flatnonzero(~live)
-            for base, (_, live) in zip(self.bases[:-1], self.parts, strict=True)
-            if live is not None
-        ]
+        masks = zip(self.bases[:-1], (live for _, live in self.parts), strict=True)
+        gone = [base + np.flatnonzero(~live) for base, live in masks if live is not None]
         return np.concatenate(gone) if gone else np.zeros(0, dtype=np.intp)
 
     @property
@@ -211,7 +200,7 @@ class Snapshot:
 
     def _postings(self, holders: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         if not holders:
-            return _NO_NUMBERS, _NO_COUNTS
+            return _NO_NUMBERS, NO_COUNTS
         numbers, counts = [], []
         for which, row in holders:
             part, live = self.parts[which]
@@ -391,9 +380,8 @@ class Snapshot:
     def _pathless(self) -> NDArray[np.int64]:
         """Return the numbers that stand for no file, one or none a language and segment."""
         empty = [np.flatnonzero(np.diff(part.paths.offsets) == 0) for part, _ in self.parts]
-        return np.array(
-            [(which << _FILE_BITS) + int(file) for which, found in enumerate(empty) for file in found], np.int64
-        )
+        numbers = [(which << _FILE_BITS) + int(file) for which, found in enumerate(empty) for file in found]
+        return np.array(numbers, np.int64)
 
     def _part(self, number: int) -> tuple[Segment, int]:
         which = bisect_right(self._bases, number) - 1
