@@ -265,6 +265,8 @@ class Program:
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     logprob: LogProbability | None = None
     """How likely the model that wrote it found it, where that is known."""
+    edits: tuple[str, ...] = ()
+    """What was done to the text that a model wrote to make it this program."""
 
 
 @dataclass(frozen=True, slots=True)

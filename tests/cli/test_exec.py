@@ -23,7 +23,7 @@ TASKS = [
     {"id": "echo", "prompt": "", "tests": [{"stdin": "7\n", "stdout": "7\n"}]},
 ]
 SAMPLES = [
-    {"task_id": "add", "completion": "    return a + b\n\nprint(1 / 0)\n", "n": 3},
+    {"task_id": "add", "completion": "    return a + b\n\nprint(1 / \n", "n": 3},
     {"task_id": "add", "code": "def add(a, b):\n    return None\n"},
     {"task_id": "echo", "code": "print(input())\n"},
     {"task_id": "echo", "code": "print(inputs())\n"},
@@ -71,7 +71,9 @@ def test_each_program_gets_its_fault_and_counts_as_often_as_it_was_sampled(execu
     assert told["exec@k"][0]["value"] == pytest.approx((4 / 4 + 2 / 4) / 2)
     faults = ["correct", "NoneError", "correct", "NameError", "EmptyError", "SyntaxError"]
     assert [row["fault"] for row in outcomes(tmp_path)] == faults
-    assert json.loads((tmp_path / "outcomes.jsonl.manifest.json").read_text())["settings"]["stop"] == "human-eval"
+    assert json.loads((tmp_path / "outcomes.jsonl.manifest.json").read_text())["settings"]["stop"] == "auto"
+    assert "3 of 8 programs do not run as they were written: 3 cut at a stop sequence; --extract none runs" in ran.err
+    assert outcomes(tmp_path)[0]["edits"] == ["cut at a stop sequence"]
 
 
 def test_the_table_names_the_classes_that_occur_and_only_the_first_tasks_run_when_asked(execute, files):

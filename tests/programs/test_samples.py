@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
+from assay.programs.requests import ReadingOptions
 from assay.programs.samples import STOPS, cut, read, references
 from assay.values import Task
 
@@ -15,10 +16,10 @@ SUB = Task("Demo/2", "def sub(a, b):\n", "sub")
 
 @pytest.fixture
 def samples(tmp_path: Path):
-    def make(*rows: object, stop: str = "", tasks=(ADD, SUB)):
+    def make(*rows: object, stop: str = "", extract: str = "auto", tasks=(ADD, SUB)):
         file = tmp_path / "samples.jsonl"
         file.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
-        return read(file, tasks, stop=stop)
+        return read(file, tasks, ReadingOptions(stop=stop, extract=extract))
 
     return make
 
@@ -26,7 +27,8 @@ def samples(tmp_path: Path):
 def test_each_format_gives_a_whole_program(samples):
     for row, source in (
         ({"completion": "    return 1\n"}, ADD.prompt + "    return 1\n"),
-        ({"completion": "    return 1\nprint(2)\n"}, ADD.prompt + "    return 1"),
+        ({"completion": "    return 1\nprint(2)\n"}, ADD.prompt + "    return 1\nprint(2)\n"),
+        ({"completion": "    return 1\nprint(2"}, ADD.prompt + "    return 1"),
         ({"prompt": "def add(a, b):\n", "completion": "    return 1"}, "def add(a, b):\n    return 1"),
         ({"completion": "    return 1", "source": "some model"}, ADD.prompt + "    return 1"),
         ({"solution": "def add(a, b): ..."}, "def add(a, b): ..."),
@@ -101,7 +103,7 @@ def test_what_is_broken_is_told_and_the_rest_counts(samples):
     assert found.unknown == 2
     told = [str(problem) for problem in found.problems]
     assert [line.split(":")[1] for line in told] == ["1", "3", "4", "5", "6", "7", "8"]
-    assert told[3] == "samples.jsonl:5: no program: it needs a field code, solution, source or completion"
+    assert told[3] == "samples.jsonl:5: no program: it needs a field code, solution, source, program or completion"
     assert told[4] == "samples.jsonl:6: field 'code' is 5, wanted text"
     assert told[6].startswith("samples.jsonl:8: there is no task 'Demo/9'; did you mean 'Demo/")
 
@@ -112,7 +114,7 @@ def test_whole_programs_are_cut_only_when_a_rule_is_named_and_behind_their_heade
     assert samples(row).programs[0].source == source
     named = samples(row, stop="human-eval")
     assert named.programs[0].source == "# a comment\nimport os\n\ndef add(a, b):\n    return a\n"
-    assert (samples(row).stop, named.stop) == ("human-eval", "human-eval+whole")
+    assert (samples(row).stop, named.stop) == ("auto", "human-eval+whole")
 
 
 def test_a_rule_cuts_at_its_first_sequence_the_rule_none_nowhere_and_an_unknown_one_names_the_nearest(samples):

@@ -25,7 +25,7 @@ def test_samples_are_grouped_by_what_they_name_or_are_one_tasks_candidates(tmp_p
     file = written(
         tmp_path / "s.jsonl",
         {"task_id": "a", "code": "x = 1", "n": 2, "model": "m"},
-        {"task_id": "b", "completion": "    return 1\n\nprint(2)", "prompt": "def f():\n"},
+        {"task_id": "b", "completion": "    return 1\n\nprint(2", "prompt": "def f():\n"},
         {"task_id": "a", "solution": "x = 2", "prompt": "Set x.", "entry_point": "x"},
     )
     pools = dict(iter(read(file)))
@@ -51,7 +51,7 @@ def test_a_folder_of_python_files_is_one_tasks_candidates(tmp_path: Path):
 
 
 def test_bad_rows_are_named_and_a_pool_of_nothing_is_an_error(tmp_path: Path):
-    rows = ({"code": "x"}, "{", {"task_id": "b"}, {"completion": "x"}, {"code": 3}, {"code": "y", "n": 0})
+    rows = ({"code": "x"}, "{", {"task_id": "b"}, {"completion": "  x"}, {"code": 3}, {"code": "y", "n": 0})
     file = written(tmp_path / "s.jsonl", *rows)
     assert [problem.where for problem in read(file).problems] == [f"s.jsonl:{row}" for row in range(2, 7)]
     for empty, why in (("", "is empty"), ("[]", "holds no program"), ('{"task_id": "a"}', r"s.jsonl:1: no program")):

@@ -24,6 +24,7 @@ from assay.io.terminal import say_problems
 from assay.measure.passk import Gain, RankMeasure, Value
 from assay.measure.passk import measures as measures_of
 from assay.operations import rank
+from assay.programs.requests import ReadingOptions
 from assay.protocols import Progress, Ranker
 from assay.rank import datasets
 from assay.rank.datasets import SPLITS, Example, by_task, without_examples
@@ -424,7 +425,7 @@ def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
     for spec in plan.sets:
         tasks = rank.tasks_of(spec.tasks)
         if spec.samples and spec.outcomes:
-            data, tasks = rank.labelled(spec.samples, spec.outcomes, tasks, "")
+            data, tasks = rank.labelled(spec.samples, spec.outcomes, tasks, ReadingOptions())
         else:
             assert spec.data
             data = datasets.read(spec.data)

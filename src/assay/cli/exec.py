@@ -46,6 +46,8 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
     with progress() as watch:
         ran = run_file(request, say, watch)
     say_problems(ran.problems, every=request.verbose)
+    if ran.edited:
+        say(f"{ran.edited}; --extract none runs them as they are")
     if unknown := ran.unknown:
         say(f"{counted(unknown, 'sample')} of tasks that are not in TASKS {'was' if unknown == 1 else 'were'} not run")
     if request.verbose:
@@ -158,7 +160,7 @@ def text(figures: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {len(tasks) - _WORST:,} more, the next {tasks[_WORST][1]}; --format json has all"
     for name in ("pass", "exec"):
         for each in figures[f"{name}@k"]:
-            if each["value"] is not None:
+            if each["tasks"]:
                 shown = f"{each['value']:>9.3f}  [{each['low']:.3f}-{each['high']:.3f}]"
                 yield f"  {name}@{each['k']}".ljust(width + 2) + f"  {shown}"
     yield from (f"note: {note}" for note in _notes(figures))

@@ -54,7 +54,7 @@ def order(request: OrderRequest) -> None:
     from assay.operations.rank import open_rankers, tasks_of
     from assay.rank.rankers import best_first, notes, parts_of, ranked_pools, read
 
-    pools = read(request.samples, tasks_of(request.tasks), stop=request.stop)
+    pools = read(request.samples, tasks_of(request.tasks), request.reading)
     groups = list(pools)
     found: list[tuple[Task, list[Ranked]]] = []
     with open_rankers([request.spec], request.may, say) as ((ranker,), _), progress() as watch:
@@ -148,7 +148,7 @@ def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
     )
     if len(set(request.specs)) != len(request.specs):
         raise InputError("a ranker is named twice; name each once")
-    data, known = labelled(request.samples, request.outcomes, tasks_of(request.tasks), request.stop)
+    data, known = labelled(request.samples, request.outcomes, tasks_of(request.tasks), request.reading)
     kept = set(list(by_task(data.examples))[: request.limit_tasks])
     examples = tuple(each for each in data.examples if each.task_id in kept)
     with open_rankers(request.specs or ("consensus",), request.may, say) as (made, _), progress() as watch:

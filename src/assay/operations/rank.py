@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from assay.errors import InputError, counted
 from assay.operations.hits import answer_type, as_text
 from assay.operations.requests import Candidates
-from assay.programs.requests import RunnerOptions
+from assay.programs.requests import ReadingOptions, RunnerOptions
 from assay.programs.samples import Samples, references
 from assay.programs.samples import read as read_samples
 from assay.protocols import Progress, Ranker, Say
@@ -149,7 +149,7 @@ def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
 
 
 def labelled(
-    samples: Path, outcomes: Path, tasks: Sequence[Task] | None, stop: str
+    samples: Path, outcomes: Path, tasks: Sequence[Task] | None, how: ReadingOptions
 ) -> tuple[Dataset, tuple[Task, ...]]:
     """Return samples joined with what assay exec found out about them, and their tasks."""
     from assay.programs.run_samples import load
@@ -157,7 +157,7 @@ def labelled(
 
     if not outcomes.is_file():
         raise InputError(f"no such file: '{outcomes}'; make it with assay exec TASKS SAMPLES --out {outcomes.name}")
-    pools = read_pools(samples, tasks, stop=stop)
+    pools = read_pools(samples, tasks, how)
     made = examples_of(pools.tasks, pools.programs, (row.outcome for row in load(outcomes)))
     if not made.examples:
         first = f": {made.problems[0]}" if made.problems else ""
@@ -216,7 +216,7 @@ def _load_samples(request: DataRequest) -> tuple[TaskFile, Samples]:
 
     reading = read_tasks(request.tasks)
     tasks = reading.tasks[: request.limit_tasks]
-    held = read_samples(request.samples, tasks, stop=request.stop)
+    held = read_samples(request.samples, tasks, request.reading)
     if not held.programs:
         raise InputError(f"there is no program to learn from{f': {held.problems[0]}' if held.problems else ''}")
     if request.outcomes and not request.outcomes.is_file():

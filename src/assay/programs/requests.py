@@ -39,6 +39,18 @@ class RunnerOptions(Request):
         return Limits().with_cpu(self.timeout) if isinstance(self.timeout, float) else Limits()
 
 
+class ReadingOptions(Request):
+    """How texts that models wrote are made programs."""
+
+    stop: str = options.stop()
+    extract: str = option(
+        "--extract HOW",
+        "auto: take programs out of fences, sentences and what models add, and count it. none: run texts as written.",
+        choices=("auto", "none"),
+        default="auto",
+    )
+
+
 class ExecRequest(Request):
     """Run programs against tests, and count how each one failed."""
 
@@ -52,7 +64,7 @@ class ExecRequest(Request):
         "--first-failure",
         "End a program's tests at its first wrong answer; exec@k is then about the tests up to there.",
     )
-    stop: str = options.stop()
+    reading: ReadingOptions = shared(ReadingOptions)
     reference: bool = flag("--reference", "Run the reference solutions of the tasks, not samples.")
     limit_tasks: int | None = options.limit_tasks()
     source: str = option(

@@ -284,10 +284,12 @@ class OutcomeRow:
 
     outcome: Outcome
     n: int
+    edits: tuple[str, ...] = ()
+    """What was done to the text to make it the program that ran."""
 
     def record(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        return {**asdict(self.outcome), "n": self.n}
+        return {**asdict(self.outcome), "n": self.n, **({"edits": [*self.edits]} if self.edits else {})}
 
 
 def load(file: Path) -> Iterator[OutcomeRow]:
@@ -297,7 +299,8 @@ def load(file: Path) -> Iterator[OutcomeRow]:
             fault = None if record["fault"] is None else Fault(record["fault"])
             kept = {name: record[name] for name in _NAMES if name in record}
             suspected = Fault(kept["suspected"]) if kept.get("suspected") else None
-            yield OutcomeRow(Outcome(**{**kept, "fault": fault, "suspected": suspected}), record["n"])
+            outcome = Outcome(**{**kept, "fault": fault, "suspected": suspected})
+            yield OutcomeRow(outcome, record["n"], tuple(record.get("edits", ())))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{file}:{number}: no outcome ({error!r}); give another --out") from error
 
@@ -333,7 +336,7 @@ def execute_to_file(  # noqa: PLR0913  # each is one thing
     )
     with Batches(out) as lines:
         for program, one in zip(rest, ran, strict=True):
-            rows.append(OutcomeRow(_explained(one.outcome, missing), program.n))
+            rows.append(OutcomeRow(_explained(one.outcome, missing), program.n, program.edits))
             lines.add(rows[-1].record())
             if report:
                 report("programs", len(rows), len(programs))
@@ -419,6 +422,8 @@ class ExecReport:
     """Tests that hold for some program that does nothing."""
     unknown: int
     """Samples of tasks that are not there."""
+    edited: str = ""
+    """What was done to samples to make them programs, as a sentence."""
 
 
 def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> ExecReport:
@@ -439,7 +444,9 @@ def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> 
         rows = run_samples(
             reading, ready, samples, room, out, runner.limits, report, timeouts=timeouts, every_test=every
         )
-    return ExecReport(rows, (*room.problems, *ready.problems, *samples.problems), ready.notes, samples.unknown)
+    return ExecReport(
+        rows, (*room.problems, *ready.problems, *samples.problems), ready.notes, samples.unknown, samples.told
+    )
 
 
 def with_programs(reading: TaskFile, samples: Samples) -> TaskFile:
@@ -451,7 +458,7 @@ def with_programs(reading: TaskFile, samples: Samples) -> TaskFile:
 def _samples(request: ExecRequest, reading: TaskFile) -> Samples:
     """Return what is run; where only the first tasks count, samples of others are no problem."""
     tasks = reading.tasks
-    samples = read(request.samples, tasks, stop=request.stop) if request.samples else references(tasks)
+    samples = read(request.samples, tasks, request.reading) if request.samples else references(tasks)
     if not samples.programs:
         first = f": {samples.problems[0]}" if samples.problems else ""
         raise InputError(f"there is no program to run{first}")

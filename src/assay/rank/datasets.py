@@ -22,7 +22,7 @@ from assay.errors import InputError
 from assay.faults import EXECUTION, INTENT, Fault
 from assay.io import files, rows
 from assay.io.fields import FieldError, Fields
-from assay.programs.samples import logprob_fields, logprob_of
+from assay.programs.logprobs import logprob_fields, logprob_of
 from assay.values import LogProbability, Outcome, Problem, Program, Task
 
 SPLITS = ("train", "valid", "test")

@@ -25,13 +25,14 @@ from assay.io import rows
 from assay.io.fields import FieldError, Fields
 from assay.io.rows import plain
 from assay.programs import samples
+from assay.programs.logprobs import logprob_of
+from assay.programs.requests import ReadingOptions
 from assay.protocols import ManyRanker, Pool, Ranker
 from assay.values import LogProbability, Problem, Program, Ranked, Task
 
 if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
 
-_WHOLE = ("code", "solution", "source", "program")
 _TAGS = ("model", "config", "temperature")
 _NOT_READ = 50_000
 """Characters of a program that is not parsed to say whether it can be."""
@@ -55,14 +56,15 @@ class Pools:
                 yield task, tuple(of[task.id])
 
 
-def read(path: Path, tasks: Sequence[Task] | None = None, *, stop: str = "") -> Pools:
+def read(path: Path, tasks: Sequence[Task] | None = None, how: ReadingOptions | None = None) -> Pools:
     """Return the candidates of a file or folder; none at all is an error."""
+    how = how or ReadingOptions()
     if path.is_dir() or path.suffix == ".py":
         pools = _python(path, tasks)
     elif tasks is None:
-        pools = _without_tasks(path, stop)
+        pools = _without_tasks(path, how)
     else:
-        read = samples.read(path, tasks, stop=stop)
+        read = samples.read(path, tasks, how)
         lost = f"{read.unknown:,} samples are of tasks that are not in TASKS"
         unknown = (Problem(path.name, lost),) if read.unknown else ()
         pools = Pools(tuple(tasks), read.programs, (*read.problems, *unknown))
@@ -109,7 +111,7 @@ def _python(path: Path, tasks: Sequence[Task] | None) -> Pools:
     return Pools((task,), tuple(programs), tuple(problems))
 
 
-def _without_tasks(path: Path, stop: str) -> Pools:
+def _without_tasks(path: Path, how: ReadingOptions) -> Pools:
     """Return samples whose tasks are known by nothing but what the samples say of them."""
     tasks: dict[str, Task] = {}
     counts = Counter[str]()
@@ -123,29 +125,21 @@ def _without_tasks(path: Path, stop: str) -> Pools:
                 known = tasks.setdefault(name, task)
                 if task.prompt and not known.prompt:
                     known = tasks[name] = replace(task, entry_point=task.entry_point or known.entry_point)
-                programs.append(_program(record, known, counts[name], stop))
+                programs.append(_program(record, known, counts[name], how))
                 counts[name] += 1
         except FieldError as error:
             problems.append(Problem(rows.place(path, row), str(error)))
     return Pools(tuple(tasks.values()), tuple(programs), tuple(problems))
 
 
-def _program(record: Fields, task: Task, number: int, stop: str) -> Program:
+def _program(record: Fields, task: Task, number: int, how: ReadingOptions) -> Program:
     """Return a program; one without an id gets the one that assay exec gives it."""
     name = record.name("id") if "id" in record else f"{task.id}#{number}"
     count, tags = record.whole("n", 1, least=1), record.tags(*_TAGS)
-    return Program(task.id, _source(record, task, stop), name, count, tags, samples.logprob_of(record))
-
-
-def _source(record: Fields, task: Task, stop: str) -> str:
-    given = next((name for name in _WHOLE if name in record), "")
-    if "completion" in record.values and given in {"", "source"}:
-        if not task.prompt:
-            raise FieldError("a completion without its prompt is not a program: give --tasks")
-        return task.prompt + samples.cut(record.text("completion"), samples.STOPS[stop or samples.DEFAULT_STOP])
-    if not given:
-        raise FieldError(f"no program: it needs a field {', '.join(_WHOLE)} or completion")
-    return record.text(given)
+    made = samples.answer_of(record, task, how)
+    if not task.prompt and "completion" in record.values and not _parses(made.source):
+        raise FieldError("a completion without its prompt is not a program: give --tasks")
+    return Program(task.id, made.source, name, count, tags, logprob_of(record), made.edits)
 
 
 def _parses(source: str) -> bool:

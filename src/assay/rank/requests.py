@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
+from assay.programs.requests import ReadingOptions
 from assay.runs import options
 from assay.runs.options import ClusterOptions, GateOptions
 
@@ -38,7 +39,7 @@ class OrderRequest(Request):
         default="score",
     )
     most: int | None = option("--k K", "Print only the K best programs of each task.  [default: all]", least=1)
-    stop: str = options.stop()
+    reading: ReadingOptions = shared(ReadingOptions)
     form: str = form("text", "json", "jsonl")
     out: Path | None = option("--out FILE", "Also write the order to FILE.", kind="file")
     seed: int = option("--seed N", "The random seed that orders equal scores.", default=0)
@@ -57,7 +58,7 @@ class EvalRequest(Request):
     sizes: str = option("--pool N,…", "Sizes of pools of samples.  [default: all samples of a task]")
     draws: int = option("--draws N", "Pools drawn from each task.", least=1, default=5)
     limit_tasks: int | None = options.limit_tasks()
-    stop: str = options.stop()
+    reading: ReadingOptions = shared(ReadingOptions)
     seed: int = option("--seed N", "The random seed that draws the pools.", default=0)
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)
@@ -89,7 +90,7 @@ class DataRequest(Request):
     strip_examples: bool = strip_examples()
     keep_failing: bool = flag("--keep-failing", "Keep tasks whose own reference fails.")
     limit_tasks: int | None = options.limit_tasks()
-    stop: str = options.stop()
+    reading: ReadingOptions = shared(ReadingOptions)
     fresh: bool = flag("--fresh", "Run all programs again; outcomes beside PLACE are moved aside.")
     where: ClusterOptions = shared(ClusterOptions)
     form: str = form("text", "json")

@@ -23,7 +23,9 @@ from typing import Any, NamedTuple, Protocol
 from assay.errors import InputError, NoAnswer, Notice, nearest, printable
 from assay.llm.endpoint import PROVIDERS, ChatOptions, Endpoint, endpoint
 from assay.llm.openai import Author, ask, count_in, is_log_probability, open_client
-from assay.programs.samples import cut, logprob_sum
+from assay.programs.extraction import code_of
+from assay.programs.logprobs import logprob_sum
+from assay.programs.samples import cut
 from assay.programs.shown_examples import examples_in
 from assay.rank.datasets import without_examples
 from assay.rank.requests import SamplingOptions
@@ -298,7 +300,6 @@ def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) 
 _MOST_STOPS = 4  # OpenAI takes no more
 _MOST_BYTES = 32_000_000
 _SHOWN = 200  # characters of an answer in a message
-_FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _ABOUT_CHOICES = re.compile(r"(?<!\\)\bn\b|best_of|n_cmpl|choices|slots", re.IGNORECASE)
 """In a refusal: that so many answers at once are too many."""
 _ANY_CHOICES = 10**9
@@ -423,9 +424,3 @@ def _without_text(choice: dict[str, Any]) -> str:
         return "was cut before it wrote any text: give a larger --max-tokens"
     refusal = choice.get("message", choice).get("refusal")
     return f"wrote no text: {printable(str(refusal or f'finish_reason {finish}'))[:_SHOWN]}"
-
-
-def code_of(answer: str) -> str:
-    """Return the longest code block of an answer; an answer without one is code as it stands."""
-    blocks: list[str] = _FENCE.findall(answer)
-    return max(blocks, key=len) + "\n" if blocks else answer

@@ -141,7 +141,8 @@ def changes(text: str = "Change one setting. Repeatable.") -> Any:
 
 def stop() -> Any:
     """Declare the option that says where completions end."""
-    text = "Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]"
+    rules = "human-eval, codeparrot, evalplus or none"
+    text = f"Where completions end: {rules}.  [default: human-eval, of those that are no Python]"
     return option("--stop RULE", text, default="")
 
 

@@ -173,17 +173,30 @@ def fresh_streams() -> None:
 
 
 def _reader(file: int) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BufferedReader(io.FileIO(file, closefd=False)), "utf-8", "replace")
+    return _as_named(io.TextIOWrapper(io.BufferedReader(_raw(file, "rb")), "utf-8", "replace"), "r")
 
 
 def _writer(file: int) -> io.TextIOWrapper:
-    raw = io.BufferedWriter(io.FileIO(file, "wb", closefd=False))
-    return io.TextIOWrapper(raw, "utf-8", "backslashreplace", line_buffering=file == 2)
+    raw = io.BufferedWriter(_raw(file, "wb"))
+    return _as_named(io.TextIOWrapper(raw, "utf-8", "backslashreplace", line_buffering=file == 2), "w")
+
+
+def _raw(file: int, mode: str) -> io.FileIO:
+    """Return a descriptor as a file with the name that the interpreter gives it."""
+    raw = io.FileIO(file, mode, closefd=False)
+    raw.name = ("<stdin>", "<stdout>", "<stderr>")[file]
+    return raw
+
+
+def _as_named(stream: io.TextIOWrapper, mode: str) -> io.TextIOWrapper:
+    """Give a stream its mode, as the interpreter does."""
+    stream.mode = mode  # type: ignore[misc]
+    return stream
 
 
 def flush() -> None:
-    """Write out what was printed, as far as the program left the streams whole."""
-    for stream in (sys.stdout, sys.stderr):
+    """Write out what was printed, as far as the program left the streams whole, those that it replaced, too."""
+    for stream in filter(None, (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)):
         with suppress(BaseException):
             stream.flush()
 

@@ -17,11 +17,7 @@ EvalPlus (Liu et al. 2023): `task_id`, `prompt`, `entry_point`, `canonical_solut
 `contract`, `atol`. What it compares otherwise than by equality is here too: floats within 1e-6 where `atol` is 0, and
 its own oracles. JSON has no tuples or sets: the contract and the reference tell where a list was one (`answering`).
 
-APPS (Hendrycks et al. 2021): `id` or `problem_id`, `question`, `input_output` (an object, or its JSON as text, of
-`inputs`, `outputs`, and `fn_name` where a function is called), `starter_code`, `solutions`. Also in the flat layout of
-others: `description` and `test_list` of objects with `input` and `output`, whose programs all read standard input,
-whatever starter code says. APPS keeps each return value in a list of its own and takes either: the list is taken off
-when every output of a task is one. The tag `values=json` says that a tuple may stand where a list is expected.
+APPS (Hendrycks et al. 2021), in any of its layouts: `apps`.
 
 LiveCodeBench (Jain et al. 2024): `question_id`, `question_content`, `starter_code`, `metadata` with a `func_name` where
 a function is called, `public_test_cases` and `private_test_cases`: lists of objects of `input` and `output` as JSON, or
@@ -56,6 +52,7 @@ from assay.errors import InputError, nearest
 from assay.io import rows
 from assay.io.fields import FieldError, Fields, describe_value
 from assay.io.rows import text_of
+from assay.programs.tasks.apps import apps_task, folders, is_apps, on_instance
 from assay.values import Call, Problem, Pytest, Script, Stdin, Task, Test
 
 
@@ -90,8 +87,9 @@ def gathered(path: Path, form: str, make: Callable[[Fields], Made]) -> TaskFile:
     problems: list[Problem] = []
     tasks: dict[str, Task] = {}
     inputs: dict[str, Inputs] = {}
-    for row, fields in rows.objects(path, problems):
-        where = rows.place(path, row)
+    read = folders(path, problems) if path.is_dir() else rows.objects(path, problems)
+    for row, fields in read:
+        where = rows.place(path, row) if isinstance(row, int) else row
         try:
             made = make(Fields(fields))
         except FieldError as error:
@@ -245,73 +243,6 @@ def _has_float(value: Any) -> bool:
     return isinstance(value, float | complex)
 
 
-_ON_INSTANCE = """\
-answer = Solution().{}(*{!r})
-def plain(value):
-    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
-assert plain(answer) == {!r}
-"""
-
-
-def _apps_task(record: Fields) -> Task:
-    starter = record.text("starter_code", "")
-    flat = "test_list" in record
-    name, tests = ("", _pairs(record)) if flat else _tests(record, starter)
-    number = record.name("problem_id", "id", "task_id")
-    return Task(
-        f"APPS/{number}" if number.isdecimal() else number,
-        record.text("description" if flat else "question"),
-        name,
-        tests=tests,
-        reference=_solution(record),
-        tags={"values": "json", **record.tags("difficulty", "url", "starter_code")},
-    )
-
-
-def _pairs(record: Fields) -> tuple[Stdin, ...]:
-    pairs = record.list("test_list")
-    if not all(isinstance(pair, dict) and {"input", "output"} <= pair.keys() for pair in pairs):
-        raise FieldError("field 'test_list' holds something else than objects with 'input' and 'output'")
-    return tuple(Stdin(_text(pair["input"]), _text(pair["output"])) for pair in pairs)
-
-
-def _tests(record: Fields, starter: str) -> tuple[str, tuple[Test, ...]]:
-    """Return the function under test, if it is one, and the tests."""
-    shown = record.from_text().mapping("input_output", {})
-    inputs, outputs = shown.get("inputs", []), shown.get("outputs", [])
-    if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs):
-        raise FieldError("field 'input_output' needs lists 'inputs' and 'outputs' of one length")
-    name = shown.get("fn_name")
-    if name is None:
-        return "", tuple(Stdin(_text(given), _text(wanted)) for given, wanted in zip(inputs, outputs, strict=True))
-    if not isinstance(name, str) or not all(isinstance(given, list) for given in inputs):
-        raise FieldError("field 'input_output' with 'fn_name' needs that as text, and each of 'inputs' as a list")
-    if all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs):
-        outputs = [wanted[0] for wanted in outputs]
-    calls = [Call(tuple(given), wanted) for given, wanted in zip(inputs, outputs, strict=True)]
-    return name, _on_instance(name, calls, starter)
-
-
-def _on_instance(name: str, calls: list[Call], starter: str) -> tuple[Test, ...]:
-    """Return the calls, those of a method as scripts where the starter code has it in a class."""
-    if "class Solution" not in starter:
-        return tuple(calls)
-    return tuple(Script(_ON_INSTANCE.format(name, call.args, call.expected)) for call in calls)
-
-
-def _solution(record: Fields) -> str:
-    """Return the first solution, of a list or of its JSON as text."""
-    solutions = record.from_text().list("solutions", ())
-    return solutions[0] if solutions and isinstance(solutions[0], str) else ""
-
-
-def _text(value: object) -> str:
-    """Return what is read or printed: texts as they are, lists a line each, other values as `print` shows them."""
-    if isinstance(value, list):
-        return "\n".join(map(str, value))
-    return value if isinstance(value, str) else str(value)
-
-
 _MODULES = (
     "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json"
 ).split()
@@ -333,7 +264,7 @@ def _livecodebench_task(record: Fields) -> Task:
         if not isinstance(name, str) or not name.isidentifier():
             raise FieldError("field 'metadata' has a 'func_name' that is not the name of a function")
         calls = [Call(tuple(map(_parsed, given.split("\n"))), _parsed(wanted)) for given, wanted in cases]
-        tests = _on_instance(name, calls, starter)
+        tests = on_instance(name, calls, starter)
     return Task(
         f"LiveCodeBench/{record.name('question_id')}",
         record.text("question_content"),
@@ -518,7 +449,7 @@ _FORMATS: Mapping[str, tuple[Callable[[Fields], Made] | None, Callable[[Abstract
         "LiveCodeBench's code generation, functions and whole programs",
     ),
     "apps": (
-        _apps_task,
+        apps_task,
         lambda keys: "input_output" in keys or {"description", "test_list", "starter_code"} <= keys,
         "APPS, functions and whole programs",
     ),
@@ -546,6 +477,8 @@ def read_tasks(path: Path, form: str = "") -> TaskFile:
 def form_of(path: Path) -> str:
     """Return the format of a file or folder by what it holds."""
     problems: list[Problem] = []
+    if path.is_dir() and is_apps(path):
+        return "apps"
     is_python = path.is_dir() or path.suffix == ".py"
     keys = {PYTHON} if is_python else {name for record in rows.sample(path, problems) for name in record}
     found = next((name for name, (_, fits, _) in _FORMATS.items() if fits(keys)), "")
