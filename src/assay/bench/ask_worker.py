@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from threading import Thread
-from types import TracebackType
 from typing import IO, Any, Self
 
 from assay.bench.answer_runs import Preparation, SystemAnswer
@@ -73,9 +72,7 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def prepare(self) -> Preparation:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.bench import results
 from assay.bench.answer_runs import Preparation, SystemAnswer, timings
@@ -23,7 +22,7 @@ from assay.corpus.git import answer
 from assay.corpus.outline import functions
 from assay.corpus.pinned import LINKS, changed, tree
 from assay.errors import InputError
-from assay.measure.compare import interval
+from assay.measure.compare import Values, interval
 from assay.measure.line_spans import Span, Unit
 from assay.measure.matched import Matched, match
 from assay.measure.measures import Measure
@@ -31,8 +30,6 @@ from assay.report.document import Mean
 from assay.runs.record import code_stamp, digest, hash_of, manifest
 from assay.terms import tokens
 from assay.truth.ground_truth import Qrels
-
-Values = NDArray[np.float64]
 
 Units = Sequence[tuple[int, int, str]]
 """First line, last line and name of what a file declares."""

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError
-from assay.measure.compare import interval_of, wilson
+from assay.measure.compare import Values, interval_of, wilson
 
 Label = Hashable
 """A name or a number; None where there is none."""
-Values = NDArray[np.float64]
 _Label = TypeVar("_Label", bound=Hashable)
 _STEPS = 200
 

@@ -42,9 +42,8 @@ def at_k(n: int, c: int, k: int) -> float:
     bad = n - c
     if bad < k:
         return 1.0
-    few, of = (
-        (c, k) if c < k else (k, c)
-    )  # C(n-c, k) / C(n, k) is the same with c and k changed: take the shorter product
+    # C(n-c, k) / C(n, k) is the same with c and k changed: take the shorter product
+    few, of = (c, k) if c < k else (k, c)
     return float(-np.expm1(np.log1p(-of / (n - np.arange(few, dtype=np.float64))).sum()))
 
 

@@ -19,8 +19,7 @@ from assay.corpus.walked_files import FileEntry, Skipped
 from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, nearest, printable_name
 from assay.operations.files import check_file_line, read_file
-from assay.operations.hits import answer_type, as_text, joined, offset_of, rooted_path, with_line_numbers
-from assay.operations.hits import cursor as cursor_of
+from assay.operations.hits import answer_type, as_text, cursor, joined, offset_of, rooted_path, with_line_numbers
 from assay.operations.requests import Outline, PatternSearch, Read
 from assay.operations.roots import Place, Roots
 from assay.operations.sizing import OVERHEAD, cost, most_fitting
@@ -136,7 +135,7 @@ def outlines(request: Outline, roots: Roots, *, is_text: bool = False) -> Outlin
         at += 1
         if time.monotonic() > ends:
             break
-    after = cursor_of(at, question, _version(entries)) if at < len(entries) else ""
+    after = cursor(at, question, _version(entries)) if at < len(entries) else ""
     return OutlineAnswer(root, shown, after)
 
 
@@ -159,7 +158,7 @@ def patterns(request: PatternSearch, roots: Roots) -> PatternAnswer:
     start = divmod(offset_of(request.cursor, question, version), _STRIDE)
     shown, (file, number), looked = _filled(entries, sought, start, request)
     more = file < len(entries)
-    after = cursor_of(file * _STRIDE + number, question, version) if more else ""
+    after = cursor(file * _STRIDE + number, question, version) if more else ""
     is_empty = not shown and not request.cursor and not more
     return PatternAnswer(root, shown, looked, doubt_of(request) if is_empty else "", after)
 

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from assay.errors import InputError, printable, printable_name
-from assay.operations.hits import answer_type, as_text, offset_of
-from assay.operations.hits import cursor as cursor_of
+from assay.operations.hits import answer_type, as_text, cursor, offset_of
 from assay.operations.requests import Definitions, References, Related
 from assay.operations.roots import NotServed, Place, Roots, WorkspaceView
 from assay.operations.search import DEEPEST
@@ -105,7 +104,7 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
         {group: code.total[group] for group in GROUPS},
         code.note,
         view.workspace.report.stale or view.stale,
-        cursor_of(start + taken, question, view.version) if more else "",
+        cursor(start + taken, question, view.version) if more else "",
     )
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
@@ -264,7 +264,7 @@ class AccessRules:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:  # no host at all
             return False
-        return name in self.names or _is_address(name)
+        return name in self.names or address_in(name) is not None
 
 
 def headers_of(scope: Message) -> dict[str, list[str]]:
@@ -275,12 +275,12 @@ def headers_of(scope: Message) -> dict[str, list[str]]:
     return found
 
 
-def _is_address(name: str) -> bool:
+def address_in(name: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a text is; None where it is another name."""
     try:
-        ip_address(name)
+        return ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def trusted_proxies(addresses: Sequence[str], *, unix: bool = False) -> tuple[str, ...]:

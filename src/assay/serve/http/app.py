@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -29,6 +28,7 @@ from assay.errors import AssayError
 from assay.operations.catalogue import OPERATIONS, Operation
 from assay.operations.files import FileText, whole_file
 from assay.serve.http import json_response as answers
+from assay.serve.http.access import address_in
 from assay.serve.http.json_response import JsonWriter
 from assay.serve.http.params import (
     FileOf,
@@ -200,10 +200,8 @@ def is_same_machine(request: Request) -> bool:
 
 
 def _is_loopback(name: str) -> bool:
-    try:
-        return ip_address(name.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
+    address = address_in(name.partition("%")[0])
+    return address is not None and address.is_loopback
 
 
 def app_of(  # noqa: PLR0913  what it answers from

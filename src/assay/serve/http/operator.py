@@ -85,9 +85,8 @@ class OperationRoutes:
 
     def collect(self) -> Iterator[Any]:
         """Return the ages of the indexes, as a collector of Prometheus does."""
-        ages = GaugeMetricFamily(
-            "assay_index_age_seconds", "Seconds since the index of a folder was last written.", labels=["root"]
-        )
+        what = "Seconds since the index of a folder was last written."
+        ages = GaugeMetricFamily("assay_index_age_seconds", what, labels=["root"])
         for root, settings in self._session.roots.items():
             if not is_bucket(settings.index.location) and (written_s := _written_s(location_of(root, settings))):
                 ages.add_metric([self._session.names[root]], max(0.0, time.time() - written_s))
