@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose, sqrt
 
-from assay.bench.results import (
-    MeasuredCell,
-    MeasuredSet,
-    Results,
-    SetComparison,
-    all_of,
-    deciding,
-    is_quality,
-)
+from assay.bench.results import MeasuredCell, MeasuredSet, Results, SetComparison, all_of, deciding, is_quality
 from assay.report.document import Mean
 
 CHANCE = 0.05

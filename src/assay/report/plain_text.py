@@ -51,7 +51,7 @@ def _rounded(number: doc.Number, value: float, digits: int) -> str:
 def table_lines(table: doc.Table, indent: str = "  ") -> Iterator[str]:
     """Yield a table with its columns one below the other; a column that says nothing is left out."""
     every = [[one_line(cell_text(row[at])) for row in table.rows] for at in range(len(table.columns))]
-    shown = [at for at, cells in enumerate(every) if not at or any(map(_says, cells))]
+    shown = [at for at, cells in enumerate(every) if not at or {*cells} - {"", _MISSING}]
     titles = [_title(table.columns[at]) for at in shown]
     right = [all(_is_bare(row[at]) for row in table.rows) for at in shown]
     widths = [max(map(len, (title, *every[at]))) for at, title in zip(shown, titles, strict=True)]
@@ -69,10 +69,6 @@ def _is_bare(cell: doc.Cell) -> bool:
     return isinstance(cell, doc.Count) or (isinstance(cell, doc.Number) and cell.low is None and not cell.remark)
 
 
-def _says(text: str) -> bool:
-    return text not in {"", _MISSING}
-
-
 def _title(column: doc.Column) -> str:
     return ": ".join(filter(None, (column.over, column.title)))
 
@@ -88,37 +84,30 @@ def one_line(text: str) -> str:
 
 def as_text(report: doc.Report) -> str:
     """Return the words and tables of a report for a terminal."""
-    return "\n".join(line for part in _sections(report, _text_title, _text) for line in part).strip("\n") + "\n"
+    return "\n".join(line for part in _sections(report, one_line, _text) for line in part).strip("\n") + "\n"
 
 
 def as_markdown(report: doc.Report) -> str:
     """Return the words and tables of a report as Markdown."""
     lines = [f"# {plain(report.title)}", "", plain(" \N{MIDDLE DOT} ".join(report.facts))]
-    lines += [line for part in _sections(report, _markdown_title, _markdown) for line in part]
+    lines += [line for part in _sections(report, lambda title: f"## {plain(title)}", _markdown) for line in part]
     return "\n".join(lines) + "\n"
 
 
 def _sections(
-    report: doc.Report, title: Callable[[doc.Section], list[str]], leaf: Callable[[doc.Leaf], Iterator[str]]
+    report: doc.Report, title: Callable[[str], str], leaf: Callable[[doc.Leaf], Iterator[str]]
 ) -> Iterator[Iterable[str]]:
     for section in report.sections:
+        head = [] if section.untitled else ["", title(section.title)]
         lines = [line for block in section.blocks for each in _leaves(block) for line in leaf(each)]
         if any(lines):
-            yield [*title(section), *lines]
+            yield [*head, *lines]
 
 
 def _leaves(block: doc.Block) -> Iterable[doc.Leaf]:
     if isinstance(block, doc.Panels):
         return [leaf for panel in block.panels for leaf in panel.blocks]
     return () if isinstance(block, doc.Entries) else (block,)
-
-
-def _text_title(section: doc.Section) -> list[str]:
-    return [] if section.untitled else ["", one_line(section.title)]
-
-
-def _markdown_title(section: doc.Section) -> list[str]:
-    return [] if section.untitled else ["", f"## {plain(section.title)}"]
 
 
 def _text(block: doc.Leaf) -> Iterator[str]:
