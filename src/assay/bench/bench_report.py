@@ -287,9 +287,9 @@ def overview_of(results: Results) -> doc.Report:
     sections = [doc.Section("notes", "Notes", (notes,), untitled=True), *parts.against(results)]
     if study.measured:
         if len(study.overviews) > 1:
-            together = parts.quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")
-            blocks = (*sentence(study, study.overviews[0]), together)
-            sections.append(doc.Section("together", "Tuned and unseen", blocks))
+            means = parts.quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")
+            together: tuple[doc.Block, ...] = (*sentence(study, study.overviews[0]), means)
+            sections.append(doc.Section("together", "Tuned and unseen", together))
         sections += [
             doc.Section(view.name, view.label, (_described(study, view), *_inside(study, view, measures)))
             for view in study.views

@@ -75,12 +75,7 @@ def _described(study: ResultsView, system: str) -> doc.Phrase:
 
 
 def _scores(
-    study: ResultsView,
-    system: str,
-    views: Sequence[tuple[SetView, str]],
-    measures: Sequence[str],
-    *,
-    based: bool,
+    study: ResultsView, system: str, views: Sequence[tuple[SetView, str]], measures: Sequence[str], *, based: bool
 ) -> Iterator[doc.Cell]:
     for view, unit in views:
         yield from (score(study, view, system, unit, measure) for measure in measures)
@@ -424,9 +419,8 @@ def _details(study: ResultsView, miss: Miss) -> Iterator[doc.Detail]:
     yield doc.Detail(doc.Phrase("Expected"), tuple(right), more=max(0, len(miss.right) - _TARGETS))
     files = {results.place_of(target).path for target in miss.right}
     for system, answers in miss.got.items():
-        why = (
-            doc.Phrase(miss.errors[system], warnings=("failed",)) if system in miss.errors else doc.Phrase("no result")
-        )
+        none = doc.Phrase("no result")
+        why = doc.Phrase(miss.errors[system], warnings=("failed",)) if system in miss.errors else none
         if system in miss.errors or not answers:
             yield doc.Detail(system_phrase(study, system), (why,))
             continue

@@ -54,7 +54,7 @@ class Scored:
 
     def figures(self) -> results.Figures:
         """Return mean and 95% interval by unit and measure."""
-        return {unit: self._means(values, slice(None)) for unit, values in self.values.items()}
+        return self._figures(slice(None))
 
     def groups(self) -> dict[str, dict[str, results.GroupFigures]]:
         """Return the figures of each group of queries, by tag and its value; a tag with one value says nothing."""
@@ -65,10 +65,10 @@ class Scored:
         for place, value in enumerate(told):
             members[value or "(none)"].append(place)
         for value, places in sorted(members.items()):
-            figures: results.Figures = {
-                unit: self._means(values, np.array(places)) for unit, values in self.values.items()
-            }
-            yield value, results.GroupFigures(len(places), figures)
+            yield value, results.GroupFigures(len(places), self._figures(np.array(places)))
+
+    def _figures(self, members: Any) -> results.Figures:
+        return {unit: self._means(values, members) for unit, values in self.values.items()}
 
     def _means(self, values: Mapping[str, Values], members: Any) -> dict[str, Mean]:
         chosen = {name: every[members] for name, every in values.items()}

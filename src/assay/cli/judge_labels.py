@@ -17,7 +17,7 @@ from assay.io.rows import plain
 from assay.io.terminal import say, say_problems
 from assay.judge.requests import AgreementRequest, LabelRequest, PreferRequest
 from assay.report.document import Cell, Number, Table, estimate, fraction, table
-from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
+from assay.report.plain_text import cell_text, shown_line, table_lines
 from assay.runs.options import SampleDraw
 from assay.runs.record import start_fresh
 
@@ -122,7 +122,7 @@ def _agreement_text(
 def agreement_tables(found: LabelAgreement, costs: Costs | None = None) -> Iterator[str]:
     """Yield the lines of all tables."""
     for one in _agreement_tables(found, costs or {}):
-        yield from ("", *([one_line(one.title)] if one.title else []), *table_lines(one, indent=""))
+        yield from ("", *([printable(one.title)] if one.title else []), *table_lines(one, indent=""))
     if found.kappas:
         alpha = cell_text(estimate(found.alpha))
         yield f"alpha of all  {alpha}  over {found.labelled_twice:,} pairs with two labels or more"

@@ -292,9 +292,8 @@ class Confusion:
         }
 
     def _of(self, place: int) -> ClassScore:
-        hits, support, predicted = map(
-            int, (self.counts[place, place], self.counts[place].sum(), self.counts[:, place].sum())
-        )
+        counts = (self.counts[place, place], self.counts[place].sum(), self.counts[:, place].sum())
+        hits, support, predicted = map(int, counts)
         wholes = (predicted, support, support + predicted)
         precision, recall, f1 = map(_fraction, (hits, hits, 2 * hits), wholes)
         return ClassScore(self.labels[place], precision, recall, f1, support, predicted)

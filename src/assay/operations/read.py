@@ -150,10 +150,7 @@ def _text_cost(found: FileOutline) -> int:
 
 def patterns(request: PatternSearch, roots: Roots) -> PatternAnswer:
     """Return the matches of a pattern in the files of its language."""
-    from assay.corpus.code_pattern import Pattern
-
-    sought = Pattern(request.pattern, language_named(request.lang))
-    root, entries = _files_of_language(request, roots)
+    sought, root, entries = _sought(request, roots)
     question, version = ("pattern", request.pattern, request.lang, request.path, *request.file), _version(entries)
     start = divmod(offset_of(request.cursor, question, version), _STRIDE)
     shown, (file, number), looked = _filled(entries, sought, start, request)
@@ -180,17 +177,18 @@ class FileMatches(NamedTuple):
 
 def matched_files(request: PatternSearch, roots: Roots) -> Iterator[FileMatches]:
     """Yield every file of the language of a pattern with its matches, if any."""
-    from assay.corpus.code_pattern import Pattern
-
-    sought = Pattern(request.pattern, language_named(request.lang))
-    for file in _files_of_language(request, roots)[1]:
+    sought, _, files = _sought(request, roots)
+    for file in files:
         yield FileMatches(file.entry.path, list(pattern_matches(file, sought)))
 
 
-def _files_of_language(request: PatternSearch, roots: Roots) -> tuple[str, list[ServedFile]]:
-    language = language_named(request.lang)
+def _sought(request: PatternSearch, roots: Roots) -> tuple[Pattern, str, list[ServedFile]]:
+    """Return a pattern, and the root with the files that may be of its language."""
+    from assay.corpus.code_pattern import Pattern
+
+    pattern = Pattern(request.pattern, language_named(request.lang))
     root, every = files_of(roots, request.path, request.file)
-    return root, [each for each in every if may_be(each.entry, language)]
+    return pattern, root, [each for each in every if may_be(each.entry, pattern.language)]
 
 
 def _filled(

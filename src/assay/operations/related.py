@@ -121,9 +121,8 @@ def _related_code(workspace: Workspace, path: str, line: int, k: int, name: str)
 
 def definitions(request: Definitions, roots: Roots) -> PlacesFound:
     """Return where a name on a line of a file is defined."""
-    return _places(
-        request, roots, lambda snapshot, inside: definitions_at(snapshot, inside, request.line, request.name)
-    )
+    line, name = request.line, request.name
+    return _places(request, roots, lambda snapshot, inside: definitions_at(snapshot, inside, line, name))
 
 
 def references(request: References, roots: Roots) -> PlacesFound:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from assay import plugins
 from assay.corpus.addresses import is_url
-from assay.errors import AssayError, DamagedIndex, InputError, StorageError, UnwritableIndex, counted
+from assay.errors import AssayError, DamagedIndex, InputError, StorageError, UnwritableIndex, counted, some_of
 from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory, root_of
 from assay.protocols import Encoder, Progress, Scorer, Searcher
 from assay.search.filters import kept_and_left_out
@@ -509,9 +509,8 @@ def open_many(paths: Sequence[str], how: RootOpening) -> OpenedRoots:
 
 
 def _none_kept(folders: Sequence[str], globs: Sequence[str]) -> InputError:
-    names = ", ".join(map(repository_name, folders[:_NAMED]))
-    more = f" and {len(folders) - _NAMED:,} more" if len(folders) > _NAMED else ""
-    there = f": there are {names}{more}" if names else ""
+    names = some_of(map(repository_name, folders), _NAMED)
+    there = f": there are {names}" if names else ""
     return InputError(f"no repository is left by --repo {' '.join(globs)}{there}")
 
 

@@ -109,10 +109,7 @@ class Changes:
     """Has roots looked at when the system reports changes in them, as far as their last report makes a difference."""
 
     def __init__(
-        self,
-        say: Say,
-        watcher: Callable[[Sequence[Path], Collection[str]], Watcher] = Watcher,
-        polling: Pace = POLLING,
+        self, say: Say, watcher: Callable[[Sequence[Path], Collection[str]], Watcher] = Watcher, polling: Pace = POLLING
     ) -> None:
         """Take whom to tell of a limit of the system, what reports changes, and how often to look where nothing can."""
         self._say, self._new_watcher, self._polling = say, watcher, polling

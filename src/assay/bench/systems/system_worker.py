@@ -24,7 +24,7 @@ from assay import plugins
 from assay.bench.system import System, SystemCorpus
 from assay.errors import AssayError
 from assay.protocols import Searcher
-from assay.values import Hit, Query
+from assay.values import Query
 
 _BYTES = 1 if sys.platform == "darwin" else 1024
 """What the system counts memory in."""
@@ -89,11 +89,8 @@ def _answer(searcher: Searcher, query: Query, k: int) -> dict[str, Any]:
     seconds = time.perf_counter() - started
     if found is None:
         return {"error": error, "seconds": seconds}
-    return {"found": [_hit_row(hit) for hit in found[:k]], "seconds": seconds, "error": getattr(searcher, "note", "")}
-
-
-def _hit_row(hit: Hit) -> tuple[str, int, int, float]:
-    return hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line, float(hit.score)
+    hits = [(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line, float(hit.score)) for hit in found[:k]]
+    return {"found": hits, "seconds": seconds, "error": getattr(searcher, "note", "")}
 
 
 def _tried(work: Callable[[], Any]) -> tuple[Any, str]:

@@ -268,10 +268,9 @@ class Answers:
     def __post_init__(self) -> None:
         """Refuse choices that do not exist."""
         for key, known in _CHOICES.items():
-            if self.options[key] not in known:
-                raise InputError(
-                    f"option {key} = '{self.options[key]}' is unknown; {nearest(self.options[key], known)}"
-                )
+            given = self.options[key]
+            if given not in known:
+                raise InputError(f"option {key} = '{given}' is unknown; {nearest(given, known)}")
         self._relative = cache(self._mapped)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:

@@ -90,10 +90,10 @@ def from_query(kind: type[R], given: Sequence[tuple[str, str]]) -> R:
     for name, text in given:
         texts.setdefault(name, []).append(text)
     declared = {each.name: each for each in parameters_of(kind)}
-    held = {name: texts[name] for name in declared if name in texts}
-    return _request_of(
-        kind, {name: found if declared[name].is_repeatable else found[0] for name, found in held.items()}
-    )
+    held = {
+        name: texts[name] if each.is_repeatable else texts[name][0] for name, each in declared.items() if name in texts
+    }
+    return _request_of(kind, held)
 
 
 def from_body(kind: type[R], body: Any) -> R:
