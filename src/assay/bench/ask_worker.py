@@ -96,14 +96,9 @@ class Worker:
         if seconds is not None and seconds > self._limit_s:
             told = {"error": told["error"] or f"no answer within {self._limit_s:g} s"}
         found = told.get("found", ())
-        return SystemAnswer(
-            query.id,
-            tuple(Span(path, start, end) for path, start, end, _ in found),
-            tuple(score for *_, score in found),
-            seconds if "found" in told else None,
-            told["error"],
-            cold,
-        )
+        spans = tuple(Span(path, start, end) for path, start, end, _ in found)
+        scores = tuple(score for *_, score in found)
+        return SystemAnswer(query.id, spans, scores, seconds if "found" in told else None, told["error"], cold)
 
     def close(self) -> None:
         """End the system and all that it started."""

@@ -393,12 +393,10 @@ def _labelled(study: ResultsView) -> tuple[doc.Section, ...]:
 def _all_figures(study: ResultsView) -> doc.Section:
     """Return every figure by set and unit; a switch shows one set and one unit at a time."""
     units = dict.fromkeys(unit for view in study.views for unit in study.units(view))
-    choices = (
-        doc.Choice("view", "Queries", {str(at): view.label for at, view in enumerate(study.views)}),
-        doc.Choice("unit", "Counted by", {unit: _TITLES.get(unit, unit) for unit in units}, radio=True),
-    )
+    queries = doc.Choice("view", "Queries", {str(at): view.label for at, view in enumerate(study.views)})
+    counted_by = doc.Choice("unit", "Counted by", {unit: _TITLES.get(unit, unit) for unit in units}, radio=True)
     panels = tuple(panel for at, view in enumerate(study.views) for panel in _panels(study, view, str(at)))
-    return doc.Section("tables", "All figures", (doc.Panels(choices, panels),))
+    return doc.Section("tables", "All figures", (doc.Panels((queries, counted_by), panels),))
 
 
 def _panels(study: ResultsView, view: SetView, at: str) -> Iterator[doc.Panel]:

@@ -178,20 +178,16 @@ def has_index(plan: BenchPlan, system: str) -> bool:
 def set_of(ready: Prepared, unseen: results.UnseenCounts | None) -> results.MeasuredSet:
     """Return a set as results have it."""
     entries, asked = ready.expected.entries, ready.expected.queries
-    queries = tuple(
-        results.MeasuredQuery(
-            query.id,
-            query.text,
-            dict(query.tags),
-            tuple(results.Target(str(e.span), e.grade) for e in sorted(entries[query.id], key=lambda e: -e.grade)),
-        )
-        for query in asked
-    )
+    queries = []
+    for query in asked:
+        best = sorted(entries[query.id], key=lambda each: -each.grade)
+        expected = tuple(results.Target(str(each.span), each.grade) for each in best)
+        queries.append(results.MeasuredQuery(query.id, query.text, dict(query.tags), expected))
     return results.MeasuredSet(
         role=ready.spec.role,
         truth=ready.spec.truth.name if ready.spec.truth else f"mined from {ready.truth.name}",
         commit=ready.corpus.commit or _head(ready.spec.corpus),
-        queries=queries,
+        queries=tuple(queries),
         problems=tuple(map(str, ready.problems)),
         gone=tuple(map(str, ready.gone)),
         qrels=digest((query.text, [list(each) for each in query.expected]) for query in queries),

@@ -16,7 +16,7 @@ from assay.io.files import dumps
 from assay.io.rows import plain
 from assay.io.terminal import say, say_problems
 from assay.judge.requests import AgreementRequest, LabelRequest, PreferRequest
-from assay.report.document import Cell, Number, Table, estimate, fraction, table
+from assay.report.document import Cell, Number, Table, fraction, table
 from assay.report.plain_text import cell_text, shown_line, table_lines
 from assay.runs.options import SampleDraw
 from assay.runs.record import start_fresh
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.judge.labels import Annotator, Key, LabelAgreement, LabelDifference, Texts
     from assay.judge.pairs import Pair
     from assay.judge.preferences import Preference
+    from assay.measure.agreement import Estimate
     from assay.serve.http.ballots import Ballot
     from assay.values import Problem
 
@@ -117,6 +118,11 @@ def _agreement_text(
     for difference in found.differences[:show]:
         yield ""
         yield from _side_by_side(difference, reasons, texts)
+
+
+def estimate(one: Estimate) -> Number:
+    """Return the cell of a value with its interval."""
+    return Number(one.value, one.low, one.high)
 
 
 def agreement_tables(found: LabelAgreement, costs: Costs | None = None) -> Iterator[str]:

@@ -135,13 +135,8 @@ class Gain:
 
 def measures(ks: Iterable[int]) -> tuple[RankMeasure, ...]:
     """Return what is measured at each k: exec@k never stands without pass@k, for it can be had by doing nothing."""
-    return tuple(
-        RankMeasure(k, good, unique)
-        for k in ks
-        for unique in (False, True)
-        if k > 1 or not unique
-        for good in ("pass", "exec")
-    )
+    kinds = [(k, unique) for k in ks for unique in (False, True) if k > 1 or not unique]
+    return tuple(RankMeasure(k, good, unique) for k, unique in kinds for good in ("pass", "exec"))
 
 
 def at(pool: Pool, measure: RankMeasure) -> float:

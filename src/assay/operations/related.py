@@ -97,15 +97,10 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
     code = _places_found(lambda: _related_code(view.workspace, place.inside, line, depth, name))
     shown, taken = _fitting(code, start, request, is_text=is_text)
     more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
-    return RelatedAnswer(
-        place.reader.name,
-        code.subject,
-        shown,
-        {group: code.total[group] for group in GROUPS},
-        code.note,
-        view.workspace.report.stale or view.stale,
-        cursor(start + taken, question, view.version) if more else "",
-    )
+    total: dict[str, int] = {group: code.total[group] for group in GROUPS}
+    stale = view.workspace.report.stale or view.stale
+    after = cursor(start + taken, question, view.version) if more else ""
+    return RelatedAnswer(place.reader.name, code.subject, shown, total, code.note, stale, after)
 
 
 def _related_code(workspace: Workspace, path: str, line: int, k: int, name: str) -> RelatedCode:

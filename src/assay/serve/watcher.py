@@ -180,11 +180,8 @@ class Changes:
 def _paths_of(root: str, report: IndexReport) -> _WatchedPaths:
     """Return the folders that were looked into, and what is ignored there."""
     ignored = (skipped.path for skipped in report.skipped if skipped.reason.startswith(_IGNORED))
-    return _WatchedPaths(
-        report,
-        frozenset(f"{root}/{folder}".rstrip("/") for folder in report.folders),
-        frozenset(f"{root}/{path}".rstrip("/") for path in ignored),
-    )
+    folders = frozenset(f"{root}/{folder}".rstrip("/") for folder in report.folders)
+    return _WatchedPaths(report, folders, frozenset(f"{root}/{path}".rstrip("/") for path in ignored))
 
 
 def _stamp(root: Path) -> tuple[int, int] | None:
