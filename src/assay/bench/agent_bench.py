@@ -218,6 +218,7 @@ def replay_figures(asked: Asked, results: Results, difference: float) -> dict[st
     columns = {name: _columns(asked, of) for name, of in rows.items() if len(of) == len(asked)}
     first = next((name for name in columns if name != OWN), OWN)
     found = {name: of["found"] for name, of in columns.items()}
+    apart = {name: found[first] - each for name, each in found.items() if len(each) > 1}
     return {
         "questions": Counter(each.source for each in asked.values()),
         "sessions": len(found[first]),
@@ -225,11 +226,7 @@ def replay_figures(asked: Asked, results: Results, difference: float) -> dict[st
         "incomplete": sorted(rows.keys() - columns.keys()),
         "differences": compare(found, [(first, name) for name in found if name != first]),
         "difference": difference,
-        "sessions_needed": {
-            name: sample_size(found[first] - each, difference)
-            for name, each in found.items()
-            if len(each) > 1 and (found[first] - each).any()
-        },
+        "sessions_needed": {name: sample_size(each, difference) for name, each in apart.items() if each.any()},
     }
 
 

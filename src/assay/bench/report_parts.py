@@ -213,15 +213,12 @@ def _moves(each: results.GateChange) -> Iterator[doc.Leaf]:
     yield doc.words(summary_of(each))
     columns = (*doc.left("Question", "Rank"), each.measure, *doc.left("First now", "Expected"))
     for what, moves in (("fell", each.fell), ("rose", each.rose)):
-        rows = [
-            (
-                f"{move.id}: {_cut(' '.join(move.text.split()), 80)}",
-                f"{move.old_rank or 'none'} → {move.new_rank or 'none'}" if move.answer else "",
-                f"{move.before:.3f} → {move.now:.3f}",
-                *(_target(place, "") for place in (move.answer, move.right)),
-            )
-            for move in moves[:MOST]
-        ]
+        rows = []
+        for move in moves[:MOST]:
+            question = f"{move.id}: {_cut(' '.join(move.text.split()), 80)}"
+            ranks = f"{move.old_rank or 'none'} → {move.new_rank or 'none'}" if move.answer else ""
+            values = f"{move.before:.3f} → {move.now:.3f}"
+            rows.append((question, ranks, values, _target(move.answer, ""), _target(move.right, "")))
         more = f"{len(moves) - MOST:,} more are in results.json." if len(moves) > MOST else ""
         if rows:
             yield doc.table(f"{len(moves):,} {what}, the greatest change first", columns, rows, more)

@@ -238,10 +238,8 @@ def folder_list(request: Tree, roots: Roots) -> FolderList:
         raise NotServed(f"'{path}' is left out of what is served: an index would not hold it")
     files = [(each.path, each.size, "") for each in level.files]
     files += [(each.path, _size(place, each.path), each.reason) for each in level.skipped if is_openable(each.reason)]
-    entries: Sequence[tuple[str, ListedFile | None]] = [
-        *((_name(folder), None) for folder in level.folders),
-        *((_name(path), ListedFile(_name(path), size, reason)) for path, size, reason in sorted(files)),
-    ]
+    entries: list[tuple[str, ListedFile | None]] = [(_name(folder), None) for folder in level.folders]
+    entries += [(_name(path), ListedFile(_name(path), size, reason)) for path, size, reason in sorted(files)]
     question, version = ("tree", path, limit), repr([name for name, _ in entries])
     start = offset_of(request.cursor, question, version)
     page = entries[start : start + limit]

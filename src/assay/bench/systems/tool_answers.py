@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -232,11 +232,7 @@ def one_line(value: Any) -> str:
 
 OPTIONS: Mapping[str, Any] = {
     "format": "auto",
-    "results": "",
-    "path": "",
-    "start": "",
-    "end": "",
-    "score": "",
+    **asdict(Keys()),
     "first_line": 1,
     "merge": 0,
     "order": "printed",
@@ -292,7 +288,7 @@ class Answers:
         if not isinstance(printed, str):
             return printed
         if printed.strip():
-            keys = Keys(*(self.options[key] for key in ("results", "path", "start", "end", "score")))
+            keys = Keys(**{key: self.options[key] for key in asdict(Keys())})
             return parse(printed, self.options["format"], keys)
         if self.options["empty"] == "error":
             raise AssayError("it answered with nothing at all; if that is how it finds nothing, say empty = 'nothing'")
@@ -331,10 +327,8 @@ def _has_lines(one: PrintedResult) -> bool:
 
 def _misfits(printed: Sequence[PrintedResult], placed: Sequence[PrintedResult]) -> str:
     """Say which results are left out: those that name no file, else those that name no lines."""
-    for what, wrong in (
-        ("file of the corpus", [not at.path for at in placed]),
-        ("line", [not _has_lines(at) for at in placed]),
-    ):
+    misfits = {"file of the corpus": [not at.path for at in placed], "line": [not _has_lines(at) for at in placed]}
+    for what, wrong in misfits.items():
         named = dict.fromkeys(one_line(one.path) for one, is_wrong in zip(printed, wrong, strict=True) if is_wrong)
         if named:
             return f"{sum(wrong)} of {len(printed)} results name no {what}: {', '.join([*named][:_TOLD])}"

@@ -231,12 +231,9 @@ def app_of(  # noqa: PLR0913  what it answers from
     LabelRoutes(labeller, workers).add(app)
     ReportRoutes(reports, workers).add(app)
     PageRoutes().add(app)
-    for kind, handler in (
-        (RequestValidationError, answers.on_invalid),
-        (HTTPException, answers.on_http),
-        (AssayError, answers.on_failed),
-        (OSError, answers.on_failed),
-        (Exception, answers.on_broken),
-    ):
-        app.add_exception_handler(kind, handler)
+    app.add_exception_handler(RequestValidationError, answers.on_invalid)
+    app.add_exception_handler(HTTPException, answers.on_http)
+    app.add_exception_handler(AssayError, answers.on_failed)
+    app.add_exception_handler(OSError, answers.on_failed)
+    app.add_exception_handler(Exception, answers.on_broken)
     return app
