@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -55,8 +56,9 @@ def main(requests: int, replies: int, lifeline: int) -> None:
     try:
         system, searcher, told = _prepared(task)
         _reply(answered, told)
-        while searcher is not None and (request := _received(asked)) is not None:
-            _reply(answered, _answer(searcher, *request))
+        with suppress(EOFError):  # the parent asks no more
+            while searcher is not None:
+                _reply(answered, _answer(searcher, *asked.recv()))
     except BrokenPipeError:
         pass  # the parent is gone
     except _Stopped:
@@ -118,14 +120,6 @@ def _own_bytes() -> int:
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024
     except (OSError, ValueError, IndexError):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _BYTES
-
-
-def _received(pipe: Connection) -> tuple[Query, int] | None:
-    try:
-        request: tuple[Query, int] | None = pipe.recv()
-    except EOFError:
-        return None
-    return request
 
 
 def _follow(lifeline: int) -> None:
