@@ -31,7 +31,6 @@ from assay.parameters import Declared, described, parameters_of, read_request, s
 from assay.search.query_filters import FILTERS
 from assay.serve.session import Session
 
-LOOPBACK = "127.0.0.1"
 LARGEST_REQUEST = 4 * 1024 * 1024
 """Bytes; a thousand candidate programs are smaller."""
 _REPORT_S = 1.0

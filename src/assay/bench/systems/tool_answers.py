@@ -275,7 +275,8 @@ class Answers:
 
     def _answer(self, query: Query, k: int) -> list[Hit]:
         self.note = ""
-        printed = self._counted(self._results(self.ask(query, k)))
+        more, found = 1 - self.options["first_line"], self._results(self.ask(query, k))
+        printed = [replace(one, start=one.start + more, end=one.end + more) for one in found]  # lines count from 1
         placed = [replace(one, path=self._relative(one.path)) for one in printed]
         inside = [one for one in placed if one.path and _has_lines(one)]
         if len(inside) < len(printed):
@@ -293,11 +294,6 @@ class Answers:
         if self.options["empty"] == "error":
             raise AssayError("it answered with nothing at all; if that is how it finds nothing, say empty = 'nothing'")
         return []
-
-    def _counted(self, printed: Sequence[PrintedResult]) -> list[PrintedResult]:
-        """Return results whose lines count from 1."""
-        more = 1 - self.options["first_line"]
-        return [replace(one, start=one.start + more, end=one.end + more) for one in printed]
 
     def _mapped(self, path: str) -> str:
         """Return a printed path relative to the root, empty where it names no file below it."""
