@@ -353,7 +353,8 @@ def _unseen(study: ResultsView, view: SetView, measures: Sequence[str]) -> Itera
 
 def _described(study: ResultsView, view: SetView) -> doc.Paragraph:
     """Return which queries a view has, of which ground truth."""
-    unit, said = study.units(view)[0], [doc.Phrase(f"{counted(study.queries(view), 'query')} of ")]
+    unit = study.units(view)[0]
+    said = [doc.Phrase(f"{counted(study.queries(view), 'query')} of ")]
     for place, name in enumerate(view.sets):
         of = study.sets[name]
         said += [doc.Phrase(", " if place else ""), doc.Phrase(of.truth, code=True)]

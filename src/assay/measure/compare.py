@@ -75,7 +75,8 @@ def compare(
     chances = [randomisation(values[a], values[b], seed=seed) for a, b in pairs]
     found = []
     for (a, b), chance, adjusted in zip(pairs, chances, holm(chances), strict=True):
-        apart, t = values[a] - values[b], t_test(values[a], values[b])
+        apart = values[a] - values[b]
+        t = t_test(values[a], values[b])
         low, high = interval(apart, level=level, seed=seed)
         found.append(Comparison(a, b, float(np.mean(apart)), low, high, chance, t, adjusted, counts[a]))
     return tuple(found)

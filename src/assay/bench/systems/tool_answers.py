@@ -275,8 +275,9 @@ class Answers:
 
     def _answer(self, query: Query, k: int) -> list[Hit]:
         self.note = ""
-        more, found = 1 - self.options["first_line"], self._results(self.ask(query, k))
-        printed = [replace(one, start=one.start + more, end=one.end + more) for one in found]  # lines count from 1
+        found = self._results(self.ask(query, k))
+        more = 1 - self.options["first_line"]
+        printed = [replace(one, start=one.start + more, end=one.end + more) for one in found]
         placed = [replace(one, path=self._relative(one.path)) for one in printed]
         inside = [one for one in placed if one.path and _has_lines(one)]
         if len(inside) < len(printed):

@@ -323,7 +323,8 @@ def rules_of(listener: socket.socket, options: AccessOptions) -> AccessRules:
         raise InputError("--trusted-proxy needs --public-url: say where people open the server behind the proxy")
     names, loopback = {options.host.lower(), "localhost"}, is_loopback(listener)
     names |= {"127.0.0.1", "[::1]"} if loopback else {socket.gethostname().lower(), socket.getfqdn().lower()}
-    port, tokens = 0 if unix else listener.getsockname()[1], _tokens(listener, options)
+    port = 0 if unix else listener.getsockname()[1]
+    tokens = _tokens(listener, options)
     public = public_url(options.public_url) if options.public_url else None
     proxies = trusted_proxies(options.trusted, unix=unix)
     return AccessRules(port, frozenset(names), tokens, loopback=loopback, public=public, proxies=proxies)

@@ -149,7 +149,8 @@ class AskingRoutes:
         """Add the routes to an application."""
         app.add_api_route("/api/roots", self.roots, response_model=Roots, responses=answers.errors())
         for operation in OPERATIONS:
-            is_posted, asked = operation.name == "rank", operation.request
+            asked = operation.request
+            is_posted = operation.name == "rank"
             beside = (params.Highlighting,) if operation.name in _STYLED else ()
             app.add_api_route(
                 f"/api/{operation.name}",

@@ -77,7 +77,9 @@ class LabelRoutes:
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
-        path, errors, asked = "/api/labels", answers.errors(400, 404, 409), query_parameters(PlaceOf)
+        path = "/api/labels"
+        errors = answers.errors(400, 404, 409)
+        asked = query_parameters(PlaceOf)
         app.add_api_route(path, self.read, response_model=RootLabels, responses=errors, openapi_extra=asked)
         more = answers.errors(400, 404, 409, *answers.POSTED)
         app.add_api_route(path, self.say, methods=["POST"], response_model=LabeledQuestion, responses=more)
