@@ -121,7 +121,7 @@ def session_figures(sessions: Sequence[AgentSession]) -> dict[str, Any]:
             edited[session.agent].append(files)
         for step in session.steps:
             tools[step.tool] += [session.id] if step.kind == "search" else []
-    means: dict[str, dict[str, doc.Mean]] = {agent: {} for agent in edited}
+    means: dict[str, dict[str, doc.Mean]] = defaultdict(dict)
     for agent, every in edited.items():
         for at, name in enumerate(EditedFile._fields):
             means[agent][name] = _mean(np.array([np.mean([each[at] for each in files]) for files in every]))
@@ -218,7 +218,6 @@ def replay_figures(asked: Asked, results: Results, difference: float) -> dict[st
     columns = {name: _columns(asked, of) for name, of in rows.items() if len(of) == len(asked)}
     first = next((name for name in columns if name != OWN), OWN)
     found = {name: of["found"] for name, of in columns.items()}
-    apart = {name: found[first] - each for name, each in found.items() if len(each) > 1}
     return {
         "questions": Counter(each.source for each in asked.values()),
         "sessions": len(found[first]),
@@ -226,7 +225,11 @@ def replay_figures(asked: Asked, results: Results, difference: float) -> dict[st
         "incomplete": sorted(rows.keys() - columns.keys()),
         "differences": compare(found, [(first, name) for name in found if name != first]),
         "difference": difference,
-        "sessions_needed": {name: sample_size(each, difference) for name, each in apart.items() if each.any()},
+        "sessions_needed": {
+            name: sample_size(found[first] - each, difference)
+            for name, each in found.items()
+            if len(each) > 1 and (found[first] - each).any()
+        },
     }
 
 
