@@ -121,13 +121,10 @@ def session_figures(sessions: Sequence[AgentSession]) -> dict[str, Any]:
             edited[session.agent].append(files)
         for step in session.steps:
             tools[step.tool] += [session.id] if step.kind == "search" else []
-    means = {
-        agent: {
-            name: _mean(np.array([np.mean([each[at] for each in files]) for files in every]))
-            for at, name in enumerate(EditedFile._fields)
-        }
-        for agent, every in edited.items()
-    }
+    means: dict[str, dict[str, doc.Mean]] = defaultdict(dict)
+    for agent, every in edited.items():
+        for at, name in enumerate(EditedFile._fields):
+            means[agent][name] = _mean(np.array([np.mean([each[at] for each in files]) for files in every]))
     return {
         "sessions": Counter(each.agent for each in sessions),
         "with_edits": {agent: len(every) for agent, every in edited.items()},

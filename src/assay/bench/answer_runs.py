@@ -79,13 +79,7 @@ class Preparation:
 
 
 def key_of(  # noqa: PLR0913  all that decides an answer
-    spec: str,
-    options: Mapping[str, Any],
-    corpus: str,
-    k: int,
-    queries: Iterable[Query],
-    *,
-    version: str = __version__,
+    spec: str, options: Mapping[str, Any], corpus: str, k: int, queries: Iterable[Query], *, version: str = __version__
 ) -> str:
     """Return a hash of all that decides an answer; `corpus` is its digest. Where an index lies decides nothing."""
     kind, _, rest = spec.partition(":")
@@ -202,18 +196,18 @@ def read_any(
     problems: list[Problem] = []
     if not head.startswith("{"):
         run = trec.read_run(file, problems, depth, of_documents=of_documents, by_rank=by_rank)
-        return {
-            query: [(span, 1 / rank) for rank, span in enumerate(spans, 1)] for query, spans in run.items()
-        }, problems
+        found = {query: [(span, 1 / rank) for rank, span in enumerate(spans, 1)] for query, spans in run.items()}
+        return found, problems
     held = read_lines(file)
     if "key" not in next(held, {}):
         raise InputError(f"{file} is not a run: wanted a TREC run, or a file of answers that assay bench wrote")
     answers = {}
     for row, record in enumerate(held, 2):
-        answer = None if "prepared" in record else _answer(record)
-        if answer:
+        if "prepared" in record:
+            continue
+        if answer := _answer(record):
             answers[answer.query_id] = list(zip(answer.spans, answer.scores, strict=True))
-        elif "prepared" not in record:
+        else:
             problems.append(Problem(f"{file.name}:{row}", f"no answer: {str(record)[:80]}"))
     return answers, problems
 
@@ -255,6 +249,5 @@ def _answer(record: Mapping[str, Any]) -> SystemAnswer | None:
     if not all(each.start <= each.end <= _LAST_LINE for each in line.found):
         return None
     spans = tuple(Span(*each[:3]) for each in line.found)
-    return SystemAnswer(
-        line.query, spans, tuple(each.score for each in line.found), line.seconds, line.error, line.cold
-    )
+    scores = tuple(each.score for each in line.found)
+    return SystemAnswer(line.query, spans, scores, line.seconds, line.error, line.cold)

@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from threading import Thread
-from types import TracebackType
 from typing import IO, Any, Self
 
 from assay.bench.answer_runs import Preparation, SystemAnswer
@@ -73,9 +72,7 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def prepare(self) -> Preparation:
@@ -99,14 +96,9 @@ class Worker:
         if seconds is not None and seconds > self._limit_s:
             told = {"error": told["error"] or f"no answer within {self._limit_s:g} s"}
         found = told.get("found", ())
-        return SystemAnswer(
-            query.id,
-            tuple(Span(path, start, end) for path, start, end, _ in found),
-            tuple(score for *_, score in found),
-            seconds if "found" in told else None,
-            told["error"],
-            cold,
-        )
+        spans = tuple(Span(path, start, end) for path, start, end, _ in found)
+        scores = tuple(score for *_, score in found)
+        return SystemAnswer(query.id, spans, scores, seconds if "found" in told else None, told["error"], cold)
 
     def close(self) -> None:
         """End the system and all that it started."""

@@ -80,8 +80,8 @@ def _favoured(sets: Mapping[str, MeasuredSet]) -> Iterator[str]:
 
 _BESIDE = 4
 """Measures a role, where two roles stand side by side."""
-_TO = "\N{EN DASH}"
 _SPACE = "\N{NO-BREAK SPACE}"
+_DASH = "\N{EN DASH}"
 _ROLES = {
     "test": "which nobody tuned on",
     "dev": "which settings were tuned on",
@@ -115,12 +115,9 @@ def verdict(study: ResultsView) -> doc.Section:
         return doc.Section("verdict", "Verdict", tuple(warned), untitled=True)
     views = study.overviews
     measures = study.main[:_BESIDE] if len(views) > 1 else study.main
-    tables = (
-        parts.quality(study, views, measures, "Quality: mean and 95% interval"),
-        _legend(study),
-        _cost_of_all(study),
-    )
-    return doc.Section("verdict", "Verdict", (*sentence(study, views[0]), *warned, *tables), untitled=True)
+    table = parts.quality(study, views, measures, "Quality: mean and 95% interval")
+    blocks = (*sentence(study, views[0]), *warned, table, _legend(study), _cost_of_all(study))
+    return doc.Section("verdict", "Verdict", blocks, untitled=True)
 
 
 def sentence(study: ResultsView, view: SetView) -> list[doc.Paragraph]:
@@ -132,7 +129,7 @@ def sentence(study: ResultsView, view: SetView) -> list[doc.Paragraph]:
         return []
     shown = doc.figure(mean, parts.digits_of(study.primary))
     sets = f" of {counted(len(view.sets), 'set')}" if len(view.sets) > 1 else ""
-    interval = f"95% interval {interval_text(shown, to=_TO)}"
+    interval = f"95% interval {interval_text(shown, to=_DASH)}"
     queries = f"over {counted(study.queries(view), 'query')}{sets}, {_ROLES[view.role]}"
     scored = doc.Phrase(f" scores {study.primary} {value_text(shown)} ({interval}) by {unit} {queries}.")
     start = (parts.system_phrase(study, best), scored)
@@ -146,11 +143,8 @@ def sentence(study: ResultsView, view: SetView) -> list[doc.Paragraph]:
     span = interval_text(gap).replace(", ", " to ")
     gap_text = f"{value_text(gap)} ({span})".replace("-", "\N{MINUS SIGN}")
     rest = f": {gap_text}, p{_SPACE}{equals}{p} after Holm's correction."
-    return [
-        doc.Paragraph(
-            (*start, doc.Phrase(" Against the next, "), parts.system_phrase(study, rival), doc.Phrase(rest)), "lead"
-        )
-    ]
+    against = (doc.Phrase(" Against the next, "), parts.system_phrase(study, rival), doc.Phrase(rest))
+    return [doc.Paragraph((*start, *against), "lead")]
 
 
 def _legend(study: ResultsView) -> doc.Paragraph:
@@ -179,7 +173,6 @@ def _cost_of_all(study: ResultsView) -> doc.Block:
 
 _PROBLEMS = 40
 _REASONS = 8
-_NONE = "\N{EN DASH}"
 
 
 def troubles(study: ResultsView) -> doc.Section:
@@ -226,15 +219,15 @@ def _sets(study: ResultsView) -> doc.Table:
     hashes = doc.left("Commit", "Hash of judgments", "Hash of corpus")
     rows = []
     for name, of in study.sets.items():
-        codes = (doc.Phrase(each[:12] or _NONE, code=True) for each in (of.commit, of.qrels, of.corpus))
-        rows.append((name, of.role or _NONE, of.truth, len(of.queries), *codes))
+        codes = (doc.Phrase(each[:12] or _DASH, code=True) for each in (of.commit, of.qrels, of.corpus))
+        rows.append((name, of.role or _DASH, of.truth, len(of.queries), *codes))
     return doc.table("Sets of queries", (*doc.left("Set", "Role", "Ground truth"), "Queries", *hashes), rows)
 
 
 def _systems(study: ResultsView) -> doc.Table:
     rows = []
     for name, system in study.results.systems.items():
-        spec, chosen_on = doc.Phrase(system.spec, code=True), system.chosen_on or _NONE
+        spec, chosen_on = doc.Phrase(system.spec, code=True), system.chosen_on or _DASH
         rows.append((parts.system_phrase(study, name), spec, system.how, chosen_on, _settings(study, system)))
     return doc.table("Systems", (parts.SYSTEM, *doc.left("Spec", "Asked", "Chosen on", "Settings")), rows)
 
@@ -245,7 +238,7 @@ def _settings(study: ResultsView, system: MeasuredSystem) -> doc.Phrase:
     base = study.results.systems.get(system.base)
     if base is None:
         lines = tuple(f"{key} = {value}" for key, value in own.items())
-        return doc.Phrase(counted(len(own), "setting"), lines=lines) if own else doc.Phrase(_NONE)
+        return doc.Phrase(counted(len(own), "setting"), lines=lines) if own else doc.Phrase(_DASH)
     before = dict(_flat(base.settings))
     changed = [key for key in {**before, **own} if before.get(key) != own.get(key)]
     return doc.Phrase(f"{system.base} with", lines=tuple(f"{key} = {own.get(key, '(unset)')}" for key in changed))
@@ -294,22 +287,16 @@ def overview_of(results: Results) -> doc.Report:
     sections = [doc.Section("notes", "Notes", (notes,), untitled=True), *parts.against(results)]
     if study.measured:
         if len(study.overviews) > 1:
-            together = parts.quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")
-            sections.append(
-                doc.Section("together", "Tuned and unseen", (*sentence(study, study.overviews[0]), together))
-            )
+            means = parts.quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")
+            together: tuple[doc.Block, ...] = (*sentence(study, study.overviews[0]), means)
+            sections.append(doc.Section("together", "Tuned and unseen", together))
         sections += [
-            doc.Section(
-                view.name,
-                view.label,
-                (_described(study, view, study.units(view)[0]), *_inside(study, view, study.units(view)[0], measures)),
-            )
+            doc.Section(view.name, view.label, (_described(study, view), *_inside(study, view, measures)))
             for view in study.views
         ]
     sections.append(doc.Section("about", "To repeat", (doc.Verbatim(study.manifest.command),)))
-    return doc.Report(
-        "Results", "", (*_facts(study), f"Assay {study.manifest.versions.get('assay', '')}"), tuple(sections)
-    )
+    facts = (*_facts(study), f"Assay {study.manifest.versions.get('assay', '')}")
+    return doc.Report("Results", "", facts, tuple(sections))
 
 
 def summary_of(results: Results) -> doc.Report:
@@ -364,8 +351,9 @@ def _unseen(study: ResultsView, view: SetView, measures: Sequence[str]) -> Itera
             yield parts.judged(study, name, measures)
 
 
-def _described(study: ResultsView, view: SetView, unit: str) -> doc.Paragraph:
+def _described(study: ResultsView, view: SetView) -> doc.Paragraph:
     """Return which queries a view has, of which ground truth."""
+    unit = study.units(view)[0]
     said = [doc.Phrase(f"{counted(study.queries(view), 'query')} of ")]
     for place, name in enumerate(view.sets):
         of = study.sets[name]
@@ -374,11 +362,12 @@ def _described(study: ResultsView, view: SetView, unit: str) -> doc.Paragraph:
     return doc.Paragraph((*said, doc.Phrase(f". {_UNITS.get(unit, f'By {unit}.')}")))
 
 
-def _inside(study: ResultsView, view: SetView, unit: str, measures: Sequence[str]) -> Iterator[doc.Leaf]:
+def _inside(study: ResultsView, view: SetView, measures: Sequence[str]) -> Iterator[doc.Leaf]:
     """Yield the tables of one view as Markdown has them."""
     title = f"Means with 95% bootstrap intervals over queries; {_BEST}"
     yield parts.quality(study, [view], measures, title)
-    for other in study.units_shown(view)[1:]:
+    unit, *others = study.units_shown(view)
+    for other in others:
         yield doc.words(_UNITS[other])
         yield parts.quality(study, [view], measures, title, other)
     if study.manifest.kind == "retrieval":
@@ -393,28 +382,22 @@ def _inside(study: ResultsView, view: SetView, unit: str, measures: Sequence[str
 
 def _labelled(study: ResultsView) -> tuple[doc.Section, ...]:
     """Return the section of a judge's labels, where one was asked."""
-    sets = {name: of.unseen for name, of in study.sets.items() if of.unseen}
-    blocks = [
-        block
-        for name, counts in sets.items()
-        for block in (
-            doc.words(f"{name}: {parts.with_labels(counts)}.", "note"),
-            parts.judged(study, name, study.measures),
-        )
-    ]
+    blocks: list[doc.Block] = []
+    for name, of in study.sets.items():
+        if of.unseen:
+            blocks.append(doc.words(f"{name}: {parts.with_labels(of.unseen)}.", "note"))
+            blocks.append(parts.judged(study, name, study.measures))
     note = doc.words("Nothing else on this page counts these labels.", "note")
-    return (doc.Section("judged", "With labels of a judge", (note, *blocks)),) if sets else ()
+    return (doc.Section("judged", "With labels of a judge", (note, *blocks)),) if blocks else ()
 
 
 def _all_figures(study: ResultsView) -> doc.Section:
     """Return every figure by set and unit; a switch shows one set and one unit at a time."""
     units = dict.fromkeys(unit for view in study.views for unit in study.units(view))
-    choices = (
-        doc.Choice("view", "Queries", {str(at): view.label for at, view in enumerate(study.views)}),
-        doc.Choice("unit", "Counted by", {unit: _TITLES.get(unit, unit) for unit in units}, radio=True),
-    )
+    queries = doc.Choice("view", "Queries", {str(at): view.label for at, view in enumerate(study.views)})
+    counted_by = doc.Choice("unit", "Counted by", {unit: _TITLES.get(unit, unit) for unit in units}, radio=True)
     panels = tuple(panel for at, view in enumerate(study.views) for panel in _panels(study, view, str(at)))
-    return doc.Section("tables", "All figures", (doc.Panels(choices, panels),))
+    return doc.Section("tables", "All figures", (doc.Panels((queries, counted_by), panels),))
 
 
 def _panels(study: ResultsView, view: SetView, at: str) -> Iterator[doc.Panel]:
@@ -426,13 +409,10 @@ def _panels(study: ResultsView, view: SetView, at: str) -> Iterator[doc.Panel]:
 
 
 def _of_unit(study: ResultsView, view: SetView, unit: str) -> Iterator[doc.Leaf]:
-    rows = (
-        (
-            parts.system_phrase(study, system),
-            *(parts.score(study, view, system, unit, measure) for measure in study.measures),
-        )
-        for system in study.ranked(view, unit)
-    )
+    rows = []
+    for system in study.ranked(view, unit):
+        scores = (parts.score(study, view, system, unit, measure) for measure in study.measures)
+        rows.append((parts.system_phrase(study, system), *scores))
     yield doc.table("All measures: mean and 95% interval", (parts.SYSTEM, *study.measures), rows)
     for tag, values in study.tagged(view).items():
         yield parts.groups(study, view, unit, tag, values)

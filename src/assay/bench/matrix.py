@@ -18,18 +18,7 @@ from assay.io.fields import Fields, read_value
 from assay.measure.measures import Measure, parse
 from assay.truth.truth_formats import form_of
 
-MEASURES = (
-    "nDCG@10",
-    "MRR",
-    "Hit@1",
-    "Hit@5",
-    "Hit@10",
-    "Recall@5",
-    "Recall@10",
-    "MAP",
-    "success@2000tokens",
-    "lines@5",
-)
+MEASURES = tuple("nDCG@10 MRR Hit@1 Hit@5 Hit@10 Recall@5 Recall@10 MAP success@2000tokens lines@5".split())
 """What is measured unless a matrix says otherwise; the first one decides."""
 DEPTH = 20
 """Results of a query that are asked for."""

@@ -36,10 +36,8 @@ def quality(
         if based:
             hint = "Difference to the system that this one varies; bold where chance is unlikely"
             columns.append(doc.Column("vs base", hint, over=over if len(views) > 1 else ""))
-    rows = [
-        (_described(study, system), *_scores(study, system, by, measures, based=based))
-        for system in ordered(study, {name for view in views for name in view.sets})
-    ]
+    systems = ordered(study, {name for view in views for name in view.sets})
+    rows = [(_described(study, system), *_scores(study, system, by, measures, based=based)) for system in systems]
     empty = (doc.Number(None),) if based else ()
     return doc.table(title, columns, [*rows, *published(study, by, measures, empty)])
 
@@ -65,22 +63,14 @@ def ordered(study: ResultsView, sets: set[str]) -> list[str]:
 def _described(study: ResultsView, system: str) -> doc.Phrase:
     about = study.results.systems[system]
     warnings = ["chosen on test"] if about.chosen_on == "test" else []
-    warnings += [
-        f"{len(study.of(view, system))} of {len(view.sets)} sets"
-        for view in study.overviews
-        if not study.whole(view, system)
-    ]
+    partly = [view for view in study.overviews if not study.whole(view, system)]
+    warnings += [f"{len(study.of(view, system))} of {len(view.sets)} sets" for view in partly]
     badges = (f"varies {about.base}",) if about.base else ()
     return doc.Phrase(system, color=study.systems.index(system), badges=badges, warnings=tuple(warnings))
 
 
 def _scores(
-    study: ResultsView,
-    system: str,
-    views: Sequence[tuple[SetView, str]],
-    measures: Sequence[str],
-    *,
-    based: bool,
+    study: ResultsView, system: str, views: Sequence[tuple[SetView, str]], measures: Sequence[str], *, based: bool
 ) -> Iterator[doc.Cell]:
     for view, unit in views:
         yield from (score(study, view, system, unit, measure) for measure in measures)
@@ -165,21 +155,13 @@ def _of_group(study: ResultsView, mean: doc.Mean | None, queries: int, best: flo
 
 def pairs(study: ResultsView, view: SetView, unit: str, most: int = _PAIRS) -> list[doc.Table]:
     """Return how systems differ, the surest first; nothing where none were compared."""
-    found = [
-        (measure, pair if pair.difference >= 0 else turned(pair))
-        for of, measure, pair in study.comparisons(view)
-        if of == unit
-    ]
+    here = [(measure, pair) for of, measure, pair in study.comparisons(view) if of == unit]
+    found = [(measure, pair if pair.difference >= 0 else turned(pair)) for measure, pair in here]
     if not found:
         return []
     found.sort(key=lambda each: (round(each[1].holm, 3), -each[1].difference))
-    columns = (
-        *doc.left("Ahead", "Behind"),
-        "Difference",
-        doc.Column("p", "paired randomisation test"),
-        doc.Column("p (t)", "paired t-test"),
-        doc.Column("p (Holm)", "of the randomisation test"),
-    )
+    tests = {"p": "paired randomisation test", "p (t)": "paired t-test", "p (Holm)": "of the randomisation test"}
+    columns = (*doc.left("Ahead", "Behind"), "Difference", *(doc.Column(title, hint) for title, hint in tests.items()))
     rows = []
     for _, pair in found[:most]:
         mark: doc.Mark = "best" if significant(pair) else ""
@@ -231,15 +213,12 @@ def _moves(each: results.GateChange) -> Iterator[doc.Leaf]:
     yield doc.words(summary_of(each))
     columns = (*doc.left("Question", "Rank"), each.measure, *doc.left("First now", "Expected"))
     for what, moves in (("fell", each.fell), ("rose", each.rose)):
-        rows = [
-            (
-                f"{move.id}: {_cut(' '.join(move.text.split()), 80)}",
-                f"{move.old_rank or 'none'} → {move.new_rank or 'none'}" if move.answer else "",
-                f"{move.before:.3f} → {move.now:.3f}",
-                *(_target(place, "") for place in (move.answer, move.right)),
-            )
-            for move in moves[:MOST]
-        ]
+        rows = []
+        for move in moves[:MOST]:
+            question = f"{move.id}: {_cut(' '.join(move.text.split()), 80)}"
+            ranks = f"{move.old_rank or 'none'} → {move.new_rank or 'none'}" if move.answer else ""
+            values = f"{move.before:.3f} → {move.now:.3f}"
+            rows.append((question, ranks, values, _target(move.answer, ""), _target(move.right, "")))
         more = f"{len(moves) - MOST:,} more are in results.json." if len(moves) > MOST else ""
         if rows:
             yield doc.table(f"{len(moves):,} {what}, the greatest change first", columns, rows, more)
@@ -273,19 +252,15 @@ def _unit(study: ResultsView, view: SetView) -> str:
 def _measures(study: ResultsView) -> doc.Dots:
     views = study.overviews[:2]
     panels = study.main or study.measures[:1]
-    rows = tuple(
-        doc.DotRow(
-            system,
-            study.systems.index(system),
-            tuple(tuple(study.figure(view, system, _unit(study, view), name) for view in views) for name in panels),
-        )
-        for system in study.ranked(views[0], _unit(study, views[0]))
-    )
+    rows = []
+    for system in study.ranked(views[0], _unit(study, views[0])):
+        figures = (tuple(study.figure(view, system, _unit(study, view), name) for view in views) for name in panels)
+        rows.append(doc.DotRow(system, study.systems.index(system), tuple(figures)))
     caption = "Dots are means, lines 95% intervals."
     if len(views) > 1:
         caption += f" Filled: {views[0].label}. Hollow: {views[1].label}."
         caption += " A hollow dot far to the right of its filled one: tuned too closely, or easier queries."
-    return doc.Dots("Measures, a system a row", caption, panels, rows)
+    return doc.Dots("Measures, a system a row", caption, panels, tuple(rows))
 
 
 def _latency(study: ResultsView, view: SetView) -> Iterator[doc.Scatter]:
@@ -395,11 +370,9 @@ def _choices(study: ResultsView, shown: Sequence[Miss]) -> tuple[doc.Choice, ...
     numbers = {name: str(at) for at, name in enumerate(study.sets)}
     sets = {numbers[name]: name for name in dict.fromkeys(miss.set for miss in shown)}
     systems = {str(at): system for at, system in enumerate(study.systems) if system in missed}
-    choices = (
-        doc.Choice("system", "Missed by", {"": "any system", **systems}),
-        doc.Choice("set", "In", {"": "all sets", **sets}),
-    )
-    return choices[: 1 + (len(sets) > 1)]
+    by_system = doc.Choice("system", "Missed by", {"": "any system", **systems})
+    by_set = doc.Choice("set", "In", {"": "all sets", **sets})
+    return (by_system, by_set) if len(sets) > 1 else (by_system,)
 
 
 def _entry(study: ResultsView, miss: Miss) -> doc.ListEntry:
@@ -424,9 +397,8 @@ def _details(study: ResultsView, miss: Miss) -> Iterator[doc.Detail]:
     yield doc.Detail(doc.Phrase("Expected"), tuple(right), more=max(0, len(miss.right) - _TARGETS))
     files = {results.place_of(target).path for target in miss.right}
     for system, answers in miss.got.items():
-        why = (
-            doc.Phrase(miss.errors[system], warnings=("failed",)) if system in miss.errors else doc.Phrase("no result")
-        )
+        none = doc.Phrase("no result")
+        why = doc.Phrase(miss.errors[system], warnings=("failed",)) if system in miss.errors else none
         if system in miss.errors or not answers:
             yield doc.Detail(system_phrase(study, system), (why,))
             continue

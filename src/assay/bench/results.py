@@ -404,10 +404,8 @@ def _columns(results: Results, measure: str) -> Iterator[tuple[str, str, dict[st
     roles: dict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(cell.set for cell in cells):
         roles[sets[name].role].append(name)
-    groups = {
-        **{name: [name] for names in roles.values() for name in names},
-        **{all_of(role, sets): names for role, names in roles.items() if len(names) > 1},
-    }
+    groups = {name: [name] for names in roles.values() for name in names}
+    groups |= {all_of(role, sets): names for role, names in roles.items() if len(names) > 1}
     for group, names in groups.items():
         unit = shared_unit([cell for cell in cells if cell.set in names])
         values = {}

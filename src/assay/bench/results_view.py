@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose, sqrt
 
-from assay.bench.results import (
-    MeasuredCell,
-    MeasuredSet,
-    Results,
-    SetComparison,
-    all_of,
-    deciding,
-    is_quality,
-)
+from assay.bench.results import MeasuredCell, MeasuredSet, Results, SetComparison, all_of, deciding, is_quality
 from assay.report.document import Mean
 
 CHANCE = 0.05
@@ -153,11 +145,9 @@ class ResultsView:
 
     def best(self, view: SetView, unit: str, measure: str) -> list[str]:
         """Return the systems with the highest mean among those that were asked everything."""
-        scored = {
-            system: figure.mean
-            for system in self.here(view)
-            if self.whole(view, system) and (figure := self.figure(view, system, unit, measure))
-        }
+        whole = [system for system in self.here(view) if self.whole(view, system)]
+        figures = {system: self.figure(view, system, unit, measure) for system in whole}
+        scored = {system: figure.mean for system, figure in figures.items() if figure}
         return [system for system, mean in scored.items() if isclose(mean, max(scored.values()))]
 
     def ranked(self, view: SetView, unit: str) -> list[str]:

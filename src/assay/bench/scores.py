@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.bench import results
 from assay.bench.answer_runs import Preparation, SystemAnswer, timings
@@ -23,7 +22,7 @@ from assay.corpus.git import answer
 from assay.corpus.outline import functions
 from assay.corpus.pinned import LINKS, changed, tree
 from assay.errors import InputError
-from assay.measure.compare import interval
+from assay.measure.compare import Values, interval
 from assay.measure.line_spans import Span, Unit
 from assay.measure.matched import Matched, match
 from assay.measure.measures import Measure
@@ -31,8 +30,6 @@ from assay.report.document import Mean
 from assay.runs.record import code_stamp, digest, hash_of, manifest
 from assay.terms import tokens
 from assay.truth.ground_truth import Qrels
-
-Values = NDArray[np.float64]
 
 Units = Sequence[tuple[int, int, str]]
 """First line, last line and name of what a file declares."""
@@ -57,7 +54,7 @@ class Scored:
 
     def figures(self) -> results.Figures:
         """Return mean and 95% interval by unit and measure."""
-        return {unit: self._means(values, slice(None)) for unit, values in self.values.items()}
+        return self._figures(slice(None))
 
     def groups(self) -> dict[str, dict[str, results.GroupFigures]]:
         """Return the figures of each group of queries, by tag and its value; a tag with one value says nothing."""
@@ -68,10 +65,10 @@ class Scored:
         for place, value in enumerate(told):
             members[value or "(none)"].append(place)
         for value, places in sorted(members.items()):
-            figures: results.Figures = {
-                unit: self._means(values, np.array(places)) for unit, values in self.values.items()
-            }
-            yield value, results.GroupFigures(len(places), figures)
+            yield value, results.GroupFigures(len(places), self._figures(np.array(places)))
+
+    def _figures(self, members: Any) -> results.Figures:
+        return {unit: self._means(values, members) for unit, values in self.values.items()}
 
     def _means(self, values: Mapping[str, Values], members: Any) -> dict[str, Mean]:
         chosen = {name: every[members] for name, every in values.items()}
@@ -181,20 +178,16 @@ def has_index(plan: BenchPlan, system: str) -> bool:
 def set_of(ready: Prepared, unseen: results.UnseenCounts | None) -> results.MeasuredSet:
     """Return a set as results have it."""
     entries, asked = ready.expected.entries, ready.expected.queries
-    queries = tuple(
-        results.MeasuredQuery(
-            query.id,
-            query.text,
-            dict(query.tags),
-            tuple(results.Target(str(e.span), e.grade) for e in sorted(entries[query.id], key=lambda e: -e.grade)),
-        )
-        for query in asked
-    )
+    queries = []
+    for query in asked:
+        best = sorted(entries[query.id], key=lambda each: -each.grade)
+        expected = tuple(results.Target(str(each.span), each.grade) for each in best)
+        queries.append(results.MeasuredQuery(query.id, query.text, dict(query.tags), expected))
     return results.MeasuredSet(
         role=ready.spec.role,
         truth=ready.spec.truth.name if ready.spec.truth else f"mined from {ready.truth.name}",
         commit=ready.corpus.commit or _head(ready.spec.corpus),
-        queries=queries,
+        queries=tuple(queries),
         problems=tuple(map(str, ready.problems)),
         gone=tuple(map(str, ready.gone)),
         qrels=digest((query.text, [list(each) for each in query.expected]) for query in queries),

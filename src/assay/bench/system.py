@@ -64,9 +64,8 @@ def corpus_of(truth: Truth, folder: Path | None, cache: Path, *, without: tuple[
     if truth.documents:
         return _of_documents(truth, cache)
     if folder is None or not folder.is_dir():
-        where = (
-            f"'{folder}' is not a folder" if folder else f"nobody said where {truth.repository or 'its corpus'} lies"
-        )
+        nobody = f"nobody said where {truth.repository or 'its corpus'} lies"
+        where = f"'{folder}' is not a folder" if folder else nobody
         raise InputError(f"ground truth '{truth.name}': {where}; give the checkout with --corpus FOLDER")
     commit = commit_of(folder, truth.commit) if truth.commit and is_repository(folder) else ""
     if truth.commit and truth.hidden and not commit:  # lines of that commit are to be blanked

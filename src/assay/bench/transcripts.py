@@ -113,9 +113,8 @@ class Transcripts:
         message, about = record.get("message"), record.get("toolUseResult")
         content = message.get("content") if isinstance(message, dict) else None
         session = self._session(record.get("sessionId"), "claude-code", record.get("cwd"))
-        is_typed = record.get("type") == "user" and not any(
-            map(record.get, ("isMeta", "isSidechain", "isCompactSummary"))
-        )
+        is_made = any(map(record.get, ("isMeta", "isSidechain", "isCompactSummary")))
+        is_typed = record.get("type") == "user" and not is_made
         is_new = isinstance(about, dict) and about.get("type") == "create"
         for block in [{"text": content}] if isinstance(content, str) else _dicts(content):
             if "tool_use_id" in block:

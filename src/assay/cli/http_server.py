@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from assay.cli.options import ServerOptions
 from assay.errors import InputError, counted, some_of
@@ -19,26 +19,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from assay.serve.http.access import AccessOptions, AccessRules
+    from assay.serve.http.operator import Application
     from assay.serve.http.server import Activity
-    from assay.serve.session import Session
-    from assay.serve.turns import AnswerThreads
     from assay.settings import Settings
 
 _OPENING_S = 2.0
 """How long a worker opens indexes before it takes requests, so that nobody waits for that."""
 
 
-class Application(NamedTuple):
-    """What a command answers with."""
-
-    app: Any
-    session: Session
-    threads: AnswerThreads
-    signatures: frozenset[str] = frozenset()
-    """Headers of which a delivery of a code host brings one; none: no deliveries are taken."""
-
-
-Build = Callable[..., Application]
+Build = Callable[..., "Application"]
 """Makes an application of folders with their settings, `kept` by another process or not, and whether it has tokens."""
 Read = Callable[[], Mapping[Path, "Settings"]]
 Mirroring = Callable[[], "AbstractContextManager[None]"]
@@ -137,7 +126,7 @@ def _guarded(
     kept: bool,
 ) -> Any:
     """Return the application behind its rules; a worker opens the indexes first."""
-    from assay.serve.http.guard import AccessLog
+    from assay.serve.http.guard import AccessLog, Rate
     from assay.serve.http.operator import guard_app, what_is_missing
 
     made = build(settings, kept=kept, with_token=bool(rules.tokens))
@@ -146,9 +135,7 @@ def _guarded(
         opening = Thread(target=what_is_missing, args=(made.session,), daemon=True)
         opening.start()
         opening.join(_OPENING_S)
-    return guard_app(
-        made.app, made.session, made.threads, rules, http.rate, activity, log=log, signatures=made.signatures
-    )
+    return guard_app(made, rules, Rate(http.rate), activity, log)
 
 
 def _write(mirroring: Mirroring, settings: Mapping[Path, Settings], activity: Activity) -> None:

@@ -16,8 +16,8 @@ from assay.io.files import dumps
 from assay.io.rows import plain
 from assay.io.terminal import say, say_problems
 from assay.judge.requests import AgreementRequest, LabelRequest, PreferRequest
-from assay.report.document import Cell, Number, Table, estimate, fraction, table
-from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
+from assay.report.document import Cell, Number, Table, fraction, table
+from assay.report.plain_text import cell_text, shown_line, table_lines
 from assay.runs.options import SampleDraw
 from assay.runs.record import start_fresh
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.judge.labels import Annotator, Key, LabelAgreement, LabelDifference, Texts
     from assay.judge.pairs import Pair
     from assay.judge.preferences import Preference
+    from assay.measure.agreement import Estimate
     from assay.serve.http.ballots import Ballot
     from assay.values import Problem
 
@@ -119,10 +120,15 @@ def _agreement_text(
         yield from _side_by_side(difference, reasons, texts)
 
 
+def estimate(one: Estimate) -> Number:
+    """Return the cell of a value with its interval."""
+    return Number(one.value, one.low, one.high)
+
+
 def agreement_tables(found: LabelAgreement, costs: Costs | None = None) -> Iterator[str]:
     """Yield the lines of all tables."""
     for one in _agreement_tables(found, costs or {}):
-        yield from ("", *([one_line(one.title)] if one.title else []), *table_lines(one, indent=""))
+        yield from ("", *([printable(one.title)] if one.title else []), *table_lines(one, indent=""))
     if found.kappas:
         alpha = cell_text(estimate(found.alpha))
         yield f"alpha of all  {alpha}  over {found.labelled_twice:,} pairs with two labels or more"

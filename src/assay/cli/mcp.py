@@ -14,7 +14,7 @@ from assay.cli.repositories import RepositoriesOptions
 from assay.parameters import Options, argument, flag, option, shared
 
 if TYPE_CHECKING:
-    from assay.cli.http_server import Application
+    from assay.serve.http.operator import Application
     from assay.serve.session import Session
     from assay.settings import Settings
 
@@ -82,7 +82,7 @@ def _session(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool = 
 
 def _build(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:  # noqa: ARG001
     """Return what answers over HTTP."""
-    from assay.cli.http_server import Application
+    from assay.serve.http.operator import Application
     from assay.serve.mcp import http_app, server_of
     from assay.serve.turns import AnswerThreads
 

@@ -17,7 +17,7 @@ from assay.cli.repositories import RepositoriesOptions
 from assay.parameters import Options, argument, flag, option, shared
 
 if TYPE_CHECKING:
-    from assay.cli.http_server import Application
+    from assay.serve.http.operator import Application
     from assay.settings import Settings
 
 _REPORT = "report.html"
@@ -76,9 +76,9 @@ def serve(given: ServeOptions) -> int:
 
 def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:
     """Return the page and its API."""
-    from assay.cli.http_server import Application
     from assay.io.terminal import say
     from assay.serve.http.app import app_of
+    from assay.serve.http.operator import Application
     from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
     from assay.serve.reader import Waits

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError
-from assay.measure.compare import interval_of, wilson
+from assay.measure.compare import Values, interval_of, wilson
 
 Label = Hashable
 """A name or a number; None where there is none."""
-Values = NDArray[np.float64]
 _Label = TypeVar("_Label", bound=Hashable)
 _STEPS = 200
 
@@ -293,9 +292,8 @@ class Confusion:
         }
 
     def _of(self, place: int) -> ClassScore:
-        hits, support, predicted = map(
-            int, (self.counts[place, place], self.counts[place].sum(), self.counts[:, place].sum())
-        )
+        counts = (self.counts[place, place], self.counts[place].sum(), self.counts[:, place].sum())
+        hits, support, predicted = map(int, counts)
         wholes = (predicted, support, support + predicted)
         precision, recall, f1 = map(_fraction, (hits, hits, 2 * hits), wholes)
         return ClassScore(self.labels[place], precision, recall, f1, support, predicted)

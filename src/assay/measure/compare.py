@@ -73,19 +73,13 @@ def compare(
         raise InputError(f"systems compared need the same queries, found {counts}")
     pairs = list(combinations(values, 2)) if pairs is None else pairs
     chances = [randomisation(values[a], values[b], seed=seed) for a, b in pairs]
-    return tuple(
-        Comparison(
-            a,
-            b,
-            float(np.mean(values[a] - values[b])),
-            *interval(values[a] - values[b], level=level, seed=seed),
-            randomisation=chance,
-            t=t_test(values[a], values[b]),
-            holm=adjusted,
-            queries=counts[a],
-        )
-        for (a, b), chance, adjusted in zip(pairs, chances, holm(chances), strict=True)
-    )
+    found = []
+    for (a, b), chance, adjusted in zip(pairs, chances, holm(chances), strict=True):
+        apart = values[a] - values[b]
+        t = t_test(values[a], values[b])
+        low, high = interval(apart, level=level, seed=seed)
+        found.append(Comparison(a, b, float(np.mean(apart)), low, high, chance, t, adjusted, counts[a]))
+    return tuple(found)
 
 
 def interval(values: Values, *, level: float = 0.95, seed: int = 0) -> tuple[float, float]:
@@ -98,10 +92,8 @@ def interval(values: Values, *, level: float = 0.95, seed: int = 0) -> tuple[flo
     if not len(values):
         raise InputError("an interval needs at least one query, found none")
     draws = np.random.default_rng(seed)
-    means = [
-        values[draws.integers(0, len(values), (count, len(values)))].mean(axis=1)
-        for count in _pieces(_RESAMPLES, len(values))
-    ]
+    pieces = _pieces(_RESAMPLES, len(values))
+    means = [values[draws.integers(0, len(values), (count, len(values)))].mean(axis=1) for count in pieces]
     return _ends(np.concatenate(means), len(values), level)
 
 
@@ -117,12 +109,9 @@ def interval_of(
         raise InputError("an interval needs at least one unit, found none")
     kinds, counts = np.unique(parts, axis=0, return_counts=True)
     draws = np.random.default_rng(seed)
-    values = np.concatenate(
-        [
-            statistic(draws.multinomial(len(parts), counts / len(parts), count) @ kinds)
-            for count in _pieces(_RESAMPLES, len(kinds))
-        ]
-    )
+    pieces = _pieces(_RESAMPLES, len(kinds))
+    drawn = (draws.multinomial(len(parts), counts / len(parts), count) @ kinds for count in pieces)
+    values = np.concatenate([statistic(sums) for sums in drawn])
     values = values[~np.isnan(values)]
     return _ends(values, len(parts), level) if len(values) else (nan, nan)
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError, nearest
+from assay.measure.compare import Values
 from assay.measure.matched import Matched
 
-Values = NDArray[np.float64]
 Depth = int | None
 """How many ranks count, None for all."""
 
@@ -185,26 +185,9 @@ def _share(some: NDArray[Any], of: NDArray[Any]) -> Values:
     return shares
 
 
-NAMES = (
-    "Hit@k",
-    "MRR",
-    "MRR@k",
-    "nDCG",
-    "nDCG@k",
-    "binary-nDCG",
-    "binary-nDCG@k",
-    "Recall@k",
-    "Acc@k",
-    "covered@k",
-    "MAP",
-    "MAP@k",
-    "Precision@k",
-    "R-precision",
-    "bpref",
-    "judged@k",
-    "success@Ntokens",
-    "lines@k",
-    "tokens@k",
+NAMES = tuple(
+    "Hit@k MRR MRR@k nDCG nDCG@k binary-nDCG binary-nDCG@k Recall@k Acc@k covered@k MAP MAP@k Precision@k R-precision "
+    "bpref judged@k success@Ntokens lines@k tokens@k".split()
 )
 """Every measure, k and N for a number."""
 _COMPUTED: dict[str, Callable[[Matched, Depth], Values]] = {

@@ -42,9 +42,8 @@ def at_k(n: int, c: int, k: int) -> float:
     bad = n - c
     if bad < k:
         return 1.0
-    few, of = (
-        (c, k) if c < k else (k, c)
-    )  # C(n-c, k) / C(n, k) is the same with c and k changed: take the shorter product
+    # C(n-c, k) / C(n, k) is the same with c and k changed: take the shorter product
+    few, of = (c, k) if c < k else (k, c)
     return float(-np.expm1(np.log1p(-of / (n - np.arange(few, dtype=np.float64))).sum()))
 
 
@@ -136,13 +135,8 @@ class Gain:
 
 def measures(ks: Iterable[int]) -> tuple[RankMeasure, ...]:
     """Return what is measured at each k: exec@k never stands without pass@k, for it can be had by doing nothing."""
-    return tuple(
-        RankMeasure(k, good, unique)
-        for k in ks
-        for unique in (False, True)
-        if k > 1 or not unique
-        for good in ("pass", "exec")
-    )
+    kinds = [(k, unique) for k in ks for unique in (False, True) if k > 1 or not unique]
+    return tuple(RankMeasure(k, good, unique) for k, unique in kinds for good in ("pass", "exec"))
 
 
 def at(pool: Pool, measure: RankMeasure) -> float:

@@ -8,8 +8,7 @@ from dataclasses import astuple
 
 import numpy as np
 
-from assay.operations.hits import answer_type, offset_of
-from assay.operations.hits import cursor as cursor_of
+from assay.operations.hits import answer_type, cursor, offset_of
 from assay.operations.joint_answer import joint_answer, matches_of
 from assay.operations.requests import Facets, Matches, Typed
 from assay.operations.roots import Roots
@@ -129,7 +128,7 @@ def matches(request: Matches, roots: Roots) -> MatchList:
     found = matches_of(scope.searches, queries, rooted=not scope.root)
     lines = [*dict.fromkeys((place.path, place.line) for place in found)]
     shown = [_matching_line(scope, queries, *place) for place in lines[start : start + request.limit]]
-    after = cursor_of(start + len(shown), question, scope.version) if start + len(shown) < len(lines) else ""
+    after = cursor(start + len(shown), question, scope.version) if start + len(shown) < len(lines) else ""
     return MatchList(scope.root, shown, after)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from assay.errors import InputError
 from assay.operations.commits import LogAnswer
@@ -20,13 +20,12 @@ from assay.operations.root_settings import UserSettings, root_settings
 from assay.operations.search import repositories_asked
 from assay.operations.search import search as find
 from assay.operations.workspace import RootOpening
-from assay.parameters import Request, read_request
+from assay.parameters import R, read_request
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 from assay.values import Query
 
-R = TypeVar("R", bound=Request)
 Place = str | PathLike[str]
 Asked = str | Query | Sequence[str | Query]
 """What is asked: a text, a query, or several, whose hits are united."""

@@ -21,8 +21,7 @@ from assay.corpus.remotes import HostLinks, host_links
 from assay.corpus.walk import LARGEST_BYTES, folder_level, is_openable
 from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
-from assay.operations.hits import answer_type, offset_of
-from assay.operations.hits import cursor as cursor_of
+from assay.operations.hits import answer_type, cursor, offset_of
 from assay.operations.requests import FileLines, Find, Names, Tree
 from assay.operations.roots import NotServed, Place, Roots
 from assay.store.snapshot import Snapshot
@@ -239,14 +238,12 @@ def folder_list(request: Tree, roots: Roots) -> FolderList:
         raise NotServed(f"'{path}' is left out of what is served: an index would not hold it")
     files = [(each.path, each.size, "") for each in level.files]
     files += [(each.path, _size(place, each.path), each.reason) for each in level.skipped if is_openable(each.reason)]
-    entries: Sequence[tuple[str, ListedFile | None]] = [
-        *((_name(folder), None) for folder in level.folders),
-        *((_name(path), ListedFile(_name(path), size, reason)) for path, size, reason in sorted(files)),
-    ]
+    entries: list[tuple[str, ListedFile | None]] = [(_name(folder), None) for folder in level.folders]
+    entries += [(_name(path), ListedFile(_name(path), size, reason)) for path, size, reason in sorted(files)]
     question, version = ("tree", path, limit), repr([name for name, _ in entries])
     start = offset_of(request.cursor, question, version)
     page = entries[start : start + limit]
-    after = cursor_of(start + limit, question, version) if start + limit < len(entries) else ""
+    after = cursor(start + limit, question, version) if start + limit < len(entries) else ""
     folders = [name for name, file in page if file is None]
     return FolderList(place.reader.name, place.inside, folders, [file for _, file in page if file], after)
 

@@ -260,9 +260,8 @@ def offset_of(text: str, question: Any, version: str) -> int:
     if not text:
         return 0
     try:
-        offset, question_digest, version_digest = _PLAIN.unpack(
-            urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
-        )
+        packed = urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
+        offset, question_digest, version_digest = _PLAIN.unpack(packed)
     except (ValueError, error):
         raise NotOfThisList(_NONE) from None
     if question_digest != _digest(question):

@@ -92,11 +92,10 @@ def history(request: LineHistory, roots: Roots) -> HistoryAnswer:
     inside = read.place.inside
     with _turn():
         found, complete = _changes(read, line, max(request.end_line, line), request.limit)
-    messages = [each.message.partition("\n") for each in found]
-    commits = [
-        HistoryCommit(each.id, each.author, each.date, subject.strip(), body.strip(), each.patch)
-        for each, (subject, _, body) in zip(found, messages, strict=True)
-    ]
+    commits = []
+    for each in found:
+        subject, _, body = each.message.partition("\n")
+        commits.append(HistoryCommit(each.id, each.author, each.date, subject.strip(), body.strip(), each.patch))
     return HistoryAnswer(read.place.reader.name, inside, commits, complete, links_to(host_links(read.root), inside))
 
 

@@ -74,12 +74,7 @@ def execute(  # noqa: PLR0913  what a user may choose
 
 
 def rank(
-    task: str | Task,
-    programs: Programs,
-    *,
-    ranker: str = "consensus",
-    allow_execution: bool = False,
-    seed: int = 0,
+    task: str | Task, programs: Programs, *, ranker: str = "consensus", allow_execution: bool = False, seed: int = 0
 ) -> list[Ranked]:
     r"""Return candidate programs for a task, best first, each with how it likely fails and why.
 
@@ -272,8 +267,6 @@ def rank_candidates(request: Candidates) -> Order:
 def _(answer: Order) -> str:
     rows = []
     for place, each in enumerate(answer.programs, 1):
-        line = f", line {each.line}" if each.line > 0 else ""
-        rows.append(
-            f"{place}. program {each.index}: {each.score:.3f} ({each.probability:.2f}) {each.fault}{line}".rstrip()
-        )
+        scored = f"program {each.index}: {each.score:.3f} ({each.probability:.2f}) {each.fault}"
+        rows.append(f"{place}. {scored}{f', line {each.line}' if each.line > 0 else ''}".rstrip())
     return "\n".join(rows)

@@ -19,8 +19,7 @@ from assay.corpus.walked_files import FileEntry, Skipped
 from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError, nearest, printable_name
 from assay.operations.files import check_file_line, read_file
-from assay.operations.hits import answer_type, as_text, joined, offset_of, rooted_path, with_line_numbers
-from assay.operations.hits import cursor as cursor_of
+from assay.operations.hits import answer_type, as_text, cursor, joined, offset_of, rooted_path, with_line_numbers
 from assay.operations.requests import Outline, PatternSearch, Read
 from assay.operations.roots import Place, Roots
 from assay.operations.sizing import OVERHEAD, cost, most_fitting
@@ -136,7 +135,7 @@ def outlines(request: Outline, roots: Roots, *, is_text: bool = False) -> Outlin
         at += 1
         if time.monotonic() > ends:
             break
-    after = cursor_of(at, question, _version(entries)) if at < len(entries) else ""
+    after = cursor(at, question, _version(entries)) if at < len(entries) else ""
     return OutlineAnswer(root, shown, after)
 
 
@@ -151,15 +150,12 @@ def _text_cost(found: FileOutline) -> int:
 
 def patterns(request: PatternSearch, roots: Roots) -> PatternAnswer:
     """Return the matches of a pattern in the files of its language."""
-    from assay.corpus.code_pattern import Pattern
-
-    sought = Pattern(request.pattern, language_named(request.lang))
-    root, entries = _files_of_language(request, roots)
+    sought, root, entries = _sought(request, roots)
     question, version = ("pattern", request.pattern, request.lang, request.path, *request.file), _version(entries)
     start = divmod(offset_of(request.cursor, question, version), _STRIDE)
     shown, (file, number), looked = _filled(entries, sought, start, request)
     more = file < len(entries)
-    after = cursor_of(file * _STRIDE + number, question, version) if more else ""
+    after = cursor(file * _STRIDE + number, question, version) if more else ""
     is_empty = not shown and not request.cursor and not more
     return PatternAnswer(root, shown, looked, doubt_of(request) if is_empty else "", after)
 
@@ -181,17 +177,18 @@ class FileMatches(NamedTuple):
 
 def matched_files(request: PatternSearch, roots: Roots) -> Iterator[FileMatches]:
     """Yield every file of the language of a pattern with its matches, if any."""
-    from assay.corpus.code_pattern import Pattern
-
-    sought = Pattern(request.pattern, language_named(request.lang))
-    for file in _files_of_language(request, roots)[1]:
+    sought, _, files = _sought(request, roots)
+    for file in files:
         yield FileMatches(file.entry.path, list(pattern_matches(file, sought)))
 
 
-def _files_of_language(request: PatternSearch, roots: Roots) -> tuple[str, list[ServedFile]]:
-    language = language_named(request.lang)
+def _sought(request: PatternSearch, roots: Roots) -> tuple[Pattern, str, list[ServedFile]]:
+    """Return a pattern, and the root with the files that may be of its language."""
+    from assay.corpus.code_pattern import Pattern
+
+    pattern = Pattern(request.pattern, language_named(request.lang))
     root, every = files_of(roots, request.path, request.file)
-    return root, [each for each in every if may_be(each.entry, language)]
+    return pattern, root, [each for each in every if may_be(each.entry, pattern.language)]
 
 
 def _filled(

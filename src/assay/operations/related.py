@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from assay.errors import InputError, printable, printable_name
-from assay.operations.hits import answer_type, as_text, offset_of
-from assay.operations.hits import cursor as cursor_of
+from assay.operations.hits import answer_type, as_text, cursor, offset_of
 from assay.operations.requests import Definitions, References, Related
 from assay.operations.roots import NotServed, Place, Roots, WorkspaceView
 from assay.operations.search import DEEPEST
@@ -98,15 +97,10 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
     code = _places_found(lambda: _related_code(view.workspace, place.inside, line, depth, name))
     shown, taken = _fitting(code, start, request, is_text=is_text)
     more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
-    return RelatedAnswer(
-        place.reader.name,
-        code.subject,
-        shown,
-        {group: code.total[group] for group in GROUPS},
-        code.note,
-        view.workspace.report.stale or view.stale,
-        cursor_of(start + taken, question, view.version) if more else "",
-    )
+    total: dict[str, int] = {group: code.total[group] for group in GROUPS}
+    stale = view.workspace.report.stale or view.stale
+    after = cursor(start + taken, question, view.version) if more else ""
+    return RelatedAnswer(place.reader.name, code.subject, shown, total, code.note, stale, after)
 
 
 def _related_code(workspace: Workspace, path: str, line: int, k: int, name: str) -> RelatedCode:
@@ -122,9 +116,8 @@ def _related_code(workspace: Workspace, path: str, line: int, k: int, name: str)
 
 def definitions(request: Definitions, roots: Roots) -> PlacesFound:
     """Return where a name on a line of a file is defined."""
-    return _places(
-        request, roots, lambda snapshot, inside: definitions_at(snapshot, inside, request.line, request.name)
-    )
+    line, name = request.line, request.name
+    return _places(request, roots, lambda snapshot, inside: definitions_at(snapshot, inside, line, name))
 
 
 def references(request: References, roots: Roots) -> PlacesFound:

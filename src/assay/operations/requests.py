@@ -251,10 +251,7 @@ class Log(Request):
     """Find commits by meaning of their messages and changes, by path, author and date."""
 
     query: str = argument(
-        "[QUESTION]",
-        "What a commit did or why, or its id; empty for the newest.",
-        default="",
-        longest=LONGEST_QUERY,
+        "[QUESTION]", "What a commit did or why, or its id; empty for the newest.", default="", longest=LONGEST_QUERY
     )
     path: str = path_option("A repository, or what in it was changed.")
     line: int = line_option("Of a file: only what changed the unit there; no query.")

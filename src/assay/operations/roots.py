@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
@@ -104,7 +105,7 @@ class Place:
         check_globs(within)
         if not self.inside:
             return tuple(within)
-        here = "/" + _literal(self.inside)
+        here = "/" + escape(self.inside)
         keeping = [f"{here}/{_below(glob)}" for glob in within if not glob.startswith("!")]
         return (*(keeping or [here]), *(f"!{here}/{_below(glob[1:])}" for glob in within if glob.startswith("!")))
 
@@ -132,11 +133,6 @@ def check_globs(globs: Collection[str]) -> None:
     """Refuse more or longer globs than anybody needs."""
     if len(globs) > MOST_GLOBS or any(len(glob) > LONGEST_GLOB for glob in globs):
         raise InputError(f"at most {MOST_GLOBS} globs of {LONGEST_GLOB} characters are allowed")
-
-
-def _literal(path: str) -> str:
-    """Return a path as a glob that matches it alone."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 
 def _below(glob: str) -> str:

@@ -13,8 +13,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from assay.errors import InputError
-from assay.operations.hits import Answer, FoundUnit, offset_of
-from assay.operations.hits import cursor as cursor_of
+from assay.operations.hits import Answer, FoundUnit, cursor, offset_of
 from assay.operations.joint_answer import JointAnswer, joint_answer
 from assay.operations.requests import UNBOUNDED, Question, Search
 from assay.operations.roots import Roots, check_globs
@@ -113,7 +112,7 @@ def search(
         stale=answer.stale,
         language=answer.language,
         truncated=scope.truncated,
-        cursor=cursor_of(start + taken, question, scope.version) if more else "",
+        cursor=cursor(start + taken, question, scope.version) if more else "",
         corrected=list(answer.corrected),
         notes=list(answer.notes),
         problems=_named(answer.problems),

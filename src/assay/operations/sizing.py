@@ -185,11 +185,9 @@ def lines_of_unit(chunk: Chunk, snapshot: Snapshot) -> tuple[int, int]:
     if sum(piece.parent == chunk.parent for piece in named) < 2:
         return own
     name = f"{chunk.parent}.{chunk.symbol}" if chunk.parent else chunk.symbol
-    around = [
-        (last - first, first, last)
-        for first, last, full in file.functions(snapshot)
-        if full == name and first <= chunk.end_line and chunk.start_line <= last
-    ]
+    named_so = ((first, last) for first, last, full in file.functions(snapshot) if full == name)
+    met = ((first, last) for first, last in named_so if first <= chunk.end_line and chunk.start_line <= last)
+    around = ((last - first, first, last) for first, last in met)
     size, first, last = min(around, default=(0, 0, 0))
     return (first, last) if chunk.end_line - chunk.start_line < size < LONGEST_UNIT else own
 

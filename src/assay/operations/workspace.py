@@ -22,26 +22,16 @@ from typing import NamedTuple
 
 from assay import plugins
 from assay.corpus.addresses import is_url
-from assay.errors import AssayError, DamagedIndex, InputError, StorageError, UnwritableIndex, counted
+from assay.errors import AssayError, DamagedIndex, InputError, StorageError, UnwritableIndex, counted, some_of
 from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory, root_of
 from assay.protocols import Encoder, Progress, Scorer, Searcher
+from assay.search import retrievers
 from assay.search.filters import kept_and_left_out
 from assay.search.folder_index import IndexReport
 from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
 from assay.search.question import Speller
 from assay.search.ranking import SHIPPED
-from assay.search.retrievers import (
-    FusedSearcher,
-    IndexGuard,
-    KeywordSearcher,
-    Member,
-    VectorSearcher,
-    listing,
-    rebuild_command,
-    rerank,
-    union,
-)
 from assay.search.translation import Reading, Translator
 from assay.settings import SearchSettings, Settings
 from assay.store.place import holds_many, is_bucket, located
@@ -94,12 +84,12 @@ def weights_folder(settings: SearchSettings) -> Path:
 def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -> Searcher:
     """Return a searcher that nothing was learned for: by vectors, by words, or by both, fused."""
     if settings.ranking == "vectors":
-        return VectorSearcher(snapshot, encoder)
+        return retrievers.VectorSearcher(snapshot, encoder)
     if settings.ranking == "keywords":
-        return KeywordSearcher(snapshot)
-    vectors = Member("vectors", VectorSearcher(snapshot, encoder), settings.vector_weight)
-    keywords = Member("keywords", KeywordSearcher(snapshot), settings.keyword_weight)
-    return FusedSearcher((vectors, keywords), settings.fusion)
+        return retrievers.KeywordSearcher(snapshot)
+    vectors = retrievers.Member("vectors", retrievers.VectorSearcher(snapshot, encoder), settings.vector_weight)
+    keywords = retrievers.Member("keywords", retrievers.KeywordSearcher(snapshot), settings.keyword_weight)
+    return retrievers.FusedSearcher((vectors, keywords), settings.fusion)
 
 
 DEPTHS = (30, 200, 1000)
@@ -151,7 +141,7 @@ class CorpusSearch:
     snapshot: Snapshot
     encoder: Encoder
     settings: SearchSettings
-    guard: IndexGuard
+    guard: retrievers.IndexGuard
 
     @cached_property
     def speller(self) -> Speller:
@@ -196,7 +186,7 @@ class CorpusSearch:
         reranked = reranked and bool(self.settings.reranker)
         with self.guard.reading():
             corrected = list(map(self._corrected, queries))
-            hits = union(self._found(queries, corrected, k, reranked=reranked), k)
+            hits = retrievers.union(self._found(queries, corrected, k, reranked=reranked), k)
         relevant = bool(hits)
         if self.settings.ranking == "learned" and not reranked:  # which only says which of some texts is the better one
             relevant = is_relevant(hits, self.snapshot, self.encoder, weights_folder(self.settings))
@@ -215,14 +205,16 @@ class CorpusSearch:
         """
         read = self.settings.rerank_depth if reranked else 0
         by_meaning = iter(self.searcher.search([query for query in corrected if query.text], max(k, read)))
-        answers = [next(by_meaning) if query.text else listing(self.snapshot, query, k) for query in corrected]
+        answers = [
+            next(by_meaning) if query.text else retrievers.listing(self.snapshot, query, k) for query in corrected
+        ]
         if not read:
             return answers
         pairs = zip(queries, answers, strict=True)
         return [self._reranked(query, hits, read)[:k] if query.text else hits for query, hits in pairs]
 
     def _reranked(self, query: Query, hits: Sequence[Hit], read: int) -> list[Hit]:
-        first = rerank(self.scorer, query, hits[:read])
+        first = retrievers.rerank(self.scorer, query, hits[:read])
         least = min((hit.score for hit in first), default=0.0)
         return [*first, *(replace(hit, score=min(hit.score, least)) for hit in hits[read:])]
 
@@ -250,13 +242,13 @@ class Workspace:
         return CorpusSearch(self.snapshot, self.index.encoder, self.settings.search, self.guard)
 
     @cached_property
-    def guard(self) -> IndexGuard:
+    def guard(self) -> retrievers.IndexGuard:
         """Return what tells who reads the index that it is damaged."""
         location = self.index.location
         is_copied = is_bucket(location)
         where = location if self.settings.index.location or is_copied else ""
         path = str(self.index.root) if self.settings.index.refresh and self.index.root.is_dir() else "PATH"
-        return IndexGuard(self.index.check, rebuild_command(path, where), is_copied)
+        return retrievers.IndexGuard(self.index.check, retrievers.rebuild_command(path, where), is_copied)
 
     def refresh(self, progress: Progress | None = None) -> tuple[Workspace, IndexReport]:
         """Bring the index up to date; return what to search from now on, this one if that did not change."""
@@ -378,7 +370,7 @@ class JointSearch:
             return self.members[0].corpus_search
         first = self.members[0]
         snapshot = Snapshot.joined({member.name: member.snapshot for member in self.members})
-        guard = IndexGuard(self._damage, "assay index PATH")
+        guard = retrievers.IndexGuard(self._damage, "assay index PATH")
         return CorpusSearch(snapshot, first.index.encoder, first.settings.search, guard)
 
     def without_damaged(self) -> JointSearch:
@@ -510,9 +502,8 @@ def open_many(paths: Sequence[str], how: RootOpening) -> OpenedRoots:
 
 
 def _none_kept(folders: Sequence[str], globs: Sequence[str]) -> InputError:
-    names = ", ".join(map(repository_name, folders[:_NAMED]))
-    more = f" and {len(folders) - _NAMED:,} more" if len(folders) > _NAMED else ""
-    there = f": there are {names}{more}" if names else ""
+    names = some_of(map(repository_name, folders), _NAMED)
+    there = f": there are {names}" if names else ""
     return InputError(f"no repository is left by --repo {' '.join(globs)}{there}")
 
 
@@ -581,6 +572,6 @@ def open_root(each: NamedRoot, how: RootOpening, index: AnyIndex | None = None) 
             check_all=how.check_all,
         )
     except DamagedIndex as damage:
-        rebuild = rebuild_command(str(each.root), each.settings.index.location)
+        rebuild = retrievers.rebuild_command(str(each.root), each.settings.index.location)
         raise DamagedIndex(f"{damage}; {rebuild} rebuilds it") from damage
     return replace(workspace, name=each.name)

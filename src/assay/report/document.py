@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from assay.io.fields import as_json
 from assay.io.files import dumps
@@ -86,22 +86,6 @@ class Phrase:
     kind: Literal["phrase"] = "phrase"
 
 
-class Interval(Protocol):
-    """A value with its 95% interval; nan where it is not defined."""
-
-    @property
-    def value(self) -> float:
-        """What was measured."""
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
-
-
 Cell = Number | Count | Phrase
 Rows = tuple[tuple[Cell, ...], ...]
 
@@ -148,11 +132,6 @@ def figure(mean: Mean | None, digits: int = 3, *, mark: Mark = "", signed: bool 
     if mean is None:
         return Number(None, remark=remark)
     return Number(mean.mean, mean.low, mean.high, digits, signed=signed, mark=mark, remark=remark)
-
-
-def estimate(one: Interval) -> Number:
-    """Return the cell of a value with its interval."""
-    return Number(one.value, one.low, one.high)
 
 
 def fraction(value: float | None, digits: int = 0, remark: str = "") -> Number:

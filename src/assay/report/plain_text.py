@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from assay.errors import printable
 from assay.report import document as doc
 
 _MARKS = re.compile(r"[\\|`<\[*]")
@@ -50,8 +51,8 @@ def _rounded(number: doc.Number, value: float, digits: int) -> str:
 
 def table_lines(table: doc.Table, indent: str = "  ") -> Iterator[str]:
     """Yield a table with its columns one below the other; a column that says nothing is left out."""
-    every = [[one_line(cell_text(row[at])) for row in table.rows] for at in range(len(table.columns))]
-    shown = [at for at, cells in enumerate(every) if not at or any(map(_says, cells))]
+    every = [[printable(cell_text(row[at])) for row in table.rows] for at in range(len(table.columns))]
+    shown = [at for at, cells in enumerate(every) if not at or {*cells} - {"", _MISSING}]
     titles = [_title(table.columns[at]) for at in shown]
     right = [all(_is_bare(row[at]) for row in table.rows) for at in shown]
     widths = [max(map(len, (title, *every[at]))) for at, title in zip(shown, titles, strict=True)]
@@ -69,10 +70,6 @@ def _is_bare(cell: doc.Cell) -> bool:
     return isinstance(cell, doc.Count) or (isinstance(cell, doc.Number) and cell.low is None and not cell.remark)
 
 
-def _says(text: str) -> bool:
-    return text not in {"", _MISSING}
-
-
 def _title(column: doc.Column) -> str:
     return ": ".join(filter(None, (column.over, column.title)))
 
@@ -81,30 +78,26 @@ def _fit(text: str, width: int, right: bool) -> str:  # noqa: FBT001  # the colu
     return text.rjust(width) if right else text.ljust(width)
 
 
-def one_line(text: str) -> str:
-    """Return a text on one line with nothing in it that moves a cursor."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
-
-
 def as_text(report: doc.Report) -> str:
     """Return the words and tables of a report for a terminal."""
-    return "\n".join(line for part in _sections(report, _text_title, _text) for line in part).strip("\n") + "\n"
+    return "\n".join(line for part in _sections(report, printable, _text) for line in part).strip("\n") + "\n"
 
 
 def as_markdown(report: doc.Report) -> str:
     """Return the words and tables of a report as Markdown."""
     lines = [f"# {plain(report.title)}", "", plain(" \N{MIDDLE DOT} ".join(report.facts))]
-    lines += [line for part in _sections(report, _markdown_title, _markdown) for line in part]
+    lines += [line for part in _sections(report, lambda title: f"## {plain(title)}", _markdown) for line in part]
     return "\n".join(lines) + "\n"
 
 
 def _sections(
-    report: doc.Report, title: Callable[[doc.Section], list[str]], leaf: Callable[[doc.Leaf], Iterator[str]]
+    report: doc.Report, title: Callable[[str], str], leaf: Callable[[doc.Leaf], Iterator[str]]
 ) -> Iterator[Iterable[str]]:
     for section in report.sections:
+        head = [] if section.untitled else ["", title(section.title)]
         lines = [line for block in section.blocks for each in _leaves(block) for line in leaf(each)]
         if any(lines):
-            yield [*title(section), *lines]
+            yield [*head, *lines]
 
 
 def _leaves(block: doc.Block) -> Iterable[doc.Leaf]:
@@ -113,25 +106,17 @@ def _leaves(block: doc.Block) -> Iterable[doc.Leaf]:
     return () if isinstance(block, doc.Entries) else (block,)
 
 
-def _text_title(section: doc.Section) -> list[str]:
-    return [] if section.untitled else ["", one_line(section.title)]
-
-
-def _markdown_title(section: doc.Section) -> list[str]:
-    return [] if section.untitled else ["", f"## {plain(section.title)}"]
-
-
 def _text(block: doc.Leaf) -> Iterator[str]:
     if isinstance(block, doc.Table):
         if block.title:
-            yield f"  {one_line(block.title)}"
+            yield f"  {printable(block.title)}"
         yield from table_lines(block)
         if block.note:
-            yield f"  {one_line(block.note)}"
+            yield f"  {printable(block.note)}"
     elif isinstance(block, doc.Paragraph):
-        yield f"  {one_line(str(block))}"
+        yield f"  {printable(str(block))}"
     elif isinstance(block, doc.Bullets):
-        yield from (f"{one_line(block.title)}: {one_line(str(item))}" for item in block.items)
+        yield from (f"{printable(block.title)}: {printable(str(item))}" for item in block.items)
     elif isinstance(block, doc.Verbatim):
         yield from (f"    {shown_line(line)}" for line in block.text.splitlines())
 
@@ -167,7 +152,7 @@ def _markdown_cell(cell: doc.Cell) -> str:
 
 def plain(text: str, *, strip: bool = True) -> str:
     """Return what a stranger wrote as text of one line: no mark of Markdown or HTML, nothing that is not seen."""
-    line = _cut(text) if strip else one_line(f".{text}.")[1:-1]
+    line = _cut(text) if strip else printable(f".{text}.")[1:-1]
     return _MARKS.sub(lambda mark: f"\\{mark[0]}", line)
 
 
@@ -184,4 +169,4 @@ def shown_line(line: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return one_line(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
+    return printable(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")

@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TURNING = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_CONTROLS = {
-    **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r"},
-    **{code: f"U+{code:04X}" for code in _TURNING},
-    0x7F: "\N{SYMBOL FOR DELETE}",
-}
+_CONTROLS = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r"}
+_CONTROLS |= {code: f"U+{code:04X}" for code in _TURNING} | {0x7F: "\N{SYMBOL FOR DELETE}"}
 """Control characters are shown, as Unicode has pictures of them; those that turn a text by their codes."""
 
 

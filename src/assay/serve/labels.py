@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
 
@@ -44,7 +44,7 @@ class Targets:
         """Take what opens a path of the root, or says why it may not be a target."""
         self._look = look
         self._files: dict[str, Path | InputError] = {}
-        self._lengths: dict[str, int] = {}
+        self._length = cache(lambda path: len(lines_of(_text(self._open_target(path)))))
 
     def span(self, target: str) -> Span:
         """Return the lines of a target, a whole file without any, or say why there are none."""
@@ -82,11 +82,6 @@ class Targets:
         file = self._open_target(path)
         stat = file.stat()
         return _declared(file, path, (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
-
-    def _length(self, path: str) -> int:
-        if path not in self._lengths:
-            self._lengths[path] = len(lines_of(_text(self._open_target(path))))
-        return self._lengths[path]
 
     def _open_target(self, path: str) -> Path:
         if path not in self._files:

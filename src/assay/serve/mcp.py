@@ -9,7 +9,7 @@ long first answer for a lost one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, replace
 from functools import partial
 from inspect import Signature
@@ -31,7 +31,6 @@ from assay.parameters import Declared, described, parameters_of, read_request, s
 from assay.search.query_filters import FILTERS
 from assay.serve.session import Session
 
-LOOPBACK = "127.0.0.1"
 LARGEST_REQUEST = 4 * 1024 * 1024
 """Bytes; a thousand candidate programs are smaller."""
 _REPORT_S = 1.0
@@ -107,13 +106,18 @@ def _tool(
     known = {each.name: each for each in parameters_of(operation.request) if each.name not in left_out}
     usual = {**(operation.tool or {}), **({"group": True} if operation.name == "search" and not structured else {})}
 
+    run = operation.run if structured else operation.text_run or operation.run
+
+    def found(arguments: Mapping[str, Any]) -> Any:
+        return run(read_request(operation.request, arguments, list(known.values()), usual), session)
+
     async def answer(arguments: dict[str, Any], context: Context[Any, Any]) -> CallToolResult:
-        work = partial(_guarded, operation, known, usual, arguments, session, shown=shown, structured=structured)
+        work = partial(_guarded, partial(found, arguments), shown, structured=structured)
         async with create_task_group() as beside:
             beside.start_soon(_report, session, context)
-            found: CallToolResult = await to_thread.run_sync(work, limiter=threads)
+            result: CallToolResult = await to_thread.run_sync(work, limiter=threads)
             beside.cancel_scope.cancel()
-        return found
+        return result
 
     typed: Any = Annotated[CallToolResult, RootModel[operation.answer]]  # of which the SDK makes the schema of answers
     vars(answer)["__signature__"] = Signature(return_annotation=typed)
@@ -163,21 +167,10 @@ async def _report(session: Session, context: Context[Any, Any]) -> None:
             await context.report_progress(done, total or None, f"indexing {name}")
 
 
-def _guarded(  # noqa: PLR0913  what a call is made of
-    operation: Operation,
-    known: Mapping[str, Declared],
-    usual: Mapping[str, Any],
-    arguments: Mapping[str, Any],
-    session: Session,
-    *,
-    shown: Shown | None,
-    structured: bool,
-) -> CallToolResult:
+def _guarded(found: Callable[[], Any], shown: Shown | None, *, structured: bool) -> CallToolResult:
     """Return an answer, or an error as an answer: one for people in its words, a lost file by its name."""
-    run = operation.run if structured else operation.text_run or operation.run
     try:
-        request = read_request(operation.request, arguments, list(known.values()), usual)
-        answer = run(request, session)
+        answer = found()
         if shown is not None:
             answer = _without_shown(answer, shown)
         text = [TextContent(type="text", text=as_text(answer))]

@@ -233,14 +233,9 @@ class ListedRoots:
                 missing[root] = _problem(each)
             else:
                 coming[root] = Problem(each.place, _COMING)
-        made = ServedRoots(
-            {**self._fixed, **settings},
-            {root: there[root].generation for root in settings if root not in self._fixed},
-            missing,
-            coming,
-            frozenset(root for root in settings if is_url(there[root].place)),
-            is_list=True,
-        )
+        generations = {root: there[root].generation for root in settings if root not in self._fixed}
+        mirrors = frozenset(root for root in settings if is_url(there[root].place))
+        made = ServedRoots({**self._fixed, **settings}, generations, missing, coming, mirrors, is_list=True)
         if made != self._current:
             self._current = made
 

@@ -20,7 +20,7 @@ from platformdirs import user_cache_path
 from assay.corpus.addresses import CloneRules, is_url
 from assay.corpus.walk import VERSION_CONTROL
 from assay.corpus.walked_files import as_utf8
-from assay.errors import InputError
+from assay.errors import InputError, some_of
 from assay.operations.indexes import clone_of, location_of
 from assay.operations.roots import NotServed, Place
 from assay.serve.reader import RootReader, RootsReader, StillIndexing, Waits
@@ -151,8 +151,7 @@ class Session:
         return None
 
     def _root_names(self) -> str:
-        more = f" and {len(self.roots) - _NAMED:,} more" if len(self.roots) > _NAMED else ""
-        return f"{', '.join(map(str, list(self.roots)[:_NAMED]))}{more}" or "nothing"
+        return some_of(self.roots, _NAMED) or "nothing"
 
     def _clone(self, url: str) -> Path:
         try:

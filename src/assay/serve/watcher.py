@@ -109,10 +109,7 @@ class Changes:
     """Has roots looked at when the system reports changes in them, as far as their last report makes a difference."""
 
     def __init__(
-        self,
-        say: Say,
-        watcher: Callable[[Sequence[Path], Collection[str]], Watcher] = Watcher,
-        polling: Pace = POLLING,
+        self, say: Say, watcher: Callable[[Sequence[Path], Collection[str]], Watcher] = Watcher, polling: Pace = POLLING
     ) -> None:
         """Take whom to tell of a limit of the system, what reports changes, and how often to look where nothing can."""
         self._say, self._new_watcher, self._polling = say, watcher, polling
@@ -183,11 +180,8 @@ class Changes:
 def _paths_of(root: str, report: IndexReport) -> _WatchedPaths:
     """Return the folders that were looked into, and what is ignored there."""
     ignored = (skipped.path for skipped in report.skipped if skipped.reason.startswith(_IGNORED))
-    return _WatchedPaths(
-        report,
-        frozenset(f"{root}/{folder}".rstrip("/") for folder in report.folders),
-        frozenset(f"{root}/{path}".rstrip("/") for path in ignored),
-    )
+    folders = frozenset(f"{root}/{folder}".rstrip("/") for folder in report.folders)
+    return _WatchedPaths(report, folders, frozenset(f"{root}/{path}".rstrip("/") for path in ignored))
 
 
 def _stamp(root: Path) -> tuple[int, int] | None:

@@ -106,9 +106,8 @@ class BagOfWordsSystem:
         """Count the words of every document or chunk."""
         checked("bow", options, {})
         chunks = chunks_of(corpus)
-        return _Ranked(
-            chunks, _Bags([chunk.text for chunk in chunks], self._vocabulary).cosines, ChunkFilters(corpus, chunks)
-        )
+        bags = _Bags([chunk.text for chunk in chunks], self._vocabulary)
+        return _Ranked(chunks, bags.cosines, ChunkFilters(corpus, chunks))
 
 
 class _Bags:

@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -24,7 +25,7 @@ from assay import plugins
 from assay.bench.system import System, SystemCorpus
 from assay.errors import AssayError
 from assay.protocols import Searcher
-from assay.values import Hit, Query
+from assay.values import Query
 
 _BYTES = 1 if sys.platform == "darwin" else 1024
 """What the system counts memory in."""
@@ -55,8 +56,9 @@ def main(requests: int, replies: int, lifeline: int) -> None:
     try:
         system, searcher, told = _prepared(task)
         _reply(answered, told)
-        while searcher is not None and (request := _received(asked)) is not None:
-            _reply(answered, _answer(searcher, *request))
+        with suppress(EOFError):  # the parent asks no more
+            while searcher is not None:
+                _reply(answered, _answer(searcher, *asked.recv()))
     except BrokenPipeError:
         pass  # the parent is gone
     except _Stopped:
@@ -89,11 +91,8 @@ def _answer(searcher: Searcher, query: Query, k: int) -> dict[str, Any]:
     seconds = time.perf_counter() - started
     if found is None:
         return {"error": error, "seconds": seconds}
-    return {"found": [_hit_row(hit) for hit in found[:k]], "seconds": seconds, "error": getattr(searcher, "note", "")}
-
-
-def _hit_row(hit: Hit) -> tuple[str, int, int, float]:
-    return hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line, float(hit.score)
+    hits = [(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line, float(hit.score)) for hit in found[:k]]
+    return {"found": hits, "seconds": seconds, "error": getattr(searcher, "note", "")}
 
 
 def _tried(work: Callable[[], Any]) -> tuple[Any, str]:
@@ -121,14 +120,6 @@ def _own_bytes() -> int:
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024
     except (OSError, ValueError, IndexError):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _BYTES
-
-
-def _received(pipe: Connection) -> tuple[Query, int] | None:
-    try:
-        request: tuple[Query, int] | None = pipe.recv()
-    except EOFError:
-        return None
-    return request
 
 
 def _follow(lifeline: int) -> None:

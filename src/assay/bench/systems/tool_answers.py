@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -232,11 +232,7 @@ def one_line(value: Any) -> str:
 
 OPTIONS: Mapping[str, Any] = {
     "format": "auto",
-    "results": "",
-    "path": "",
-    "start": "",
-    "end": "",
-    "score": "",
+    **asdict(Keys()),
     "first_line": 1,
     "merge": 0,
     "order": "printed",
@@ -268,10 +264,9 @@ class Answers:
     def __post_init__(self) -> None:
         """Refuse choices that do not exist."""
         for key, known in _CHOICES.items():
-            if self.options[key] not in known:
-                raise InputError(
-                    f"option {key} = '{self.options[key]}' is unknown; {nearest(self.options[key], known)}"
-                )
+            given = self.options[key]
+            if given not in known:
+                raise InputError(f"option {key} = '{given}' is unknown; {nearest(given, known)}")
         self._relative = cache(self._mapped)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
@@ -280,7 +275,9 @@ class Answers:
 
     def _answer(self, query: Query, k: int) -> list[Hit]:
         self.note = ""
-        printed = self._counted(self._results(self.ask(query, k)))
+        found = self._results(self.ask(query, k))
+        more = 1 - self.options["first_line"]
+        printed = [replace(one, start=one.start + more, end=one.end + more) for one in found]
         placed = [replace(one, path=self._relative(one.path)) for one in printed]
         inside = [one for one in placed if one.path and _has_lines(one)]
         if len(inside) < len(printed):
@@ -293,16 +290,11 @@ class Answers:
         if not isinstance(printed, str):
             return printed
         if printed.strip():
-            keys = Keys(*(self.options[key] for key in ("results", "path", "start", "end", "score")))
+            keys = Keys(**{key: self.options[key] for key in asdict(Keys())})
             return parse(printed, self.options["format"], keys)
         if self.options["empty"] == "error":
             raise AssayError("it answered with nothing at all; if that is how it finds nothing, say empty = 'nothing'")
         return []
-
-    def _counted(self, printed: Sequence[PrintedResult]) -> list[PrintedResult]:
-        """Return results whose lines count from 1."""
-        more = 1 - self.options["first_line"]
-        return [replace(one, start=one.start + more, end=one.end + more) for one in printed]
 
     def _mapped(self, path: str) -> str:
         """Return a printed path relative to the root, empty where it names no file below it."""
@@ -332,10 +324,8 @@ def _has_lines(one: PrintedResult) -> bool:
 
 def _misfits(printed: Sequence[PrintedResult], placed: Sequence[PrintedResult]) -> str:
     """Say which results are left out: those that name no file, else those that name no lines."""
-    for what, wrong in (
-        ("file of the corpus", [not at.path for at in placed]),
-        ("line", [not _has_lines(at) for at in placed]),
-    ):
+    misfits = {"file of the corpus": [not at.path for at in placed], "line": [not _has_lines(at) for at in placed]}
+    for what, wrong in misfits.items():
         named = dict.fromkeys(one_line(one.path) for one, is_wrong in zip(printed, wrong, strict=True) if is_wrong)
         if named:
             return f"{sum(wrong)} of {len(printed)} results name no {what}: {', '.join([*named][:_TOLD])}"

@@ -170,7 +170,7 @@ _STARTING = frozenset({"env", "envFile", "cwd", "environment", "envs"})
 def entry_in(file: Path, keys: Sequence[str]) -> Any:
     """Return the entry that a file has under some keys, or None."""
     text = read(file)
-    return None if text is None else _entry(_load(file, text), keys)
+    return None if text is None else _entry(load(file, text), keys)
 
 
 def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
@@ -179,7 +179,7 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
     Only how the program is started does not, unless an install wrote the entry: it may have come with the repository.
     """
     text = read(file)
-    old = _entry(_load(file, text or ""), keys)
+    old = _entry(load(file, text or ""), keys)
     edits: list[tuple[list[str], Any]] = [([*keys], entry)]
     foreign = _STARTING.intersection(old or {}) if recall(resolved(file)) is None else frozenset()
     if ours(old) and foreign:
@@ -196,10 +196,11 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
         return SettingsEdit(file, text, text)
     files.check_writable(file)
     note = f"an entry '{keys[-1]}' that does not start this program is replaced"
-    found = _load(file, text or "")
+    found = load(file, text or "")
     last = recall(resolved(file)) if old is not None else None  # of an entry that is still there
     made = sum(_entry(found, keys[:depth]) is None for depth in range(1, len(keys)))
-    record = recorded(file, text, after, _entry(_load(file, after), keys), last, old, made)
+    record = recorded(file, text, after, _entry(load(file, after), keys), last)
+    record = record if last else replace(record, was=old, made=made)
     notes = [note] if old is not None and not ours(old) else []
     if ours(old) and foreign:
         notes.append(f"{', '.join(sorted(foreign))} of the entry '{keys[-1]}' did not come from an install, and goes")
@@ -218,7 +219,7 @@ def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
     if record and after is not None:
         files.check_writable(file)
         return SettingsEdit(file, text, None if record.new and not after else after, record, undoes=True)
-    found = _entry(_load(file, text), keys)
+    found = _entry(load(file, text), keys)
     if found is None or not (record or ours(found)):
         return SettingsEdit(file, text, text, notes=(f"an entry '{keys[-1]}' that is not ours stays",) if found else ())
     notes = [f"{file} was changed since by somebody else: only the entry goes"] if record else []
@@ -263,18 +264,10 @@ def format_of(file: Path) -> ModuleType:
     return tomls
 
 
-def recorded(  # noqa: PLR0913, PLR0917  what is to be known
-    file: Path,
-    text: str | None,
-    after: str,
-    entry: dict[str, Any],
-    last: EditRecord | None,
-    was: Any = None,
-    made: int = 0,
-) -> EditRecord:
+def recorded(file: Path, text: str | None, after: str, entry: dict[str, Any], last: EditRecord | None) -> EditRecord:
     """Return what to know after an edit, on top of what was known."""
     if last is None:
-        return EditRecord(str(resolved(file)), entry, was, made, text is None, step=step(text or "", after))
+        return EditRecord(str(resolved(file)), entry, new=text is None, step=step(text or "", after))
     before = last.undone(text or "")
     return replace(last, entry=entry, step=None if before is None else step(before, after))
 
@@ -291,7 +284,8 @@ def _without(file: Path, text: str, keys: Sequence[str], record: EditRecord) -> 
     return None if record.new and not form.load(left) and left.strip() in {"", "{}"} else left
 
 
-def _load(file: Path, text: str) -> dict[str, Any]:
+def load(file: Path, text: str) -> dict[str, Any]:
+    """Return what a text is that a file of settings holds; one that cannot be read is an error with its line."""
     try:
         found: dict[str, Any] = format_of(file).load(text)
     except jsonc.BrokenText as error:

@@ -84,10 +84,7 @@ def remove_hooks(file: Path, events: Sequence[str]) -> SettingsEdit:
 
 
 def _groups(file: Path, text: str, event: str) -> list[Any]:
-    try:
-        hooks = jsonc.load(text).get("hooks", {})
-    except jsonc.BrokenText as error:
-        raise InputError(f"{file}:{error.line}: cannot be read: {error}") from error
+    hooks = edits.load(file, text).get("hooks", {})
     found = hooks.get(event, []) if isinstance(hooks, dict) else None
     if not isinstance(found, list):
         raise InputError(f"{file}: 'hooks' is not an object of lists; correct it, or add the hooks by hand")

@@ -13,6 +13,7 @@ from assay.io.files import check_writable
 from assay.serve.agents import edits
 from assay.serve.agents.agents import Agent, SettingsPlaces
 from assay.serve.agents.edits import EditRecord, SettingsEdit, read, resolved
+from assay.serve.agents.jsonc import MARK
 
 BEGIN = "<!-- assay: written by `assay install`, removed by `assay install --undo` -->"
 END = "<!-- /assay -->"
@@ -22,8 +23,6 @@ LINES = (
     '- `assay related FILE:LINE`: callers, callees and tests, before a change; `assay log "why"`: commits by meaning.',
 )
 """What an agent reads: which tool is for what."""
-
-_MARK = "\ufeff"
 
 
 def add_lines(file: Path, head: str) -> SettingsEdit:
@@ -36,7 +35,7 @@ def add_lines(file: Path, head: str) -> SettingsEdit:
     if place:
         after = before[: place[0]] + block + before[place[1] :]
     else:
-        start = before if before.removeprefix(_MARK) else before + head
+        start = before if before.removeprefix(MARK) else before + head
         after = start + _gap(start, newline) + block + newline
     if after == text:
         return SettingsEdit(file, text, text)
@@ -83,7 +82,7 @@ def _newline(text: str) -> str:
 
 def _gap(text: str, newline: str) -> str:
     """Return what stands between a text and the lines: an empty line."""
-    if not text.removeprefix(_MARK) or text.endswith(newline * 2):
+    if not text.removeprefix(MARK) or text.endswith(newline * 2):
         return ""
     return newline if text.endswith("\n") else newline * 2
 

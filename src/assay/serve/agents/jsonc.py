@@ -17,7 +17,8 @@ from typing import Any
 
 from assay.errors import InputError
 
-_MARK = "\ufeff"
+MARK = "\ufeff"
+"""What some programs put before a text in UTF-8."""
 _BLANK = " \t\r\n"
 _STRING = r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*(?:"|(?=[\r\n])|\Z)'  # one without its end is read but once
 _STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
@@ -40,7 +41,7 @@ class BrokenText(InputError):
 def load(text: str) -> dict[str, Any]:
     """Return the object that a text is; one with nothing in it is empty."""
     with suppress(ValueError, RecursionError):  # strict JSON is read thirty times faster
-        found = json.loads(text.removeprefix(_MARK))
+        found = json.loads(text.removeprefix(MARK))
         if isinstance(found, dict):
             return found
     return _Text(text).value or {}
@@ -50,7 +51,7 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
     """Return a text with the value of some nested keys changed or added."""
     read = _Text(text)
     if read.value is None:
-        gap = "" if not text.strip(_BLANK + _MARK) or text.endswith("\n") else "\n"
+        gap = "" if not text.strip(_BLANK + MARK) or text.endswith("\n") else "\n"
         return f"{text}{gap}{_block(_nested(keys, value), '', '  ', chr(10))}\n"
     at = read.root
     for depth, key in enumerate(keys):
@@ -121,7 +122,7 @@ class _Text:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.plain = _STRING_OR_COMMENT.sub(_blanked, text.replace(_MARK, " ", 1) if text.startswith(_MARK) else text)
+        self.plain = _STRING_OR_COMMENT.sub(_blanked, text.replace(MARK, " ", 1) if text.startswith(MARK) else text)
         self.strict = _TRAILING_COMMA.sub(lambda found: re.sub(",$", " ", found[0]), self.plain)
         self.root = self._skip(0)
         self.value: dict[str, Any] | None = self._read() if self.root < len(text) else None

@@ -15,16 +15,15 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from assay.errors import InputError
-from assay.serve.agents.jsonc import BrokenText
+from assay.serve.agents.jsonc import MARK, BrokenText
 
-_MARK = "\ufeff"
 _LINE = re.compile(r"line (\d+)")
 
 
 def load(text: str) -> dict[str, Any]:
     """Return the tables that a text is."""
     try:
-        return tomllib.loads(text.removeprefix(_MARK))
+        return tomllib.loads(text.removeprefix(MARK))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = _LINE.search(str(error))
         raise BrokenText(int(line[1]) if line else 1, str(error) or "too deep") from error
@@ -59,14 +58,14 @@ def drop(text: str, keys: Sequence[str]) -> str:
 
 def _table(text: str, keys: Sequence[str], value: dict[str, Any]) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
-    gap = newline if not text.removeprefix(_MARK) or text.endswith("\n") else newline * 2
+    gap = newline if not text.removeprefix(MARK) or text.endswith("\n") else newline * 2
     rows = [f"[{'.'.join(keys)}]", *(f"{key} = {tomlkit.item(of).as_string()}" for key, of in value.items())]
-    return (gap if text.removeprefix(_MARK) else "") + newline.join(rows) + newline
+    return (gap if text.removeprefix(MARK) else "") + newline.join(rows) + newline
 
 
 def _edited(text: str, keys: Sequence[str], value: object, wanted: dict[str, Any]) -> str:
     """Return what tomlkit makes of an edit; None takes the value out."""
-    mark = _MARK if text.startswith(_MARK) else ""
+    mark = MARK if text.startswith(MARK) else ""
     try:
         document = tomlkit.parse(text.removeprefix(mark))
         table: Any = document

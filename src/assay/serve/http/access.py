@@ -17,7 +17,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
@@ -264,7 +264,7 @@ class AccessRules:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:  # no host at all
             return False
-        return name in self.names or _is_address(name)
+        return name in self.names or address_in(name) is not None
 
 
 def headers_of(scope: Message) -> dict[str, list[str]]:
@@ -275,12 +275,12 @@ def headers_of(scope: Message) -> dict[str, list[str]]:
     return found
 
 
-def _is_address(name: str) -> bool:
+def address_in(name: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a text is; None where it is another name."""
     try:
-        ip_address(name)
+        return ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def trusted_proxies(addresses: Sequence[str], *, unix: bool = False) -> tuple[str, ...]:
@@ -323,14 +323,11 @@ def rules_of(listener: socket.socket, options: AccessOptions) -> AccessRules:
         raise InputError("--trusted-proxy needs --public-url: say where people open the server behind the proxy")
     names, loopback = {options.host.lower(), "localhost"}, is_loopback(listener)
     names |= {"127.0.0.1", "[::1]"} if loopback else {socket.gethostname().lower(), socket.getfqdn().lower()}
-    return AccessRules(
-        0 if unix else listener.getsockname()[1],
-        frozenset(names),
-        _tokens(listener, options),
-        loopback=loopback,
-        public=public_url(options.public_url) if options.public_url else None,
-        proxies=trusted_proxies(options.trusted, unix=unix),
-    )
+    port = 0 if unix else listener.getsockname()[1]
+    tokens = _tokens(listener, options)
+    public = public_url(options.public_url) if options.public_url else None
+    proxies = trusted_proxies(options.trusted, unix=unix)
+    return AccessRules(port, frozenset(names), tokens, loopback=loopback, public=public, proxies=proxies)
 
 
 def is_loopback(listener: socket.socket) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -29,17 +28,9 @@ from assay.errors import AssayError
 from assay.operations.catalogue import OPERATIONS, Operation
 from assay.operations.files import FileText, whole_file
 from assay.serve.http import json_response as answers
+from assay.serve.http import params
+from assay.serve.http.access import address_in
 from assay.serve.http.json_response import JsonWriter
-from assay.serve.http.params import (
-    FileOf,
-    Highlighting,
-    InvalidParameter,
-    body_of,
-    exact,
-    from_body,
-    from_query,
-    query_parameters,
-)
 from assay.serve.http.routes import LabelRoutes, MirrorRoutes, PageRoutes, ReportRoutes, judge_of
 from assay.serve.labels import Labeller
 from assay.serve.page_files import markdown_json, styled_json, styled_parts_json
@@ -128,7 +119,7 @@ class AskingRoutes:
 
     async def raw(self, request: Request) -> Response:
         """Answer with the bytes of a file: text to be read, anything else to be saved."""
-        path = from_query(FileOf, request.query_params.multi_items()).path
+        path = params.from_query(params.FileOf, request.query_params.multi_items()).path
         file, place, _ = await self._workers.do(partial(whole_file, self._session, path))
         with file.open("rb") as opened:
             is_text = b"\0" not in opened.read(_HEAD_BYTES)
@@ -140,8 +131,8 @@ class AskingRoutes:
     async def ask(self, operation: Operation, request: Request) -> Response:
         """Answer with what an operation finds."""
         given = request.query_params.multi_items()
-        asked = from_query(operation.request, given)
-        is_styled = operation.name in _STYLED and from_query(Highlighting, given).styled
+        asked = params.from_query(operation.request, given)
+        is_styled = operation.name in _STYLED and params.from_query(params.Highlighting, given).styled
         written = partial(_STYLED[operation.name], self._written) if is_styled else self._written
         return await answers.answer(self._workers, lambda: operation.run(asked, self._session), written)
 
@@ -150,16 +141,17 @@ class AskingRoutes:
         try:
             body = await request.json()
         except (ValueError, RecursionError):
-            raise InvalidParameter("the body: not valid JSON") from None
-        asked = from_body(operation.request, body)
+            raise params.InvalidParameter("the body: not valid JSON") from None
+        asked = params.from_body(operation.request, body)
         return await answers.answer(self._workers, lambda: operation.run(asked, self._session), self._written)
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
         app.add_api_route("/api/roots", self.roots, response_model=Roots, responses=answers.errors())
         for operation in OPERATIONS:
+            asked = operation.request
             is_posted = operation.name == "rank"
-            beside = (Highlighting,) if operation.name in _STYLED else ()
+            beside = (params.Highlighting,) if operation.name in _STYLED else ()
             app.add_api_route(
                 f"/api/{operation.name}",
                 _endpoint(self.post if is_posted else self.ask, operation),
@@ -168,11 +160,11 @@ class AskingRoutes:
                 description=operation.help,
                 response_model=operation.answer,
                 responses=answers.errors(400, 404, 409, *(answers.POSTED if is_posted else ())),
-                openapi_extra=body_of(operation.request) if is_posted else query_parameters(operation.request, *beside),
+                openapi_extra=params.body_of(asked) if is_posted else params.query_parameters(asked, *beside),
             )
         plain: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
         responses = {**plain, **answers.errors(400, 404)}
-        extra = query_parameters(FileOf)
+        extra = params.query_parameters(params.FileOf)
         app.add_api_route("/api/raw", self.raw, response_class=Response, responses=responses, openapi_extra=extra)
 
 
@@ -200,10 +192,8 @@ def is_same_machine(request: Request) -> bool:
 
 
 def _is_loopback(name: str) -> bool:
-    try:
-        return ip_address(name.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
+    address = address_in(name.partition("%")[0])
+    return address is not None and address.is_loopback
 
 
 def app_of(  # noqa: PLR0913  what it answers from
@@ -224,7 +214,7 @@ def app_of(  # noqa: PLR0913  what it answers from
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(exact), *bearer],
+        dependencies=[Depends(params.exact), *bearer],
     )
     app.state.public = session.without_paths
     AskingRoutes(session, labeller, workers).add(app)
@@ -233,12 +223,9 @@ def app_of(  # noqa: PLR0913  what it answers from
     LabelRoutes(labeller, workers).add(app)
     ReportRoutes(reports, workers).add(app)
     PageRoutes().add(app)
-    for kind, handler in (
-        (RequestValidationError, answers.on_invalid),
-        (HTTPException, answers.on_http),
-        (AssayError, answers.on_failed),
-        (OSError, answers.on_failed),
-        (Exception, answers.on_broken),
-    ):
-        app.add_exception_handler(kind, handler)
+    app.add_exception_handler(RequestValidationError, answers.on_invalid)
+    app.add_exception_handler(HTTPException, answers.on_http)
+    app.add_exception_handler(AssayError, answers.on_failed)
+    app.add_exception_handler(OSError, answers.on_failed)
+    app.add_exception_handler(Exception, answers.on_broken)
     return app

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
@@ -85,9 +85,8 @@ class OperationRoutes:
 
     def collect(self) -> Iterator[Any]:
         """Return the ages of the indexes, as a collector of Prometheus does."""
-        ages = GaugeMetricFamily(
-            "assay_index_age_seconds", "Seconds since the index of a folder was last written.", labels=["root"]
-        )
+        what = "Seconds since the index of a folder was last written."
+        ages = GaugeMetricFamily("assay_index_age_seconds", what, labels=["root"])
         for root, settings in self._session.roots.items():
             if not is_bucket(settings.index.location) and (written_s := _written_s(location_of(root, settings))):
                 ages.add_metric([self._session.names[root]], max(0.0, time.time() - written_s))
@@ -143,27 +142,27 @@ class Observed:
         return path if path in self.routes else max(below, key=len, default="other")
 
 
-def guard_app(  # noqa: PLR0913, PLR0917  what a server is made of
-    app: Any,
-    session: Session,
-    threads: AnswerThreads,
-    rules: AccessRules,
-    rate_per_s: float,
-    activity: Activity,
-    *,
-    log: AccessLog | None = None,
-    signatures: frozenset[str] = frozenset(),
-) -> App:
+class Application(NamedTuple):
+    """What a command answers with."""
+
+    app: Any
+    session: Session
+    threads: AnswerThreads
+    signatures: frozenset[str] = frozenset()
+    """Headers of which a delivery of a code host brings one; none: no deliveries are taken."""
+
+
+def guard_app(made: Application, rules: AccessRules, rate: Rate, activity: Activity, log: AccessLog | None) -> App:
     """Return an application with an operator's routes, behind its rules, compressed, counted and noted.
 
     Answers are compressed although they hold what was asked for: no secret stands in them, and no page of another site
     can make a browser ask, so that their sizes tell nobody anything (BREACH).
     """
-    routes = tuple({*(route.path for route in app.routes), HEALTH, READINESS, FIGURES})
-    OperationRoutes(session, activity, threads).add(app)
+    routes = tuple({*(route.path for route in made.app.routes), HEALTH, READINESS, FIGURES})
+    OperationRoutes(made.session, activity, made.threads).add(made.app)
     STARTS.inc()
-    compressed = GZipMiddleware(app, minimum_size=_LEAST_BYTES, compresslevel=_LEVEL)
-    guard = Guard(compressed, rules, Rate(rate_per_s), signatures=signatures, is_stopping=lambda: Protocol.is_stopping)
+    compressed = GZipMiddleware(made.app, minimum_size=_LEAST_BYTES, compresslevel=_LEVEL)
+    guard = Guard(compressed, rules, rate, signatures=made.signatures, is_stopping=lambda: Protocol.is_stopping)
     observed: App = Observed(guard, routes, activity, log)
     return behind_proxies(observed, rules.proxies) if rules.public else observed
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from http import HTTPStatus
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar
 
 from fastapi import HTTPException, Request
 from pydantic import BeforeValidator, Field
@@ -19,7 +19,7 @@ from assay import parameters
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import InputError, nearest
 from assay.operations.requests import LONGEST_PATH, file_option, path_option
-from assay.parameters import Declared, described, parameters_of, read_request, schema_of
+from assay.parameters import Declared, R, described, parameters_of, read_request, schema_of
 from assay.search.query_filters import LONGEST_QUERY
 from assay.values import KINDS
 
@@ -30,7 +30,6 @@ _KNOWN = {
 }
 """What values there are, where the schema can name them."""
 HIGHEST_GRADE = 1
-R = TypeVar("R", bound=parameters.Request)
 
 
 class InvalidParameter(InputError):
@@ -90,10 +89,10 @@ def from_query(kind: type[R], given: Sequence[tuple[str, str]]) -> R:
     for name, text in given:
         texts.setdefault(name, []).append(text)
     declared = {each.name: each for each in parameters_of(kind)}
-    held = {name: texts[name] for name in declared if name in texts}
-    return _request_of(
-        kind, {name: found if declared[name].is_repeatable else found[0] for name, found in held.items()}
-    )
+    held = {
+        name: texts[name] if each.is_repeatable else texts[name][0] for name, each in declared.items() if name in texts
+    }
+    return _request_of(kind, held)
 
 
 def from_body(kind: type[R], body: Any) -> R:

@@ -34,21 +34,14 @@ ReportName = Annotated[str, Path(min_length=1, max_length=255, description="A re
 class PageRoutes:
     """The routes of the page; a name that is none of its files is not there, whatever it may lead to."""
 
-    async def index(self, request: Request) -> Response:
-        """Answer with the page."""
-        return self._answer(INDEX, request)
-
-    async def file(self, request: Request) -> Response:
-        """Answer with a file of the page."""
-        return self._answer(request.path_params["name"], request)
-
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application; parameters are for the page's own script, which keeps its state there."""
-        for path, work in (("/", self.index), ("/page/{name}", self.file)):
-            app.add_route(path, work, methods=["GET", "HEAD"], include_in_schema=False)
+        for path in ("/", "/page/{name}"):
+            app.add_route(path, self.file, methods=["GET", "HEAD"], include_in_schema=False)
 
-    def _answer(self, name: str, request: Request) -> Response:
-        found = page_file("page", name)
+    async def file(self, request: Request) -> Response:
+        """Answer with the page, or with a file of it."""
+        found = page_file("page", request.path_params.get("name", INDEX))
         if found is None:
             return refusal(HTTPStatus.NOT_FOUND, "the page has no such file")
         kind, data = found
@@ -85,13 +78,9 @@ class LabelRoutes:
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
         path = "/api/labels"
-        app.add_api_route(
-            path,
-            self.read,
-            response_model=RootLabels,
-            responses=answers.errors(400, 404, 409),
-            openapi_extra=query_parameters(PlaceOf),
-        )
+        errors = answers.errors(400, 404, 409)
+        asked = query_parameters(PlaceOf)
+        app.add_api_route(path, self.read, response_model=RootLabels, responses=errors, openapi_extra=asked)
         more = answers.errors(400, 404, 409, *answers.POSTED)
         app.add_api_route(path, self.say, methods=["POST"], response_model=LabeledQuestion, responses=more)
 

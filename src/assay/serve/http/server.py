@@ -119,9 +119,8 @@ class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
 
         Both are called in processes of their own, so that they have to be picklable.
         """
-        os.environ["PYTHONSAFEPATH"] = (
-            "1"  # multiprocessing starts with -c: a repository's files are not to be imported
-        )
+        # multiprocessing starts with -c: a repository's files are not to be imported
+        os.environ["PYTHONSAFEPATH"] = "1"
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(name, str(max(1, cores // workers)))
