@@ -17,11 +17,8 @@ TASKS = tuple(Task(f"HumanEval/{at}", f"def f{at}(x):\n", f"f{at}") for at in ra
 BODY = "    return x\n"
 WHOLE = [f"def f{at}(x):\n{BODY}" for at in range(2)]
 CHAT = [f"Sure:\n```python\n{source}```\n" for source in WHOLE]
-LOG = {
-    "samples": [
-        {"id": f"HumanEval/{at}", "output": {"choices": [{"message": {"content": CHAT[at]}}]}} for at in range(2)
-    ]
-}
+CHOICES = [{"choices": [{"message": {"content": text}}]} for text in CHAT]
+LOG = {"samples": [{"id": f"HumanEval/{at}", "output": CHOICES[at]} for at in range(2)]}
 
 
 def dumped(path: Path, *rows: object) -> Path:

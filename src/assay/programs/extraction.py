@@ -81,7 +81,7 @@ def _candidates(text: str, before: str, entry_point: str, stops: Sequence[str]) 
         if defines(code, entry_point):
             yield from ((more, source) for source in dict.fromkeys((before + code, code)))
 
-    if before and defines(text, entry_point):
+    if before and defines(text, entry_point) and not _MARKED.search(text):
         yield (REPEATED,), text
     ways = list(_ways(text, by_length=not entry_point))
     for more, code in ways:
