@@ -72,3 +72,15 @@ def test_labels_of_other_pairs_are_an_error(assay, files: Path):
     assert ran.status == 2
     assert "none is labelled by two" in ran.err
     assert assay("judge", "agreement", files / "none.tsv").status == 2
+
+
+def test_pairs_of_the_same_texts_are_the_same_under_other_ids(assay, tmp_path: Path):
+    row = {"query": "add two", "code": "a + b", "label": 1}
+    for name, ids in (
+        ("ann", {"query_id": "1", "code_id": "6039"}),
+        ("gold", {"query_id": "dev-1", "code_id": "dev-1"}),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({**row, **ids}) + "\n")
+    ran = assay("judge", "agreement", tmp_path / "ann.jsonl", "--gold", tmp_path / "gold.jsonl")
+    assert (ran.status, "1 pair of" in ran.err and "known by the same texts under other ids" in ran.err) == (0, True)
+    assert "1 pair of 1 query" in ran.out

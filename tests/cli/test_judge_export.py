@@ -103,6 +103,8 @@ def test_parquet_is_loaded_by_the_hub_s_library_and_measured(assay, records: Pat
     assert {*labels["test"][0]} == {"query-id", "corpus-id", "score"}
     corpus = datasets.load_dataset(str(tmp_path / "made"), "corpus", cache_dir=str(tmp_path / "cache"))["corpus"]
     assert {each["_id"]: each["text"] for each in corpus} == CODES
+    pairs = datasets.load_dataset(str(tmp_path / "made"), "pairs", cache_dir=str(tmp_path / "cache"))["pairs"]
+    assert (len(pairs), pairs[0]["code"] in CODES.values()) == (59, True)
     found = read(tmp_path / "made")
     assert (len(found.truth.queries), len(found.truth.documents), found.problems) == (20, 3, ())
     assert assay("bench", "made", "--system", "bm25", "--out", "results").status == 0

@@ -133,6 +133,9 @@ def test_a_list_and_a_dry_run_run_nothing_and_what_is_missing_is_named(
     assert "$255" in ran()
     assert ran("table6", *JUDGED, "--chat", "openai:m", "--dry-run").count("$ assay judge run") == 6
     assert not (home / "cosqaplus" / "all.jsonl").exists()
+    sampled = ran("table6", *JUDGED, "--chat", "openai:m", "--dry-run", "--sample", "7", "--unclear", "0.3")
+    assert (sampled.count("--sample 7 --sample-by pair"), sampled.count("--unclear 0.3")) == (6, 5)
+    assert "no such file: 'none.jsonl'" in refused("table6", *JUDGED, "--pairs", "none.jsonl", "--chat", "m")
     assert "table6 needs --pairs and --gold" in refused("table6", "--chat", "m")
     assert "table3 needs --train and --test" in refused("table3")
     assert "did you mean 'table6'" in refused("tabel6")

@@ -120,6 +120,13 @@ def test_it_stops_where_looks_get_no_better(tiny_bert: Path, tmp_path: Path) -> 
     assert "**This does not show that the training helped.**" in (tmp_path / "out/README.md").read_text()
 
 
+def test_a_training_that_is_no_better_than_its_base_says_so(tiny_bert: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    tune(tmp_path / "m", tiny_bert, replace(SMALL, rate=1e-12), said.append)
+    assert any(line.startswith("no step is better than the base, whose MRR is ") for line in said), said
+    assert sum("(best so far)" in line for line in said) == 1, "the base's own"
+
+
 def test_processors_compute_in_bfloat16_where_that_is_wanted(tmp_path: Path) -> None:
     told = [look_arguments(tmp_path, replace(SMALL, bf16=bf16), 4)["bf16"] for bf16 in ("auto", "no", "yes")]
     assert told == [torch.cuda.is_available() and torch.cuda.is_bf16_supported(), False, True]

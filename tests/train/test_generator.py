@@ -102,12 +102,18 @@ def test_it_writes_what_it_learned_and_never_saw_what_it_is_tested_on(
         ("--data {}/set.jsonl", "no task 'none', of which there are programs: give its file with --data, too"),
         ("--data {}/tasks.jsonl --set length=10", "0 programs of at most 10 tokens to learn, and 0 to choose by"),
         ("--data {}/tasks.jsonl --base hf:nowhere", "nowhere"),
+        ("--data {}/tasks.jsonl --base hf:{}/bert", "is BertForMaskedLM, wanted a causal language model"),
     ],
 )
 def test_what_nothing_can_be_learned_from_is_said(
     assay: Callable, base: Path, tasks: Path, options: str, why: str
 ) -> None:
     there = tasks.parent
+    config = transformers.BertConfig(vocab_size=257, hidden_size=16, num_hidden_layers=1, num_attention_heads=2)
+    transformers.BertForMaskedLM(config).save_pretrained(there / "bert")
+    transformers.AutoTokenizer.from_pretrained(base).save_pretrained(there / "bert")
     (there / "set.jsonl").write_text(json.dumps({"task_id": "none", "source": "x = 1\n", "fault": "correct"}) + "\n")
-    ran = assay("train", "generator", "--base", f"hf:{base}", "--out", there / "out", *options.format(there).split())
+    ran = assay(
+        "train", "generator", "--base", f"hf:{base}", "--out", there / "out", *options.replace("{}", str(there)).split()
+    )
     assert (ran.status, why in ran.err) == (2, True), ran.err

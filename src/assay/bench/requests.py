@@ -132,7 +132,10 @@ class JudgeTablesRequest(Request):
     )
     all_code: bool = flag("--all-code", "Choose code that no test can call, too.")
     k: int | None = option("-k", "--k N", "Candidates of a query.  [default: 20; of figure4 100]", least=1)
-    sample: int | None = option("--sample N", "Queries of figure4.  [default: 2000]", least=1)
+    sample: int | None = option(
+        "--sample N", "Queries of figure4, or pairs of table4 and table6.  [default: 2000 queries, all pairs]", least=1
+    )
+    unclear: float | None = option("--unclear P", "The fraction that screeners leave unclear.", least=0, most=1)
     seed: int = option("--seed N", "The random seed of --sample.", default=0)
     pairs: Path | None = option("--pairs FILE", "The pairs of table4 and table6.")
     gold: tuple[str, ...] = option("--gold FILE", "The true labels of table4 and table6. Repeatable.")

@@ -88,6 +88,8 @@ def _read(spec: str, texts: dict[Key, tuple[str, str]], problems: list[Problem])
 
     file, name = _named(spec)
     found = read_labels(file, name if file != Path(spec) else "")
+    if renamed := found.named_as(texts):
+        say(f"{counted(renamed, 'pair')} of {file} known by the same texts under other ids")
     for key, two in found.texts.items():
         texts.setdefault(key, two)
     problems += found.problems
@@ -114,7 +116,9 @@ def _agreement_text(
     yield from agreement_tables(found, costs)
     total = len(found.differences)
     yield ""
-    yield f"{total:,} pairs are labelled in two ways" + (f"; the first {show:,}:" if total > show > 0 else "")
+    yield f"{counted(total, 'pair')} {'is' if total == 1 else 'are'} labelled in two ways" + (
+        f"; the first {show:,}:" if total > show > 0 else ""
+    )
     for difference in found.differences[:show]:
         yield ""
         yield from _side_by_side(difference, reasons, texts)

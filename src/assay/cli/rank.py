@@ -153,7 +153,9 @@ def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
     examples = tuple(each for each in data.examples if each.task_id in kept)
     with open_rankers(request.specs or ("consensus",), request.may, say) as (made, _), progress() as watch:
         found = evaluate(known, examples, made, plan, report=watch)
-    say_problems(data.problems, every=request.verbose)
+    beyond = {task.id for task in known} - kept if request.limit_tasks else set()
+    told = [each for each in data.problems if each.where.rpartition("#")[0] not in beyond]
+    say_problems(told, every=request.verbose)
     click.echo(dumps(_evaluation_as_json(found)) if request.form == "json" else "\n".join(_evaluation_text(found)))
 
 

@@ -286,7 +286,10 @@ def correct(request: CorrectRequest) -> int:
     ready, text_of = _opened(source, request)
     with progress() as watch:
         proposals = propose(request, ready.expected, ready.corpus.root, text_of, watch)
-    click.echo(f"{counted(len(proposals), 'answer')} proposed, which every judge accepts")
+    before = f"; those that are in {out} already are judged" if source == out else ""
+    click.echo(f"{counted(len(proposals), 'answer')} proposed, which every judge accepts{before}")
+    if request.yes and proposals and {*request.judges} == {"signals"}:
+        say("signals goes by words alone: these are answers to look at, no truth; without --yes a person confirms")
     if request.yes and proposals:
         _add([judgment for *_, judgment in proposals], truth, out)
     elif proposals and sys.stdin.isatty() and sys.stdout.isatty():

@@ -202,7 +202,7 @@ def labels_of(file: Path, say: Say) -> tuple[Labels, list[Chunk]]:
 PAIRS: Mapping[str, Mapping[str, str]] = {"pairs": {"pairs": "pairs.jsonl"}}
 _CARD = (
     "Queries of code search with code snippets that were judged one by one: {pairs} pairs of {queries} queries, among "
-    "{codes} code snippets. `pairs.jsonl` holds each label (1 if the code answers the query, else 0) with both texts, "
+    "{codes} code snippets. `pairs` holds each label (1 if the code answers the query, else 0) with both texts, "
     "who judged, why, and the split; `statistics.json` the figures. The other files are ground truth with its code, "
     "which `assay bench` reads. Labels are those of the judges named below, not of people, unless a judge is a person; "
     "code comes from where the queries were asked, under the licenses of its sources."
@@ -266,10 +266,9 @@ def write_benchmark(request: ExportRequest, say: Say) -> str:
         configs = _write_parquet(whole, beside) if request.form == "parquet" else {}
         if not configs:
             _write(_as_documents(whole), beside, name)
-        card = dataset_card(
-            name, figures, license_id=request.license, languages=languages, configs={**configs, **PAIRS}
-        )
-        _write_pairs(whole, beside)
+        pairs = _write_pairs(whole, beside, request.form)
+        configs = {**configs, "pairs": {"pairs": pairs}}
+        card = dataset_card(name, figures, license_id=request.license, languages=languages, configs=configs)
         files.write_json(beside / "statistics.json", figures)
         files.write(beside / "README.md", card)
         _draw(figures, beside, say)
@@ -336,8 +335,8 @@ def _as_documents(whole: Benchmark) -> Benchmark:
     )
 
 
-def _write_pairs(whole: Benchmark, folder: Path) -> None:
-    """Write the pairs with all that is known of them."""
+def _write_pairs(whole: Benchmark, folder: Path, form: str) -> str:
+    """Write the pairs with all that is known of them, and return the name of the file."""
     queries = {query.id: query for query in whole.queries}
     codes = {code.id: code for code in whole.codes}
     rows = (
@@ -354,4 +353,9 @@ def _write_pairs(whole: Benchmark, folder: Path) -> None:
         }
         for each in whole.judgments
     )
+    if form == "parquet":  # the hub reads a folder by one reader
+        file = folder / "pairs.parquet"
+        parquet(file).write(file, list(rows))
+        return file.name
     files.write_rows(folder / "pairs.jsonl", rows)
+    return "pairs.jsonl"

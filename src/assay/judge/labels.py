@@ -58,6 +58,21 @@ class LabelFiles:
     """Query and code of a pair, where the file has them."""
     problems: list[Problem] = field(default_factory=list)
 
+    def named_as(self, texts: Texts) -> int:
+        """Give pairs the ids that others have for the same two texts, and return how many are renamed."""
+        known = {tuple(map(same_words, two)): key for key, two in texts.items()}
+        mine = ((key, known.get(tuple(map(same_words, two)))) for key, two in self.texts.items() if key not in texts)
+        others = {key: other for key, other in mine if other and other not in self.texts}
+        if len(set(others.values())) < len(others):
+            return 0  # two of ours are one of theirs
+        for each in self.annotators:
+            for held in (each.grades, each.reasons, each.chances):
+                renamed = {others.get(key, key): value for key, value in held.items()}
+                held.clear()
+                held.update(renamed)  # type: ignore[arg-type]
+        self.texts = {others.get(key, key): two for key, two in self.texts.items()}
+        return len(others)
+
 
 def read_labels(file: Path, name: str = "") -> LabelFiles:
     """Read the labels of a file; its only annotator is called by the name given, or else by the file."""

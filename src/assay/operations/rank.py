@@ -205,13 +205,14 @@ def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = 
 
 
 def _load_samples(request: DataRequest) -> tuple[TaskFile, Samples]:
-    """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
+    """Return the samples and the tasks that have some; where only the first tasks count, others are left out."""
     from assay.programs.run_samples import with_programs
     from assay.programs.tasks.task_file import read_tasks
 
     reading = read_tasks(request.tasks)
-    tasks = reading.tasks[: request.limit_tasks]
-    held = read_samples(request.samples, tasks, request.reading)
+    most = len(reading.tasks) if request.limit_tasks is None else request.limit_tasks
+    tasks, beyond = reading.tasks[:most], reading.tasks[most:]
+    held = read_samples(request.samples, tasks, request.reading, beyond=beyond)
     if not held.programs:
         raise InputError(f"there is no program to learn from{f': {held.problems[0]}' if held.problems else ''}")
     if request.outcomes and not request.outcomes.is_file():
@@ -220,7 +221,7 @@ def _load_samples(request: DataRequest) -> tuple[TaskFile, Samples]:
     problems = list(held.problems)
     if held.unknown:
         problems.append(Problem(request.samples.name, f"{held.unknown:,} samples are of tasks that are not in TASKS"))
-    return reading, replace(held, problems=() if request.limit_tasks else tuple(problems))
+    return reading, replace(held, problems=tuple(problems))
 
 
 def _beside(out: Path, what: str) -> Path:

@@ -112,7 +112,7 @@ def right_of(pairs: Pairs, grades: Mapping[Key, int]) -> Pairs:
     return [(query, code) for query, code in pairs if grades[query.id, code.id]]
 
 
-def judges_of(specs: Sequence[str], models: ModelOptions) -> dict[str, JudgeOptions]:
+def judges_of(specs: Sequence[str], models: ModelOptions, prior: float) -> dict[str, JudgeOptions]:
     """Return the options of each judge; those that ask no model beside others that do have no budget and no rate."""
     found = {}
     for spec in dict.fromkeys(specs):
@@ -120,6 +120,8 @@ def judges_of(specs: Sequence[str], models: ModelOptions) -> dict[str, JudgeOpti
         options = judge_options_of(spec, models.budget if pays else "", option="--budget")
         rate = models.rate if pays else ""
         found[spec] = replace(options, rate=rate, workers=models.workers, no_cache=models.no_cache)
+        if spec.startswith("signals"):
+            found[spec] = replace(found[spec], prior=prior)
     return found
 
 
@@ -195,7 +197,7 @@ class JudgedTruth:
 def audit_places(request: AuditRequest, right: Qrels, text_of: TextOf, watch: Progress) -> JudgedTruth:
     """Ask judges about each judged place, and compare them with the file and with one another."""
     pairs, of_file = judged_pairs(right, text_of)
-    judges = judges_of(request.judges, request.models)
+    judges = judges_of(request.judges, request.models, request.prior)
     labels = ask_judges(judges, pairs, right_of(pairs, of_file), request.file, watch)
     places = [
         DisputedPlace(
@@ -213,7 +215,7 @@ def propose(
     request: CorrectRequest, right: Qrels, root: Path, text_of: TextOf, watch: Progress
 ) -> list[tuple[Query, Chunk, Judgment]]:
     """Return the results of a search that no judgment covers and all judges accept, each as a secondary answer."""
-    judges = judges_of(request.judges, request.models)  # refused before the work, not after it
+    judges = judges_of(request.judges, request.models, request.prior)  # refused before the work, not after it
     index, found = Index(root, progress=watch), dict[str, list[Span]]()
     for at, query in enumerate(right.queries, 1):
         hits = index.search(query.text, limit=request.k, mode=query.mode)

@@ -429,10 +429,11 @@ class ExecReport:
 def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> ExecReport:
     """Run the samples of a file, or the references, against the tests of their tasks, each in a sandbox."""
     reading = read_tasks(request.tasks, request.source)
-    reading = replace(reading, tasks=reading.tasks[: request.limit_tasks])
+    most = len(reading.tasks) if request.limit_tasks is None else request.limit_tasks
+    beyond, reading = reading.tasks[most:], replace(reading, tasks=reading.tasks[:most])
     if (request.samples is None) != request.reference:
         raise InputError("give either SAMPLES or --reference")
-    samples, out, runner = _samples(request, reading), request.out, request.runner
+    samples, out, runner = _samples(request, reading, beyond), request.out, request.runner
     if request.fresh:
         start_fresh(out)
     with sole_writer(out), open_equipped_runner(runner, reading, samples, say) as room:
@@ -455,11 +456,11 @@ def with_programs(reading: TaskFile, samples: Samples) -> TaskFile:
     return replace(reading, tasks=tuple(task for task in reading.tasks if task.id in sampled))
 
 
-def _samples(request: ExecRequest, reading: TaskFile) -> Samples:
-    """Return what is run; where only the first tasks count, samples of others are no problem."""
+def _samples(request: ExecRequest, reading: TaskFile, beyond: Sequence[Task]) -> Samples:
+    """Return what is run; where only the first tasks count, samples of those beyond are left out."""
     tasks = reading.tasks
-    samples = read(request.samples, tasks, request.reading) if request.samples else references(tasks)
+    samples = read(request.samples, tasks, request.reading, beyond=beyond) if request.samples else references(tasks)
     if not samples.programs:
         first = f": {samples.problems[0]}" if samples.problems else ""
         raise InputError(f"there is no program to run{first}")
-    return samples if request.limit_tasks is None else replace(samples, unknown=0)
+    return samples

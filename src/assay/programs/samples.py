@@ -114,19 +114,25 @@ def _stopped(found: Answer, rule: str, start: int = 0) -> Answer:
     return found if source == found.source else Answer(source, (*found.edits, STOPPED))
 
 
-def read(path: Path, tasks: Iterable[Task], how: ReadingOptions | None = None) -> Samples:
-    """Read samples for tasks; a record that makes no program is told, and the rest counts."""
+def read(
+    path: Path, tasks: Iterable[Task], how: ReadingOptions | None = None, *, beyond: Sequence[Task] = ()
+) -> Samples:
+    """Read samples for tasks; a record that makes no program is told, and the rest counts.
+
+    Samples of tasks `beyond` those that are asked about are left out.
+    """
     how = how or ReadingOptions()
     form = form_of(how)
     tasks = tuple(tasks)
-    book, problems, programs = _Book(tasks), list[Problem](), list[Program]()
+    left_out = {task.id for task in beyond}
+    book, problems, programs = _Book((*tasks, *beyond)), list[Problem](), list[Program]()
     counts, unknown = Counter[str](), Counter[str]()
-    for place, fields in sample_rows(path, tasks, problems):
+    for place, fields in sample_rows(path, (*tasks, *beyond), problems):
         try:
             found = list(records_of(Fields(fields)))
             record = found[0]
             if task := book.task_of(record):
-                for each in found:
+                for each in found if task.id not in left_out else ():
                     programs.append(_program(each, task, f"{task.id}#{counts[task.id]}", how))
                     counts[task.id] += 1
                 continue

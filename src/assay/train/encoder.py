@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from sentence_transformers import SentenceTransformer, SentenceTransformerTraine
 
 from assay.encode.hf import HfEncoder, PooledModel
 from assay.encode.models import USE, Recipe
-from assay.errors import InputError
+from assay.errors import InputError, MissingExtra
 from assay.io import files
 from assay.measure.compare import interval
 from assay.measure.measures import ndcg_of
@@ -75,6 +76,8 @@ def tune_encoder(  # noqa: PLR0913  what is learned from, how, where to, and who
     fresh: bool = False,
 ) -> dict[str, Any]:
     """Fine-tune `base`, a name on the hub or a folder; return the record."""
+    if onnx and not all(map(find_spec, ("onnx", "onnxruntime"))):
+        raise MissingExtra("ONNX export", "onnx", "onnx")  # before the training, not after it
 
     def begin() -> None:
         decides = TuneRun(**asdict(settings), base=base, pairs=record.hash_of("\n".join(sorted(map(repr, pairs)))))

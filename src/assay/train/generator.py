@@ -167,6 +167,9 @@ def _open(base: str) -> tuple[Any, Any]:
     with opening(base):
         tokenizer = AutoTokenizer.from_pretrained(base, padding_side="right", **hub_options(base))
         network = AutoModelForCausalLM.from_pretrained(base, **hub_options(base)).float()
+    names = network.config.architectures or ()
+    if names and not any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names):
+        raise InputError(f"'{base}' is {', '.join(names)}, wanted a causal language model, such as Qwen2ForCausalLM")
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token or tokenizer.unk_token
     return tokenizer, network
 

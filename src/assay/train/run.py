@@ -165,15 +165,20 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who i
     def line_of(look: Look) -> dict[str, Any]:
         return dict(zip(("step", "loss", key), look, strict=True))
 
+    start = (0, None, look())
+
+    def is_better(found: float, than: float) -> bool:
+        return found < than if measure == LOSS else found > than
+
     def hear(look: Look, best: float | None) -> None:
         step, loss, found = look
-        is_best = best is None or (found < best if measure == LOSS else found > best)
+        best = start[2] if best is None else best
+        is_best = step == 0 or (is_better(found, best) and is_better(found, start[2]))
         learned = "" if loss is None else f"loss {loss:.4f}, "
         beside = "best so far" if is_best else f"best {best:.4f}"
         say(f"step {step:,} of {steps:,}: {learned}{name} {found:.4f} ({beside})")
         record.append_lines(looks_of(folder), [line_of(look)])
 
-    start = (0, None, look())
     checkpoint = last_whole(folder / RUN, say)
     if checkpoint is None:
         hear(start, None)
@@ -184,6 +189,11 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who i
     history = trainer.state.log_history
     losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
     looks = [(at := int(entry["step"]), losses.get(at), entry[measure]) for entry in history if measure in entry]
+    if not any(is_better(found, start[2]) for *_, found in looks):
+        say(
+            f"no step is better than the base, whose {name} is {start[2]:.4f}: nothing was learned that counts, or "
+            "there is too little to choose by; what is written is of the best step"
+        )
     return [line_of(each) for each in (start, *looks)]
 
 

@@ -73,6 +73,12 @@ class WriteRequest(Request):
     verbose: bool = verbose("Show the traceback of an error.")
 
 
+def prior(default: float) -> Any:
+    """Declare the option that says what a judge without a model expects."""
+    text = "The fraction of these places that the judge signals expects to be right."
+    return option("--prior P", text, least=0, most=1, is_open=True, default=default)
+
+
 class CorrectRequest(Request):
     """Add right answers that search finds and a ground truth lacks."""
 
@@ -85,6 +91,7 @@ class CorrectRequest(Request):
         "Where the corrected copy goes; the same command continues there.  [default: NAME.corrected.jsonl]",
     )
     yes: bool = flag("--yes", "Take every proposal without asking a person.")
+    prior: float = prior(0.2)
     models: ModelOptions = shared(ModelOptions)
     source: str = source()
     verbose: bool = verbose("Show each problem; show the traceback of an error.")
@@ -110,6 +117,7 @@ class AuditRequest(Request):
     collapse: Path | None = option("--collapse OUT", "Write a copy of FILE in which duplicates are merged.")
     examples: int = option("--examples N", "Show at most N examples of each finding.", least=0, default=3)
     judges: tuple[str, ...] = judges("Also ask judges about each judged place")
+    prior: float = prior(0.5)
     models: ModelOptions = shared(ModelOptions)
     source: str = source()
     form: str = form("text", "json")

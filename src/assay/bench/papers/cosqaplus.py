@@ -166,6 +166,9 @@ def commands(name: str, given: JudgeTablesRequest) -> Iterator[Words]:
     if name not in TABLES:
         raise InputError(f"no table '{name}'; {nearest(name, [*TABLES])}")
     maker, _, needed, _ = TABLES[name]
+    given_files = (given.queries, given.corpus, given.pairs, given.labels, given.truth, *map(Path, given.gold))
+    if gone := next((file for file in given_files if file and not file.exists()), None):
+        raise InputError(f"no such file: '{gone}'")
     options = {"trains": "--train", "tests": "--test"}
     if lacking := [options.get(each, f"--{each}") for each in needed if not getattr(given, each)]:
         raise InputError(f"{name} needs {' and '.join(lacking)}")
@@ -193,6 +196,10 @@ def _judge(given: JudgeTablesRequest, pairs: Path, chat: str, config: str, out: 
         *(["--install"] if given.install else []),
     ]
     workers = ["--workers", str(given.models.workers)]
+    if given.sample and pairs == given.pairs:
+        more += ["--sample", str(given.sample), "--sample-by", "pair", "--seed", str(given.seed)]
+    if given.unclear is not None and config != "single":
+        more += ["--unclear", str(given.unclear)]
     return ["judge", "run", str(pairs), "--chat", chat, "--config", config, "--out", str(out), *workers, *more]
 
 

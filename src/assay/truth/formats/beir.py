@@ -60,6 +60,8 @@ def _root(file: Path) -> Path | None:
 def _is_part(file: Path, root: Path) -> bool:
     """Say whether a file is one of the parts: the corpus and queries, or a table below `qrels`."""
     ending = suffix(file)
+    if part_of(file) == _PAIRS:
+        return False
     if ending == ".parquet" or (ending in ENDINGS and file.parent.name == "qrels"):
         return True
     return ending in ENDINGS and file.parent == root and part_of(file) in _PARTS
@@ -67,6 +69,8 @@ def _is_part(file: Path, root: Path) -> bool:
 
 _SPLIT = re.compile(r"[\w.+-]+")
 _COLUMNS = ("_id", "id", "text", "title", "language", "metadata")
+_PAIRS = "pairs"
+"""The labels with their texts, which `assay judge export` puts beside."""
 _PAIR = ("query-id", "corpus-id", "score")
 
 
