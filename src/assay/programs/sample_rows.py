@@ -1,8 +1,8 @@
 """Read the rows of samples as the tools that wrote them keep them: a file of rows, a folder, a log.
 
-EvalPlus: a folder a task, `HumanEval_0`, with a file a program. bigcode-evaluation-harness: `generations.json`, a list
-a task, in the order of the tasks. lm-evaluation-harness: rows of `doc` and `filtered_resps`. Batches of OpenAI's API:
-rows of `custom_id` and `response`. inspect_ai: a log as JSON, or as the archive `.eval`. A row may hold several texts.
+EvalPlus: a folder a task, called HumanEval_0, with a file a program. bigcode-evaluation-harness: `generations.json`, a
+list a task, in the order of the tasks. lm-evaluation-harness: rows of `doc` and `filtered_resps`. Batches of OpenAI's
+API: rows of `custom_id` and `response`. inspect_ai: a log as JSON, or the archive `.eval`. A row may hold several.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def sample_rows(path: Path, tasks: Sequence[Task], problems: list[Problem]) -> I
 
 
 def _folder(path: Path, problems: list[Problem]) -> Iterator[Row]:
-    """Yield the programs of a folder of folders, each called after a task: `HumanEval_0` is of `HumanEval/0`."""
+    """Yield the programs of a folder of folders, each called after a task: HumanEval_0 is of HumanEval/0."""
     files = sorted(path.glob("*/*.py"), key=lambda file: (file.parent.name, len(file.stem), file.stem))
     if not files:
         raise InputError(f"'{path}' is a folder without TASK/NUMBER.py, as EvalPlus writes it; give a file of samples")

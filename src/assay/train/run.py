@@ -162,22 +162,16 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who i
     trainer.look = look
     trainer.remove_callback(PrinterCallback)
 
-    def line_of(look: Look) -> dict[str, Any]:
-        return dict(zip(("step", "loss", key), look, strict=True))
-
-    start = (0, None, look())
-
-    def is_better(found: float, than: float) -> bool:
-        return found < than if measure == LOSS else found > than
+    start: Look = (0, None, look())
 
     def hear(look: Look, best: float | None) -> None:
         step, loss, found = look
         best = start[2] if best is None else best
-        is_best = step == 0 or (is_better(found, best) and is_better(found, start[2]))
+        is_best = step == 0 or all(_is_better(found, than, measure) for than in (best, start[2]))
         learned = "" if loss is None else f"loss {loss:.4f}, "
         beside = "best so far" if is_best else f"best {best:.4f}"
         say(f"step {step:,} of {steps:,}: {learned}{name} {found:.4f} ({beside})")
-        record.append_lines(looks_of(folder), [line_of(look)])
+        record.append_lines(looks_of(folder), [_as_line(look, key)])
 
     checkpoint = last_whole(folder / RUN, say)
     if checkpoint is None:
@@ -189,12 +183,17 @@ def train_to_the_best_look(  # noqa: PLR0913  who looks, where it is kept, who i
     history = trainer.state.log_history
     losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
     looks = [(at := int(entry["step"]), losses.get(at), entry[measure]) for entry in history if measure in entry]
-    if not any(is_better(found, start[2]) for *_, found in looks):
-        say(
-            f"no step is better than the base, whose {name} is {start[2]:.4f}: nothing was learned that counts, or "
-            "there is too little to choose by; what is written is of the best step"
-        )
-    return [line_of(each) for each in (start, *looks)]
+    if not any(_is_better(found, start[2], measure) for *_, found in looks):
+        say(f"no step is better than the base, whose {name} is {start[2]:.4f}; what is written is of the best step")
+    return [_as_line(each, key) for each in (start, *looks)]
+
+
+def _is_better(found: float, than: float, measure: str) -> bool:
+    return found < than if measure == LOSS else found > than
+
+
+def _as_line(look: Look, key: str) -> dict[str, Any]:
+    return dict(zip(("step", "loss", key), look, strict=True))
 
 
 # --- the weights
