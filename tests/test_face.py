@@ -119,6 +119,8 @@ def test_examples_of_a_prompt_are_its_tests():
     faults = [outcome.fault for outcome in assay.execute(task, ["def add(a, b): return a + b", "def add(a): return a"])]
     assert faults[0] == assay.Fault.CORRECT
     assert faults[1] != assay.Fault.CORRECT
+    (answer,) = assay.execute(task, "Sure:\n```python\ndef add(a, b):\n    return a + b\n```\n")
+    assert answer.fault == assay.Fault.CORRECT, "an answer of a chat is the program in it"
 
 
 def test_a_run_is_measured_as_the_bench_does():

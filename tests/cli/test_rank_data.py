@@ -84,6 +84,20 @@ def test_outcomes_that_are_there_are_taken_and_examples_can_go(assay, folder: Pa
     assert "Add 1." in rows[0]["prompt"]
 
 
+def test_labels_alone_take_the_first_failing_test_and_the_first_tasks_and_limits_of_exec(
+    assay, folder: Path, tmp_path: Path
+):
+    ran = assay(
+        *("rank", "data", folder / "tasks.jsonl", folder / "samples.jsonl", "--out", tmp_path / "s.jsonl"),
+        *("--first-failure", "--workers", "1", "--timeout", "auto", "--limit-tasks", "2", "--format", "json"),
+    )
+    assert ran.status == 0, ran.err
+    assert "t/3" not in ran.err
+    assert {row["task_id"] for row in lines(tmp_path / "s.jsonl")} == {"t/1", "t/2"}
+    settings = json.loads((tmp_path / "s.jsonl.outcomes.jsonl.manifest.json").read_text())["settings"]
+    assert (settings["every_test"], len(settings["timeouts"])) == (False, 2)
+
+
 def test_a_mix_keeps_splits(made: Path, assay, tmp_path: Path):
     assert assay("rank", "mix", made, "--out", tmp_path / "folder").status == 2
     assert assay("rank", "mix", made, "--out", tmp_path / "same.jsonl").status == 0

@@ -35,8 +35,8 @@ def data(request: DataRequest) -> None:
     Tasks are split, never programs: all programs of one task are in one split. Every validation task has a correct
     program among its samples. Tasks whose own reference solution fails are dropped and named.
 
-    The outcomes are kept beside PLACE, so an interrupted run continues. For other limits, or modules to install, run
-    'assay exec' and give its file as --outcomes.
+    The outcomes are kept beside PLACE, so an interrupted run continues. --first-failure ends a program's tests where
+    its label is sure, which is enough to learn from; --outcomes takes what 'assay exec' wrote.
     """
     from assay.operations.rank import run_for_dataset
     from assay.rank import datasets

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from assay.errors import InputError, counted
 from assay.operations.hits import answer_type, as_text
 from assay.operations.requests import Candidates
-from assay.programs.requests import ReadingOptions, RunnerOptions
+from assay.programs.extraction import program_of
+from assay.programs.requests import ReadingOptions
 from assay.programs.samples import Samples, references
 from assay.programs.samples import read as read_samples
 from assay.protocols import Progress, Ranker, Say
@@ -102,11 +103,16 @@ def _programs(programs: Programs, tasks: Sequence[Task]) -> list[Program]:
             f"a text is a program of one task, not of {len(tasks)}: say which with assay.Program(task_id, …)"
         )
     known = {task.id for task in tasks}
-    found = [Program(tasks[0].id, each, str(n)) if isinstance(each, str) else each for n, each in enumerate(given)]
+    found = [_program(tasks[0], each, str(n)) if isinstance(each, str) else each for n, each in enumerate(given)]
     stray = next((each for each in found if each.task_id not in known), None)
     if stray:
         raise InputError(f"a program is for the task '{stray.task_id}', which is not among the tasks")
     return found
+
+
+def _program(task: Task, text: str, name: str) -> Program:
+    made = program_of(text, task.entry_point)
+    return Program(task.id, made.source, name, edits=made.edits)
 
 
 @contextmanager
@@ -174,8 +180,7 @@ class SampleOutcomes:
 
 def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = None) -> SampleOutcomes:
     """Run the samples of a dataset to be, and the references of its tasks; a run that was cut off goes on."""
-    from assay.cage.job import Limits
-    from assay.programs.run_samples import load, ready_tasks, run_samples
+    from assay.programs.run_samples import Timeouts, load, ready_tasks, run_samples, with_limits
     from assay.programs.runners import open_equipped_runner
     from assay.rank.datasets import failing_references
 
@@ -185,17 +190,23 @@ def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = 
     known = [row.outcome for row in load(request.outcomes)] if request.outcomes else []
     check = not request.keep_failing
     if request.outcomes and not check:
-        if request.where.cluster:
+        if request.runner.where.cluster:
             raise InputError("nothing is left to run with --outcomes and --keep-failing: leave --on out")
         return SampleOutcomes(reading, samples, known, {}, samples.problems)
-    with open_equipped_runner(RunnerOptions(where=request.where), reading, samples, say) as room:
+    with open_equipped_runner(request.runner, reading, samples, say) as room:
         ready = ready_tasks(reading, room, progress)
-        own = references(ready.tasks)
+        timeouts: Timeouts = ()
+        if request.runner.by_reference:
+            ready, timeouts = with_limits(ready, room, _beside(request.out, "outcomes"))
+        own, limits, every = references(ready.tasks), request.runner.limits, not request.first_failure
 
         def ran(some: Samples, what: str) -> list[Outcome]:
             file = _beside(request.out, what)
             with sole_writer(file):
-                return [row.outcome for row in run_samples(reading, ready, some, room, file, Limits(), progress)]
+                rows = run_samples(
+                    reading, ready, some, room, file, limits, progress, timeouts=timeouts, every_test=every
+                )
+                return [row.outcome for row in rows]
 
         if check and own.problems:
             say(f"{counted(len(own.problems), 'task')} without a reference to check")

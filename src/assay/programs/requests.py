@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
 from assay.runs import options
@@ -39,6 +39,14 @@ class RunnerOptions(Request):
         return Limits().with_cpu(self.timeout) if isinstance(self.timeout, float) else Limits()
 
 
+def first_failure() -> Any:
+    """Declare the option that ends tests where a label is sure."""
+    return flag(
+        "--first-failure",
+        "End a program's tests at its first wrong answer; exec@k is then about the tests up to there.",
+    )
+
+
 class ReadingOptions(Request):
     """How texts that models wrote are made programs."""
 
@@ -60,10 +68,7 @@ class ExecRequest(Request):
     fresh: bool = options.fresh()
     runner: RunnerOptions = shared(RunnerOptions)
     ks: str = option("--k K,…", "The k of pass@k and exec@k.", default="1,10,100")
-    first_failure: bool = flag(
-        "--first-failure",
-        "End a program's tests at its first wrong answer; exec@k is then about the tests up to there.",
-    )
+    first_failure: bool = first_failure()
     reading: ReadingOptions = shared(ReadingOptions)
     reference: bool = flag("--reference", "Run the reference solutions of the tasks, not samples.")
     limit_tasks: int | None = options.limit_tasks()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.parameters import Request, argument, flag, form, option, shared, verbose
-from assay.programs.requests import ReadingOptions
+from assay.programs.requests import ReadingOptions, RunnerOptions, first_failure
 from assay.runs import options
 from assay.runs.options import ClusterOptions, GateOptions
 
@@ -92,7 +92,8 @@ class DataRequest(Request):
     limit_tasks: int | None = options.limit_tasks()
     reading: ReadingOptions = shared(ReadingOptions)
     fresh: bool = flag("--fresh", "Run all programs again; outcomes beside PLACE are moved aside.")
-    where: ClusterOptions = shared(ClusterOptions)
+    runner: RunnerOptions = shared(RunnerOptions)
+    first_failure: bool = first_failure()
     form: str = form("text", "json")
     verbose: bool = verbose(_EVERY)
 

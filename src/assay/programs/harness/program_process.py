@@ -59,8 +59,8 @@ from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, 
 from assay.programs.harness.run_tests import Bring, CodeChanged, ProgramModule, Seal, run_script
 
 FILE: Final = "solution.py"
-_STARTS_ANEW: Final = re.compile("""["'](?:spawn|forkserver)["']""")
-"""How programs name the ways to start a process that does not copy this one."""
+_ON_DISK: Final = re.compile("""["'](?:spawn|forkserver)["']|__file__""")
+"""What programs say that look for their file: themselves, or processes that do not copy this one."""
 MOST_MESSAGE: Final = 1000
 _LINKS: Final = 3
 """How many causes of an exception are told."""
@@ -74,7 +74,7 @@ class LoadedProgram:
         self.module = ModuleType(name)
         self.module.__dict__.update(__file__=FILE, __builtins__=builtins)
         sys.modules[name] = sys.modules["__main__"] = self.module
-        if on_disk or _STARTS_ANEW.search(source):
+        if on_disk or _ON_DISK.search(source):
             self._write(source)
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True)[:100_000], FILE)
         try:
