@@ -117,6 +117,8 @@ def test_what_is_python_is_never_touched_and_what_no_way_makes_python_runs_as_it
         assert program_of(text, "") == Answer(text)
     broken = "def total(xs):\n    return sum(xs\n"
     assert program_of(broken, "total") == Answer(broken), "a fault of the program stays one"
+    old = f"{DEF}\nprint total([1, 2])\nassert total([1, 2]) = 3\n"
+    assert program_of(old, "total") == Answer(old), "Python 2 is no sentence"
     assert program_of("int main() { return 0; }", "total").source == "int main() { return 0; }"
     assert program_of(BODY, "total", PROSE).edits == ("without its prompt, which is prose",)
     long = "```python\n" + "x = 1\n" * 50_000 + "```"

@@ -43,8 +43,9 @@ _FENCE = re.compile(
 _MARKED = re.compile(r"^\[/?(?:BEGIN|DONE|PYTHON|ANSWER)\][ \t]*$", re.MULTILINE)
 """What few-shot prompts have around a program; it is Python, a list of a name that nothing has."""
 _PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
-_CALL, _TWO_WORDS = re.compile(r"[\w.]+\(|[\w.]+ *="), re.compile(r"[^\W\d_]+,? [^\W\d_]+")
-_KEYWORDS = tuple("def class if for while try with async elif else except finally match case return @".split())
+_CALL = re.compile(r"[\w.]+[(\[]|[\w.]+ *=")
+_SPOKEN = re.compile(r"[A-Z*#>\-\d\"'(].*( [^\W\d_]+|[:.!?*]\s*$)")
+"""A line that begins as sentences do, and code hardly."""
 
 
 Edits = tuple[str, ...]
@@ -189,7 +190,5 @@ def _without_prose(text: str) -> Iterator[str]:
 
 
 def _is_spoken(line: str) -> bool:
-    """Say whether a line is a sentence, a heading or a point of a list, and no code."""
-    if not line.strip() or line[:1].isspace() or line.startswith(_KEYWORDS) or _CALL.match(line):
-        return False
-    return (bool(_TWO_WORDS.search(line)) or line.rstrip().endswith((":", ".", "!"))) and not _parses(f"{line}\n")
+    """Say whether a line is a sentence, a heading or a point of a list, and no code, broken or of Python 2."""
+    return bool(_SPOKEN.match(line)) and not _CALL.match(line) and not _parses(f"{line}\n")
