@@ -57,6 +57,11 @@ def pairs() -> None:
         each = [{**row, "id": f"q{at}", "query": f"{row['query']} {number}"} for at, row in enumerate(made)]
         each = [{**row, "code": row["code"].replace("(a", f"_{number}(a")} for row in each]
         rows(f"{name}.jsonl", each)
+    other = [
+        {"idx": f"q{at}", "doc": f"{row['query']} 0", "code": f"pass  # {at}", "label": 1}
+        for at, row in enumerate(made)
+    ]
+    Path("cosqa.json").write_text(json.dumps(other))
     for name in ("people", "gold", "a", "b", "c"):
         labels = [f"q{at},q{at},{(at + (name == 'c')) % 2}\n" for at in range(40)]
         Path(f"{name}.csv").write_text("query_id,code_id,label\n" + "".join(labels))
@@ -135,6 +140,7 @@ def made() -> None:
     )
     ranking = "[sets.own]\nsamples = 'SAMPLES'\noutcomes = 'outcomes.jsonl'\n\n[rankers.gate]\nspec = 'gate'\n"
     Path("made/rankers.toml").write_text(ranking)
+    run_shell("sed 's:HumanEval:h:' a.jsonl >humaneval.jsonl")
     run_shell("sed 's:HumanEval:b:' a.jsonl >b.jsonl && sed 's:HumanEval:c:' a.jsonl >c.jsonl")
 
 

@@ -83,13 +83,13 @@ ALONE = {
     "needs another user's folders": re.compile(r"/etc/assay|/srv/"),
     "needs --agent beside it": re.compile(r"^install --undo$"),
     "goes on after a kill": re.compile(r"--resume"),
-    "needs a model of the hub": re.compile(r"train encoder --from-env|^rank train (?!.*--base)"),
+    "needs a model of the hub": re.compile(r"train generator|train encoder --from-env|^rank train (?!.*--base)"),
     "names no question": re.compile(r"^(search|related) --format json$"),
     "needs labels of people": re.compile(r"--disputed|labels/|labels\.jsonl|--tests agents"),
     "asks at a terminal": re.compile(r"^install --agent (?!.*--(yes|print))"),
 }
 """Why a command line that no block runs is not run, and how such a line looks."""
-SERVERS = re.compile(r"^(serve|watch|judge label(?!.*--summary)|mcp(?=.*--http))\b")
+SERVERS = re.compile(r"^(serve|watch|judge (label|prefer)(?!.*--summary)|mcp(?=.*--http))\b")
 LEFT_OUT = re.compile(r"assay: (a drawing needs|working, \d+ s|.*: [\d,]+ of [\d,]+, )")
 """What is said where an extra is missing, and how far a command has come where the machine is slow."""
 
@@ -267,6 +267,8 @@ def instead(tiny_bert: Path) -> Iterator[dict[str, str]]:
             "search.weights=weights": "search.weights=weights || test $? -eq 1",  # two questions teach little
             "--from-environment": f"--teacher hf:{tiny_bert} --pairs right.jsonl",
             "--sample 500": "--sample 50",
+            "--sample 1000": "--sample 1",
+            "--sample 2000": "--sample 2",
             "--budget 5usd": "--budget 5Mtok",
             "--budget 150usd": "--budget 150Mtok",
             "--budget 2usd": "--budget 2Mtok",

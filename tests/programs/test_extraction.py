@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stdout
 from textwrap import indent
 
 import pytest
@@ -120,7 +118,7 @@ def test_what_is_python_is_never_touched_and_what_no_way_makes_python_runs_as_it
     old = f"{DEF}\nprint total([1, 2])\nassert total([1, 2]) = 3\n"
     assert program_of(old, "total") == Answer(old), "Python 2 is no sentence"
     assert program_of("int main() { return 0; }", "total").source == "int main() { return 0; }"
-    assert program_of(BODY, "total", PROSE).edits == ("without its prompt, which is prose",)
+    assert program_of(BODY, "total", PROSE).edits == ("alone, the prompt is prose",)
     long = "```python\n" + "x = 1\n" * 50_000 + "```"
     assert program_of(long, "") == Answer(long)
     many = "```\n" * 500
@@ -135,13 +133,17 @@ def test_a_prompt_is_code_or_prose():
 def test_what_was_done_is_said():
     said = {form: program_of(text, "total").edits for form, text in WHOLE_FORMS.items()}
     assert said["thinking and fence"] == ("without what was thought first", "taken out of a fence")
-    assert said["sentence without a fence"] == ("without sentences around it",)
+    assert said["sentence without a fence"] == ("without sentences around them",)
     assert said["fence inside a string"] == ()
     assert said["diff"] == ("taken out of a diff",)
 
 
-def test_reading_prints_nothing():
-    out = io.StringIO()
-    with redirect_stdout(out):
-        program_of("'\\d'\n" + DEF, "total")
-    assert out.getvalue() == ""
+def test_reading_warns_of_nothing_that_strangers_wrote(recwarn: pytest.WarningsRecorder):
+    assert program_of("'\\d'\n" + DEF, "total").edits == ()
+    assert program_of("```\n'\\d' is 1\n" + DEF + "```", "total").edits
+    assert not recwarn.list
+
+
+def test_a_long_text_of_sentences_is_read_in_a_moment():
+    told = "A sentence is here.\n" * 9_000
+    assert program_of(told, "total") == Answer(told), "so many lines are not told apart"

@@ -18,7 +18,8 @@ BODY = "    return x\n"
 WHOLE = [f"def f{at}(x):\n{BODY}" for at in range(2)]
 CHAT = [f"Sure:\n```python\n{source}```\n" for source in WHOLE]
 CHOICES = [{"choices": [{"message": {"content": text}}]} for text in CHAT]
-LOG = {"samples": [{"id": f"HumanEval/{at}", "output": CHOICES[at]} for at in range(2)]}
+SAMPLES = [{"id": f"HumanEval/{at}", "output": CHOICES[at]} for at in range(2)]
+LOG = {"version": 2, "status": "success", "eval": {}, "samples": SAMPLES}
 
 
 def dumped(path: Path, *rows: object) -> Path:
@@ -35,7 +36,7 @@ def evalplus(folder: Path) -> Path:
 
 def archive(folder: Path) -> Path:
     with zipfile.ZipFile(folder / "log.eval", "w") as file:
-        for each in LOG["samples"]:
+        for each in SAMPLES:
             file.writestr(f"samples/{each['id'].replace('/', '_')}_epoch_1.json", json.dumps(each))
         file.writestr("header.json", "{}")
     return folder / "log.eval"
@@ -78,6 +79,20 @@ def test_what_is_no_such_file_is_said_in_a_line(tmp_path: Path):
         read(tmp_path, TASKS)
     with pytest.raises(InputError, match="3 lists of programs for 2 tasks: give all tasks, in order"):
         read(dumped(tmp_path / "generations.json", [[], [], []]), TASKS)
+    empty = (
+        {"custom_id": "1", "response": None},
+        {"task_id": "1", "completion": []},
+        {"custom_id": "1", "response": []},
+    )
+    found = read(dumped(tmp_path / "s.jsonl", *empty, {"task_id": 0, "generation": BODY, "response": {}}), TASKS)
+    assert [str(each) for each in found.problems] == [
+        f"s.jsonl:{row}: field 'completion' holds no text" for row in range(1, 4)
+    ]
+    assert len(found.programs) == 1
+    odd = dumped(tmp_path / "log.json", {**LOG, "samples": [3, {"id": "HumanEval/0", "output": {"choices": [4]}}]})
+    assert len(read(odd, TASKS).problems) == 2
+    lines = dumped(tmp_path / "val.json", {"task_id": 0, "code": WHOLE[0]}, {"task_id": 1, "code": '"samples"'})
+    assert len(read(lines, TASKS).programs) == 2, "rows that speak of samples are no log"
     (tmp_path / "log.eval").write_bytes(b"PK no")
     with pytest.raises(InputError, match=r"cannot read .*log\.eval as a log of inspect_ai"):
         read(tmp_path / "log.eval", TASKS)
@@ -96,7 +111,7 @@ def test_apps_is_read_as_its_authors_publish_it(tmp_path: Path):
     assert (found.form, [task.id for task in found.tasks]) == ("apps", ["APPS/0", "APPS/1"])
     assert (found.tasks[0].prompt, found.tasks[0].tags["difficulty"]) == ("Print the square.", "interview")
     assert found.tasks[0].reference.startswith("n = int")
-    assert [str(problem).partition(":")[0] for problem in found.problems] == ["test/0001", "test/0001"]
+    assert [str(problem).partition(":")[0] for problem in found.problems] == ["test/0001"]
 
 
 def test_keys_that_were_numbers_are_numbers_again_and_numpy_is_there_where_it_is_said(tmp_path: Path):

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
+from assay.programs.extraction import cut
 from assay.programs.requests import ReadingOptions
-from assay.programs.samples import STOPS, cut, read, references
+from assay.programs.samples import STOPS, read, references
 from assay.values import Task
 
 ADD = Task("Demo/1", 'def add(a, b):\n    """Add."""\n', "add", reference="def add(a, b):\n    return a + b\n")

@@ -64,6 +64,13 @@ def test_bad_rows_are_named_and_a_pool_of_nothing_is_an_error(tmp_path: Path):
         read(tmp_path / "nowhere")
 
 
+def test_a_folder_of_folders_is_what_evalplus_wrote_with_tasks_and_without(tmp_path: Path):
+    (tmp_path / "HumanEval_0").mkdir()
+    (tmp_path / "HumanEval_0" / "0.py").write_text("x = 1\n")
+    for tasks in (None, [Task("HumanEval/0", "Set x.")]):
+        assert [(each.task_id, each.source) for each in read(tmp_path, tasks).programs] == [("HumanEval/0", "x = 1\n")]
+
+
 def test_with_tasks_samples_of_others_are_counted(tmp_path: Path):
     file = written(tmp_path / "s.jsonl", {"task_id": "t/1", "completion": "1"}, {"task_id": "u/2", "code": "x"})
     pools = read(file, [Task("t/1", "x = ")])

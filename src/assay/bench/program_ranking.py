@@ -20,7 +20,7 @@ from assay.bench.scores import manifest_from
 from assay.errors import InputError, StorageError, counted, nearest
 from assay.faults import Fault
 from assay.io.fields import Fields
-from assay.io.terminal import say_problems
+from assay.io.terminal import say, say_problems
 from assay.measure.passk import Gain, RankMeasure, Value
 from assay.measure.passk import measures as measures_of
 from assay.operations import rank
@@ -425,7 +425,7 @@ def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
     for spec in plan.sets:
         tasks = rank.tasks_of(spec.tasks)
         if spec.samples and spec.outcomes:
-            data, tasks = rank.labelled(spec.samples, spec.outcomes, tasks, ReadingOptions())
+            data, tasks = rank.labelled(spec.samples, spec.outcomes, tasks, ReadingOptions(), say)
         else:
             assert spec.data
             data = datasets.read(spec.data)

@@ -46,8 +46,6 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
     with progress() as watch:
         ran = run_file(request, say, watch)
     say_problems(ran.problems, every=request.verbose)
-    if ran.edited:
-        say(f"{ran.edited}; --extract none runs them as they are")
     if unknown := ran.unknown:
         say(f"{counted(unknown, 'sample')} of tasks that are not in TASKS {'was' if unknown == 1 else 'were'} not run")
     if request.verbose:

@@ -52,9 +52,11 @@ def order(request: OrderRequest) -> None:
     Exits 0 if there is an order, 2 on an error.
     """
     from assay.operations.rank import open_rankers, tasks_of
+    from assay.programs.samples import say_edits
     from assay.rank.rankers import best_first, notes, parts_of, ranked_pools, read
 
     pools = read(request.samples, tasks_of(request.tasks), request.reading)
+    say_edits(pools.programs, say)
     groups = list(pools)
     found: list[tuple[Task, list[Ranked]]] = []
     with open_rankers([request.spec], request.may, say) as ((ranker,), _), progress() as watch:
@@ -148,14 +150,14 @@ def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
     )
     if len(set(request.specs)) != len(request.specs):
         raise InputError("a ranker is named twice; name each once")
-    data, known = labelled(request.samples, request.outcomes, tasks_of(request.tasks), request.reading)
+    data, known = labelled(request.samples, request.outcomes, tasks_of(request.tasks), request.reading, say)
     kept = set(list(by_task(data.examples))[: request.limit_tasks])
     examples = tuple(each for each in data.examples if each.task_id in kept)
     with open_rankers(request.specs or ("consensus",), request.may, say) as (made, _), progress() as watch:
         found = evaluate(known, examples, made, plan, report=watch)
     beyond = {task.id for task in known} - kept if request.limit_tasks else set()
-    told = [each for each in data.problems if each.where.rpartition("#")[0] not in beyond]
-    say_problems(told, every=request.verbose)
+    problems = [each for each in data.problems if each.where.rpartition("#")[0] not in beyond]
+    say_problems(problems, every=request.verbose)
     click.echo(dumps(_evaluation_as_json(found)) if request.form == "json" else "\n".join(_evaluation_text(found)))
 
 

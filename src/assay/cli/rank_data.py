@@ -213,7 +213,7 @@ def train(request: TrainRequest) -> None:
     click.echo(f"written to {request.out}; use it with --ranker neural:{request.out}")
 
 
-@command(RankTablesRequest, example="assay rank tables table6 figure4 --learn apps.jsonl --set batch=256")
+@command(RankTablesRequest, example="assay rank tables table6 --learn apps.jsonl --base microsoft/codebert-base")
 def tables(request: RankTablesRequest) -> int:
     """Make tables and figures of the paper on CodeRanker; without TABLE, list them with what each takes.
 

@@ -88,7 +88,27 @@ def file_of(folder: Path, person: str) -> Path:
     return folder / f"{person}.jsonl"
 
 
-class LabelBallot:
+class PersonFile:
+    """The file of what one person says, which a `with` keeps to itself while it is open."""
+
+    file: Path
+
+    def _begin(self) -> None:
+        """Begin the file, or go on with it; what cannot be gone on with is refused."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(sole_writer(self.file))
+            self._begin()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+
+class LabelBallot(PersonFile):
     """Pairs in the order of one person, and their labels; several threads may ask. Use it in a `with`."""
 
     page = "label.html"
@@ -109,23 +129,16 @@ class LabelBallot:
         self._ids = [pair.digest for pair in self._order]
         self._labels: dict[str, Mapping[str, Any]] = {}
         self._fixed: set[str] = set()
-        self._lock, self._stack = Lock(), ExitStack()
+        self._lock = Lock()
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(sole_writer(self.file))
-            begin(self.file, self._settings, "labels", seed=self._seed)
-            _refuse_other_texts(self.file, self._order)
-            past = verdicts(self.file) if self.file.exists() else ()
-            self._labels = {record["pair"]: record for record in past}
-            self._fixed = finished_pairs(self.file)
-            self._order = [pair for pair in self._order if pair.digest not in self._fixed] or self._order
-            self._ids = [pair.digest for pair in self._order]
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
+    def _begin(self) -> None:
+        begin(self.file, self._settings, "labels", seed=self._seed)
+        _refuse_other_texts(self.file, self._order)
+        past = verdicts(self.file) if self.file.exists() else ()
+        self._labels = {record["pair"]: record for record in past}
+        self._fixed = finished_pairs(self.file)
+        self._order = [pair for pair in self._order if pair.digest not in self._fixed] or self._order
+        self._ids = [pair.digest for pair in self._order]
 
     def __len__(self) -> int:
         return len(self._order)

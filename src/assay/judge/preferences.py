@@ -7,23 +7,22 @@ queries. A query is one unit however many people saw it: who wins it is what mor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from statistics import median
 from threading import Lock
-from typing import Any, Self
+from typing import Any
 
 from assay.errors import InputError
 from assay.judge.export import labels_of
-from assay.judge.label_ballots import file_of, now, progress, seconds_of
+from assay.judge.label_ballots import PersonFile, file_of, now, progress, seconds_of
 from assay.judge.pairs import Pair
 from assay.measure.agreement import Estimate, alpha, majority
 from assay.measure.compare import sign_test, wilson
 from assay.protocols import Say
 from assay.runs.options import SampleDraw, draw
-from assay.runs.record import append_lines, begin, hash_of, read_lines, sole_writer, stored_settings
+from assay.runs.record import append_lines, begin, hash_of, read_lines, stored_settings
 from assay.values import Chunk, Problem, Query
 
 SIDES = ("left", "right", "neither")
@@ -113,7 +112,7 @@ def _drawn(ours: list[Pair], theirs: list[Pair], draws: Random) -> Item | None:
     return None
 
 
-class PreferenceBallot:
+class PreferenceBallot(PersonFile):
     """Items in the order of one person, and their choices; several threads may ask. Use it in a `with`."""
 
     page = "prefer.html"
@@ -129,18 +128,11 @@ class PreferenceBallot:
         by_lot = sorted(items, key=lambda item: hash_of(f"{of}:{item.id}:side"))
         self._on_left = {item.id: "ab"[at % 2] for at, item in enumerate(by_lot)}
         self._chosen = set[str]()
-        self._lock, self._stack = Lock(), ExitStack()
+        self._lock = Lock()
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(sole_writer(self.file))
-            begin(self.file, self._settings, "choices", seed=self._seed)
-            self._chosen = {record["item"] for record in read_lines(self.file)}
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
+    def _begin(self) -> None:
+        begin(self.file, self._settings, "choices", seed=self._seed)
+        self._chosen = {record["item"] for record in read_lines(self.file)}
 
     def __len__(self) -> int:
         return len(self._order)

@@ -15,7 +15,7 @@ from assay.operations.hits import answer_type, as_text
 from assay.operations.requests import Candidates
 from assay.programs.extraction import program_of
 from assay.programs.requests import ReadingOptions
-from assay.programs.samples import Samples, references
+from assay.programs.samples import Samples, references, say_edits
 from assay.programs.samples import read as read_samples
 from assay.protocols import Progress, Ranker, Say
 from assay.rank.rankers import best_first, executes, ranker_of, rankers_of
@@ -150,7 +150,7 @@ def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
 
 
 def labelled(
-    samples: Path, outcomes: Path, tasks: Sequence[Task] | None, how: ReadingOptions
+    samples: Path, outcomes: Path, tasks: Sequence[Task] | None, how: ReadingOptions, say: Say
 ) -> tuple[Dataset, tuple[Task, ...]]:
     """Return samples joined with what assay exec found out about them, and their tasks."""
     from assay.programs.run_samples import load
@@ -159,6 +159,7 @@ def labelled(
     if not outcomes.is_file():
         raise InputError(f"no such file: '{outcomes}'; make it with assay exec TASKS SAMPLES --out {outcomes.name}")
     pools = read_pools(samples, tasks, how)
+    say_edits(pools.programs, say)
     made = examples_of(pools.tasks, pools.programs, (row.outcome for row in load(outcomes)))
     if not made.examples:
         first = f": {made.problems[0]}" if made.problems else ""
@@ -185,6 +186,7 @@ def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = 
     from assay.rank.datasets import failing_references
 
     reading, samples = _load_samples(request)
+    say_edits(samples.programs, say)
     for what in ("references", "outcomes") if request.fresh else ():
         start_fresh(_beside(request.out, what))
     known = [row.outcome for row in load(request.outcomes)] if request.outcomes else []

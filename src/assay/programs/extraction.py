@@ -18,13 +18,16 @@ from textwrap import dedent
 
 from assay.corpus.languages import parse_python
 
-MARK, THINKING, TOKENS = "without a byte order mark", "without what was thought first", "cut at a token that ends it"
+BYTE_ORDER_MARK, THINKING = "without a byte order mark", "without what was thought first"
+TOKENS = "cut at an end token"
 FENCE, TRANSCRIPT, DIFF = "taken out of a fence", "taken out of a transcript", "taken out of a diff"
-PROSE, STOPPED = "without sentences around it", "cut at a stop sequence"
-ALONE, REPEATED = "without its prompt, which is prose", "without its prompt, which it writes again"
-_LONGEST = 200_000
-"""Characters of a text that is looked into; what is longer runs as it is."""
-_MOST_BLOCKS = 50
+PROSE, STOPPED = "without sentences around them", "cut at a stop sequence"
+ALONE, REPEATED = "alone, the prompt is prose", "with their prompt written again"
+_MAX_CHARS = 200_000
+"""Of a text that is looked into; what is longer runs as it is."""
+_MAX_BLOCKS = 50
+_MAX_LINES = 2_000
+"""Of a text in which sentences are told from code."""
 _THOUGHT = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _ENDS = re.compile(
     r"<[|\uff5c](?:endoftext|endofmask|im_end|eot_id|eom_id|eot|end|end_of_text|end\u2581of\u2581sentence|file_sep)[|\uff5c]>"
@@ -36,12 +39,11 @@ _BEGINS = re.compile(
     r"|<\|(?:assistant|start_header_id\|>assistant<\|end_header_id)\|>)\s*",
     re.IGNORECASE,
 )
-_FENCE = re.compile(
-    r"[ \t>]*(?:`{3,}|~{3,})[^`\n]*|[ \t]*\[/?(?:BEGIN|DONE|PYTHON|ANSWER)\][ \t]*|[ \t]*</?(?:code|answer)>"
-)
-"""A line of its own that opens or closes a block, in Markdown or as few-shot prompts have it."""
-_MARKED = re.compile(r"^\[/?(?:BEGIN|DONE|PYTHON|ANSWER)\][ \t]*$", re.MULTILINE)
+_LABEL = r"\[/?(?:BEGIN|DONE|PYTHON|ANSWER)\]"
 """What few-shot prompts have around a program; it is Python, a list of a name that nothing has."""
+_MARKED = re.compile(rf"^{_LABEL}[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(rf"[ \t>]*(?:`{{3,}}|~{{3,}})[^`\n]*|[ \t]*(?:{_LABEL}|</?(?:code|answer)>)[ \t]*")
+"""A line of its own that opens or closes a block."""
 _PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
 _CALL = re.compile(r"[\w.]+[(\[]|[\w.]+ *=")
 _SPOKEN = re.compile(r"[A-Z*#>\-\d\"'(].*( [^\W\d_]+|[:.!?*]\s*$)")
@@ -63,11 +65,11 @@ def program_of(text: str, entry_point: str, prompt: str | None = None, stops: Se
     """Return the program of a text, whole or, with a prompt, a completion that goes on where the prompt ends."""
     edits: Edits = ()
     if text.startswith("\ufeff"):
-        text, edits = text[1:], (MARK,)
+        text, edits = text[1:], (BYTE_ORDER_MARK,)
     before = prompt if prompt and is_code(prompt) else ""
     if prompt and not before:
         edits = (*edits, ALONE)
-    if len(text) > _LONGEST or (not _MARKED.search(text) and _parses(before + text)):
+    if len(text) > _MAX_CHARS or (not _MARKED.search(text) and _parses(before + text)):
         return Answer(before + text, edits)
     for more, source in _candidates(text, before, entry_point, stops):
         if _parses(source):
@@ -88,10 +90,16 @@ def _candidates(text: str, before: str, entry_point: str, stops: Sequence[str]) 
     for more, code in ways:
         yield from defining(more, code)
     yield from ((more, before + code) for more, code in ways if before and code[:1].isspace())
-    if ends := [end for end in (text.find(stop) for stop in stops) if end >= 0]:
-        yield (STOPPED,), before + text[: min(ends)]
+    if (stopped := cut(text, stops)) != text:
+        yield (STOPPED,), before + stopped
     for code in _without_prose(text):
         yield from defining((PROSE,), code)
+
+
+def cut(text: str, stops: Sequence[str], start: int = 0) -> str:
+    """Return a text up to the first stop sequence that begins at `start` or behind it."""
+    ends = [end for end in (text.find(stop, start) for stop in stops) if end >= 0]
+    return text[: min(ends)] if ends else text
 
 
 def code_of(answer: str, entry_point: str = "") -> str:
@@ -151,7 +159,7 @@ def _blocks(text: str) -> Iterator[str]:
     """
     lines = text.splitlines()
     at = [number for number, line in enumerate(lines) if _FENCE.fullmatch(line.rstrip())]
-    if not at or len(at) > _MOST_BLOCKS:
+    if not at or len(at) > _MAX_BLOCKS:
         return
     bounds = [-1, *at, len(lines)]
     pairs = list(pairwise(bounds))
@@ -181,9 +189,11 @@ def _added(text: str) -> str:
 def _without_prose(text: str) -> Iterator[str]:
     """Yield a text without the sentences before its code, and without what follows a sentence behind it."""
     lines = text.splitlines()
-    spoken = [at for at, line in enumerate(lines) if _is_spoken(line)]
-    first = next((at for at, line in enumerate(lines) if line.strip() and at not in {*spoken}), len(lines))
-    ends = [at for at in spoken if at > first][:_MOST_BLOCKS]
+    if len(lines) > _MAX_LINES:
+        return
+    spoken = {at for at, line in enumerate(lines) if _is_spoken(line)}
+    first = next((at for at, line in enumerate(lines) if line.strip() and at not in spoken), len(lines))
+    ends = sorted(at for at in spoken if at > first)[:_MAX_BLOCKS]
     for end in (*ends, len(lines)):
         if first or end < len(lines):
             yield "\n".join(lines[first:end]) + "\n"

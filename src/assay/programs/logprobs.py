@@ -10,14 +10,14 @@ from assay.values import LogProbability
 
 LOGPROB_FIELDS = ("logprob_sum", "logprob_mean", "logprob_tokens", "logprob_covers")
 """Fields of a record that say how likely its model found its program; the mean follows from the two beside it."""
-_MOST_NATS = 1e9
+_MAX_NATS = 1e9
 
 
 def logprob_of(record: Fields) -> LogProbability | None:
     """Return the log-probability that a record says its program has."""
     if "logprob_sum" not in record:
         return None
-    total = record.number("logprob_sum", least=-_MOST_NATS, most=0)
+    total = record.number("logprob_sum", least=-_MAX_NATS, most=0)
     tokens = record.whole("logprob_tokens", least=0)
     return LogProbability(total, tokens, record.choice("logprob_covers", ("program", "answer"), "program"))
 
@@ -28,7 +28,7 @@ def logprob_sum(logprobs: Sequence[float], covers: str = "program") -> LogProbab
     Rounding may put a certain token a little above 0, which counts as 0.
     """
     total = sum(logprobs, 0.0)
-    return LogProbability(min(total, 0.0), len(logprobs), covers) if abs(total) <= _MOST_NATS else None
+    return LogProbability(min(total, 0.0), len(logprobs), covers) if abs(total) <= _MAX_NATS else None
 
 
 def logprob_fields(logprob: LogProbability | None) -> dict[str, Any]:

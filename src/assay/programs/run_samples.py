@@ -46,7 +46,7 @@ from assay.programs.execute import settled
 from assay.programs.modules.install import EquippedRunner
 from assay.programs.requests import ExecRequest
 from assay.programs.runners import open_equipped_runner
-from assay.programs.samples import Samples, read, references
+from assay.programs.samples import Samples, read, references, say_edits
 from assay.programs.tasks.expected import with_expected_outputs
 from assay.programs.tasks.task_file import read_tasks
 from assay.runs.record import (
@@ -422,8 +422,6 @@ class ExecReport:
     """Tests that hold for some program that does nothing."""
     unknown: int
     """Samples of tasks that are not there."""
-    edited: str = ""
-    """What was done to samples to make them programs, as a sentence."""
 
 
 def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> ExecReport:
@@ -437,6 +435,7 @@ def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> 
     if request.fresh:
         start_fresh(out)
     with sole_writer(out), open_equipped_runner(runner, reading, samples, say) as room:
+        say_edits(samples.programs, say)
         ready = ready_tasks(with_programs(reading, samples), room, report)
         timeouts: Timeouts = ()
         if runner.by_reference:
@@ -445,9 +444,7 @@ def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> 
         rows = run_samples(
             reading, ready, samples, room, out, runner.limits, report, timeouts=timeouts, every_test=every
         )
-    return ExecReport(
-        rows, (*room.problems, *ready.problems, *samples.problems), ready.notes, samples.unknown, samples.told
-    )
+    return ExecReport(rows, (*room.problems, *ready.problems, *samples.problems), ready.notes, samples.unknown)
 
 
 def with_programs(reading: TaskFile, samples: Samples) -> TaskFile:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,21 @@ from assay.values import Problem, Task
 
 Row = tuple[str, dict[str, Any]]
 """Where it stands, and its fields, as `assay.programs.samples` reads them."""
-_LARGEST = 1 << 30
+_MAX_BYTES = 1 << 30
 """Bytes of one file of an archive."""
 
 
 def sample_rows(path: Path, tasks: Sequence[Task], problems: list[Problem]) -> Iterator[Row]:
     """Yield the rows of a file or folder of samples."""
+    head = b"" if path.is_dir() or rows.suffix(path) != ".json" else rows.first_bytes(path).lstrip()
     if path.is_dir():
         yield from _folder(path, problems)
     elif path.suffix == ".eval":
         yield from _inspected(path, _archived(path))
-    elif path.suffix == ".json" and rows.first_bytes(path, 64).lstrip()[:2] == b"[[":
+    elif head.startswith(b"[["):
         yield from _generations(path, tasks)
-    elif path.suffix == ".json" and isinstance(log := _log(path), dict):
-        yield from _inspected(path, log["samples"])
+    elif head.startswith(b"{") and b'"eval"' in head and b'"status"' in head:
+        yield from _inspected(path, rows.value_of(path).get("samples") or ())
     else:
         for row, fields in rows.objects(path, problems):
             yield rows.place(path, row), _plain(fields)
@@ -61,14 +62,6 @@ def _generations(path: Path, tasks: Sequence[Task]) -> Iterator[Row]:
         yield f"{path.name}:[{number}]", {"task_id": task.id, "completion": texts}
 
 
-def _log(path: Path) -> Any:
-    """Return the value of a JSON file that may be a log of inspect_ai, None where it is none."""
-    if b'"samples"' not in rows.whole(path):
-        return None
-    value = rows.value_of(path)
-    return value if isinstance(value, dict) and isinstance(value.get("samples"), list) else None
-
-
 def _archived(path: Path) -> Iterator[Mapping[str, Any]]:
     import zipfile
 
@@ -76,17 +69,18 @@ def _archived(path: Path) -> Iterator[Mapping[str, Any]]:
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
                 if entry.filename.startswith("samples/") and entry.filename.endswith(".json"):
-                    if entry.file_size > _LARGEST:
-                        raise InputError(f"{path}: {entry.filename} is larger than {_LARGEST:,} bytes")
+                    if entry.file_size > _MAX_BYTES:
+                        raise InputError(f"{path}: {entry.filename} is larger than {_MAX_BYTES:,} bytes")
                     yield json.loads(archive.read(entry))
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
+    except (zipfile.BadZipFile, ValueError, OSError, RecursionError, NotImplementedError) as error:
         raise InputError(f"cannot read {path} as a log of inspect_ai: {error}") from error
 
 
-def _inspected(path: Path, samples: Any) -> Iterator[Row]:
+def _inspected(path: Path, samples: Iterable[Any]) -> Iterator[Row]:
     for number, each in enumerate(samples):
-        output = each.get("output") or {}
-        yield f"{path.name}:[{number}]", {"task_id": str(each.get("id", "")), "completion": _choices(output)}
+        found = each if isinstance(each, dict) else {}
+        name, output = str(found.get("id", "")), found.get("output")
+        yield f"{path.name}:[{number}]", {"task_id": name, "completion": _choices(output)}
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
@@ -96,18 +90,21 @@ def _plain(fields: dict[str, Any]) -> dict[str, Any]:
         name = next((doc[key] for key in ("task_id", "question_id", "id", "name") if key in doc), fields.get("doc_id"))
         texts = fields.get("filtered_resps") or fields.get("resps")
         return {"task_id": str(name), "completion": texts}
-    if "custom_id" in fields and isinstance(response, dict):
-        body = response.get("body") or {}
+    if "custom_id" in fields and "response" in fields:
+        body = response.get("body") if isinstance(response, dict) else None
         return {"task_id": str(fields["custom_id"]), "completion": _choices(body)}
     return fields
 
 
-def _choices(body: Mapping[str, Any]) -> list[str]:
+def _choices(body: Any) -> list[str]:
     """Return the texts of the choices of an endpoint's answer."""
-    found = []
-    for choice in body.get("choices") or ():
-        content = choice.get("text") if "text" in choice else (choice.get("message") or {}).get("content")
-        if isinstance(content, list):  # parts, of which the texts count
-            content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
-        found.append(content if isinstance(content, str) else "")
-    return found
+    choices = body.get("choices") if isinstance(body, dict) else None
+    return [_text_of(each) for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []
+
+
+def _text_of(choice: Mapping[str, Any]) -> str:
+    message = choice.get("message")
+    content = choice.get("text") or (message.get("content") if isinstance(message, dict) else None)
+    if isinstance(content, list):  # parts, of which the texts count
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""

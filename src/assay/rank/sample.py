@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, NoAnswer, StorageError, nearest
+from assay.programs.extraction import cut
 from assay.programs.logprobs import logprob_fields
-from assay.programs.samples import DEFAULT_STOP, STOPS, cut
+from assay.programs.samples import DEFAULT_STOP, STOPS
 from assay.rank.datasets import without_examples
 from assay.rank.requests import SamplingOptions
 from assay.rank.samplers import Completions, FewShots, PromptTemplate, Sampler, SamplingQuestion, load_template, render

@@ -23,9 +23,8 @@ from typing import Any, NamedTuple, Protocol
 from assay.errors import InputError, NoAnswer, Notice, nearest, printable
 from assay.llm.endpoint import PROVIDERS, ChatOptions, Endpoint, endpoint
 from assay.llm.openai import Author, ask, count_in, is_log_probability, open_client
-from assay.programs.extraction import code_of
+from assay.programs.extraction import code_of, cut
 from assay.programs.logprobs import logprob_sum
-from assay.programs.samples import cut
 from assay.programs.shown_examples import examples_in
 from assay.rank.datasets import without_examples
 from assay.rank.requests import SamplingOptions
