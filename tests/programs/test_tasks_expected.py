@@ -103,3 +103,19 @@ def test_the_oracles_of_evalplus_take_every_right_answer():
         exec(test.source, {name: eval(right)})
         with pytest.raises(AssertionError):
             exec(test.source, {name: eval(wrong)})
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "other"),
+    [("sum_div", (8,), 0), ("surface_Area", (3, 4), 35), ("digit_distance_nums", (12345, 9), 14)],
+)
+def test_the_other_reading_of_a_prompt_of_mbpp_plus_is_right_too(name, args, other):
+    test = made_of(name, args, -1, 0)
+    assert isinstance(test, Script)
+    for answer, holds in ((-1, True), (other, True), (other + 1, False)):
+        try:
+            exec(test.source, {name: lambda *_, answer=answer: answer})
+        except AssertionError:
+            assert not holds
+        else:
+            assert holds
