@@ -44,7 +44,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -107,6 +107,7 @@ class LoadedProgram:
             raise LookupError(name) from None
 
 
+@lru_cache(maxsize=1)
 def compiled(source: str) -> Any:
     """Compile a program; whatever the compiler cannot read is a SyntaxError."""
     with warnings.catch_warnings():
@@ -206,6 +207,8 @@ MOST_PRINTED: Final = 8 << 20
 
 def run_whole(source: str, text: str) -> list[Any]:
     """Return what the judge is answered: what was printed, how the process ended, what failed."""
+    with suppress(SyntaxError):
+        compiled(source)  # here, so that the process of each input has it
     with TemporaryFile() as given, TemporaryFile() as printed, TemporaryFile() as report:
         given.write(text.encode("utf-8", "surrogateescape"))
         given.seek(0)
