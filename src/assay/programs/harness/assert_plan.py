@@ -43,6 +43,7 @@ from assay.programs.harness.source_analysis import (
     needs_objects,
     open_main,
     outline,
+    plainly_attributed,
     tainted_names,
     uses,
     uses_library,
@@ -353,7 +354,7 @@ TESTS_FILE: Final = "<tests>"
 MODULE: Final = "solution"
 """The name under which tests may import the program."""
 _MAGIC: Final = MAGIC_NUMBER.hex()
-_PLAIN_FIELDS: Final = ("asserts", "sites", "libraries", "uses_library", "objects", "pure")
+_PLAIN_FIELDS: Final = ("asserts", "sites", "libraries", "uses_library", "objects", "pure", "attributed", "stars")
 """Fields of a plan that JSON says as they are."""
 
 
@@ -378,6 +379,10 @@ class ScriptPlan:
     """Whether the tests handle objects that cannot leave the program's interpreter."""
     pure: bool
     """Whether they leave the process that they run in as it was."""
+    attributed: Sequence[str]
+    """Names of the program of which tests use what an attribute of plain data is called like, too."""
+    stars: bool
+    """Whether they import all names of the program."""
 
 
 def script_plan(source: str, entry: str) -> ScriptPlan:
@@ -398,9 +403,13 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
         wanted = program & (called & {entry} if _imports_all(tree) else called)
         known = uses_library(tree, [module for _, module, _ in libraries])
         found = outline(tree, names)
+        attributed = plainly_attributed(tree, values, entry)
+        stars = any((origin, alias.name) == (MODULE, "*") for origin, alias in imports(ast.walk(tree)))
         asserts, sites = rewrite(tree, names)
         code = compile(tree, TESTS_FILE, "exec", dont_inherit=True)
-    return ScriptPlan(code, asserts, sites, program, wanted, libraries, known, found, objects, pure)
+    return ScriptPlan(
+        code, asserts, sites, program, wanted, libraries, known, found, objects, pure, attributed, stars
+    )
 
 
 def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:

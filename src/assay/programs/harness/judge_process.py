@@ -156,6 +156,14 @@ def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
     return {number: unpacked(test) for number, test in enumerate(tests) if test["kind"] == "script"}
 
 
+class _BesideNeeded(Exception):
+    """Tests turn out to need objects of the program."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 class JudgeProcess:
     """The tests of one task and the program that they ask."""
 
@@ -171,10 +179,17 @@ class JudgeProcess:
         self._plans = plans
         self._write = write
         self._entry: str = spec["entry"]
-        self._remote = Remote(channel, lambda _: None)
+        self._channel = channel
+        self._beside: set[int] = set()
+        """The scripts that run beside the program, by their places."""
         self._survey = bool(spec.get("survey"))
         self._goes_on = self._survey or bool(spec.get("every_test"))
         self._sealed = bool(spec.get("sealed"))
+        self._begin()
+
+    def _begin(self) -> None:
+        """Know nothing of the program yet."""
+        self._remote = Remote(self._channel, lambda _: None)
         self._run = 0
         self._last: Any = NOTHING
         self._first: TestFinding | None = None
@@ -229,6 +244,18 @@ class JudgeProcess:
         self._passed += [f"{test}: {part}" for part in parts] if self._survey else []
 
     def _run_tests(self) -> None:
+        """Run the tests; where one turns out to need objects, all over, so that the program's state is what it was."""
+        while True:
+            try:
+                self._run_in_turn()
+            except _BesideNeeded as needed:
+                self._beside.add(needed.number)
+                self._begin()
+                self._remote.ask(["anew"], {"anew"})
+            else:
+                return
+
+    def _run_in_turn(self) -> None:
         if missing := self._prepare():
             self._note_finding(missing)
             return
@@ -258,7 +285,7 @@ class JudgeProcess:
 
     def _script(self, number: int, test: dict[str, Any]) -> TestFinding | None:
         plan = self._plans[number]
-        if plan.objects:
+        if number in self._beside or self._needs_objects(plan):
             return self._in_shared(number, test)
 
         def spare(finding: TestFinding) -> bool:
@@ -282,13 +309,17 @@ class JudgeProcess:
             self._look_for_library(plan)
         ended, self._remote.ended = self._remote.ended, None
         if isinstance(ended, NeedsObjects):
-            return self._in_shared(number, test)
+            raise _BesideNeeded(number)
         if ended is not None:
             raise ended
         self._last = recorder.last
         self._run += recorder.executed
         self._note_passed(f"test {number}", *recorder.passed())
         return finding
+
+    def _needs_objects(self, plan: ScriptPlan) -> bool:
+        """Say whether tests need objects as they are written, or now that it is known which names are no data."""
+        return plan.objects or any(self._remote.kind_of(name) in {"function", "class"} for name in plan.attributed)
 
     def _look_for_library(self, plan: ScriptPlan) -> None:
         """Have tests run again beside the program that failed with an object of it, and know classes of a library."""

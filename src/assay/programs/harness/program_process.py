@@ -19,6 +19,7 @@ Requests and answers, each a list with its kind first:
     call NAME ARGS KEYWORDS    → returned VALUE CHANGED SAME | raised FAILURE CHANGED
     use NUMBER ABILITY ARGS …  → returned VALUE null null | raised FAILURE null, of an object (`proxies`)
     run TEXT                   → printed TEXT STATUS FAILURE
+    anew                       → anew, where the tests begin again because one needs objects of the program
     shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
                                → found NONCE FINDING before it, where the tests go on after a finding
 
@@ -71,33 +72,39 @@ class LoadedProgram:
 
     def __init__(self, source: str, name: str, *, on_disk: bool = False) -> None:
         self.failure: dict[str, Any] | None = None
+        self._instance: Any = None
         self.module = ModuleType(name)
         self.module.__dict__.update(__file__=FILE, __builtins__=builtins)
         sys.modules[name] = sys.modules["__main__"] = self.module
+        self._source = source
         if on_disk or _ON_DISK.search(source):
-            self._write(source)
+            self.write()
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True)[:100_000], FILE)
         try:
             exec(compiled(source), self.module.__dict__)  # noqa: S102 - the reason for all the walls around this
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
             self.failure = failure_of(error)
 
-    def _write(self, source: str) -> None:
+    def write(self) -> None:
         """Lay the program where processes that begin with a new interpreter look for it, in its scratch folder."""
         path = Path(FILE).absolute()
         with suppress(OSError, ValueError):
-            path.write_text(source, encoding="utf-8")
+            path.write_text(self._source, encoding="utf-8")
             self.module.__dict__["__file__"] = str(path)
             sys.path.insert(0, str(path.parent))
 
     def find(self, name: str) -> Any:
-        """Return what the program calls by this name, a method of its `class Solution` too; raises LookupError."""
+        """Return what the program calls by this name, a method of its `class Solution` too; raises LookupError.
+
+        All calls of methods go to one instance, as in the harnesses of LiveCodeBench and APPS.
+        """
         space = self.module.__dict__
+        solution = space.get("Solution")
+        if isinstance(solution, type) and not name.startswith("__") and hasattr(solution, name):
+            self._instance = self._instance or solution()
+            return getattr(self._instance, name)
         if name in space:
             return space[name]
-        solution = space.get("Solution")
-        if isinstance(solution, type) and hasattr(solution, name):
-            return lambda *args, **keywords: getattr(solution(), name)(*args, **keywords)  # noqa: PLW0108  each call its own
         maker = space.get("__getattr__")
         if maker is None:
             raise LookupError(name)
@@ -291,9 +298,15 @@ def run_shared(
     if seal:
         seal.hold_program(vars(program))
 
+    watchers: dict[str, tuple[Any, Any]] = {}
+
     def watched(name: str) -> Any:
         found = bring(name)
-        return _watched(found, recorder) if isinstance(found, FunctionType) and not looks_inside else found
+        if not isinstance(found, FunctionType) or looks_inside:
+            return found
+        if watchers.get(name, (None,))[0] is not found:
+            watchers[name] = (found, _watched(found, recorder))
+        return watchers[name][1]
 
     def module_of(bring: Bring) -> ModuleType:
         return program if looks_inside and not seal else ProgramModule(bring, vars(program))
@@ -399,6 +412,7 @@ class Candidate:
             "use": self._use,
             "run": self._run,
             "shared": self._shared,
+            "anew": self._anew,
         }
         kind, *rest = self._channel.receive()
         answer = kinds[kind](*rest)
@@ -415,10 +429,19 @@ class Candidate:
     def _program(self) -> LoadedProgram:
         return LoadedProgram(self._source, "solution")
 
+    def _anew(self) -> list[Any]:
+        """Forget the program and all that came of it: the next request loads it again."""
+        del self._program
+        self._table = ObjectTable()
+        return ["anew"]
+
     def _names(self, names: list[str]) -> list[Any]:
         if self._program.failure is not None:
             return ["failed", self._reported(self._program.failure)]
-        return ["names", {name: self._described(name) for name in names}]
+        try:
+            return ["names", {name: self._described(name) for name in names}]
+        except BaseException as error:  # noqa: BLE001 - to make an instance, or an attribute, may do anything
+            return ["failed", self._reported(failure_of(error))]
 
     def _described(self, name: str) -> dict[str, Any]:
         try:
@@ -471,8 +494,9 @@ class Candidate:
         return answer
 
     def _shared(self, script: dict[str, Any], nonce: str) -> list[Any]:
-        on_disk = any(word in script["source"] for word in ON_DISK)
-        program = LoadedProgram(self._source, "solution", on_disk=on_disk)
+        program = self._program
+        if any(word in script["source"] for word in ON_DISK):
+            program.write()
         if program.failure is not None:
             return ["shared", nonce, {"failure": self._reported(program.failure)}]
 

@@ -238,7 +238,7 @@ class Remote:
 
 
 _ANSWERS = {"returned", "raised"}
-_LENGTHS = {"returned": 4, "raised": 3, "names": 2, "failed": 2, "printed": 4, "shared": 3, "found": 3}
+_LENGTHS = {"returned": 4, "raised": 3, "names": 2, "failed": 2, "printed": 4, "shared": 3, "found": 3, "anew": 1}
 _FAILURE_AT = {"raised": 1, "failed": 1, "printed": 3}
 """The place of what says what failed; for what was printed, nothing may have."""
 

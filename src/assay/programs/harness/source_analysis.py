@@ -96,6 +96,20 @@ def uses(node: ast.AST, names: set[str] | frozenset[str]) -> bool:
     return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
 
 
+def plainly_attributed(tree: ast.Module, program: frozenset[str], entry: str) -> list[str]:
+    """Return the program's names of which tests use an attribute that plain data has: `f.count` is none where f is data.
+
+    The parameter of HumanEval's `check` is the entry.
+    """
+    bare = {
+        node.value.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        and node.attr in _PLAIN_NAMES and not node.attr.startswith("__")
+    }
+    return sorted((bare & program) | ({entry} if bare & _checked(tree) and entry else set()))
+
+
 def is_plain(attr: str) -> bool:
     """Say whether plain data has such an attribute, or a test case: whoever uses it needs no object of the program."""
     return attr in _PLAIN_NAMES or attr.startswith("assert")

@@ -21,7 +21,7 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import FieldError, Fields
 from assay.io.rows import text_of
-from assay.values import Call, Problem, Script, Stdin, Task, Test
+from assay.values import Call, Problem, Stdin, Task, Test
 
 _QUESTION = "question.txt"
 """What a folder of APPS has in the folder of each problem."""
@@ -63,19 +63,12 @@ _BEFORE = (
     "from heapq import *\n"
 )
 """What APPS puts before each program, on one line; `import numpy as np` only programs that say `np.` get."""
-_ON_INSTANCE = """\
-answer = Solution().{}(*{!r})
-def plain(value):
-    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
-assert plain(answer) == {!r}
-"""
 
 
 def apps_task(record: Fields) -> Task:
     """Return the task of a row, or of the files of a folder."""
-    starter = record.text("starter_code", "")
     flat = "test_list" in record
-    name, tests = ("", _pairs(record)) if flat else _tests(record, starter)
+    name, tests = ("", _pairs(record)) if flat else _tests(record)
     number = record.name("problem_id", "id", "task_id")
     return Task(
         f"APPS/{number}" if number.isdecimal() else number,
@@ -99,7 +92,7 @@ def _pairs(record: Fields) -> tuple[Stdin, ...]:
     return tuple(Stdin(_text(pair["input"]), _text(pair["output"])) for pair in pairs)
 
 
-def _tests(record: Fields, starter: str) -> tuple[str, tuple[Test, ...]]:
+def _tests(record: Fields) -> tuple[str, tuple[Test, ...]]:
     """Return the function under test, if it is one, and the tests."""
     shown = record.from_text().mapping("input_output", {})
     inputs, outputs = shown.get("inputs", []), shown.get("outputs", [])
@@ -112,11 +105,10 @@ def _tests(record: Fields, starter: str) -> tuple[str, tuple[Test, ...]]:
         raise FieldError("field 'input_output' with 'fn_name' needs that as text, and each of 'inputs' as a list")
     if all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs):
         outputs = [wanted[0] for wanted in outputs]
-    calls = [
+    return name, tuple(
         Call((*map(_with_whole_keys, given[:1]), *given[1:]), _with_whole_keys(wanted))
         for given, wanted in zip(inputs, outputs, strict=True)
-    ]
-    return name, on_instance(name, calls, starter)
+    )
 
 
 def _with_whole_keys(value: Any) -> Any:
@@ -124,13 +116,6 @@ def _with_whole_keys(value: Any) -> Any:
     if isinstance(value, dict) and all(re.fullmatch(r"-?\d{1,18}", key) for key in value):
         return {int(key): each for key, each in value.items()}
     return value
-
-
-def on_instance(name: str, calls: list[Call], starter: str) -> tuple[Test, ...]:
-    """Return the calls, those of a method as scripts where the starter code has it in a class."""
-    if "class Solution" not in starter:
-        return tuple(calls)
-    return tuple(Script(_ON_INSTANCE.format(name, call.args, call.expected)) for call in calls)
 
 
 def _solution(record: Fields) -> str:

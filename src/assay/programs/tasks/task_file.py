@@ -53,7 +53,7 @@ from assay.errors import InputError, nearest
 from assay.io import rows
 from assay.io.fields import FieldError, Fields, describe_value
 from assay.io.rows import text_of
-from assay.programs.tasks.apps import apps_task, folders, is_apps, on_instance
+from assay.programs.tasks.apps import apps_task, folders, is_apps
 from assay.values import Call, Problem, Pytest, Script, Stdin, Task, Test
 
 
@@ -172,6 +172,8 @@ def whole(prompt: str, canonical: str) -> str:
 
 def _mbpp_task(record: Fields) -> Task:
     tests = (*record.texts("test_list"), *record.texts("challenge_test_list", ()))
+    if any(_names(parsed(test), ast.Store) | _defined(test) for test in tests):
+        tests = ("\n".join(tests),)  # its harness runs them as one text, and later ones may use what is bound here
     code = record.text("code")
     setup = (record.text("test_setup_code", ""), *record.texts("test_imports", ()))
     return Task(
@@ -182,6 +184,10 @@ def _mbpp_task(record: Fields) -> Task:
         setup="\n".join(part for part in setup if part),
         reference=code,
     )
+
+
+def _defined(source: str) -> set[str]:
+    return set().union(*(_bound(node) for node in parsed(source).body if isinstance(node, _BINDING)))
 
 
 def id_of(record: Fields) -> str:
@@ -272,14 +278,13 @@ _PRELUDE = "; ".join(
 
 
 def _livecodebench_task(record: Fields) -> Task:
-    starter, name = record.text("starter_code", ""), record.from_text().mapping("metadata", {}).get("func_name")
+    name = record.from_text().mapping("metadata", {}).get("func_name")
     cases = [each for kind in ("public", "private") for each in _cases(record, f"{kind}_test_cases")]
     tests: tuple[Test, ...] = tuple(Stdin(given, wanted) for given, wanted in cases)
     if name is not None:
         if not isinstance(name, str) or not name.isidentifier():
             raise FieldError("field 'metadata' has a 'func_name' that is not the name of a function")
-        calls = [Call(tuple(map(_parsed, given.split("\n"))), _parsed(wanted)) for given, wanted in cases]
-        tests = on_instance(name, calls, starter)
+        tests = tuple(Call(tuple(map(_parsed, given.split("\n"))), _parsed(wanted)) for given, wanted in cases)
     return Task(
         f"LiveCodeBench/{record.name('question_id')}",
         record.text("question_content"),
