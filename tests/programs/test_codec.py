@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
 import socket
 import struct
 from array import array
-from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque, namedtuple
 from decimal import Decimal
 from fractions import Fraction
 from ipaddress import IPv4Address, IPv4Interface, IPv6Network
@@ -92,10 +93,29 @@ def lying(value: object) -> object:
     return type("Lying", (type(value),), dict.fromkeys(LIES, lambda *_: 7))(value)
 
 
-def test_a_subclass_crosses_as_the_data_it_is():
+def test_a_subclass_that_behaves_like_its_base_crosses_as_the_data_it_is():
     for truth in ([1, 2], {3: 4}, "truth", 3, 3.5):
-        for lie, right in ((lying(truth), truth), ([lying(truth)], [truth])):
-            assert (type(crossed(lie)), crossed(lie)) == (type(right), right)
+        plain = type("Plain", (type(truth),), {"more": lambda _: 7})(truth)
+        for derived, right in ((plain, truth), ([plain], [truth])):
+            assert (type(crossed(derived)), crossed(derived)) == (type(right), right)
+
+
+def test_a_subclass_with_operators_of_its_own_stays_an_object():
+    for truth in ([1, 2], {3: 4}, "truth", 3, 3.5):
+        with pytest.raises(NotPlainData, match="class Lying"):
+            crossed([lying(truth)])
+
+
+def test_a_named_tuple_is_one_again():
+    point = crossed([namedtuple("Point", "x y")(1, [2])])[0]  # noqa: PYI024  as programs do
+    assert (repr(point), point, point.y) == ("Point(x=1, y=[2])", (1, [2]), [2])
+
+
+def test_what_is_no_number_is_the_same_nan():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        Channel(ours).send(pack([math.nan]))
+        assert unpack(Channel(theirs).receive()) == [math.nan]
 
 
 def itself() -> list[object]:

@@ -176,7 +176,7 @@ def references(tasks: Iterable[Task]) -> Samples:
     """Return the tasks' own references as programs; a task without one is told."""
     tasks = tuple(tasks)
     programs = tuple(
-        Program(task.id, _prelude(task, task.reference) + task.reference, f"{task.id}#reference")
+        Program(task.id, _behind_prelude(task, task.reference), f"{task.id}#reference")
         for task in tasks
         if task.reference
     )
@@ -188,7 +188,7 @@ def _program(record: Fields, task: Task, name: str, how: ReadingOptions) -> Prog
     made = answer_of(record, task, how)
     return Program(
         task.id,
-        _prelude(task, made.source) + made.source,
+        _behind_prelude(task, made.source),
         record.name("id") if "id" in record else name,
         record.whole("n", 1, least=1),
         record.tags(*_TAGS),
@@ -202,6 +202,17 @@ def _prelude(task: Task, source: str) -> str:
     name = task.tags.get("numpy", "")
     uses_numpy = name and re.search(rf"\b{name}\.", source) and "numpy" not in source
     return f"import numpy as {name}; " * bool(uses_numpy) + task.tags.get("prelude", "")
+
+
+_FUTURE = re.compile(r"^from __future__ import [\w, ]+(?=\s*(?:#.*)?$)", re.MULTILINE)
+
+
+def _behind_prelude(task: Task, source: str) -> str:
+    """Return a program behind its prelude; what imports from `__future__` comes first, as Python wants it."""
+    prelude = _prelude(task, source)
+    if not prelude or not (future := _FUTURE.search(source)):
+        return prelude + source
+    return f"{future[0]}; {prelude}{source[: future.start()]}{source[future.end() :]}"
 
 
 def _body(source: str, name: str) -> int:

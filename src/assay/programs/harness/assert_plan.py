@@ -354,7 +354,17 @@ TESTS_FILE: Final = "<tests>"
 MODULE: Final = "solution"
 """The name under which tests may import the program."""
 _MAGIC: Final = MAGIC_NUMBER.hex()
-_PLAIN_FIELDS: Final = ("asserts", "sites", "libraries", "uses_library", "objects", "pure", "attributed", "stars")
+_PLAIN_FIELDS: Final = (
+    "asserts",
+    "sites",
+    "libraries",
+    "uses_library",
+    "objects",
+    "pure",
+    "attributed",
+    "stars",
+    "guarded",
+)
 """Fields of a plan that JSON says as they are."""
 
 
@@ -383,6 +393,8 @@ class ScriptPlan:
     """Names of the program of which tests use what an attribute of plain data is called like, too."""
     stars: bool
     """Whether they import all names of the program."""
+    guarded: Sequence[str]
+    """Libraries that they import."""
 
 
 def script_plan(source: str, entry: str) -> ScriptPlan:
@@ -405,10 +417,13 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
         found = outline(tree, names)
         attributed = plainly_attributed(tree, values, entry)
         stars = any((origin, alias.name) == (MODULE, "*") for origin, alias in imports(ast.walk(tree)))
+        guarded = sorted(
+            {(origin or alias.name).partition(".")[0] for origin, alias in imports(ast.walk(tree)) if origin != "."}
+        )
         asserts, sites = rewrite(tree, names)
         code = compile(tree, TESTS_FILE, "exec", dont_inherit=True)
     return ScriptPlan(
-        code, asserts, sites, program, wanted, libraries, known, found, objects, pure, attributed, stars
+        code, asserts, sites, program, wanted, libraries, known, found, objects, pure, attributed, stars, guarded
     )
 
 

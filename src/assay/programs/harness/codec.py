@@ -10,6 +10,7 @@ that stays where it is (`proxies`).
 from __future__ import annotations
 
 import json
+import math
 import socket
 import struct
 import sys
@@ -21,6 +22,7 @@ from itertools import islice
 from types import NoneType
 from typing import Any, Final, TypeVar
 
+from assay.programs.harness.derived import behaves_otherwise, is_record, record_class
 from assay.programs.harness.library_values import KINDS, base_of, name_of_type, named_type
 
 MOST_BYTES: Final = 64 << 20
@@ -217,6 +219,7 @@ _UNPACKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
     "I": lambda unpacker, content: dict(zip(*map(unpacker.items, content), strict=True)).items(),
     "g": lambda unpacker, content: Drawn(str(content[0]), unpacker.items(content[1])),
     "m": _unmade,
+    "N": lambda unpacker, content: record_class(content[0], tuple(content[1]))(*unpacker.items(content[2])),
     "T": lambda _, name: named_type(name),
     "h": _find_object,
 }
@@ -230,7 +233,9 @@ def is_flat(packed: list[Any]) -> bool:
 _LENGTH = struct.Struct(">I")
 _DIRECT = frozenset({float, bool, NoneType})
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
-_scan = json.JSONDecoder().raw_decode
+_NAN = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_scan = json.JSONDecoder(parse_constant=_NAN.__getitem__).raw_decode
+"""What is no number is always `math.nan`, so that it is the same in a list that went there and came back."""
 
 Keep = Callable[[Any], Any]
 """What stands for an object that is no data; raises NotPlainData where nothing does."""
@@ -423,14 +428,22 @@ _CONTAINERS = frozenset(_PACKERS[kind] for kind in (list, OrderedDict, Counter, 
 """What gets its number before its items, for it may hold itself."""
 
 
+def _record(packer: _Packer, value: Any) -> Any:
+    """Pack a named tuple with its names: it is one again on the other side."""
+    kind: Any = type(value)
+    return {"N": [kind.__name__, list(kind._fields), packer.items(list(tuple.__iter__(value)))]}
+
+
 def _packer_of(kind: Any) -> Callable[[_Packer, Any], Any]:
     """Return what packs a type that is not in the table: that of a known kind, of an iterator, of its base."""
+    if behaves_otherwise(kind):
+        return _keep_object
+    if is_record(kind):
+        return _record
     if kind.__module__ in {"builtins", "itertools"} and hasattr(kind, "__next__"):
         return _iterator
     if base_of(kind)[0]:
         return _take_apart
-    if issubclass(kind, dict) and hasattr(kind, "__missing__") and not issubclass(kind, Counter | defaultdict):
-        return _keep_object
     for base in kind.__mro__[1:]:
         if base in _PACKERS and (base is not type or kind is type):
             return _PACKERS[base]

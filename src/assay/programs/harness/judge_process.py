@@ -43,7 +43,7 @@ from assay.programs.harness.comparison import (
     parsed,
 )
 from assay.programs.harness.program_process import FILE, Candidate, make_streams
-from assay.programs.harness.proxies import NeedsObjects
+from assay.programs.harness.proxies import NeedsObjects, data_of
 from assay.programs.harness.recorder import (
     FAILURE,
     MOST_TEXT,
@@ -156,6 +156,31 @@ def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
     return {number: unpacked(test) for number, test in enumerate(tests) if test["kind"] == "script"}
 
 
+class _RecorderApart(Recorder):
+    """Classifies findings without relying on the program: what it is asked for that decides nothing."""
+
+    def __init__(
+        self,
+        plan: ScriptPlan,
+        remote: Remote,
+        spare: Callable[[TestFinding], bool] | None,
+        ends: tuple[type[BaseException], ...],
+    ) -> None:
+        super().__init__(plan, lambda: remote.asked, spare, ends)
+        self._remote = remote
+
+    def finding(self, error: BaseException) -> TestFinding:
+        """Say why an assert, or a script, ended with this exception."""
+        relied = self._remote.relied
+        found = super().finding(error)
+        self._remote.relied = relied
+        return found
+
+    def _decisive(self) -> tuple[str, Any, Any]:
+        relation, got, expected = super()._decisive()
+        return relation, data_of(got), expected
+
+
 class _BesideNeeded(Exception):
     """Tests turn out to need objects of the program."""
 
@@ -197,6 +222,7 @@ class JudgeProcess:
         self._number = -1
         self._shared = False
         self._passed: list[str] = []
+        self._replaced: dict[str, None] = {}
 
     def verdict(self) -> dict[str, Any]:
         """Run the tests; return the verdict."""
@@ -217,7 +243,8 @@ class JudgeProcess:
 
     def _so_far(self, gone: str = "") -> dict[str, Any]:
         """Return the verdict on what is known by now."""
-        finding = self._first or TestFinding(Fault.EXECUTION_OTHER if gone else Fault.CORRECT, gone)
+        told = f"put back what the program replaced: {', '.join(self._replaced)}"[:MOST_TEXT] if self._replaced else ""
+        finding = self._first or TestFinding(Fault.EXECUTION_OTHER if gone else Fault.CORRECT, gone or told)
         return {
             **asdict(finding),
             "fault": str(finding.fault),
@@ -269,6 +296,9 @@ class JudgeProcess:
     def _prepare(self) -> TestFinding | None:
         """Have the program loaded and see that it has what the tests call."""
         tests = self._spec["tests"]
+        libraries = {name for number, plan in self._plans.items() if plan.objects for name in plan.guarded}
+        if libraries:
+            self._remote.ask(["guard", sorted(libraries)], {"guard"})
         names = set().union(*(plan.names for plan in self._plans.values()))
         called = set().union(*(plan.called for plan in self._plans.values())) - sys.stdlib_module_names
         checks = any("check" in plan.outline.calls for plan in self._plans.values())
@@ -289,11 +319,11 @@ class JudgeProcess:
             return self._in_shared(number, test)
 
         def spare(finding: TestFinding) -> bool:
-            self._look_for_library(plan)
+            self._look_for_objects(plan, sys.exception())
             return self._remote.ended is None and self._note_finding(finding) and not finding.breaks
 
         ends = (Gone, LoadFailed, NeedsObjects, CodeChanged)
-        recorder = Recorder(plan, lambda: self._remote.asked, spare if self._goes_on else None, ends)
+        recorder = _RecorderApart(plan, self._remote, spare if self._goes_on else None, ends)
         self._remote.on_return = recorder.returned
         finding: TestFinding | None = None
         try:
@@ -306,7 +336,7 @@ class JudgeProcess:
             finding = changed_code(changed)
         except BaseException as error:  # noqa: BLE001 - tests may raise anything
             finding = recorder.finding(error)
-            self._look_for_library(plan)
+            self._look_for_objects(plan, error)
         ended, self._remote.ended = self._remote.ended, None
         if isinstance(ended, NeedsObjects):
             raise _BesideNeeded(number)
@@ -321,10 +351,15 @@ class JudgeProcess:
         """Say whether tests need objects as they are written, or now that it is known which names are no data."""
         return plan.objects or any(self._remote.kind_of(name) in {"function", "class"} for name in plan.attributed)
 
-    def _look_for_library(self, plan: ScriptPlan) -> None:
-        """Have tests run again beside the program that failed with an object of it, and know classes of a library."""
-        if self._remote.ended is None and self._remote.keeps_objects and plan.uses_library:
-            self._remote.ended = NeedsObjects("the tests look for objects of a library")
+    def _look_for_objects(self, plan: ScriptPlan, error: BaseException | None) -> None:
+        """Have tests run again beside the program that failed with an object of it, and took it for something else.
+
+        They know classes of a library, or gave what the program derived from plain data to what wants exactly that.
+        """
+        remote = self._remote
+        misused = isinstance(error, TypeError | AttributeError) and not hasattr(error, FAILURE) and remote.keeps_derived
+        if remote.ended is None and (misused or (remote.keeps_objects and plan.uses_library)):
+            remote.ended = NeedsObjects("the tests look for objects of a library, or for exactly plain data")
 
     def _in_shared(self, number: int, test: dict[str, Any]) -> TestFinding | None:
         self._shared, self._remote.ended = True, None
@@ -342,6 +377,8 @@ class JudgeProcess:
         executed, passed = answer.get("executed"), answer.get("passed")
         self._run += executed if type(executed) is int and executed > 0 else 0
         self._note_passed(f"test {number}", *(passed if isinstance(passed, list) else ()))
+        replaced = answer.get("replaced")
+        self._replaced |= dict.fromkeys(map(str, replaced if isinstance(replaced, list) else ()))
         if answer.get("finding") is not None:
             return _read_finding(answer["finding"])
         return None if executed else TestFinding(Fault.INTENT_OTHER, "shared: the tests checked nothing", doubtful=True)

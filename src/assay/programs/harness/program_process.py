@@ -20,6 +20,7 @@ Requests and answers, each a list with its kind first:
     use NUMBER ABILITY ARGS …  → returned VALUE null null | raised FAILURE null, of an object (`proxies`)
     run TEXT                   → printed TEXT STATUS FAILURE
     anew                       → anew, where the tests begin again because one needs objects of the program
+    guard [LIBRARY…]           → guard, libraries by which the tests compare (`library_guard`)
     shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
                                → found NONCE FINDING before it, where the tests go on after a finding
 
@@ -46,17 +47,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property, lru_cache
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import FunctionType, ModuleType, TracebackType
 from typing import IO, Any, Final, NoReturn
 
+from assay.faults import Fault
 from assay.programs.harness import codec
-from assay.programs.harness.assert_plan import ScriptPlan, unpacked
+from assay.programs.harness.assert_plan import GOT, MODULE, ScriptPlan, unpacked
 from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpack, unpack_numbered
+from assay.programs.harness.library_guard import LOADED, LibraryGuard
 from assay.programs.harness.proxies import ObjectTable
-from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, TestFinding, changed_code
+from assay.programs.harness.recorder import FAILURE, NOTHING, Decided, Failed, Recorder, TestFinding, changed_code
 from assay.programs.harness.run_tests import Bring, CodeChanged, ProgramModule, Seal, run_script
 
 FILE: Final = "solution.py"
@@ -281,7 +284,11 @@ ON_DISK: Final = ("subprocess", "importlib", "runpy", "multiprocessing", "sys.ex
 
 
 def run_shared(
-    script: dict[str, Any], bring: Bring, program: ModuleType, tell: Callable[[dict[str, Any]], None]
+    script: dict[str, Any],
+    bring: Bring,
+    program: ModuleType,
+    tell: Callable[[dict[str, Any]], None],
+    libraries: LibraryGuard,
 ) -> dict[str, Any]:
     """Run a script beside the module of the program.
 
@@ -305,7 +312,7 @@ def run_shared(
         if not isinstance(found, FunctionType) or looks_inside:
             return found
         if watchers.get(name, (None,))[0] is not found:
-            watchers[name] = (found, _watched(found, recorder))
+            watchers[name] = (found, _watched(found, recorder, libraries))
         return watchers[name][1]
 
     def module_of(bring: Bring) -> ModuleType:
@@ -322,6 +329,7 @@ def run_shared(
         "passed": recorder.passed() if survey else [],
         "finding": _packed(found[0]) if found else None,
         "broke": any(each.breaks for each in found),
+        "replaced": [*libraries.replaced],
     }
 
 
@@ -342,6 +350,13 @@ class _RecorderBeside(Recorder):
         # nobody counts what is asked of a program that lies beside: it may always have been asked
         super().__init__(plan, count().__next__, spare if tell else None, (CodeChanged,))
 
+    def note_operand(self, site: int, role: int, value: Any) -> Any:
+        """Note an operand, and pass it on; one of the program that equals whatever it meets is a lie."""
+        if (role == GOT or type(value).__module__ == MODULE) and _equals_anything(value):
+            detail = f"an object of {type(value).__name__} equals whatever it is compared with"
+            raise Decided(TestFinding(Fault.OUTPUT_TYPE_ERROR, detail))
+        return super().note_operand(site, role, value)
+
     def finding(self, error: BaseException) -> TestFinding:
         """Say why an assert, or a script, ended with this exception."""
         if not isinstance(error, Failed):
@@ -349,14 +364,32 @@ class _RecorderBeside(Recorder):
         return super().finding(error)
 
 
+def _equals_anything(value: Any) -> bool:
+    kind = type(value)
+    parts = islice(value.values() if kind is dict else value, _MOST_PARTS) if kind in {list, tuple, dict} else (value,)
+    for part in parts:
+        if type(part).__eq__ not in _HONEST:
+            with suppress(Exception):
+                if (part == object()) is True:
+                    return True
+    return False
+
+
+_MOST_PARTS: Final = 100
+_HONEST: Final[frozenset[Any]] = frozenset(
+    kind.__eq__ for kind in (object, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+)
+
+
 def _packed(finding: TestFinding) -> dict[str, Any]:
     return {**asdict(finding), "fault": str(finding.fault)}
 
 
-def _watched(function: FunctionType, recorder: Recorder) -> Any:
+def _watched(function: FunctionType, recorder: Recorder, libraries: LibraryGuard) -> Any:
     def call(*args: Any, **keywords: Any) -> Any:
         try:
-            value = function(*args, **keywords)
+            with libraries.around():
+                value = function(*args, **keywords)
         except Exception as error:
             _claim(error, surely=True)
             raise
@@ -397,6 +430,8 @@ class Candidate:
         self._channel = channel
         self._report = report_fd
         self._table = ObjectTable()
+        self._libraries = LibraryGuard()
+        self._libraries.hold(LOADED)
 
     def answer(self) -> None:
         """Answer until the judge has gone."""
@@ -413,6 +448,7 @@ class Candidate:
             "run": self._run,
             "shared": self._shared,
             "anew": self._anew,
+            "guard": self._guard,
         }
         kind, *rest = self._channel.receive()
         answer = kinds[kind](*rest)
@@ -427,7 +463,13 @@ class Candidate:
 
     @cached_property
     def _program(self) -> LoadedProgram:
-        return LoadedProgram(self._source, "solution")
+        with self._libraries.around():
+            return LoadedProgram(self._source, "solution")
+
+    def _guard(self, libraries: list[str]) -> list[Any]:
+        """Load libraries by which the tests compare before the program can change them."""
+        self._libraries.hold({*libraries}, load=True)
+        return ["guard"]
 
     def _anew(self) -> list[Any]:
         """Forget the program and all that came of it: the next request loads it again."""
@@ -461,7 +503,7 @@ class Candidate:
         (args, made), named = unpack_numbered(packed, self._table.find), unpack(keywords, self._table.find)
         try:
             value = self._program.find(name)(*args, **named)
-            same = next((place for place, arg in enumerate(args) if arg is value and type(arg) in _CHANGEABLE), None)
+            same = next((place for place, one in enumerate(made) if one is value and type(one) in _CHANGEABLE), None)
             return ["returned", self._table.pack(value), self._changed(packed, args, made), same]
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
             return ["raised", self._failed(error), self._changed(packed, args, made)]
@@ -509,7 +551,7 @@ class Candidate:
         def tell(finding: dict[str, Any]) -> None:
             self._channel.send(["found", nonce, finding])
 
-        return ["shared", nonce, run_shared(script, bring, program.module, tell)]
+        return ["shared", nonce, run_shared(script, bring, program.module, tell, self._libraries)]
 
     def _reported(self, failure: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -9,7 +9,8 @@ changed, as one list that is yielded over and over does.
 
 So tests iterate, index, call and measure such objects while program and tests stay apart. The program is never
 believed alone that its object equals plain data: the object is equal where it says so and what it holds, drawn as data
-before it is told the other side, is equal too; it stands above or below plain data by what it holds alone. Two objects
+before it is told the other side, is equal too, or else where it says so of no other value (`challenge`); it stands
+above or below plain data by what it holds alone. Two objects
 of the program are compared by the program; then the outcome says that it was so, as it does where the tests hand an
 object what may be the expected value and take its word: what it contains, what it makes of `- 2.5`, what its methods
 say.
@@ -23,15 +24,16 @@ import sys
 import time
 import types
 from array import array
-from collections import UserDict, UserList, deque
+from collections import Counter, OrderedDict, UserDict, UserList, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.programs.harness.challenge import says_equal
 from assay.programs.harness.codec import MOST_DRAWN, Gone, NotPlainData, Opaque, TooLarge, pack
 from assay.programs.harness.recorder import FAILURE
 
@@ -126,7 +128,10 @@ ABILITIES: Final = frozenset(
 """Special methods that tests use; those of context managers are none, for one may swallow a failed assert."""
 ATTRIBUTE: Final = "__getattr__"
 UNHASHABLE: Final = "-__hash__"
-KINDS: Final = {f"={kind.__name__}": kind for kind in (GeneratorType, FunctionType, MethodType, BuiltinFunctionType)}
+_BASES: Final = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
+KINDS: Final = {
+    f"={kind.__name__}": kind for kind in (GeneratorType, FunctionType, MethodType, BuiltinFunctionType, *_BASES)
+}
 """By what stands among the abilities of their objects: classes that tests ask for by `isinstance`."""
 
 
@@ -227,7 +232,7 @@ def abilities(kind: Any) -> list[str]:
     """Return the special methods that a class has beyond those of any object."""
     found = {name: vars(base)[name] for base in reversed(kind.__mro__[:-1]) for name in ABILITIES & vars(base).keys()}
     able = sorted(name for name, method in found.items() if method is not None)
-    able += [mark for mark, each in KINDS.items() if kind is each]
+    able += [mark for mark, each in KINDS.items() if kind is each or (each in _BASES and issubclass(kind, each))]
     return able if found.get("__hash__", 0) is not None else [*able, UNHASHABLE]
 
 
@@ -310,6 +315,23 @@ def handle(asks: Remote, told: Any) -> Handle:
     return made
 
 
+def is_derived(it: Handle) -> bool:
+    """Say whether an object is of a class that the program derived from one of plain data."""
+    return any(KINDS[mark] in _BASES for mark in _about(it).able & KINDS.keys())
+
+
+def data_of(value: Any) -> Any:
+    """Return what an object of a derived class holds as the plain data it is derived from; any other value itself."""
+    if not isinstance(value, Handle) or not is_derived(value):
+        return value
+    kind: Any = value.__class__
+    draw = next(draw for kinds, draw in _FAMILIES if kind in kinds)
+    content: dict[type, Any] = {}
+    with suppress(Exception):  # the program's conversion may do anything
+        content = draw(value)
+    return content.get(kind, value)
+
+
 def stands_for(value: Any) -> Any:
     """Return how a handle crosses; raises NotPlainData for anything else."""
     if not isinstance(value, Handle):
@@ -365,10 +387,18 @@ def _compared(it: Handle, ability: str, other: Any, compare: Callable[[Any, Any]
         return NotImplemented
     content = _content_like(it, other)
     if content is None or not compare(content, other):
-        return False
+        if ability in _ORDERINGS:
+            return False
+        relied, said = about.asks.relied, says_equal(partial(_says_equal, it), other)
+        about.asks.relied = relied or said
+        return said
     if ability in _ORDERINGS:
         return True  # to ask would tell on which side of what the answer has to lie
-    said = _use(it, ability, other)
+    return _says_equal(it, other)
+
+
+def _says_equal(it: Handle, other: Any) -> bool:
+    said = _use(it, "__eq__", other)
     return said is not NotImplemented and bool(said)
 
 
@@ -416,7 +446,7 @@ def _items(it: Handle) -> dict[type, Any]:
     if not _about(it).able.intersection(("__iter__", "__getitem__")):
         return {}
     items = list(islice(it, MOST_DRAWN + 1))
-    found: dict[type, Any] = {} if len(items) > MOST_DRAWN else {list: items, tuple: tuple(items)}
+    found: dict[type, Any] = {} if len(items) > MOST_DRAWN else {list: items, tuple: tuple(items), deque: deque(items)}
     with suppress(TypeError):  # what cannot be hashed
         found |= {kind: kind(found[list]) for kind in (set, frozenset) if found}
     return found
@@ -432,6 +462,18 @@ def _of_one(kind: type, ability: str) -> Callable[[Handle], dict[type, Any]]:
     return draw
 
 
+def _mapping(it: Handle) -> dict[type, Any]:
+    if "__getitem__" not in _about(it).able:
+        return {}
+    found = dict(it)
+    return {
+        dict: found,
+        OrderedDict: OrderedDict(found),
+        Counter: Counter(found),
+        defaultdict: defaultdict(None, found),
+    }
+
+
 _NUMERIC: Final = {
     int: ("__int__", "__index__"),
     float: ("__float__", "__index__"),
@@ -442,8 +484,8 @@ _FAMILIES: Final[tuple[tuple[tuple[type, ...], Callable[[Handle], dict[type, Any
     ((int, float, complex), _numbers),
     ((str,), _of_one(str, "__str__")),
     ((bytes,), _of_one(bytes, "__bytes__")),
-    ((list, tuple, set, frozenset), _items),
-    ((dict,), _of_one(dict, "__getitem__")),
+    ((list, tuple, set, frozenset, deque), _items),
+    ((dict, OrderedDict, Counter, defaultdict), _mapping),
 )
 
 

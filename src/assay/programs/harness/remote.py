@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from assay.programs.harness.codec import Channel, Gone, NotPlainData, TooLarge, Unpacker, pack, pack_numbered, unpack
-from assay.programs.harness.proxies import Handle, NeedsObjects, graft, graft_all, handle, stands_for
+from assay.programs.harness.proxies import Handle, NeedsObjects, graft, graft_all, handle, is_derived, stands_for
 from assay.programs.harness.recorder import FAILURE, NOTHING
 
 _DEEPEST: Final = 3
@@ -96,6 +96,11 @@ class Remote:
         """Whether an object of the program stayed there."""
         return bool(self._handles)
 
+    @property
+    def keeps_derived(self) -> bool:
+        """Whether one of them is of a class that the program derived from one of plain data."""
+        return any(map(is_derived, self._handles.values()))
+
     def ask(self, message: list[Any], kinds: set[str]) -> list[Any]:
         """Send a message and return the answer, which is of one of these kinds; raises Gone for any other."""
         self.asked += 1
@@ -141,7 +146,7 @@ class Remote:
                 raise self._over(error) from None
             self.turns += 1
             try:
-                value = self._returned(self.ask(["call", name, packed, named], _ANSWERS), args, made)
+                value = self._returned(self.ask(["call", name, packed, named], _ANSWERS), made)
             finally:
                 self._renew()
             self.on_return(value)
@@ -196,13 +201,13 @@ class Remote:
             raise self._error(answer[1])
         return answer[1]
 
-    def _returned(self, answer: list[Any], args: tuple[Any, ...], made: list[Any]) -> Any:
+    def _returned(self, answer: list[Any], made: list[Any]) -> Any:
         with self._noting():
             if answer[2] is not None:
                 graft_all(made, self.answer(answer[2]))
             if answer[0] == "returned":
                 same = answer[3]
-                return args[same] if type(same) is int and 0 <= same < len(args) else self.answer(answer[1])
+                return made[same] if type(same) is int and 0 < same < len(made) else self.answer(answer[1])
         raise self._error(answer[1])
 
     def _error(self, failure: dict[str, Any]) -> BaseException:
@@ -238,7 +243,17 @@ class Remote:
 
 
 _ANSWERS = {"returned", "raised"}
-_LENGTHS = {"returned": 4, "raised": 3, "names": 2, "failed": 2, "printed": 4, "shared": 3, "found": 3, "anew": 1}
+_LENGTHS = {
+    "returned": 4,
+    "raised": 3,
+    "names": 2,
+    "failed": 2,
+    "printed": 4,
+    "shared": 3,
+    "found": 3,
+    "anew": 1,
+    "guard": 1,
+}
 _FAILURE_AT = {"raised": 1, "failed": 1, "printed": 3}
 """The place of what says what failed; for what was printed, nothing may have."""
 

@@ -407,10 +407,24 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
 
 
 def _names(plan: ScriptPlan, bring: Bring) -> dict[str, Any]:
-    """Return what the names mean that the tests do not make."""
+    """Return what the names mean that the tests do not make.
+
+    Raises Decided where they import all names of a program that says which, and lacks one of them.
+    """
+    exported = bring("__all__") if plan.stars else NOTHING
+    if isinstance(exported, list | tuple):
+        for name in exported:
+            if bring(str(name)) is NOTHING:
+                detail = f"the program exports {name!r}, which it does not have"
+                raise Decided(TestFinding(Fault.FUNCTION_NOT_FOUND, detail))
+        bring = _among(bring, {str(name) for name in exported})
     found = {name: standard(name, bring) for name in plan.names - {name for name, *_ in plan.libraries}}
     found |= {each[0]: library(each, partial(standard, each[0], bring)) for each in plan.libraries}
     return {name: value for name, value in found.items() if value is not NOTHING}
+
+
+def _among(bring: Bring, names: Collection[str]) -> Bring:
+    return lambda name: bring(name) if name in names else NOTHING
 
 
 def _is_raised_by_tests(error: BaseException) -> bool:

@@ -97,15 +97,17 @@ def uses(node: ast.AST, names: set[str] | frozenset[str]) -> bool:
 
 
 def plainly_attributed(tree: ast.Module, program: frozenset[str], entry: str) -> list[str]:
-    """Return the program's names of which tests use an attribute that plain data has: `f.count` is none where f is data.
+    """Return the program's names of which tests use an attribute that plain data has, such as `f.count`.
 
     The parameter of HumanEval's `check` is the entry.
     """
     bare = {
         node.value.id
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        and node.attr in _PLAIN_NAMES and not node.attr.startswith("__")
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.attr in _PLAIN_NAMES
+        and not node.attr.startswith("__")
     }
     return sorted((bare & program) | ({entry} if bare & _checked(tree) and entry else set()))
 
@@ -368,13 +370,42 @@ def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[st
     found = imports(ast.walk(tree))
     modules = {alias.asname or alias.name for origin, alias in found if (origin, alias.name) == ("", "solution")}
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    return any(
+    return _lends_iterator(tree, names) or any(
         isinstance(node, _ASYNC)
         or (_handles(node, names) and not (node in called and _is_import(node, modules)))
         or _names_class(node, program)
         or _reaches_around(node)
         for node in ast.walk(tree)
     )
+
+
+_DRAWN: Final = frozenset("iter map filter zip enumerate reversed open".split())
+
+
+def _lends_iterator(tree: ast.Module, names: frozenset[str]) -> bool:
+    """Say whether the program gets an iterator that the tests use as well: how far it was drawn matters."""
+    makers = {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
+    }
+    lent = set[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.GeneratorExp()):
+                lent.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function)):
+                of_itertools = isinstance(function, ast.Attribute) and name_of(function.value) == "itertools"
+                lent |= {name} if of_itertools or name_of(function) in _DRAWN | makers else set()
+    loads = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    given = {
+        name_of(argument)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+        for argument in node.args
+    }
+    return any(loads[name] > 1 for name in lent & given)
 
 
 def _is_import(node: ast.AST, modules: set[str]) -> bool:

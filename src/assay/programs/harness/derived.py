@@ -1,0 +1,60 @@
+"""Say what values of a class are that a program derived from one of plain data: data, a named tuple, or an object.
+
+With special methods of its own a value behaves unlike its base and stays an object. One that only has other methods, or
+more attributes, is the data. A named tuple is made again on the other side, where its fields have their names.
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+from enum import Enum
+from functools import lru_cache
+from itertools import takewhile
+from typing import Any, Final
+
+_SPECIAL: Final = frozenset(
+    f"__{name}__"
+    for name in "add radd iadd sub rsub mul rmul imul matmul rmatmul truediv rtruediv floordiv mod pow and rand or ror"
+    " xor rxor neg pos abs invert lt le gt ge eq ne str repr format getitem setitem delitem contains len iter reversed"
+    " bool int float index round call hash missing".split()
+)
+_LIBRARIES: Final = sys.stdlib_module_names | {"numpy"}
+_TUPLE_BYTES: Final = tuple.__basicsize__ + 16
+"""With a dictionary and weak references: a class that adds more holds more than the tuple."""
+
+
+@lru_cache(maxsize=512)
+def behaves_otherwise(kind: Any) -> bool:
+    """Say whether a class has special methods of its own, and a base of a library; enumerations cross as data."""
+    if issubclass(kind, Enum):
+        return False
+    own = list(takewhile(lambda each: not _is_of_library(each), kind.__mro__))
+    return len(own) < len(kind.__mro__) - 1 and any(map(_has_special, own))
+
+
+@lru_cache(maxsize=512)
+def is_record(kind: Any) -> bool:
+    """Say whether `collections.namedtuple` made a class, or another that only adds fields and methods to such a one."""
+    named = issubclass(kind, tuple) and kind.__basicsize__ <= _TUPLE_BYTES
+    return named and any(map(_shows_names, kind.__mro__))
+
+
+@lru_cache(maxsize=256)
+def record_class(name: str, fields: tuple[str, ...]) -> Any:
+    """Return the class of named tuples with these names; raises ValueError for what are no names."""
+    return collections.namedtuple(name, fields, module="solution")  # noqa: PYI024  its names are known only now
+
+
+def _is_of_library(kind: Any) -> bool:
+    return str(kind.__module__).partition(".")[0] in _LIBRARIES
+
+
+def _has_special(kind: Any) -> bool:
+    return not _SPECIAL.isdisjoint(vars(kind).keys() - ({"__repr__"} if _shows_names(kind) else set()))
+
+
+def _shows_names(kind: Any) -> bool:
+    code = getattr(vars(kind).get("__repr__"), "__code__", None)
+    made = collections.namedtuple.__code__.co_filename  # noqa: PYI024  the same
+    return "_fields" in vars(kind) and code is not None and code.co_filename == made

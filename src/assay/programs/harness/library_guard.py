@@ -1,0 +1,91 @@
+"""Put back what a program replaces in the libraries with which tests that run beside it compare.
+
+What these modules and their classes hold is noted before the program is loaded. What it replaces while it is loaded, or
+while a test calls it, is put back at once and named. What the tests themselves replace stays, for they mean it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any, Final
+
+_GUARDED: Final = {
+    "math": ("math", "cmath"),
+    "unittest": ("unittest", "unittest.case", "unittest.util"),
+    "pytest": ("pytest", "_pytest.python_api", "_pytest.raises", "_pytest.outcomes"),
+    "numpy": ("numpy", "numpy.testing", "numpy.testing._private.utils"),
+    "pandas": ("pandas.testing", "pandas._testing", "pandas._testing.asserters", "pandas.core.series",
+               "pandas.core.frame", "pandas.core.base", "pandas.core.generic"),
+}  # fmt: skip
+"""By the library that tests import, the modules by which they compare."""
+_GONE: Final = object()
+
+
+class LibraryGuard:
+    """What libraries held before a program was loaded."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, list[tuple[str, Any, dict[str, Any]]]] = {}
+        self.replaced: dict[str, None] = {}
+        """What the program replaced, in the order in which it did."""
+
+    def hold(self, libraries: AbstractSet[str], *, load: bool = False) -> None:
+        """Note what libraries hold now, those that are loaded, or all of them."""
+        for module in (module for library in sorted(libraries) for module in _GUARDED.get(library, ())):
+            if load:
+                with suppress(Exception):
+                    import_module(module)
+            if module in sys.modules and module not in self._held:
+                self._held[module] = list(_owners(module))
+
+    def changed(self) -> dict[tuple[int, str], str]:
+        """Return what is not as it was, by its owner and name, each as people call it."""
+        return {
+            (id(owner), name): f"{where}.{name}"
+            for held in self._held.values()
+            for where, owner, before in held
+            for now in [vars(owner)]
+            if not (len(now) == len(before) and all(map(_is_same, before.items(), now.items())))
+            for name, value in before.items()
+            if now.get(name, _GONE) is not value
+        }
+
+    def restore(self, but: dict[tuple[int, str], str]) -> None:
+        """Put back what was replaced, but for what was before."""
+        changed = {key: shown for key, shown in self.changed().items() if key not in but}
+        for held in self._held.values() if changed else ():
+            for _, owner, before in held:
+                for name in [name for name in before if (id(owner), name) in changed]:
+                    with suppress(Exception):
+                        setattr(owner, name, before[name])
+        self.replaced |= dict.fromkeys(changed.values())
+
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """Put back what is replaced meanwhile."""
+        before = self.changed()
+        try:
+            yield
+        finally:
+            self.restore(before)
+
+
+LOADED: Final = frozenset(_GUARDED)
+"""All of them, of which some may be loaded."""
+
+
+def _owners(module: str) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """Yield a module and the classes that it defines, each with what it holds."""
+    found = sys.modules[module]
+    yield module, found, dict(vars(found))
+    for name, value in vars(found).items():
+        if isinstance(value, type) and value.__module__ == module:
+            yield f"{module}.{name}", value, dict(vars(value))
+
+
+def _is_same(before: tuple[str, Any], now: tuple[str, Any]) -> bool:
+    return before[1] is now[1] and before[0] == now[0]
