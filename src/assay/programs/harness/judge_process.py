@@ -42,7 +42,7 @@ from assay.programs.harness.comparison import (
     near,
     parsed,
 )
-from assay.programs.harness.program_process import FILE, Candidate, make_streams
+from assay.programs.harness.program_process import FILE, Candidate, make_ready
 from assay.programs.harness.proxies import NeedsObjects, data_of
 from assay.programs.harness.recorder import (
     FAILURE,
@@ -483,7 +483,7 @@ def rehearse() -> None:
         del sys.modules[name]
     sys.modules.update(before)
     linecache.cache.pop(FILE, None)
-    make_streams()
+    make_ready()
 
 
 class _Alone(Channel):

@@ -167,12 +167,16 @@ _MADE: list[_Streams] = []
 _REPLACED: list[object] = []
 
 
-def make_streams() -> None:
-    """Make the streams of the first program of each process that is forked from here on.
+_LIBRARIES: Final = LibraryGuard()
+
+
+def make_ready() -> None:
+    """Make the streams of the first program of each process forked from here on, and note what libraries hold.
 
     Those that they replace are kept: to end them would cost each program as much as to make others.
     """
     _MADE[:] = [(_reader(0), _writer(1), _writer(2))]
+    _LIBRARIES.hold(LOADED)
     _REPLACED[:] = sys.stdin, sys.stdout, sys.stderr
 
 
@@ -430,8 +434,8 @@ class Candidate:
         self._channel = channel
         self._report = report_fd
         self._table = ObjectTable()
-        self._libraries = LibraryGuard()
-        self._libraries.hold(LOADED)
+        self._libraries = _LIBRARIES
+        self._is_beside = False
 
     def answer(self) -> None:
         """Answer until the judge has gone."""
@@ -463,8 +467,7 @@ class Candidate:
 
     @cached_property
     def _program(self) -> LoadedProgram:
-        with self._libraries.around():
-            return LoadedProgram(self._source, "solution")
+        return LoadedProgram(self._source, "solution")
 
     def _guard(self, libraries: list[str]) -> list[Any]:
         """Load libraries by which the tests compare before the program can change them."""
@@ -474,6 +477,7 @@ class Candidate:
     def _anew(self) -> list[Any]:
         """Forget the program and all that came of it: the next request loads it again."""
         del self._program
+        self._is_beside = False
         self._table = ObjectTable()
         return ["anew"]
 
@@ -541,6 +545,9 @@ class Candidate:
             program.write()
         if program.failure is not None:
             return ["shared", nonce, {"failure": self._reported(program.failure)}]
+        if not self._is_beside:  # what is replaced later, the tests replace, or a call does
+            self._libraries.restore({})
+            self._is_beside = True
 
         def bring(name: str) -> Any:
             try:
