@@ -296,7 +296,8 @@ class JudgeProcess:
     def _prepare(self) -> TestFinding | None:
         """Have the program loaded and see that it has what the tests call."""
         tests = self._spec["tests"]
-        libraries = {name for number, plan in self._plans.items() if plan.objects for name in plan.guarded}
+        likely = (plan for plan in self._plans.values() if plan.objects or plan.uses_library)
+        libraries = {name for plan in likely for name in plan.guarded}
         if libraries:
             self._remote.ask(["guard", sorted(libraries)], {"guard"})
         names = set().union(*(plan.names for plan in self._plans.values()))

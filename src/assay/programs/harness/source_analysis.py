@@ -370,11 +370,12 @@ def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[st
     found = imports(ast.walk(tree))
     modules = {alias.asname or alias.name for origin, alias in found if (origin, alias.name) == ("", "solution")}
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    used = _names(tree, ast.Load)
     return _lends_iterator(tree, names) or any(
         isinstance(node, _ASYNC)
         or (_handles(node, names) and not (node in called and _is_import(node, modules)))
         or _names_class(node, program)
-        or _reaches_around(node)
+        or _reaches_around(node, used)
         for node in ast.walk(tree)
     )
 
@@ -469,16 +470,21 @@ def _names_class(node: ast.AST, program: frozenset[str]) -> bool:
     return False
 
 
-def _reaches_around(node: ast.AST) -> bool:
-    """Say whether a piece of test code changes or watches more than its own variables."""
+def _reaches_around(node: ast.AST, used: set[str]) -> bool:
+    """Say whether a piece of test code, which reads the names `used`, changes or watches more than its own variables."""
     match node:
         case ast.Attribute(value=ast.Name(id="sys"), attr=attr) if attr in _STREAMS:
             return True
         case ast.Import(names=aliases):
-            return any(alias.name.partition(".")[0] in _AROUND or alias.name == "unittest.mock" for alias in aliases)
-        case ast.ImportFrom(module=str() as module):
-            return module.partition(".")[0] in _AROUND or module == "unittest.mock"
+            around = [alias for alias in aliases if _is_around(alias.name)]
+            return any((alias.asname or alias.name.partition(".")[0]) in used for alias in around)
+        case ast.ImportFrom(module=str() as module, names=aliases):
+            return _is_around(module) and any((alias.asname or alias.name) in {*used, "*"} for alias in aliases)
     return name_of(node) in _WATCHING or name_of(node) in _ENDING
+
+
+def _is_around(module: str) -> bool:
+    return module.partition(".")[0] in _AROUND or module == "unittest.mock"
 
 
 _STATEMENTS: Final = (
