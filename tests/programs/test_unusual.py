@@ -131,3 +131,14 @@ def test_imports_from_the_future_stand_before_what_a_benchmark_puts_there(outcom
     source = "'''What it does.'''\nfrom __future__ import annotations\n\ndef f(x: Later): return math.floor(x)\n"
     (program,) = references([replace(task, reference=source)]).programs
     assert outcome(program.source, *task.tests).fault is Fault.CORRECT
+
+
+def test_a_result_that_the_program_keeps_is_changed_there_too(expect_labels):
+    test = "r = f(1)\nr.append(9)\nassert f(1) == [1]"
+    expect_labels(
+        [
+            ("kept = {}\ndef f(x): return kept.setdefault(x, [x])", test, "LengthError beside"),
+            ("def f(x): return [x]", test, "correct beside"),
+            ("def f(x): return [x]", "r = f(1)\nr.append(9)\nassert r == [1, 9]", "correct"),
+        ]
+    )

@@ -16,7 +16,7 @@ import struct
 import sys
 from builtins import len  # noqa: A004 - tests beside the program may patch it
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from types import NoneType
@@ -102,15 +102,15 @@ Find = Callable[[Any], Any]
 _NESTING = frozenset({list, dict})
 
 
-def unpack(packed: Any, find: Find | None = None) -> Any:
-    """Return the value again; raise Gone for what `pack` never makes."""
+def unpack(packed: Any, find: Find | None = None, known: Sequence[Any] = ()) -> Any:
+    """Return the value again; raise Gone for what `pack` never makes. `known` are containers that both sides have."""
     kind = type(packed)
     if kind not in _NESTING:
         return packed
     if kind is list and is_flat(packed):
         return packed[:]
     try:
-        return _with_depth(lambda: Unpacker(find).value(packed))
+        return _with_depth(lambda: Unpacker(find, known).value(packed))
     except Exception as error:  # a forged message may do anything here
         raise Gone(f"an invalid message: {type(error).__name__}: {error}") from error
 
@@ -125,8 +125,9 @@ def unpack_numbered(packed: Any, find: Find | None = None) -> tuple[Any, list[An
 class Unpacker:
     """One message on its way in: the containers that were made so far, in the order of their numbers."""
 
-    def __init__(self, find: Find | None = None) -> None:
+    def __init__(self, find: Find | None = None, known: Sequence[Any] = ()) -> None:
         self.find = find
+        self.known = known
         self.made: list[Any] = []
 
     def value(self, packed: Any) -> Any:
@@ -198,7 +199,14 @@ def _find_object(unpacker: Unpacker, content: Any) -> Any:
     return unpacker.find(content)
 
 
+def _known(unpacker: Unpacker, number: Any) -> Any:
+    if number < 0:
+        raise IndexError(number)
+    return unpacker.known[number]
+
+
 _UNPACKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
+    "A": _known,
     "=": lambda unpacker, number: unpacker.made[number],
     "i": lambda _, digits: int(digits, 16),
     "u": lambda _, digits: bytes.fromhex(digits).decode("utf-8", "surrogatepass"),
@@ -241,21 +249,24 @@ Keep = Callable[[Any], Any]
 """What stands for an object that is no data; raises NotPlainData where nothing does."""
 
 
-def pack(value: object, keep: Keep | None = None) -> Any:
-    """Return the value as what JSON can say; raise NotPlainData for what cannot cross."""
+def pack(value: object, keep: Keep | None = None, known: Sequence[Any] = ()) -> Any:
+    """Return the value as what JSON can say; raise NotPlainData for what cannot cross.
+
+    Of `known` containers, which the other side has in the same order, only the number is said.
+    """
     kind = type(value)
     if kind in _DIRECT:
         return value
     if kind is int and -(1 << 62) < value < 1 << 62:  # type: ignore[operator]
         return value
-    return pack_numbered(value, keep)[0]
+    return pack_numbered(value, keep, known)[0]
 
 
-def pack_numbered(value: object, keep: Keep | None = None) -> tuple[Any, list[Any]]:
+def pack_numbered(value: object, keep: Keep | None = None, known: Sequence[Any] = ()) -> tuple[Any, list[Any]]:
     """Return the same, and the containers in the value that may change, in the order of their numbers."""
 
     def packed() -> tuple[Any, list[Any]]:
-        packer = _Packer(keep)
+        packer = _Packer(keep, known)
         return packer.pack(value), packer.made
 
     try:
@@ -267,8 +278,9 @@ def pack_numbered(value: object, keep: Keep | None = None) -> tuple[Any, list[An
 class _Packer:
     """One value on its way out: what room is left, how deep it is, and the number of each container that may change."""
 
-    def __init__(self, keep: Keep | None) -> None:
+    def __init__(self, keep: Keep | None, known: Sequence[Any]) -> None:
         self.keep = keep
+        self.known = {id(each): number for number, each in enumerate(known)}
         self.room = MOST_ITEMS
         self.depth = 0
         self.numbers: dict[int, int] = {}
@@ -284,6 +296,8 @@ class _Packer:
             packer = _packer_of(kind)
         if packer in _ATOMIC:
             return packer(self, value)
+        if id(value) in self.known:
+            return {"A": self.known[id(value)]}
         if id(value) in self.numbers:
             return {"=": self.numbers[id(value)]}
         if self.depth >= DEEPEST:

@@ -20,17 +20,19 @@ _SPECIAL: Final = frozenset(
     " bool int float index round call hash missing".split()
 )
 _LIBRARIES: Final = sys.stdlib_module_names | {"numpy"}
+_PLAIN: Final = frozenset({"builtins", "collections"})
 _TUPLE_BYTES: Final = tuple.__basicsize__ + 16
 """With a dictionary and weak references: a class that adds more holds more than the tuple."""
 
 
 @lru_cache(maxsize=512)
 def behaves_otherwise(kind: Any) -> bool:
-    """Say whether a class has special methods of its own, and a base of a library; enumerations cross as data."""
+    """Say whether a class has special methods of its own, and a base of plain data; enumerations cross as data."""
     if issubclass(kind, Enum):
         return False
     own = list(takewhile(lambda each: not _is_of_library(each), kind.__mro__))
-    return len(own) < len(kind.__mro__) - 1 and any(map(_has_special, own))
+    base = kind.__mro__[len(own)]
+    return base is not object and base.__module__ in _PLAIN and any(map(_has_special, own))
 
 
 @lru_cache(maxsize=512)

@@ -156,6 +156,10 @@ def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
     return {number: unpacked(test) for number, test in enumerate(tests) if test["kind"] == "script"}
 
 
+_LOADED_ANYWAY: Final = frozenset({"unittest", "pytest"})
+"""Libraries by which tests compare that the processes of such tests have loaded."""
+
+
 class _RecorderApart(Recorder):
     """Classifies findings without relying on the program: what it is asked for that decides nothing."""
 
@@ -296,8 +300,9 @@ class JudgeProcess:
     def _prepare(self) -> TestFinding | None:
         """Have the program loaded and see that it has what the tests call."""
         tests = self._spec["tests"]
-        likely = (plan for plan in self._plans.values() if plan.objects or plan.uses_library)
-        libraries = {name for plan in likely for name in plan.guarded}
+        plans = self._plans.values()
+        libraries = _LOADED_ANYWAY.union(*(plan.guarded for plan in plans if plan.objects or plan.uses_library))
+        libraries &= {name for plan in plans for name in plan.guarded}
         if libraries:
             self._remote.ask(["guard", sorted(libraries)], {"guard"})
         names = set().union(*(plan.names for plan in self._plans.values()))

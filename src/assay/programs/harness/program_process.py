@@ -16,16 +16,16 @@ every outcome says that it was so.
 Requests and answers, each a list with its kind first:
 
     names [NAME…]              → names {NAME: what it is} | failed FAILURE
-    call NAME ARGS KEYWORDS    → returned VALUE CHANGED SAME | raised FAILURE CHANGED
-    use NUMBER ABILITY ARGS …  → returned VALUE null null | raised FAILURE null, of an object (`proxies`)
+    call NAME ARGS KEYWORDS    → returned VALUE CHANGED | raised FAILURE CHANGED; with `false` behind it VALUE is whole
+    use NUMBER ABILITY ARGS …  → returned VALUE null | raised FAILURE null, of an object (`proxies`)
     run TEXT                   → printed TEXT STATUS FAILURE
     anew                       → anew, where the tests begin again because one needs objects of the program
     guard [LIBRARY…]           → guard, libraries by which the tests compare (`library_guard`)
     shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
                                → found NONCE FINDING before it, where the tests go on after a finding
 
-CHANGED are the containers among the arguments, by their numbers, after a call that changed any; SAME the place of the
-argument that was returned. All of this happens where the program can change everything: what is said here can only be
+CHANGED are the containers among the arguments, by their numbers, after a call that changed any; where VALUE holds one
+of them, it names the number. All of this happens where the program can change everything: what is said here can only be
 an answer, never a verdict.
 """
 
@@ -304,7 +304,7 @@ def run_shared(
     found: list[TestFinding] = []
     looks_inside = any(word in script["source"] for word in _INSIDE)
 
-    recorder = _RecorderBeside(plan, found, tell if script["goes_on"] else None)
+    recorder = _RecorderBeside(plan, found, tell if script["goes_on"] else None, libraries)
     seal = Seal() if script.get("sealed") else None
     if seal:
         seal.hold_program(vars(program))
@@ -316,7 +316,7 @@ def run_shared(
         if not isinstance(found, FunctionType) or looks_inside:
             return found
         if watchers.get(name, (None,))[0] is not found:
-            watchers[name] = (found, _watched(found, recorder, libraries))
+            watchers[name] = (found, _watched(found, recorder))
         return watchers[name][1]
 
     def module_of(bring: Bring) -> ModuleType:
@@ -341,9 +341,14 @@ class _RecorderBeside(Recorder):
     """Knows the program's exceptions by what they passed through."""
 
     def __init__(
-        self, plan: ScriptPlan, found: list[TestFinding], tell: Callable[[dict[str, Any]], None] | None
+        self,
+        plan: ScriptPlan,
+        found: list[TestFinding],
+        tell: Callable[[dict[str, Any]], None] | None,
+        libraries: LibraryGuard,
     ) -> None:
         """Add what failed to `found`; `tell` takes the first of it, where the tests go on."""
+        self.libraries = libraries
 
         def spare(finding: TestFinding) -> bool:
             found.append(finding)
@@ -389,10 +394,10 @@ def _packed(finding: TestFinding) -> dict[str, Any]:
     return {**asdict(finding), "fault": str(finding.fault)}
 
 
-def _watched(function: FunctionType, recorder: Recorder, libraries: LibraryGuard) -> Any:
+def _watched(function: FunctionType, recorder: _RecorderBeside) -> Any:
     def call(*args: Any, **keywords: Any) -> Any:
         try:
-            with libraries.around():
+            with recorder.libraries.around():
                 value = function(*args, **keywords)
         except Exception as error:
             _claim(error, surely=True)
@@ -414,7 +419,6 @@ def _claim(error: BaseException, *, surely: bool = False) -> None:
 
 
 _HIDDEN: Final = 100
-_CHANGEABLE: Final = frozenset({list, dict})
 
 
 def serve(sock: socket.socket | None, spec: dict[str, Any], report_fd: int) -> None:
@@ -503,19 +507,18 @@ class Candidate:
         except NotPlainData:
             return {"is": "object", "value": self._table.pack(found)}
 
-    def _call(self, name: str, packed: Any, keywords: Any) -> list[Any]:
+    def _call(self, name: str, packed: Any, keywords: Any, known: bool = True) -> list[Any]:  # noqa: FBT001, FBT002
         (args, made), named = unpack_numbered(packed, self._table.find), unpack(keywords, self._table.find)
         try:
             value = self._program.find(name)(*args, **named)
-            same = next((place for place, one in enumerate(made) if one is value and type(one) in _CHANGEABLE), None)
-            return ["returned", self._table.pack(value), self._changed(packed, args, made), same]
+            return ["returned", self._table.pack(value, made if known else ()), self._changed(packed, args, made)]
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
             return ["raised", self._failed(error), self._changed(packed, args, made)]
 
     def _use(self, number: int, ability: str, packed: Any, keywords: Any) -> list[Any]:
         args, named = unpack(packed, self._table.find), unpack(keywords, self._table.find)
         try:
-            return ["returned", self._table.use(number, ability, args, named), None, None]
+            return ["returned", self._table.use(number, ability, args, named), None]
         except BaseException as error:  # noqa: BLE001 - the same
             return ["raised", self._failed(error), None]
 

@@ -165,10 +165,10 @@ class ObjectTable:
         """Return the object of a number."""
         return self._objects[told]
 
-    def pack(self, value: Any) -> Any:
+    def pack(self, value: Any, known: Sequence[Any] = ()) -> Any:
         """Pack a value: as data, else as an object that stays here."""
         try:
-            return pack(value, self.keep)
+            return pack(value, self.keep, known)
         except TooLarge:
             return self.keep(value)
 

@@ -166,7 +166,7 @@ class Remote:
 
     def call_packed(self, name: str, args: str) -> Any:
         """Call with arguments that are JSON already; return the packed value, or raise what the program raised."""
-        self._channel.post(f'["call","{name}",{args},{{"d":[[],[]]}}]')
+        self._channel.post(f'["call","{name}",{args},{{"d":[[],[]]}},false]')
         return self._value_in(self.hear(_ANSWERS))
 
     def use(self, number: int, ability: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -177,9 +177,9 @@ class Remote:
             raise TypeError(f"an object of the program is used with {error}") from None
         return self._value_in(self.ask(["use", number, ability, packed, named], _ANSWERS))
 
-    def answer(self, packed: Any) -> Any:
-        """Unpack an answer."""
-        return unpack(packed, self._handle)
+    def answer(self, packed: Any, known: Sequence[Any] = ()) -> Any:
+        """Unpack an answer; `known` are the containers among the arguments."""
+        return unpack(packed, self._handle, known)
 
     def unpacker(self) -> Unpacker:
         """Return what unpacks an answer in parts."""
@@ -206,8 +206,7 @@ class Remote:
             if answer[2] is not None:
                 graft_all(made, self.answer(answer[2]))
             if answer[0] == "returned":
-                same = answer[3]
-                return made[same] if type(same) is int and 0 < same < len(made) else self.answer(answer[1])
+                return self.answer(answer[1], made)
         raise self._error(answer[1])
 
     def _error(self, failure: dict[str, Any]) -> BaseException:
@@ -244,7 +243,7 @@ class Remote:
 
 _ANSWERS = {"returned", "raised"}
 _LENGTHS = {
-    "returned": 4,
+    "returned": 3,
     "raised": 3,
     "names": 2,
     "failed": 2,

@@ -371,13 +371,36 @@ def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[st
     modules = {alias.asname or alias.name for origin, alias in found if (origin, alias.name) == ("", "solution")}
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     used = _names(tree, ast.Load)
-    return _lends_iterator(tree, names) or any(
-        isinstance(node, _ASYNC)
-        or (_handles(node, names) and not (node in called and _is_import(node, modules)))
-        or _names_class(node, program)
-        or _reaches_around(node, used)
-        for node in ast.walk(tree)
+    nodes = [node for node in ast.walk(tree) if not (node in called and _is_import(node, modules))]
+    return (
+        _lends_iterator(tree, names)
+        or _changes_answer(tree, program, names)
+        or any(isinstance(node, _ASYNC) or _names_class(node, program) or _reaches_around(node, used) for node in nodes)
+        or any(_handles(node, names) for node in nodes)
     )
+
+
+_CHANGING: Final = frozenset(
+    "append extend insert sort reverse clear pop popitem remove discard add update setdefault appendleft".split()
+)
+
+
+def _changes_answer(tree: ast.Module, program: frozenset[str], names: frozenset[str]) -> bool:
+    """Say whether tests change what the program returned and call it again: it may hold the same object."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    last = max((call.lineno for call in calls if name_of(call.func) in names), default=0)
+    answers = names - program
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.expr() as changed, attr=attr)) if attr in _CHANGING:
+                pass
+            case ast.Subscript(value=ast.expr() as changed, ctx=ast.Store() | ast.Del()):
+                pass
+            case _:
+                continue
+        if node.lineno < last and _root(changed) in answers:
+            return True
+    return False
 
 
 _DRAWN: Final = frozenset("iter map filter zip enumerate reversed open".split())
@@ -471,7 +494,7 @@ def _names_class(node: ast.AST, program: frozenset[str]) -> bool:
 
 
 def _reaches_around(node: ast.AST, used: set[str]) -> bool:
-    """Say whether a piece of test code, which reads the names `used`, changes or watches more than its own variables."""
+    """Say whether a piece of test code changes or watches more than its own variables; it reads the names `used`."""
     match node:
         case ast.Attribute(value=ast.Name(id="sys"), attr=attr) if attr in _STREAMS:
             return True

@@ -172,22 +172,27 @@ def whole(prompt: str, canonical: str) -> str:
 
 def _mbpp_task(record: Fields) -> Task:
     tests = (*record.texts("test_list"), *record.texts("challenge_test_list", ()))
-    if any(_names(parsed(test), ast.Store) | _defined(test) for test in tests):
-        tests = ("\n".join(tests),)  # its harness runs them as one text, and later ones may use what is bound here
     code = record.text("code")
     setup = (record.text("test_setup_code", ""), *record.texts("test_imports", ()))
     return Task(
         id_of(record),
         record.text("prompt", "") or record.text("text"),
         function_of(code, "\n".join(tests)),
-        tests=tuple(Script(test) for test in tests if test.strip()),
+        tests=_separate([test for test in tests if test.strip()]),
         setup="\n".join(part for part in setup if part),
         reference=code,
     )
 
 
-def _defined(source: str) -> set[str]:
-    return set().union(*(_bound(node) for node in parsed(source).body if isinstance(node, _BINDING)))
+def _separate(sources: list[str]) -> tuple[Script, ...]:
+    """Return a test for each text, or one for all where a later one reads what an earlier one binds."""
+    bound = set[str]()
+    for source in sources:
+        tree = parsed(source)
+        if bound & _names(tree, ast.Load):
+            return (Script("\n".join(sources)),)
+        bound |= _names(tree, ast.Store).union(*(_bound(node) for node in tree.body if isinstance(node, _BINDING)))
+    return tuple(map(Script, sources))
 
 
 def id_of(record: Fields) -> str:
@@ -352,6 +357,8 @@ def _own_task(record: Fields) -> Task:
         raise FieldError("field 'tags' holds something else than texts")
     name, prompt = record.text("entry_point", ""), record.text("prompt", "")
     tests = tuple(_test(f"tests[{number}]", test, name) for number, test in enumerate(record.list("tests", ())))
+    if all(isinstance(test, Script) for test in tests):
+        tests = _separate([test.source for test in tests if isinstance(test, Script)])
     sources = [test.source for test in tests if isinstance(test, Script | Pytest)]
     setup = record.text("setup", "")
     return Task(
