@@ -13,10 +13,12 @@ class InTheOpen:
     name, guarantees = "open", ()
 
     def __init__(self, apart) -> None:
-        self.apart = apart
+        self.apart, self.ran = apart, 0
 
     def run(self, jobs):
-        return map(self.apart, jobs)
+        for job in jobs:
+            self.ran += 1
+            yield self.apart(job)
 
 
 @pytest.fixture
@@ -104,3 +106,14 @@ def test_tests_that_cannot_be_read_or_expect_nothing_are_left_out(apart):
     assert [task.tests for task in reading.tasks] == [(), (Stdin("1", "2"),)]
     assert str(reading.problems[0]).startswith("broken: test 0 of task broken cannot be used")
     assert str(reading.problems[1]) == "silent: 1 of 2 inputs expect nothing: left out"
+
+
+def test_what_was_tried_is_not_tried_again(apart, tmp_path):
+    telling, silent, some = Script("assert f(1) == 2"), Script("assert f"), Script("assert f(0) is None")
+    tasks = (Task("a", "", "f", (telling, silent)), Task("b", "", "f", (some,)), Task("c", "", "f", (silent,)))
+    first, again, more = (InTheOpen(apart) for _ in range(3))
+    found = drop_vacuous_tests(TaskFile(tasks), first, kept=tmp_path)
+    assert drop_vacuous_tests(TaskFile(tasks), again, kept=tmp_path) == found
+    assert [task.tests for task in found.tasks] == [(telling,), (), ()]
+    drop_vacuous_tests(TaskFile((*tasks, Task("d", "", "f", (telling,)))), more, kept=tmp_path)
+    assert (first.ran > 0, again.ran, more.ran) == (True, 0, 4)

@@ -43,6 +43,7 @@ from platformdirs import user_cache_path
 from assay.cage.job import Limits
 from assay.errors import InputError
 from assay.programs.execute import settled
+from assay.programs.kept_trials import KeptTrials
 from assay.programs.modules.install import EquippedRunner
 from assay.programs.requests import ExecRequest
 from assay.programs.runners import open_equipped_runner
@@ -106,17 +107,24 @@ Found = Mapping[str, tuple[Vacuous, ...]]
 
 
 def drop_vacuous_tests(
-    reading: TaskFile, runner: ProgramRunner, report: Progress | None = None, *, around: Callable[[str], str] = str
+    reading: TaskFile,
+    runner: ProgramRunner,
+    report: Progress | None = None,
+    *,
+    around: Callable[[str], str] = str,
+    kept: Path | None = None,
 ) -> TaskFile:
     """Return the tasks with the tests that say something, which do not, and which say little.
 
-    `around` puts a stub where a program would stand, with what stands around that.
+    `around` puts a stub where a program would stand, with what stands around that; `kept` is a folder for what came of
+    each task, so that a run that was cut off does not try all of them again.
     """
     problems = list(reading.problems)
     notes = list(reading.notes)
-    looked_at = [_usable(task, problems) for task in reading.tasks]
-    found = survey([task for task in looked_at if task.tests], runner, report, around=around)
-    dropped = _asking_nothing(looked_at, found, runner, around)
+    trials = KeptTrials(kept, [runner.name, *map(around, _SOURCES.values())]) if kept else None
+    looked_at = [_usable(task, problems, trials) for task in reading.tasks]
+    found = survey([task for task in looked_at if task.tests], runner, report, around=around, trials=trials)
+    dropped = _asking_nothing(looked_at, found, runner, around, trials)
     tasks = [
         _keep_telling_tests(task, found.get(task.id, ()), dropped.get(task.id, ()), problems, notes)
         for task in looked_at
@@ -130,16 +138,34 @@ def stubs(task: Task, around: Callable[[str], str] = str) -> tuple[Program, ...]
 
 
 def survey(
-    tasks: Sequence[Task], runner: ProgramRunner, report: Progress | None = None, *, around: Callable[[str], str] = str
+    tasks: Sequence[Task],
+    runner: ProgramRunner,
+    report: Progress | None = None,
+    *,
+    around: Callable[[str], str] = str,
+    trials: KeptTrials | None = None,
 ) -> Found:
     """Run the stubs of all tasks and name the tests that hold for one."""
-    shown = executions(tasks, [stub for task in tasks for stub in stubs(task, around)], runner, survey=True)
+    known = {task.id: trials.get(task) for task in tasks} if trials else {}
+    waiting = [task for task in tasks if known.get(task.id) is None]
+    shown = executions(waiting, [stub for task in waiting for stub in stubs(task, around)], runner, survey=True)
     found: dict[str, tuple[Vacuous, ...]] = {}
     for task in tasks:
-        found[task.id] = tuple(_holding(task, islice(shown, len(_SOURCES))))
+        if known.get(task.id) is not None:
+            found[task.id] = tuple(Vacuous(task.id, stub, test) for stub, test in known[task.id])
+            continue
+        ran = list(islice(shown, len(_SOURCES)))
+        found[task.id] = tuple(_holding(task, ran))
+        if trials and not any(_is_of_the_day(one.outcome) for one in ran):
+            trials.put(task, [(each.stub, each.test) for each in found[task.id]])
         if report:
             report("tests against stubs", len(found), len(tasks))
     return found
+
+
+def _is_of_the_day(outcome: Outcome) -> bool:
+    """Say whether another day, or a machine with less to do, may give something else."""
+    return outcome.fault is Fault.TIMEOUT or (outcome.fault is None and outcome.suspected is None)
 
 
 def _holding(task: Task, shown: Iterable[Execution]) -> Iterator[Vacuous]:
@@ -167,21 +193,25 @@ def number_of(test: str) -> int:
     return int(test.partition(":")[0].rpartition(" ")[2])
 
 
-def _usable(task: Task, problems: list[Problem]) -> Task:
+def _usable(task: Task, problems: list[Problem], trials: KeptTrials | None) -> Task:
     """Return a task without what can be seen to say nothing, and without tests where they cannot be read."""
     kept = tuple(test for test in task.tests if not isinstance(test, Stdin) or test.expected.strip())
     if len(kept) < len(task.tests):
         lost = len(task.tests) - len(kept)
         problems.append(Problem(task.id, f"{lost:,} of {len(task.tests):,} inputs expect nothing: left out"))
         task = replace(task, tests=kept)
-    if kept and (why := unusable(task)):
+    if kept and not (trials and trials.get(task) is not None) and (why := unusable(task)):
         problems.append(Problem(task.id, why))
         return replace(task, tests=())
     return task
 
 
 def _asking_nothing(
-    tasks: Sequence[Task], found: Found, runner: ProgramRunner, around: Callable[[str], str]
+    tasks: Sequence[Task],
+    found: Found,
+    runner: ProgramRunner,
+    around: Callable[[str], str],
+    trials: KeptTrials | None,
 ) -> Mapping[str, tuple[int, ...]]:
     """Return the places of the tests that hold whatever is answered, where something else is left of a task."""
     asked = [
@@ -191,11 +221,16 @@ def _asking_nothing(
         for place in _suspects(found.get(task.id, ()))
     ]
     alone = [replace(task, id=f"{task.id}#{place}", tests=(task.tests[place],)) for task, place in asked]
-    shown = executions(alone, [stub for task in alone for stub in stubs(task, around)[: len(_ANSWERING)]], runner)
+    known = [trials.get(replace(task, tags={"alone": ""})) if trials else None for task in alone]
+    waiting = [task for task, holds in zip(alone, known, strict=True) if holds is None]
+    shown = executions(waiting, [stub for task in waiting for stub in stubs(task, around)[: len(_ANSWERING)]], runner)
     dropped: dict[str, tuple[int, ...]] = {}
-    for task, place in asked:
-        answering = list(islice(shown, len(_ANSWERING)))
-        if all(one.outcome.fault is Fault.CORRECT for one in answering):
+    for (task, place), one, before in zip(asked, alone, known, strict=True):
+        answering = [each.outcome for each in islice(shown, len(_ANSWERING) if before is None else 0)]
+        holds = before if answering == [] else all(outcome.fault is Fault.CORRECT for outcome in answering)
+        if trials and answering and not any(map(_is_of_the_day, answering)):
+            trials.put(replace(one, tags={"alone": ""}), holds)
+        if holds:
             dropped[task.id] = (*dropped.get(task.id, ()), place)
     return dropped
 
@@ -369,9 +404,9 @@ def _resumed(out: Path, programs: Sequence[Program]) -> list[OutcomeRow]:
 
 def ready_tasks(reading: TaskFile, room: EquippedRunner, report: Progress | None = None) -> TaskFile:
     """Return tasks with the tests that can say something about programs."""
-    kept = user_cache_path("assay") / "sandbox" / "answers" / digest(room.importable)
-    expected = with_expected_outputs(reading, room.runner, report, kept=kept)
-    return drop_vacuous_tests(expected, room.runner, report)
+    cache, importable = user_cache_path("assay") / "sandbox", digest(room.importable)
+    expected = with_expected_outputs(reading, room.runner, report, kept=cache / "answers" / importable)
+    return drop_vacuous_tests(expected, room.runner, report, kept=cache / "trials" / importable)
 
 
 def with_limits(ready: TaskFile, room: EquippedRunner, out: Path) -> tuple[TaskFile, Timeouts]:
