@@ -74,7 +74,7 @@ def test_votes_and_a_second_model(judge, tmp_path: Path):
     assert {len(record["votes"]) for record in records if record["kind"] == "verdict"} == {2}
     ran = judge("--votes", "5")
     assert ran.status == 2
-    assert "votes differ; give another --out" in ran.err
+    assert "votes (3, now 5) differ; give another --out" in ran.err
 
 
 def test_a_budget_that_is_too_small_ends_it(judge):
@@ -103,7 +103,8 @@ def test_examples_of_a_query_are_run_where_that_is_allowed(judge, tmp_path: Path
     assert settings["sandbox"] in ran.err
     assert settings["limits"]["cpu_s"] == 5
     ran = judge(pairs="shown.jsonl", model=model[:2])
-    assert (ran.status, "another run: importable, limits, sandbox differ" in ran.err) == (2, True)
+    assert ran.status == 2
+    assert all(name in ran.err for name in ("importable", "limits", "sandbox (", "differ"))
 
 
 def test_evidence_screens_and_saves_calls(judge, tmp_path: Path):
@@ -173,4 +174,4 @@ def test_a_sample_is_judged_and_another_one_is_no_continuation_of_it(judge, tmp_
     assert judge("--sample", "1", "--seed", "1").status == 0
     ran = judge("--sample", "1", "--seed", "2")
     assert ran.status == 2
-    assert "verdicts of another run: sample differ" in ran.err
+    assert "verdicts of another run: sample (1 by query, seed 1, now 1 by query, seed 2) differ" in ran.err

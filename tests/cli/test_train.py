@@ -113,7 +113,7 @@ def test_a_transformer_is_tuned_on_judged_pairs_and_can_be_searched_with(assay, 
     assert (again.status, again.out) == (0, ran.out)
     assert "was trained so before; --fresh trains it again" in again.err
     other = assay(*command, "--set", "rate=1e-3")
-    assert (other.status, "rate differ; give another --out, or --fresh" in other.err) == (2, True)
+    assert (other.status, "rate (" in other.err, "differ; give another --out, or --fresh" in other.err) == (2, True, True)
     for encoder in (f"hf:{out}", f"onnx:{out}/onnx"):
         assert "mail/send.py" in assay("search", "send_mail", project, "--encoder", encoder).out
     assert assay(*command, "--set", "rate=1e-3", "--fresh").status == 0
@@ -204,4 +204,4 @@ def test_a_judge_is_trained_and_judges_with_its_weights(assay, tmp_path: Path):
     assert ran.status == 0, ran.err
     other = assay("judge", "run", tmp_path / "mails.jsonl", *records, "--encoder", "hash:16", "--prior", "0.4")
     assert other.status == 2
-    assert "prior differ" in other.err
+    assert "prior (0.3, now 0.4) differ" in other.err

@@ -90,7 +90,7 @@ def test_verdicts_of_another_judge_are_never_mixed_in_and_one_campaign_writes_at
             run(out)
 
     run(out, pairs=PAIRS[:1], on_verdict=inner)
-    with pytest.raises(InputError, match="max_tries differ"):
+    with pytest.raises(InputError, match=r"max_tries \(3, now 9\) differ"):
         run(out, settings=CampaignSettings("agents", ("actor",), max_tries=9))
 
 

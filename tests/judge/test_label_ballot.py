@@ -208,7 +208,7 @@ def test_people_of_one_folder_are_asked_in_one_way(tmp_path: Path):
     refuse_other_ways(tmp_path, LabelSettings(person="ann", graded=True))  # her own file says so when it is opened
     with pytest.raises(InputError, match=r"ann\.jsonl holds labels of another run: graded, tests differ"):
         refuse_other_ways(tmp_path, LabelSettings(person="ben", graded=True, tests="shown"))
-    with pytest.raises(InputError, match="graded differ"):
+    with pytest.raises(InputError, match=r"graded \(False, now True\) differ"):
         labelled(tmp_path, "ann", {}, graded=True)
 
 

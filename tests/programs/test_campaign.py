@@ -110,9 +110,9 @@ def test_outcomes_of_another_run_are_never_written_over(out: Path):
     execute_to_file([TASK], programs("a", "b"), Scripted(), out, settings=SETTINGS)
     before = out.read_bytes()
     for changes, asked, what in (
-        ({"stop": "human-eval"}, ("a", "b"), "stop differ"),
-        ({"limits": Limits(cpu_s=1)}, ("a", "b"), "limits differ"),
-        ({"every_test": True}, ("a", "b"), "every_test differ"),
+        ({"stop": "human-eval"}, ("a", "b"), r"stop \(none, now human-eval\) differ"),
+        ({"limits": Limits(cpu_s=1)}, ("a", "b"), r"limits \(cpu_s 5\.0, now 1\) differ"),
+        ({"every_test": True}, ("a", "b"), r"every_test \(False, now True\) differ"),
         ({}, ("a",), "of another run: programs differ"),
     ):
         with pytest.raises(InputError, match=what):

@@ -12,8 +12,8 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank import datasets
 from assay.rank.datasets import Example
-from assay.rank.rankers import LogprobRanker, notes, read
-from assay.values import LogProbability, Program, Task
+from assay.rank.rankers import LogprobRanker, notes, notes_on_order, read
+from assay.values import LogProbability, Program, Ranked, Task
 
 
 def written(path: Path, *rows: object) -> Path:
@@ -139,3 +139,14 @@ def test_samples_and_data_sets_keep_log_probabilities_and_wrong_ones_are_told(tm
         "s.jsonl:2: field 'logprob_sum' is 'much', wanted a number from -1e+09 to 0",
         "s.jsonl:3: no field 'logprob_tokens'",
     ]
+
+
+def test_what_an_order_does_not_say_is_said():
+    programs = [Program("t", source, str(at)) for at, source in enumerate(("x = 1\n", "x = 2\n"))]
+    equal = [Ranked(program, 1.0) for program in programs]
+    assert [note.what for note in notes_on_order(Task("t", "Do it."), equal, ["examples", "consensus"])] == [
+        "its text shows no example that can be run: examples holds all programs equal",
+        "2 different programs share the first place: any is as good",
+    ]
+    shown = Task("t", "Read a number.\n\nInput\n3\n\nOutput\n5\n")
+    assert notes_on_order(shown, [equal[0], Ranked(programs[1], 0.5)], ["examples"]) == []

@@ -97,7 +97,7 @@ def test_lines_of_other_settings_are_refused_and_named(tmp_path: Path):
     begin(out, Decides(), "lines")
     begin(out, Decides(2, ("b",)), "lines")  # nothing is there yet
     append_lines(out, [{"n": 1}])
-    said = r"run.jsonl holds lines of another run: depth, parts differ; give another --out, or --fresh"
+    said = r"run.jsonl holds lines of another run: depth \(2, now 1\), parts differ; give another --out, or --fresh"
     with pytest.raises(InputError, match=said):
         begin(out, Decides(), "lines")
     begin(out, Decides(2, ("b",)), "lines")

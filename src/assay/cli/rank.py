@@ -53,7 +53,7 @@ def order(request: OrderRequest) -> None:
     """
     from assay.operations.rank import open_rankers, tasks_of
     from assay.programs.samples import say_edits
-    from assay.rank.rankers import best_first, notes, parts_of, ranked_pools, read
+    from assay.rank.rankers import best_first, notes, notes_on_order, parts_of, ranked_pools, read
 
     pools = read(request.samples, tasks_of(request.tasks), request.reading)
     say_edits(pools.programs, say)
@@ -63,8 +63,10 @@ def order(request: OrderRequest) -> None:
         for (task, _), opinions in zip(groups, ranked_pools(ranker, groups), strict=True):
             found.append((task, best_first(opinions, seed=request.seed, by=request.by)))
             watch("tasks", len(found), len(groups))
-    are_whole = not any(part.startswith("consensus:") and "unfinished" in part for part in parts_of(request.spec))
-    odd = (note for task, programs in groups for note in notes(task, programs, are_whole=are_whole))
+    parts = parts_of(request.spec)
+    are_whole = not any(part.startswith("consensus:") and "unfinished" in part for part in parts)
+    odd = [note for task, programs in groups for note in notes(task, programs, are_whole=are_whole)]
+    odd += [note for task, ranked in found for note in notes_on_order(task, ranked, parts)]
     say_problems([*pools.problems, *odd], every=request.verbose)
     rows = [row for task, ranked in found for row in _rows(task, ranked[: request.most])]
     if request.form == "text":

@@ -2,7 +2,8 @@
 
 A line is a heading when nothing but `Input`, `Output`, `Sample Input 2`, `Examples`, `Note` … stands on it between
 dashes, stars, hashes and colons. A bare `Input` counts as a sample only below a heading that says example or sample:
-above it, it describes the form. One pass over the lines; an output ends at its first blank line, for prose follows it.
+above it, it describes the form, unless no sample is shown and what stands there is data. An output ends at its first
+blank line, for prose follows it.
 
 Nothing is evaluated: brackets and quotes are matched by hand, in one pass that gives up after `LONGEST` characters, and
 `ast.literal_eval` reads what they enclose. Prose writes `true`, `false` and `null` for the constants.
@@ -23,7 +24,7 @@ import ast
 import builtins
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import dropwhile, islice, takewhile
 from typing import Any, Final
 
@@ -50,9 +51,14 @@ _ENDS: Final = re.compile(r"[ \t*]{0,8}(?:explanation|note|constraints)s?[ \d]{0
 
 def samples(text: str) -> tuple[Stdin, ...]:
     """Return what the text shows a program reads and prints."""
+    bare = ((side, block) for side, block in _blocks(text, shows=True) if _is_data(block))
+    return _samples(_blocks(text)) or _samples(bare)
+
+
+def _samples(blocks: Iterable[tuple[str, str]]) -> tuple[Stdin, ...]:
     found: dict[str, str] = {}
     read: str | None = None
-    for side, block in _blocks(text):
+    for side, block in blocks:
         if side == "in":
             read = block
         elif read is not None:
@@ -64,9 +70,19 @@ def samples(text: str) -> tuple[Stdin, ...]:
     return tuple(Stdin(given, printed) for given, printed in found.items())
 
 
-def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands below each heading of a sample, with its side."""
-    shows, side = False, ""
+def _is_data(block: str) -> bool:
+    """Say whether a block is what a program reads or prints, rather than what is said about it."""
+    lines = block.splitlines()
+    return any(map(str.isdigit, block)) and not any(len(_WORD.findall(line)) > _MOST_WORDS for line in lines)
+
+
+_WORD: Final = re.compile(r"[A-Za-z]{2,}")
+_MOST_WORDS: Final = 2
+
+
+def _blocks(text: str, *, shows: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield what stands below each heading of a sample, with its side; all headings do where samples are shown."""
+    side = ""
     lines: list[str] = []
     for line in text.splitlines():
         heading = _heading(line, shows=shows)

@@ -175,7 +175,7 @@ class PoolFacts:
     facts: tuple[Facts, ...]
     held: PathBags
     passing: NDArray[np.bool_]
-    """Which programs pass the gate: they can be read, and nothing shows that they fail."""
+    """Which programs pass the gate: they can be read, use what they are given, and nothing shows that they fail."""
     views: dict[str, Numbers]
     """How central each program is, by each of `VIEWS`; -1 where there is no other program."""
 
@@ -204,6 +204,10 @@ def _look(wants: TaskWants, sources: tuple[str, ...], n: tuple[int, ...], are_fi
         seen = tuple(facts(source, wants, is_finished=are_finished) for source in sources)
     held = bags([each.canon for each in seen])
     passing = np.array([each.fault is None and each.parses for each in seen], bool)
+    ignoring = passing & np.array([each.ignores for each in seen], bool)
+    counts = np.asarray(n, np.float64)
+    if 2 * counts[ignoring].sum() < counts[passing].sum():  # else the task may want one answer to everything
+        passing &= ~ignoring
     return PoolFacts(sources, seen, held, passing, _views(seen, np.asarray(n, np.float64), held, passing))
 
 
@@ -315,12 +319,14 @@ class ConsensusRanker:
 
 def _probability(parts: Mapping[str, float]) -> float:
     bias, weight = CALIBRATION
-    return round(1 / (1 + math.exp(-bias - weight * parts["central"])), 3) if parts["gate"] else FAILS
+    return round(1 / (1 + math.exp(-bias - weight * parts["central"])), 3) if parts["gate"] == GATE else FAILS
 
 
 def _parts(seen: PoolFacts) -> list[dict[str, float]]:
     """Return what each score is the sum of."""
-    of: dict[str, Numbers] = {"gate": GATE * seen.passing.astype(np.float64), "central": CENTRAL * seen.central}
+    readable = np.array([each.fault is None and each.parses for each in seen.facts], np.float64)
+    gate = GATE * (seen.passing + readable) / 2  # half of it for what only ignores what it is given
+    of: dict[str, Numbers] = {"gate": gate, "central": CENTRAL * seen.central}
     of["unlike"] = -prices(of["gate"] + of["central"], seen.held, UNLIKE)
     return [{name: float(values[at]) for name, values in of.items()} for at in range(len(seen.sources))]
 

@@ -56,6 +56,8 @@ class Facts:
     parses: bool
     canon: Canon
     """Its normal form; where it cannot be parsed its words in a row."""
+    ignores: bool = False
+    """Whether the function that the task asks for uses none of its parameters: it answers everything alike."""
 
 
 def wants_of(task: Task) -> TaskWants:
@@ -112,7 +114,8 @@ def facts(source: str, task: TaskWants, *, is_finished: bool = True) -> Facts:
         return Facts(None if read.unread else Fault.SYNTAX_ERROR, read.line, parses=False, canon=of_text(source))
     part = _relevant(read.tree, task.entry)
     fault, line = _finding(read.tree, part, task) if is_finished else _finding_so_far(read.tree, part, task)
-    return Facts(fault, line, parses=True, canon=canon(part.roots, task.entry, part.nodes))
+    ignores = is_finished and part.main is not None and _ignores(part.main, part.main_nodes)
+    return Facts(fault, line, parses=True, canon=canon(part.roots, task.entry, part.nodes), ignores=ignores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +219,15 @@ def _finding_in(main: _Function, nodes: Sequence[ast.AST], task: TaskWants) -> _
     if (line := _wrong_method(own, variables)) > 0:
         return Fault.EXECUTION_OTHER, line
     return _wrong_return(own, variables, task.returned), -1
+
+
+def _ignores(main: _Function, nodes: Sequence[ast.AST]) -> bool:
+    every = (*main.args.posonlyargs, *main.args.args, *main.args.kwonlyargs, main.args.vararg, main.args.kwarg)
+    names = {argument.arg for argument in every if argument} - {"self", "cls"}
+    return bool(names) and not any(isinstance(node, ast.Name) and node.id in names | _ALL_NAMES for node in nodes)
+
+
+_ALL_NAMES: Final = frozenset({"locals", "vars", "eval", "exec"})
 
 
 def _fits(main: _Function, arity: int, task: TaskWants) -> bool:

@@ -27,6 +27,7 @@ from assay.programs import samples
 from assay.programs.logprobs import logprob_of
 from assay.programs.requests import ReadingOptions
 from assay.programs.sample_rows import sample_rows
+from assay.programs.shown_examples import examples_in
 from assay.protocols import ManyRanker, Pool, Ranker
 from assay.values import LogProbability, Problem, Program, Ranked, Task
 
@@ -86,6 +87,17 @@ def notes(task: Task, programs: Sequence[Program], *, are_whole: bool = True) ->
         found.append(
             Problem(task.id, f"{what}for programs that are still being written give --ranker 'consensus:?unfinished'")
         )
+    return found
+
+
+def notes_on_order(task: Task, ranked: Sequence[Ranked], parts: Sequence[str]) -> list[Problem]:
+    """Return what an order does not say, by rankers of these specs: examples that were not found, and a tie."""
+    found = []
+    if "examples" in parts and not examples_in(task):
+        found.append(Problem(task.id, "its text shows no example that can be run: examples holds all programs equal"))
+    equal = {each.program.source for each in ranked if each.score == ranked[0].score}
+    if len(equal) > 1:
+        found.append(Problem(task.id, f"{len(equal):,} different programs share the first place: any is as good"))
     return found
 
 

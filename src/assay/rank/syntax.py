@@ -263,6 +263,7 @@ _OF_FORMS: Final[Mapping[type[ast.expr], str]] = {
     ast.Lambda: "function",
 }
 _NUMERIC: Final = frozenset({"int", "float", "bool"})
+_ITERATORS: Final = frozenset("filter map zip reversed enumerate iter".split())
 
 
 def kinds(  # noqa: PLR0911  one case a kind of node
@@ -272,6 +273,8 @@ def kinds(  # noqa: PLR0911  one case a kind of node
     if depth > 20:
         return NONE
     match node:
+        case ast.Call(func=ast.Name(id=name)) if name in _ITERATORS:
+            return frozenset({"iterator"})
         case ast.Constant(value=value):
             return frozenset({"None" if value is None else type(value).__name__})
         case ast.Name(id=name):

@@ -276,15 +276,27 @@ def _whole(lines: BinaryIO) -> int:
 
 
 def _differences(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:
-    """Return which settings differ from those before, and how, where the `changes` of a field's metadata can say it."""
+    """Return which settings differ from those before, and how, as far as it can be said in a few words."""
     now = asdict(settings)
     changes = {each.name: each.metadata["changes"] for each in fields(settings) if "changes" in each.metadata}
-    return [
-        f"{name} ({changes[name](before[name], now[name])})"
-        if name in changes and before.get(name) and now[name]
-        else name
-        for name in differing(before, now)
-    ]
+    found = []
+    for name in differing(before, now):
+        old, new = before.get(name), now[name]
+        how = changes[name](old, new) if name in changes and old and new else _change(old, new)
+        found.append(f"{name} ({how})" if how else name)
+    return found
+
+
+_LONGEST_SHOWN = 24
+"""Characters of a setting: a hash has more."""
+
+
+def _change(old: Any, new: Any) -> str:
+    """Say what a setting was and is, of a group of them which; empty for what is long, such as a hash."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return ", ".join(f"{name} {_change(old[name], new[name])}" for name in differing(old, new) if name in old)
+    shown = all(isinstance(each, str | int | float) and len(str(each)) <= _LONGEST_SHOWN for each in (old, new))
+    return f"{old}, now {new}" if shown else ""
 
 
 def _lock_of(file: Path) -> Path:

@@ -87,7 +87,8 @@ def test_samples_of_standard_input_are_found() -> None:
         ("Sample Input 1\n\n1 2\n\nSample Output 1\n\n3\n\nThe sum is 3.\n", [("1 2\n", "3\n")]),
         ("## Example\nInput: 5\nOutput: 6\nExplanation: one more", [("5\n", "6\n")]),
         ("Sample Input:\n```\n1\n```\nSample Output:\n```\n2\n```\n", [("1\n", "2\n")]),
-        ("Input\n1\nOutput\n2\n", []),
+        ("Input\n1\nOutput\n2\n", [("1\n", "2\n")]),
+        ("Input\nOne line with the number of tests, up to 9.\nOutput\nFor each of 9 tests one line.\n", []),
     ):
         assert examples_in(Task("t", text)) == tuple(Stdin(*pair) for pair in found), text
 

@@ -185,3 +185,20 @@ def test_unfinished_programs_are_ordered_by_what_they_show():
     assert scores[0] == scores[1] > scores[2] > 15 > scores[3]
     assert [each.fault for each in found] == [None, None, None, Fault.NAME_ERROR]
     assert [each.program.source for each in found] == list(sources)
+
+
+def test_a_program_that_answers_everything_alike_never_leads():
+    task = Task("t", 'def gcd(a, b):\n    """Greatest common divisor.\n    >>> gcd(4, 6)\n    2\n    """\n', "gcd")
+    constant, real = "def gcd(a, b):\n    return 2\n", "def gcd(a, b):\n    while b: a, b = b, a % b\n    return a\n"
+    broken = "def gcd(a, b):\n    return c\n"
+    found = scores([constant, real, broken, "def gcd(a, b):\n    return min(a, b)\n"], task)
+    assert found[real] > found[constant] > found[broken]
+    told = ranked([constant, "def gcd(a, b):\n    return 3\n", real], task)
+    assert {each.why["gate"] for each in told} == {20.0}, "most do it: the task may want one answer to everything"
+
+
+def test_an_iterator_is_none_of_the_values_that_the_examples_show():
+    task = Task("t", 'def even(xs):\n    """Even ones.\n    >>> even([1, 2])\n    [2]\n    """\n', "even")
+    lazy = "def even(xs):\n    return filter(lambda x: x % 2 == 0, xs)\n"
+    right = "def even(xs):\n    return [x for x in xs if x % 2 == 0]\n"
+    assert {each.program.source: each.fault for each in ranked([lazy, right], task)}[lazy] is Fault.OUTPUT_TYPE_ERROR
