@@ -113,7 +113,11 @@ def test_a_transformer_is_tuned_on_judged_pairs_and_can_be_searched_with(assay, 
     assert (again.status, again.out) == (0, ran.out)
     assert "was trained so before; --fresh trains it again" in again.err
     other = assay(*command, "--set", "rate=1e-3")
-    assert (other.status, "rate (" in other.err, "differ; give another --out, or --fresh" in other.err) == (2, True, True)
+    assert (other.status, "rate (" in other.err, "differ; give another --out, or --fresh" in other.err) == (
+        2,
+        True,
+        True,
+    )
     for encoder in (f"hf:{out}", f"onnx:{out}/onnx"):
         assert "mail/send.py" in assay("search", "send_mail", project, "--encoder", encoder).out
     assert assay(*command, "--set", "rate=1e-3", "--fresh").status == 0

@@ -48,7 +48,7 @@ ANSWERS: dict[str, list[list[Any]]] = {
     ],
     "run": [["printed", "7\n", 0, None], ["printed", "", 1, FAILURE]],
     "guard": [["guard"]],
-    "anew": [["anew"]],
+    "reload": [["reload"]],
     "shared": [["shared", "nonce", {"executed": 1, "passed": [], "finding": FINDING}]],
 }
 """What may be answered to each kind of request, none of it right."""

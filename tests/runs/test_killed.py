@@ -108,5 +108,7 @@ def test_the_lock_of_a_killed_process_holds_nobody_up(tmp_path: Path):
             finish(out, ITEMS)
         writing.kill()
     assert finish(out, ITEMS) == list(range(ITEMS))
-    with pytest.raises(InputError, match=r"items of another run: items \(60, now 2\) differ; give another --out, or --fresh"):
+    with pytest.raises(
+        InputError, match=r"items of another run: items \(60, now 2\) differ; give another --out, or --fresh"
+    ):
         finish(out, 2)

@@ -83,7 +83,7 @@ def test_it_learns_says_what_it_is_worth_and_is_read_by_hf_and_onnx(tiny_bert: P
     assert ((whole * tuned.encode(texts, "query")).sum(1) > 0.95).all()
     assert tune(out, tiny_bert, LEARNING, lines.append, onnx=True) == record
     assert lines[-1] == f"{out} was trained so before; --fresh trains it again"
-    with pytest.raises(InputError, match=r"holds looks at a training of another run: rate \(0.01, now 0.001\) differ; give another --out"):
+    with pytest.raises(InputError, match=r"of another run: rate \(0.01, now 0.001\) differ; give another --out"):
         tune(out, tiny_bert, replace(LEARNING, rate=1e-3))
 
 

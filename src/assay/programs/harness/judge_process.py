@@ -282,7 +282,7 @@ class JudgeProcess:
             except _BesideNeeded as needed:
                 self._beside.add(needed.number)
                 self._begin()
-                self._remote.ask(["anew"], {"anew"})
+                self._remote.ask(["reload"], {"reload"})
             else:
                 return
 

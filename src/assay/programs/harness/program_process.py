@@ -19,7 +19,7 @@ Requests and answers, each a list with its kind first:
     call NAME ARGS KEYWORDS    → returned VALUE CHANGED | raised FAILURE CHANGED; with `false` behind it VALUE is whole
     use NUMBER ABILITY ARGS …  → returned VALUE null | raised FAILURE null, of an object (`proxies`)
     run TEXT                   → printed TEXT STATUS FAILURE
-    anew                       → anew, where the tests begin again because one needs objects of the program
+    reload                     → reload, where the tests begin again because one needs objects of the program
     guard [LIBRARY…]           → guard, libraries by which the tests compare (`library_guard`)
     shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
                                → found NONCE FINDING before it, where the tests go on after a finding
@@ -309,15 +309,7 @@ def run_shared(
     if seal:
         seal.hold_program(vars(program))
 
-    watchers: dict[str, tuple[Any, Any]] = {}
-
-    def watched(name: str) -> Any:
-        found = bring(name)
-        if not isinstance(found, FunctionType) or looks_inside:
-            return found
-        if watchers.get(name, (None,))[0] is not found:
-            watchers[name] = (found, _watched(found, recorder))
-        return watchers[name][1]
+    watched = bring if looks_inside else _watching(bring, recorder)
 
     def module_of(bring: Bring) -> ModuleType:
         return program if looks_inside and not seal else ProgramModule(bring, vars(program))
@@ -394,6 +386,21 @@ def _packed(finding: TestFinding) -> dict[str, Any]:
     return {**asdict(finding), "fault": str(finding.fault)}
 
 
+def _watching(bring: Bring, recorder: _RecorderBeside) -> Bring:
+    """Return what brings functions of the program watched, each time the same watcher of the same function."""
+    watchers: dict[str, tuple[FunctionType, Any]] = {}
+
+    def watched(name: str) -> Any:
+        found = bring(name)
+        if not isinstance(found, FunctionType):
+            return found
+        if name not in watchers or watchers[name][0] is not found:
+            watchers[name] = (found, _watched(found, recorder))
+        return watchers[name][1]
+
+    return watched
+
+
 def _watched(function: FunctionType, recorder: _RecorderBeside) -> Any:
     def call(*args: Any, **keywords: Any) -> Any:
         try:
@@ -455,7 +462,7 @@ class Candidate:
             "use": self._use,
             "run": self._run,
             "shared": self._shared,
-            "anew": self._anew,
+            "reload": self._reload,
             "guard": self._guard,
         }
         kind, *rest = self._channel.receive()
@@ -478,12 +485,12 @@ class Candidate:
         self._libraries.hold({*libraries}, load=True)
         return ["guard"]
 
-    def _anew(self) -> list[Any]:
+    def _reload(self) -> list[Any]:
         """Forget the program and all that came of it: the next request loads it again."""
         del self._program
         self._is_beside = False
         self._table = ObjectTable()
-        return ["anew"]
+        return ["reload"]
 
     def _names(self, names: list[str]) -> list[Any]:
         if self._program.failure is not None:

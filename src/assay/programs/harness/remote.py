@@ -250,7 +250,7 @@ _LENGTHS = {
     "printed": 4,
     "shared": 3,
     "found": 3,
-    "anew": 1,
+    "reload": 1,
     "guard": 1,
 }
 _FAILURE_AT = {"raised": 1, "failed": 1, "printed": 3}
