@@ -70,6 +70,13 @@ class ExecRequest(Request):
     ks: str = option("--k K,…", "The k of pass@k and exec@k.", default="1,10,100")
     first_failure: bool = first_failure()
     reading: ReadingOptions = shared(ReadingOptions)
+    compare: str = option(
+        "--compare HOW",
+        "strict: lines in their order, numbers to one part in 100,000. official: as the harness of APPS or "
+        "LiveCodeBench compares, for figures beside published ones.",
+        choices=("strict", "official"),
+        default="strict",
+    )
     reference: bool = flag("--reference", "Run the reference solutions of the tasks, not samples.")
     limit_tasks: int | None = options.limit_tasks()
     source: str = option(

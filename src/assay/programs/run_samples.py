@@ -464,6 +464,8 @@ def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> 
     reading = read_tasks(request.tasks, request.source)
     most = len(reading.tasks) if request.limit_tasks is None else request.limit_tasks
     beyond, reading = reading.tasks[most:], replace(reading, tasks=reading.tasks[:most])
+    if request.compare == "official":
+        reading = compared_officially(reading)
     if (request.samples is None) != request.reference:
         raise InputError("give either SAMPLES or --reference")
     samples, out, runner = _samples(request, reading, beyond), request.out, request.runner
@@ -480,6 +482,16 @@ def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> 
             reading, ready, samples, room, out, runner.limits, report, timeouts=timeouts, every_test=every
         )
     return ExecReport(rows, (*room.problems, *ready.problems, *samples.problems), ready.notes, samples.unknown)
+
+
+def compared_officially(reading: TaskFile) -> TaskFile:
+    """Return tasks whose answers are compared as in their benchmark's own harness."""
+    if reading.form not in {"apps", "livecodebench"}:
+        raise InputError(
+            f"--compare official is for APPS and LiveCodeBench; {reading.form} is compared as its harness does"
+        )
+    tasks = (replace(task, tags={**task.tags, "compare": reading.form}) for task in reading.tasks)
+    return replace(reading, tasks=tuple(tasks))
 
 
 def with_programs(reading: TaskFile, samples: Samples) -> TaskFile:

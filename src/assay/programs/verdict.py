@@ -9,12 +9,14 @@ program ended, was ended or took the judge along, that is the program's fault. W
 and where it was the tests that failed, until somebody shows that they can be passed (`settle`). A program that was
 found wrong and then ended, while it was asked for more, is wrong, and does not run.
 
-A tag `values=json` on a task says that its expected values come from JSON, where a tuple is a list; `code=sealed` that
-nobody has read its tests, which may ask the program and not change it.
+A tag `values=json` on a task says that its expected values come from JSON, where a tuple is a list; `compare=apps` or
+`compare=livecodebench` that answers are compared as in that harness (`official`); `code=sealed` that nobody has read
+its tests, which may ask the program and not change it.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -31,6 +33,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.harness.assert_plan import packed, packed_call, script_plan
 from assay.programs.harness.codec import NotPlainData, pack
+from assay.programs.harness.official import PRINTS
 from assay.programs.harness.recorder import TestFinding
 from assay.programs.harness.run_tests import PYTEST
 from assay.values import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
@@ -154,7 +157,8 @@ def usable_tests(task: Task, tests: Iterable[Test]) -> tuple[Test, ...]:
 def _head(task: Task, extent: Extent) -> bytes:
     """Return what a judge is told before the tests: how the answers count, and how far the tests go."""
     loose, sealed = task.tags.get("values") == "json", task.tags.get("code") == "sealed"
-    goes = {"survey": extent == "survey", "every_test": extent == "every test"}
+    official = next((name for name in PRINTS if name == task.tags.get("compare")), "")
+    goes = {"official": official, "survey": extent == "survey", "every_test": extent == "every test"}
     head = json.dumps({"entry": task.entry_point, "loose": loose, "sealed": sealed, **goes})
     return f'{head[:-1]}, "tests": '.encode()
 
@@ -188,12 +192,20 @@ def _test_spec(task: Task, number: int, test: Test) -> dict[str, Any]:
 
 
 def _finding(ended: Ended, verdict: dict[str, Any]) -> TestFinding:
+    if ended.ended == "exit" and _fills_output(ended, verdict):
+        return TestFinding(Fault.EXECUTION_OTHER, _BROKEN_LIMITS["output"])
     if verdict and not verdict.get("gone"):
         return TestFinding(Fault(verdict["fault"]), *(verdict[name] for name in _FOUND))
     if ended.ended in {"cpu", "wall"}:
         what = "processor time" if ended.ended == "cpu" else "time"
         return TestFinding(Fault.TIMEOUT, f"stopped: took more {what} than it may")
     return TestFinding(Fault.EXECUTION_OTHER, _why_gone(ended, verdict))
+
+
+def _fills_output(ended: Ended, verdict: dict[str, Any]) -> bool:
+    """Say whether printing came to the end of its file before anybody looked: which comes first is chance."""
+    fills = len(ended.stdout) >= Limits().output_kb << 10
+    return fills and str(verdict.get("detail", "")).endswith(os.strerror(errno.EFBIG))
 
 
 def _why_gone(ended: Ended, verdict: dict[str, Any]) -> str:

@@ -42,6 +42,7 @@ from assay.programs.harness.comparison import (
     near,
     parsed,
 )
+from assay.programs.harness.official import PRINTS, RETURNS
 from assay.programs.harness.program_process import FILE, Candidate, make_ready
 from assay.programs.harness.proxies import NeedsObjects, data_of
 from assay.programs.harness.recorder import (
@@ -214,6 +215,7 @@ class JudgeProcess:
         self._survey = bool(spec.get("survey"))
         self._goes_on = self._survey or bool(spec.get("every_test"))
         self._sealed = bool(spec.get("sealed"))
+        self._official: str = spec.get("official", "")
         self._begin()
 
     def _begin(self) -> None:
@@ -413,6 +415,11 @@ class JudgeProcess:
                 return None
             got, expected = self._remote.answer(packed), unpack(test["expected"])
             try:
+                if self._official:
+                    if RETURNS[self._official](got, expected):
+                        return None
+                    got, expected = loosened(got, expected)
+                    return TestFinding(fault_of(got, expected), where, show(got), show(expected))
                 if self._spec["loose"]:
                     got, expected = loosened(got, expected)
                 if near(got, expected, test["atol"]):
@@ -433,6 +440,8 @@ class JudgeProcess:
         if status != 0 or not isinstance(text, str):
             return TestFinding(Fault.EXECUTION_OTHER, f"ended with status {status}")
         lines = differs(text, test["expected"])
+        if self._official:
+            lines = None if PRINTS[self._official](text, test["expected"]) else lines or (text, test["expected"])
         if lines is None:
             self._passed += [f"input {number}"] if self._survey else []
             return None
