@@ -26,7 +26,8 @@ RETURNED = [
     ((1, 2), [1, 2], True, True),
     ([(1, 2)], [[1, 2]], True, False),
     ([1, (2, 3)], [1, [2, 3]], False, False),
-    (3, [3], True, False),
+    ([[3]], [3], True, False),
+    (1, [1, 2, 3], False, False),
     (True, 1, True, True),
 ]
 

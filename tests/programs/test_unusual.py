@@ -18,12 +18,18 @@ MONEY = (
 )
 VECTOR = "class V(tuple):\n  def __add__(s, o): return V(a + b for a, b in zip(s, o))\ndef f(*x): return V(x)"
 NAMED = "from typing import NamedTuple\nclass P(NamedTuple):\n  x: int\n  y: int\ndef f(x, y): return P(x, y)"
+RENAMED = "from collections import namedtuple\nP = namedtuple('P', 'a def', rename=True)\ndef f(): return P(1, 2)"
 RATIO = (
     "class R:\n  def __init__(s, a, b): s.a, s.b = a, b\n"
     "  def __eq__(s, o): return s.a == s.b * o\ndef f(a, b): return R(a, b)"
 )
+SPLITS = (
+    "class R:\n  def __init__(s, a, b): s.a, s.b = a, b\n"
+    "  def __eq__(s, o): return s.a * int(o.split('/')[1]) == s.b * int(o.split('/')[0])\ndef f(a, b): return R(a, b)"
+)
 ANY = "class A:\n  def __eq__(s, o): return True\ndef f(*x): return A()"
 OBJECTS = "class B:\n  def __init__(s, v): s.v = v\n"
+KEEPS = "kept = {}\ndef f(x): return kept.setdefault(x, [x])"
 CASES = "import unittest\nclass T(unittest.TestCase):\n  def test_a(s):\n    s.assertEqual(f(1).v, 2)"
 PATCHES = "import unittest\n{}unittest.TestCase.assertEqual = lambda *a, **k: None\n"
 
@@ -53,6 +59,7 @@ def test_what_behaves_unlike_plain_data_is_asked(expect_labels):
             (MONEY, "assert ['a', 'b'][f(1)] == 'b'", "correct"),
             (VECTOR, "assert f(1, 2) + f(3, 4) == (4, 6)", "correct beside"),
             (VECTOR, "assert f(1, 2) == (1, 3)", "IntSmallError"),
+            (RENAMED, "assert f() == (1, 2)", "correct"),
             (NAMED, "assert repr(f(1, 2)) == 'P(x=1, y=2)' and f(1, 2) == (1, 2)", "correct"),
             (
                 "class S(str):\n  def __eq__(s, o): return True\ndef f(x): return S('a')",
@@ -71,6 +78,7 @@ def test_an_object_that_compares_by_hand_is_believed_where_it_tells_values_apart
             (RATIO, "assert f(3, 2) == 1.5 and 1.5 == f(3, 2)", "correct beside"),
             (RATIO, "assert f(3, 2) == 2", "OutputTypeError"),
             (ANY, "assert f(1) == 2", "OutputTypeError"),
+            (SPLITS, "assert f(1, 2) == '1/2'", "correct beside"),
             (ANY, "assert f(1) == 'text'", "OutputTypeError"),
             (ANY, "assert f(1) == [1, 2]", "OutputTypeError"),
         ]
@@ -106,6 +114,12 @@ def test_an_iterator_of_the_tests_is_drawn_as_far_as_the_program_draws(expect_la
         [
             ("def f(it): return next(it)", drawn, "correct beside"),
             ("def f(it): return list(it)", "assert f(iter([1, 2])) == [1, 2]", "correct"),
+            (
+                "def f(it): return next(it)",
+                f"from itertools import chain\n{drawn.replace('iter(', 'chain(')}",
+                "correct beside",
+            ),
+            ("def f(it): return next(it)", drawn.replace("f(it)", "f(it=it)"), "correct beside"),
         ]
     )
 
@@ -128,7 +142,8 @@ def test_a_list_within_an_argument_is_the_same_one_when_it_comes_back(outcome):
 
 def test_imports_from_the_future_stand_before_what_a_benchmark_puts_there(outcome):
     task = Task("t", "", "f", tests=(Call((1,), 1.0),), tags={"prelude": "import math\n"})
-    source = "'''What it does.'''\nfrom __future__ import annotations\n\ndef f(x: Later): return math.floor(x)\n"
+    future = "from __future__ import (\n  annotations)\nfrom __future__ import division\n"
+    source = f"'''What it does.'''\n{future}def f(x: Later): return math.floor(x)\n"
     (program,) = references([replace(task, reference=source)]).programs
     assert outcome(program.source, *task.tests).fault is Fault.CORRECT
 
@@ -137,8 +152,20 @@ def test_a_result_that_the_program_keeps_is_changed_there_too(expect_labels):
     test = "r = f(1)\nr.append(9)\nassert f(1) == [1]"
     expect_labels(
         [
-            ("kept = {}\ndef f(x): return kept.setdefault(x, [x])", test, "LengthError beside"),
+            (KEEPS, test, "LengthError beside"),
             ("def f(x): return [x]", test, "correct beside"),
             ("def f(x): return [x]", "r = f(1)\nr.append(9)\nassert r == [1, 9]", "correct"),
+            (KEEPS, "for i in range(2):\n  r = f(3)\n  assert r == [3]\n  r.append(1)", "LengthError beside"),
+            (KEEPS, "r = f(3)\nr += [1]\nassert f(3) == [3]", "LengthError beside"),
+            ("def f(x): return x", "n = 0\nfor i in range(3): n += f(i)\nassert n == 3", "correct"),
+        ]
+    )
+
+
+def test_a_name_of_the_module_is_its_own_beside_a_class_solution(expect_labels):
+    expect_labels(
+        [
+            ("class Solution:\n  LIMIT = 7\nLIMIT = 5\ndef f(x): return x", "assert f(LIMIT) == 5", "correct"),
+            ("class Solution: pass\ndef mro(x): return x", "assert mro(1) == 1", "correct"),
         ]
     )

@@ -221,7 +221,7 @@ def _asking_nothing(
         for place in _suspects(found.get(task.id, ()))
     ]
     alone = [replace(task, id=f"{task.id}#{place}", tests=(task.tests[place],)) for task, place in asked]
-    known = [trials.get(replace(task, tags={"alone": ""})) if trials else None for task in alone]
+    known = [trials.get(_as_alone(task)) if trials else None for task in alone]
     waiting = [task for task, holds in zip(alone, known, strict=True) if holds is None]
     shown = executions(waiting, [stub for task in waiting for stub in stubs(task, around)[: len(_ANSWERING)]], runner)
     dropped: dict[str, tuple[int, ...]] = {}
@@ -229,10 +229,15 @@ def _asking_nothing(
         answering = [each.outcome for each in islice(shown, len(_ANSWERING) if before is None else 0)]
         holds = before if answering == [] else all(outcome.fault is Fault.CORRECT for outcome in answering)
         if trials and answering and not any(map(_is_of_the_day, answering)):
-            trials.put(replace(one, tags={"alone": ""}), holds)
+            trials.put(_as_alone(one), holds)
         if holds:
             dropped[task.id] = (*dropped.get(task.id, ()), place)
     return dropped
+
+
+def _as_alone(task: Task) -> Task:
+    """Return what a trial of one test that stands alone is kept by."""
+    return replace(task, tags={**task.tags, "alone": ""})
 
 
 def _suspects(found: Iterable[Vacuous]) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ the line that defines the function under test.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.corpus.languages import parse_python
 from assay.errors import InputError, counted, nearest
 from assay.io.fields import FieldError, Fields
 from assay.programs.extraction import ALONE, STOPPED, Answer, cut, program_of
@@ -204,15 +206,20 @@ def _prelude(task: Task, source: str) -> str:
     return f"import numpy as {name}; " * bool(uses_numpy) + task.tags.get("prelude", "")
 
 
-_FUTURE = re.compile(r"^from __future__ import [\w, ]+(?=\s*(?:#.*)?$)", re.MULTILINE)
-
-
 def _behind_prelude(task: Task, source: str) -> str:
     """Return a program behind its prelude; what imports from `__future__` comes first, as Python wants it."""
     prelude = _prelude(task, source)
-    if not prelude or not (future := _FUTURE.search(source)):
+    if not prelude or "__future__" not in source:
         return prelude + source
-    return f"{future[0]}; {prelude}{source[: future.start()]}{source[future.end() :]}"
+    tree = parse_python(source)
+    nodes = [node for node in tree.body if isinstance(node, ast.ImportFrom)] if tree else []
+    future = [node for node in nodes if node.module == "__future__"]
+    lines = source.split("\n")
+    for node in future:
+        if lines[node.lineno - 1].strip() != ast.unparse(node) and node.lineno == node.end_lineno:
+            return prelude + source  # something else stands on its line
+        lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or node.lineno) - node.lineno + 1)
+    return "; ".join([*map(ast.unparse, future), prelude]) + "\n".join(lines)
 
 
 def _body(source: str, name: str) -> int:

@@ -445,7 +445,10 @@ _CONTAINERS = frozenset(_PACKERS[kind] for kind in (list, OrderedDict, Counter, 
 def _record(packer: _Packer, value: Any) -> Any:
     """Pack a named tuple with its names: it is one again on the other side."""
     kind: Any = type(value)
-    return {"N": [kind.__name__, list(kind._fields), packer.items(list(tuple.__iter__(value)))]}
+    items = list(tuple.__iter__(value))
+    if len(items) != len(kind._fields):
+        return {"t": packer.items(items)}
+    return {"N": [kind.__name__, list(kind._fields), packer.items(items)]}
 
 
 def _packer_of(kind: Any) -> Callable[[_Packer, Any], Any]:

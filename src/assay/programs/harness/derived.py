@@ -38,8 +38,13 @@ def behaves_otherwise(kind: Any) -> bool:
 @lru_cache(maxsize=512)
 def is_record(kind: Any) -> bool:
     """Say whether `collections.namedtuple` made a class, or another that only adds fields and methods to such a one."""
-    named = issubclass(kind, tuple) and kind.__basicsize__ <= _TUPLE_BYTES
-    return named and any(map(_shows_names, kind.__mro__))
+    if not issubclass(kind, tuple) or kind.__basicsize__ > _TUPLE_BYTES or not any(map(_shows_names, kind.__mro__)):
+        return False
+    try:
+        record_class(kind.__name__, kind._fields)
+    except (ValueError, TypeError):  # made with `rename=True`, or by hand
+        return False
+    return True
 
 
 @lru_cache(maxsize=256)

@@ -25,6 +25,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
@@ -282,7 +283,7 @@ class JudgeProcess:
             try:
                 self._run_in_turn()
             except _BesideNeeded as needed:
-                self._beside.add(needed.number)
+                self._beside.update(number for number in self._plans if number >= needed.number)
                 self._begin()
                 self._remote.ask(["reload"], {"reload"})
             else:
@@ -416,8 +417,9 @@ class JudgeProcess:
             got, expected = self._remote.answer(packed), unpack(test["expected"])
             try:
                 if self._official:
-                    if RETURNS[self._official](got, expected):
-                        return None
+                    with suppress(ValueError, TypeError):  # arrays are neither equal nor unequal to lists
+                        if RETURNS[self._official](got, expected):
+                            return None
                     got, expected = loosened(got, expected)
                     return TestFinding(fault_of(got, expected), where, show(got), show(expected))
                 if self._spec["loose"]:

@@ -36,8 +36,7 @@ def _rounded(lines: list[list[float]]) -> set[frozenset[float]]:
 def _apps_returns(got: Any, expected: Any) -> bool:
     got = _as_list(got)
     inner = [_as_list(each) for each in got] if isinstance(got, list) and got and isinstance(got[0], tuple) else got
-    wanted = [expected, *(expected[:1] if isinstance(expected, list) else ())]
-    return any(each in wanted for each in (got, inner))
+    return got in (expected, [expected]) or inner == expected
 
 
 def _livecodebench_prints(printed: str, expected: str) -> bool:
@@ -58,7 +57,7 @@ def _livecodebench_returns(got: Any, expected: Any) -> bool:
 
 
 def _as_list(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    return list(value) if issubclass(type(value), tuple) else value
 
 
 PRINTS: Final[dict[str, Callable[[str, str], bool]]] = {"apps": _apps_prints, "livecodebench": _livecodebench_prints}

@@ -102,8 +102,11 @@ class LoadedProgram:
         All calls of methods go to one instance, as in the harnesses of LiveCodeBench and APPS.
         """
         space = self.module.__dict__
-        solution = space.get("Solution")
-        if isinstance(solution, type) and not name.startswith("__") and hasattr(solution, name):
+        solution: Any = space.get("Solution")
+        owns = isinstance(solution, type) and any(name in vars(each) for each in solution.__mro__[:-1])
+        if owns and callable(
+            getattr(solution, name)
+        ):  # also where a prelude has a name like it: `from heapq import merge`
             self._instance = self._instance or solution()
             return getattr(self._instance, name)
         if name in space:

@@ -325,7 +325,7 @@ def data_of(value: Any) -> Any:
     if not isinstance(value, Handle) or not is_derived(value):
         return value
     kind: Any = value.__class__
-    draw = next(draw for kinds, draw in _FAMILIES if kind in kinds)
+    draw = next((draw for kinds, draw in _FAMILIES if kind in kinds), _items)
     content: dict[type, Any] = {}
     with suppress(Exception):  # the program's conversion may do anything
         content = draw(value)

@@ -381,26 +381,42 @@ def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[st
 
 
 _CHANGING: Final = frozenset(
-    "append extend insert sort reverse clear pop popitem remove discard add update setdefault appendleft".split()
+    "append extend insert sort reverse clear pop popitem popleft remove discard add update setdefault appendleft"
+    " extendleft rotate subtract intersection_update difference_update symmetric_difference_update shuffle heappush"
+    " heappop heapify insort".split()
 )
+"""Methods that change what they are called on, and functions that change their first argument."""
+_REPEATED: Final = (ast.For, ast.While, ast.AsyncFor)
 
 
 def _changes_answer(tree: ast.Module, program: frozenset[str], names: frozenset[str]) -> bool:
     """Say whether tests change what the program returned and call it again: it may hold the same object."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
-    last = max((call.lineno for call in calls if name_of(call.func) in names), default=0)
-    answers = names - program
+    last = max(((call.lineno, call.col_offset) for call in calls if name_of(call.func) in names), default=(0, 0))
+    answers = {
+        name_of(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and name_of(node.value.func) in names
+        for target in node.targets
+    }
+    repeated = {id(part) for node in ast.walk(tree) if isinstance(node, _REPEATED) for part in ast.walk(node)}
     for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.expr() as changed, attr=attr)) if attr in _CHANGING:
-                pass
-            case ast.Subscript(value=ast.expr() as changed, ctx=ast.Store() | ast.Del()):
-                pass
-            case _:
-                continue
-        if node.lineno < last and _root(changed) in answers:
-            return True
+        changed = {_root(each) for each in _changed_by(node)}
+        if changed & ((answers if isinstance(node, ast.AugAssign) else names) - program):
+            at = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+            if id(node) in repeated or at < last:
+                return True
     return False
+
+
+def _changed_by(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=args) if attr in _CHANGING:
+            yield from (owner, *args[:1])
+        case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in _CHANGING:
+            yield first
+        case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()) | ast.AugAssign(target=ast.Name() as owner):
+            yield owner
 
 
 _DRAWN: Final = frozenset("iter map filter zip enumerate reversed open".split())
@@ -414,6 +430,8 @@ def _lends_iterator(tree: ast.Module, names: frozenset[str]) -> bool:
         if isinstance(node, ast.FunctionDef)
         and any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
     }
+    found = imports(ast.walk(tree))
+    makers |= _DRAWN | {alias.asname or alias.name for origin, alias in found if origin == "itertools"}
     lent = set[str]()
     for node in ast.walk(tree):
         match node:
@@ -421,13 +439,13 @@ def _lends_iterator(tree: ast.Module, names: frozenset[str]) -> bool:
                 lent.add(name)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function)):
                 of_itertools = isinstance(function, ast.Attribute) and name_of(function.value) == "itertools"
-                lent |= {name} if of_itertools or name_of(function) in _DRAWN | makers else set()
+                lent |= {name} if of_itertools or name_of(function) in makers else set()
     loads = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     given = {
         name_of(argument)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
-        for argument in node.args
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords))
     }
     return any(loads[name] > 1 for name in lent & given)
 

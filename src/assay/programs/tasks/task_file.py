@@ -191,7 +191,9 @@ def _separate(sources: list[str]) -> tuple[Script, ...]:
         tree = parsed(source)
         if bound & _names(tree, ast.Load):
             return (Script("\n".join(sources)),)
-        bound |= _names(tree, ast.Store).union(*(_bound(node) for node in tree.body if isinstance(node, _BINDING)))
+        targets = (node.target for node in tree.body if isinstance(node, ast.For | ast.AugAssign))
+        bound = bound.union(*(_names(target, ast.Store) for target in targets))
+        bound = bound.union(*(_bound(node) for node in tree.body if isinstance(node, _BINDING)))
     return tuple(map(Script, sources))
 
 
