@@ -43,7 +43,7 @@ from platformdirs import user_cache_path
 from assay.cage.job import Limits
 from assay.errors import InputError
 from assay.programs.execute import settled
-from assay.programs.kept_trials import KeptTrials
+from assay.programs.kept_results import KeptResults
 from assay.programs.modules.install import EquippedRunner
 from assay.programs.requests import ExecRequest
 from assay.programs.runners import open_equipped_runner
@@ -121,7 +121,7 @@ def drop_vacuous_tests(
     """
     problems = list(reading.problems)
     notes = list(reading.notes)
-    trials = KeptTrials(kept, [runner.name, *map(around, _SOURCES.values())]) if kept else None
+    trials = KeptResults(kept, runner.name.encode(), *(around(source).encode() for source in _SOURCES.values()))
     looked_at = [_usable(task, problems, trials) for task in reading.tasks]
     found = survey([task for task in looked_at if task.tests], runner, report, around=around, trials=trials)
     dropped = _asking_nothing(looked_at, found, runner, around, trials)
@@ -143,21 +143,22 @@ def survey(
     report: Progress | None = None,
     *,
     around: Callable[[str], str] = str,
-    trials: KeptTrials | None = None,
+    trials: KeptResults | None = None,
 ) -> Found:
     """Run the stubs of all tasks and name the tests that hold for one."""
-    known = {task.id: trials.get(task) for task in tasks} if trials else {}
-    waiting = [task for task in tasks if known.get(task.id) is None]
+    trials = trials or KeptResults(None)
+    known = {task.id: trials.get(_tests_of(task)) for task in tasks}
+    waiting = [task for task in tasks if known[task.id] is None]
     shown = executions(waiting, [stub for task in waiting for stub in stubs(task, around)], runner, survey=True)
     found: dict[str, tuple[Vacuous, ...]] = {}
     for task in tasks:
-        if known.get(task.id) is not None:
+        if known[task.id] is not None:
             found[task.id] = tuple(Vacuous(task.id, stub, test) for stub, test in known[task.id])
             continue
         ran = list(islice(shown, len(_SOURCES)))
         found[task.id] = tuple(_holding(task, ran))
-        if trials and not any(_is_of_the_day(one.outcome) for one in ran):
-            trials.put(task, [(each.stub, each.test) for each in found[task.id]])
+        if not any(_is_of_the_day(one.outcome) for one in ran):
+            trials.put([(each.stub, each.test) for each in found[task.id]], _tests_of(task))
         if report:
             report("tests against stubs", len(found), len(tasks))
     return found
@@ -193,14 +194,14 @@ def number_of(test: str) -> int:
     return int(test.partition(":")[0].rpartition(" ")[2])
 
 
-def _usable(task: Task, problems: list[Problem], trials: KeptTrials | None) -> Task:
+def _usable(task: Task, problems: list[Problem], trials: KeptResults) -> Task:
     """Return a task without what can be seen to say nothing, and without tests where they cannot be read."""
     kept = tuple(test for test in task.tests if not isinstance(test, Stdin) or test.expected.strip())
     if len(kept) < len(task.tests):
         lost = len(task.tests) - len(kept)
         problems.append(Problem(task.id, f"{lost:,} of {len(task.tests):,} inputs expect nothing: left out"))
         task = replace(task, tests=kept)
-    if kept and not (trials and trials.get(task) is not None) and (why := unusable(task)):
+    if kept and trials.get(_tests_of(task)) is None and (why := unusable(task)):
         problems.append(Problem(task.id, why))
         return replace(task, tests=())
     return task
@@ -211,7 +212,7 @@ def _asking_nothing(
     found: Found,
     runner: ProgramRunner,
     around: Callable[[str], str],
-    trials: KeptTrials | None,
+    trials: KeptResults,
 ) -> Mapping[str, tuple[int, ...]]:
     """Return the places of the tests that hold whatever is answered, where something else is left of a task."""
     asked = [
@@ -221,23 +222,27 @@ def _asking_nothing(
         for place in _suspects(found.get(task.id, ()))
     ]
     alone = [replace(task, id=f"{task.id}#{place}", tests=(task.tests[place],)) for task, place in asked]
-    known = [trials.get(_as_alone(task)) if trials else None for task in alone]
+    known = [trials.get(_tests_of(task), _ALONE) for task in alone]
     waiting = [task for task, holds in zip(alone, known, strict=True) if holds is None]
     shown = executions(waiting, [stub for task in waiting for stub in stubs(task, around)[: len(_ANSWERING)]], runner)
     dropped: dict[str, tuple[int, ...]] = {}
     for (task, place), one, before in zip(asked, alone, known, strict=True):
         answering = [each.outcome for each in islice(shown, len(_ANSWERING) if before is None else 0)]
         holds = before if answering == [] else all(outcome.fault is Fault.CORRECT for outcome in answering)
-        if trials and answering and not any(map(_is_of_the_day, answering)):
-            trials.put(_as_alone(one), holds)
+        if answering and not any(map(_is_of_the_day, answering)):
+            trials.put(holds, _tests_of(one), _ALONE)
         if holds:
             dropped[task.id] = (*dropped.get(task.id, ()), place)
     return dropped
 
 
-def _as_alone(task: Task) -> Task:
-    """Return what a trial of one test that stands alone is kept by."""
-    return replace(task, tags={**task.tags, "alone": ""})
+_ALONE = b"alone"
+"""What marks the trial of one test of a task by itself."""
+
+
+def _tests_of(task: Task) -> bytes:
+    """Return what decides how a trial of a task ends."""
+    return repr((task.entry_point, task.setup, task.tests, sorted(task.tags.items()), task.timeout_s)).encode()
 
 
 def _suspects(found: Iterable[Vacuous]) -> tuple[int, ...]:
@@ -471,6 +476,7 @@ def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> 
     beyond, reading = reading.tasks[most:], replace(reading, tasks=reading.tasks[:most])
     if request.compare == "official":
         reading = compared_officially(reading)
+        say(f"answers are compared as in the harness of {reading.form}")
     if (request.samples is None) != request.reference:
         raise InputError("give either SAMPLES or --reference")
     samples, out, runner = _samples(request, reading, beyond), request.out, request.runner

@@ -73,11 +73,11 @@ def _samples(blocks: Iterable[tuple[str, str]]) -> tuple[Stdin, ...]:
 def _is_data(block: str) -> bool:
     """Say whether a block is what a program reads or prints, rather than what is said about it."""
     lines = block.splitlines()
-    return any(map(str.isdigit, block)) and not any(len(_WORD.findall(line)) > _MOST_WORDS for line in lines)
+    return any(map(str.isdigit, block)) and not any(len(_WORD.findall(line)) > _MAX_LINE_WORDS for line in lines)
 
 
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
-_MOST_WORDS: Final = 2
+_MAX_LINE_WORDS: Final = 2
 
 
 def _blocks(text: str, *, shows: bool = False) -> Iterator[tuple[str, str]]:

@@ -287,15 +287,15 @@ def _differences(settings: DataclassInstance, before: Mapping[str, Any]) -> list
     return found
 
 
-_LONGEST_SHOWN = 24
-"""Characters of a setting: a hash has more."""
+_MAX_SHOWN_CHARS = 24
+"""Of a setting; a hash has more."""
 
 
 def _change(old: Any, new: Any) -> str:
     """Say what a setting was and is, of a group of them which; empty for what is long, such as a hash."""
     if isinstance(old, dict) and isinstance(new, dict):
         return ", ".join(f"{name} {_change(old[name], new[name])}" for name in differing(old, new) if name in old)
-    shown = all(isinstance(each, str | int | float) and len(str(each)) <= _LONGEST_SHOWN for each in (old, new))
+    shown = all(isinstance(each, str | int | float) and len(str(each)) <= _MAX_SHOWN_CHARS for each in (old, new))
     return f"{old}, now {new}" if shown else ""
 
 

@@ -417,9 +417,7 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
         found = outline(tree, names)
         attributed = plainly_attributed(tree, values, entry)
         stars = any((origin, alias.name) == (MODULE, "*") for origin, alias in imports(ast.walk(tree)))
-        guarded = sorted(
-            {(origin or alias.name).partition(".")[0] for origin, alias in imports(ast.walk(tree)) if origin != "."}
-        )
+        guarded = sorted({(origin or alias.name).partition(".")[0] for origin, alias in imports(ast.walk(tree))})
         asserts, sites = rewrite(tree, names)
         code = compile(tree, TESTS_FILE, "exec", dont_inherit=True)
     return ScriptPlan(

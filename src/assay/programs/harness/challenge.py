@@ -15,8 +15,9 @@ from typing import Any, Final
 
 _chance: Final = SystemRandom()
 _OTHERS: Final = 15
+"""Values that are asked beside the one that counts."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
-_WIDEST: Final = 1000
+_MAX_MOVE: Final = 1000
 
 
 def says_equal(ask: Callable[[Any], bool], value: Any) -> bool:
@@ -44,14 +45,14 @@ def _others(value: Any) -> list[Any]:
 def _changed(value: Any) -> Any:
     """Return another value of the same kind, None where it is of no kind that is known."""
     if type(value) in {int, Fraction, Decimal, float, complex}:
-        return value + _chance.choice((-1, 1)) * _chance.randint(1, _WIDEST)
+        return value + _chance.choice((-1, 1)) * _chance.randint(1, _MAX_MOVE)
     if type(value) is str:
         place, letter = _chance.randint(0, len(value)), _chance.choice(_LETTERS)
         return value[:place] + letter + value[place + _chance.randint(0, 1) :]
     if type(value) in {list, tuple}:
         return type(value)(_with_one_changed(list(value)))
     if type(value) in {set, frozenset}:
-        return type(value)({*_with_one_changed(list(value)), _chance.randint(1, _WIDEST)})
+        return type(value)({*_with_one_changed(list(value)), _chance.randint(1, _MAX_MOVE)})
     if type(value) is dict:
         keys = list(value)
         return dict(zip(keys, _with_one_changed(list(value.values())), strict=False)) if keys else {0: 0}
@@ -60,5 +61,5 @@ def _changed(value: Any) -> Any:
 
 def _with_one_changed(items: list[Any]) -> list[Any]:
     place = _chance.randrange(len(items)) if items else 0
-    other = _changed(items[place]) if items else _chance.randint(1, _WIDEST)
-    return [*items[:place], _chance.randint(1, _WIDEST) if other is None else other, *items[place + 1 :]]
+    other = _changed(items[place]) if items else _chance.randint(1, _MAX_MOVE)
+    return [*items[:place], _chance.randint(1, _MAX_MOVE) if other is None else other, *items[place + 1 :]]

@@ -243,7 +243,7 @@ _DIRECT = frozenset({float, bool, NoneType})
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 _NAN = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _scan = json.JSONDecoder(parse_constant=_NAN.__getitem__).raw_decode
-"""What is no number is always `math.nan`, so that it is the same in a list that went there and came back."""
+"""A nan is always `math.nan`, so that it is the same object in a list that went there and came back."""
 
 Keep = Callable[[Any], Any]
 """What stands for an object that is no data; raises NotPlainData where nothing does."""

@@ -13,12 +13,19 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Any, Final
 
-_SPECIAL: Final = frozenset(
+ABILITIES: Final = frozenset(
     f"__{name}__"
-    for name in "add radd iadd sub rsub mul rmul imul matmul rmatmul truediv rtruediv floordiv mod pow and rand or ror"
-    " xor rxor neg pos abs invert lt le gt ge eq ne str repr format getitem setitem delitem contains len iter reversed"
-    " bool int float index round call hash missing".split()
+    for name in (
+        "iter next len getitem setitem delitem contains call eq hash lt le gt ge bool str repr format bytes fspath"
+        " int float complex index round trunc floor ceil neg pos abs invert reversed array"
+        " add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor"
+        " radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand ror rxor"
+        " iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ior ixor"
+    ).split()
 )
+"""Special methods that tests use; those of context managers are none, for one may swallow a failed assert."""
+_SPECIAL: Final = ABILITIES | {"__ne__", "__missing__"}
+"""Special methods by which a class behaves unlike its base."""
 _LIBRARIES: Final = sys.stdlib_module_names | {"numpy"}
 _PLAIN: Final = frozenset({"builtins", "collections"})
 _TUPLE_BYTES: Final = tuple.__basicsize__ + 16
@@ -49,7 +56,7 @@ def is_record(kind: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def record_class(name: str, fields: tuple[str, ...]) -> Any:
-    """Return the class of named tuples with these names; raises ValueError for what are no names."""
+    """Return the class of named tuples with these names; raises ValueError for invalid names."""
     return collections.namedtuple(name, fields, module="solution")  # noqa: PYI024  its names are known only now
 
 

@@ -357,7 +357,7 @@ class JudgeProcess:
         return finding
 
     def _needs_objects(self, plan: ScriptPlan) -> bool:
-        """Say whether tests need objects as they are written, or now that it is known which names are no data."""
+        """Say whether tests need objects, as written or because a name turns out to be a function or a class."""
         return plan.objects or any(self._remote.kind_of(name) in {"function", "class"} for name in plan.attributed)
 
     def _look_for_objects(self, plan: ScriptPlan, error: BaseException | None) -> None:

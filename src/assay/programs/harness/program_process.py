@@ -370,7 +370,7 @@ class _RecorderBeside(Recorder):
 
 def _equals_anything(value: Any) -> bool:
     kind = type(value)
-    parts = islice(value.values() if kind is dict else value, _MOST_PARTS) if kind in {list, tuple, dict} else (value,)
+    parts = islice(value.values() if kind is dict else value, _MAX_PARTS) if kind in {list, tuple, dict} else (value,)
     for part in parts:
         if type(part).__eq__ not in _HONEST:
             with suppress(Exception):
@@ -379,7 +379,7 @@ def _equals_anything(value: Any) -> bool:
     return False
 
 
-_MOST_PARTS: Final = 100
+_MAX_PARTS: Final = 100
 _HONEST: Final[frozenset[Any]] = frozenset(
     kind.__eq__ for kind in (object, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
 )
@@ -490,7 +490,7 @@ class Candidate:
 
     def _reload(self) -> list[Any]:
         """Forget the program and all that came of it: the next request loads it again."""
-        del self._program
+        self.__dict__.pop("_program", None)
         self._is_beside = False
         self._table = ObjectTable()
         return ["reload"]

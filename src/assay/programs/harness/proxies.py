@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.programs.harness.challenge import says_equal
 from assay.programs.harness.codec import MOST_DRAWN, Gone, NotPlainData, Opaque, TooLarge, pack
+from assay.programs.harness.derived import ABILITIES
 from assay.programs.harness.recorder import FAILURE
 
 if TYPE_CHECKING:
@@ -115,17 +116,6 @@ _OURS: Final = 2
 """References to a value that only this table holds."""
 _CHANGEABLE: Final = (list, dict, set, deque, bytearray)
 
-ABILITIES: Final = frozenset(
-    f"__{name}__"
-    for name in (
-        "iter next len getitem setitem delitem contains call eq hash lt le gt ge bool str repr format bytes fspath"
-        " int float complex index round trunc floor ceil neg pos abs invert reversed array"
-        " add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor"
-        " radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand ror rxor"
-        " iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ior ixor"
-    ).split()
-)
-"""Special methods that tests use; those of context managers are none, for one may swallow a failed assert."""
 ATTRIBUTE: Final = "__getattr__"
 UNHASHABLE: Final = "-__hash__"
 _BASES: Final = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)

@@ -11,20 +11,15 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import gzip
 import json
-import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import __version__
 from assay.cage.job import Ended, Job, Limits
-from assay.errors import StorageError
-from assay.io import files
+from assay.programs.kept_results import KeptResults
 from assay.programs.tasks import answering
 from assay.programs.tasks.task_file import Inputs, TaskFile, evalplus_test
 from assay.programs.verdict import job_of
@@ -38,32 +33,23 @@ if TYPE_CHECKING:
 _TEXTS = ("stdout", "reports")
 
 
-def _kept_end(place: Path, job: Job) -> Ended | None:
-    """Return how this very job ended before, None where that is not known or cannot be read."""
-    try:
-        kept = json.loads(gzip.decompress(place.read_bytes()))
-        texts = {name: kept[name].encode() for name in _TEXTS}
-        return Ended(job.id, **texts, cpu_s=float(kept["cpu_s"]), ended=kept["ended"])
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+def _parts_of(job: Job) -> tuple[bytes, ...]:
+    """Return what decides how a job ends."""
+    return json.dumps(asdict(job.limits) if job.limits else None).encode(), job.candidate, job.judge or b""
 
 
-def _keep_end(place: Path, ended: Ended) -> None:
-    """Keep how a job ended; a folder that cannot be written costs the next run its time and nothing else."""
+def _kept_end(kept: KeptResults, job: Job) -> Ended | None:
+    """Return how this very job ended before, None where that is not known."""
+    found = kept.get(*_parts_of(job))
+    with contextlib.suppress(KeyError, TypeError, AttributeError, ValueError):
+        texts = {name: found[name].encode() for name in _TEXTS}
+        return Ended(job.id, **texts, cpu_s=float(found["cpu_s"]), ended=found["ended"])
+    return None
+
+
+def _keep_end(kept: KeptResults, job: Job, ended: Ended) -> None:
     texts = {name: getattr(ended, name).decode("utf-8", "replace") for name in _TEXTS}
-    content = json.dumps({**texts, "cpu_s": ended.cpu_s, "ended": ended.ended}).encode()
-    with contextlib.suppress(StorageError):
-        files.write(place, gzip.compress(content, 3), durable=False)
-
-
-def _place_of(folder: Path, job: Job) -> Path:
-    """Return where a job is kept: another place for each text, input, limit, version, Python and machine."""
-    limits = json.dumps(asdict(job.limits)) if job.limits else ""
-    about = f"{__version__} {platform.python_version()} {platform.machine()} {platform.node()} {limits}"
-    name = blake2b(digest_size=16)
-    for part in (about.encode(), job.candidate, job.judge or b""):
-        name.update(len(part).to_bytes(8, "big") + part)
-    return folder / f"{name.hexdigest()}.json.gz"
+    kept.put({**texts, "cpu_s": ended.cpu_s, "ended": ended.ended}, *_parts_of(job))
 
 
 _LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048, file_mb=64, output_kb=32_768)
@@ -99,12 +85,13 @@ def with_expected_outputs(
 
 def _ended(jobs: Iterable[Job], runner: ProgramRunner, kept: Path | None) -> Iterator[Ended]:
     """Yield how each job ended, from what is kept or by running it, in their order."""
-    known = [(job, place, place and _kept_end(place, job)) for job in jobs for place in [kept and _place_of(kept, job)]]
-    ran = runner.run(job for job, _, before in known if before is None)
-    for _, place, before in known:
+    results = KeptResults(kept)
+    known = [(job, _kept_end(results, job)) for job in jobs]
+    ran = runner.run(job for job, before in known if before is None)
+    for job, before in known:
         ended = before or next(ran)
-        if place and before is None and ended.ended in _LASTING:
-            _keep_end(place, ended)
+        if before is None and ended.ended in _LASTING:
+            _keep_end(results, job, ended)
         yield ended
 
 
