@@ -125,6 +125,8 @@ class Hit:
     why: Mapping[str, float] = field(default_factory=dict)
     others: tuple[Chunk, ...] = ()
     """What this place stands for: overloads, other parts of one unit, copies of the file in other roots."""
+    line: int = 0
+    """The line that was asked for, where one was: of a trace, of a message, of a call."""
 
 
 @dataclass(frozen=True, slots=True)

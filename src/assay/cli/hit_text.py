@@ -123,8 +123,8 @@ class SearchWriter:
             signature = printable_line(" ".join(unit.signature.split()), clip=True)
             return f"{place(chunk, wanted)}  {signature}".rstrip() + "\n"
         is_whole = given.detail == "full" or given.budget is not None
-        shown = lines(chunk) if is_whole else excerpt(chunk, wanted, self.settings.excerpt_lines)
-        hit, explain = Hit(chunk, unit.score, unit.why), given.asked.explain
+        shown = lines(chunk) if is_whole else excerpt(chunk, wanted, self.settings.excerpt_lines, unit.line)
+        hit, explain = Hit(chunk, unit.score, unit.why, line=unit.line), given.asked.explain
         if given.form == "vimgrep":
             return quickfix(hit, shown)
         return f"{hit_text(hit, shown, wanted, unit.more, explain=explain, clip=not is_whole, color=color)}\n"
@@ -199,7 +199,7 @@ def hit_text(
     """
     chunk = hit.chunk
     shown = [(number, printable_line(line, clip=clip)) for number, line in lines]
-    name, line = printable_name(chunk.path), f":{_line(chunk, lines)}  "
+    name, line = printable_name(chunk.path), f":{hit.line or _line(chunk, lines)}  "
     rows: list[_Row] = [[(name, "bold magenta"), (line, ""), (_what(chunk, wanted), "bold")]]
     if explain:
         rows.append([(f"    {score(hit)}", "dim")])
@@ -208,7 +208,10 @@ def hit_text(
     for number, line in with_gaps(shown):
         pieces = _pieces(line) if number else [""]
         parts = next(highlighted).divide(accumulate(map(len, pieces[:-1]))) if color and number else pieces
-        margins = [(f"{number:6d}  ", "dim") if number else ("     …", "dim"), *[(_under(line), "")] * (len(parts) - 1)]
+        margins = [
+            (f"{'>' if number == hit.line else ' '}{number:5d}  ", "dim") if number else ("     …", "dim"),
+            *[(_under(line), "")] * (len(parts) - 1),
+        ]
         rows += (
             [margin, part if color and number else (part, "")] for margin, part in zip(margins, parts, strict=True)
         )
@@ -236,7 +239,7 @@ def file_text(hits: Sequence[FoundUnit], wanted: AbstractSet[str], *, color: boo
     path = printable_name(hits[0].path)
     rows = [click.style(path, fg="magenta", bold=True) if color else path]
     for hit in hits[:MOST_PLACES]:
-        rows.append(f"{declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
+        rows.append(f"{hit.line or declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
         rows += (f"{_MARGIN}  {printable(row)}" for row in hit.more)
     return "\n".join([*rows, *[f"{_MARGIN}+{len(hits) - MOST_PLACES} more"] * (len(hits) > MOST_PLACES), ""]) + "\n"
 
@@ -247,7 +250,7 @@ def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
     The line is the one that text names for the same lines.
     """
     chunk = hit.chunk
-    number = _line(chunk, lines)
+    number = hit.line or _line(chunk, lines)
     line = dict(lines_of(chunk)).get(number, "")
     name = chunk.symbol.partition(",")[0]
     found = line.find(name) if name else -1

@@ -80,11 +80,13 @@ class FoundUnit:
     """What this stands for: overloads, copies in other roots; where hits are grouped, further members of its type."""
     more: list[str] = field(default_factory=list)
     """The same in words: +3 in Task: retry:40, stop:52, run:61."""
+    line: int = 0
+    """The line that was asked for, where one was: of a trace, of a message, of a call."""
 
     @property
     def rows(self) -> str:
         """Its lines with their numbers."""
-        return with_line_numbers(self.text, self.lines or count(max(self.start_line, 1)))
+        return with_line_numbers(self.text, self.lines or count(max(self.start_line, 1)), self.line)
 
     @property
     def chunk(self) -> Chunk:
@@ -160,6 +162,7 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
         **{name: getattr(chunk, name) for name in _OF_CHUNK},
         score=round(hit.score, 3),
         why=why,
+        line=hit.line,
         others=[OtherPlace(each.path, each.start_line, each.end_line, each.symbol, each.root) for each in others],
         more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path))),
     )
@@ -233,10 +236,11 @@ def unit_text(unit: FoundUnit) -> str:
     return f"{head}\n{unit.rows}{more}"
 
 
-def with_line_numbers(text: str, numbers: Iterable[int]) -> str:
-    """Return lines with their numbers in the file: whoever reads code has to say where it is."""
+def with_line_numbers(text: str, numbers: Iterable[int], marked: int = 0) -> str:
+    """Return lines with their numbers in the file: whoever reads code has to say where it is; one may be marked."""
     lines = text.rstrip("\n").split("\n") if text else []
-    return "\n".join(f"{number:5} {line}".rstrip() for line, number in zip(lines, numbers, strict=False))
+    rows = zip(lines, numbers, strict=False)
+    return "\n".join(f"{'>' if number == marked else ''}{number:5} {line}".rstrip() for line, number in rows)
 
 
 _HASH_BYTES = 6

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.operations.workspace import CorpusAnswer, JointSearch, Listing, hits_by_depth, one_list, read_queries
 from assay.search.filters import filter_mask, reading_order
+from assay.search.places import PlacesFound, passed_note, united, with_named
 from assay.search.query_filters import query_words
 from assay.search.translation import unread_note
 from assay.values import Chunk, Hit, Problem, Query
@@ -110,9 +111,12 @@ def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: in
     quoting = [query for query in queries if query.reads_text]
     notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
     asked = [search for _, search, _ in answers]
+    named = _lines_named(asked, queries, rooted=rooted)
+    notes += [*named.notes, *([passed_note(named.passed)] if named.passed else [])]
+    is_read = any(one.is_read for one in readings) and asks_more
     return JointAnswer(
-        hits=tuple(_united(answers, rooted=rooted)[:depth]),
-        relevant=any(found.relevant for found, _, _ in answers) and any(one.is_read for one in readings) and asks_more,
+        hits=tuple(with_named(named, _united(answers, rooted=rooted))[:depth]),
+        relevant=bool(named.hits) or (is_read and any(found.relevant for found, _, _ in answers)),
         corrected=_corrected(queries, read, [found for found, _, _ in answers]),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(member.report.stale for each in asked for member in each.members),
@@ -128,6 +132,15 @@ def _united(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted:
     for found, search, _ in answers:
         hits += (_of_root(hit, search.members[0].name) for hit in found.hits) if rooted else found.hits
     return hits if len(answers) == 1 else sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
+
+
+def _lines_named(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> PlacesFound:
+    """Return the units around the lines that queries name; each knows its root if there are several."""
+    found = []
+    for each in searches:
+        one, name = each.corpus_search.lines_named(queries), each.members[0].name
+        found.append(one._replace(hits=tuple(_of_root(hit, name) for hit in one.hits)) if rooted else one)
+    return united(found)
 
 
 def _ask(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[CorpusAnswer, JointSearch, str]:

@@ -101,7 +101,7 @@ class Size:
         if self.detail == "names":
             return replace(shown, text="", lines=matching)
         most = self.lines[min(place, len(self.lines) - 1)]
-        every = telling(unit, self.wanted, matching, max(most, MATCHING) if matching else most)
+        every = telling(unit, self.wanted, matching, max(most, MATCHING) if matching else most, hit.line)
         text = "".join(f"{line[:_WIDEST]}{'…' * (len(line) > _WIDEST)}\n" for _, line in every)
         return replace(shown, text=text, lines=[number for number, _ in every])
 

@@ -30,6 +30,7 @@ from assay.search.filters import kept_and_left_out
 from assay.search.folder_index import IndexReport
 from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
+from assay.search.places import PlacesFound, lines_named, united, with_named
 from assay.search.question import Speller
 from assay.search.ranking import SHIPPED
 from assay.search.translation import Reading, Translator
@@ -169,13 +170,15 @@ class CorpusSearch:
         with self.guard.reading():
             corrected = list(map(self._corrected, read))
             first = self._found(read, corrected, DEPTHS[0], reranked=reranked)
+            named = [lines_named(self.snapshot, query) for query in queries]
 
             def hits_of(at: int) -> list[Hit]:
                 one = slice(at, at + 1)
 
                 def ask(depth: int) -> list[Hit]:
                     again = depth > DEPTHS[0]
-                    return self._found(read[one], corrected[one], depth, reranked=reranked)[0] if again else first[at]
+                    hits = self._found(read[one], corrected[one], depth, reranked=reranked)[0] if again else first[at]
+                    return with_named(named[at], hits)
 
                 return hits_by_depth(ask, self.snapshot.size, k)
 
@@ -191,6 +194,11 @@ class CorpusSearch:
         if self.settings.ranking == "learned" and not reranked:  # which only says which of some texts is the better one
             relevant = is_relevant(hits, self.snapshot, self.encoder, weights_folder(self.settings))
         return CorpusAnswer(hits, [query.text for query in corrected], relevant)
+
+    def lines_named(self, queries: Sequence[Query]) -> PlacesFound:
+        """Return the units around the lines that queries name, which are read as they were typed."""
+        with self.guard.reading():
+            return united([lines_named(self.snapshot, query) for query in queries])
 
     def _corrected(self, query: Query) -> Query:
         text = self.speller.corrected(query.text)

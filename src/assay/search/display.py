@@ -40,10 +40,15 @@ def lines(chunk: Chunk) -> list[Line]:
     return [(number, text.removesuffix("\r")) for number, text in enumerate(texts, max(chunk.start_line, 1))]
 
 
-def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int) -> list[Line]:
-    """Return about `count` lines, ascending: the best window, and where the unit is declared; none empty at an edge."""
+def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int, asked: int = 0) -> list[Line]:
+    """Return about `count` lines, ascending: the best window, and where the unit is declared; none empty at an edge.
+
+    The window is the one around the line that is asked for, if one is.
+    """
     every = lines(chunk)
     name = declared(chunk)
+    if asked:
+        return lines_around(every, asked, count, name)
     if (signature := _signature(chunk, wanted)) and wanted <= set(terms(f"{chunk.parent} {chunk.symbol}")):
         return _trimmed(every[signature[0] : signature[0] + max(count, len(signature))])
     start = window(every, wanted, count)
@@ -55,7 +60,16 @@ def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int) -> list[Line]:
     return [every[name], *(between if len(between) == 1 else []), *shown]
 
 
-def telling(chunk: Chunk, wanted: AbstractSet[str], matching: Sequence[int], count: int) -> list[Line]:
+def lines_around(every: Sequence[Line], asked: int, count: int, name: int | None) -> list[Line]:
+    """Return at most `count` lines around the one that is asked for, ascending, and where the unit is declared."""
+    at = max(sum(number <= asked for number, _ in every) - 1, 0)
+    count -= count > 1 and name is not None and not at - count // 2 <= name <= at
+    start = max(min(at - count // 2, len(every) - count), 0)
+    shown = every[start : start + max(count, 1)]
+    return [*([every[name]] if name is not None and count and name < start else []), *shown]
+
+
+def telling(chunk: Chunk, wanted: AbstractSet[str], matching: Sequence[int], count: int, asked: int = 0) -> list[Line]:
     """Return at most `count` lines, ascending: where the unit is declared, and those that say most of what is asked.
 
     Those are lines that match, if any do. Else each is taken for the terms that no line before it has, which count the
@@ -63,6 +77,8 @@ def telling(chunk: Chunk, wanted: AbstractSet[str], matching: Sequence[int], cou
     """
     every = lines(chunk)
     name = declared(chunk)
+    if asked:
+        return lines_around(every, asked, count, name)
     shown = _signature(chunk, wanted) or ([] if name is None else [name])
     if not matching:
         return [every[at] for at in lines_with_terms([text for _, text in every], wanted, count, shown)]
@@ -176,13 +192,17 @@ _MOST_NAMES = 6
 def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
     """Return the best hit of each group, best first; its `others` are all that it stands for, best first.
 
-    A later block adds to the groups of those before it, and changes nothing else of them: it is of a further page.
+    A line that was asked for stands for nothing else. A later block adds to the groups of those before it, and changes
+    nothing else of them: it is of a further page.
     """
     groups: dict[object, list[Hit]] = {}
     for block in blocks:
         sizes = Counter(map(_type_of, block))
         for hit in block:
             of_type, (root, chunk) = _type_of(hit), (hit.chunk.root, hit.chunk)
+            if hit.line:
+                groups[root, chunk.id] = [hit]
+                continue
             is_unit = chunk.symbol and chunk.language not in PROSE
             key: object = of_type
             if of_type is None or not (of_type in groups or sizes[of_type] >= _LEAST):

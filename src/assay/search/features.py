@@ -13,18 +13,14 @@ word, how many are similar at each of six levels. No model runs, and what a chun
 no index holds anything for it. Only the first few dozen candidates are looked at: reading texts costs more than all
 the rest of a query.
 
-A phrase is three words in a row, wherever they stand. A message that was pasted stands in the code as a string whose
-variable parts are holes (`{name}`, `%s`, `${port}`); the question may have a time and a level before it, as logs do.
-What was quoted, or is the whole question, may stand anywhere in the chunk. Words are compared as they stand, without
-letter case and punctuation.
+A phrase is three words in a row, wherever they stand.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain, filterfalse, groupby, islice
 from operator import attrgetter
 from typing import TypeVar
@@ -34,6 +30,7 @@ from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder, default_static, distinct_rows
 from assay.search.filters import traits_of
+from assay.search.messages import READ
 from assay.search.question import Question
 from assay.search.retrievers import Array, TermMatch
 from assay.store.postings import FIELDS, Numbers, run_starts
@@ -138,21 +135,25 @@ class CandidateFeatures:
     """The number of each file in the snapshot, by its small one."""
     declared: Numbers
     """Those that declare a typed name."""
+    said: Numbers
+    """Those that hold most of a pasted message."""
 
 
 _NONE = np.zeros(0, np.int64)
 _NO_PLACES = np.zeros(0, np.intp)
 
 
-def candidates_of(numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE) -> CandidateFeatures:
-    """Gather the features of some chunks, among them those that declare a typed name."""
+def candidates_of(
+    numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE, said: Numbers = _NONE
+) -> CandidateFeatures:
+    """Gather the features of some chunks, among them those that declare a typed name, or say a pasted message."""
     files, file = np.unique(query.snapshot.files(numbers), return_inverse=True)
     traits = _traits(query.snapshot, files)[file]
     columns = {**_of_terms(numbers, query), **_of_scores(numbers, query, file), **_of_unit(numbers, query, traits)}
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
         rows[:, at] = columns[feature]
-    return CandidateFeatures(numbers, rows, file, files, declared)
+    return CandidateFeatures(numbers, rows, file, files, declared, said)
 
 
 def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
@@ -402,8 +403,6 @@ def _summed(cosines: Array, place: NDArray[np.intp], lengths: NDArray[np.int64],
 
 PHRASE_FEATURES = ("phrase", "phrase_long", "phrase_any")
 
-READ = 20_000
-"""Characters of a chunk that are compared word by word."""
 _RUN = 3  # words that make a phrase
 _LONG = 12  # words from which a phrase is as good as it gets
 _ASKED = 200  # words of a question
@@ -424,52 +423,6 @@ def phrase_features(text: str, chunks: Sequence[Chunk]) -> Array:
             longest = max(sum(group) for _, group in groupby(there))
             rows[at] = sum(there) / len(runs), min(longest + _RUN - 1, _LONG) / _LONG, longest >= _RUN
     return rows
-
-
-_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\'((?:[^\'\\\n]|\\.)*)\'|`((?:[^`\\]|\\.)*)`')
-_HOLE = re.compile(r"%\(\w+\)\w|%[-+ #0-9.*]*[a-zA-Z]|[$#]?\{[^{}]*\}|\\\([^()]*\)|\$\w+|<\w+>|\\[nrt\"'`]")
-_LEAST_WORDS, _LEAST_TELLING = 4, 2
-_KEPT_CHUNKS = 1024  # chunks
-
-Message = tuple[str, ...]
-"""What stands between the holes of a string, as words with a blank on either side."""
-
-
-def comes_from(question: Question, text: str) -> bool:
-    """Tell whether a question is a message of a text, or quotes it."""
-    asked = spaced(question.text)
-    quotes = [asked, *map(spaced, question.phrases)]
-    return any(_long_enough(quote) and quote in spaced(text[:READ]) for quote in quotes) or any(
-        _stands_in(message, asked) for message in _messages(text)
-    )
-
-
-def _stands_in(message: Message, asked: str) -> bool:
-    """Tell whether all parts of a message stand in a question, in their order."""
-    at = 0
-    for part in message:
-        at = asked.find(part, at)
-        if at < 0:
-            return False
-        at += len(part) - 1
-    return True
-
-
-def _long_enough(text: str) -> bool:
-    found = text.split()
-    return len(found) >= _LEAST_WORDS and sum(word not in STOP_WORDS for word in found) >= _LEAST_TELLING
-
-
-@lru_cache(_KEPT_CHUNKS)
-def _messages(text: str) -> tuple[Message, ...]:
-    return tuple(_parts_of_strings(text[:READ]))
-
-
-def _parts_of_strings(text: str) -> Iterator[Message]:
-    for found in _STRING.finditer(text):
-        parts = tuple(spaced(part) for part in _HOLE.split(found[found.lastindex or 0]))
-        if _long_enough("".join(parts)):
-            yield tuple(part for part in parts if part.strip())
 
 
 TEXT_FEATURES = (*TOKEN_FEATURES, *KIND_FEATURES, *PHRASE_FEATURES)

@@ -23,10 +23,10 @@ from assay.search.features import (
     QueryInCorpus,
     TokenSimilarity,
     candidates_of,
-    comes_from,
     text_features,
 )
-from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of
+from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of, traits_of
+from assay.search.messages import MessageMatch, may_be_message, message_in, saying
 from assay.search.question import Question, understand
 from assay.search.ranking import (
     SECOND_STAGE,
@@ -47,8 +47,8 @@ from assay.values import Chunk, Hit, Query
 _DEPTH = 200  # candidates from words, and as many from meaning
 _BEYOND = 5  # chunks that hold all terms of a question and that the first stage leaves out
 _ALL_TERMS = 0.999  # of their weight, which is a sum of fractions
-_MESSAGE_LIFT = 4.0  # in log odds; of 39 judged questions that are a message of a candidate, it answers all
-_NAMED_ODDS, _NAMED_STEP = 4.0, 0.1  # log odds of what a typed name declares, at least, and by how much they differ
+_LOOKED_UP_ODDS, _STEP = 4.0, 0.1  # log odds of what is looked up, at least, and by how much places of it differ
+_MAX_WORDS, _ASIDE_WORDS = 12.0, 4.0  # of a message that count, and by how many one of a test counts less
 _LOOKED_AT = 80  # candidates of the first stage whose paths are compared with the question
 _ONE_PLACE = 120  # lines that a person takes in at once
 _COVERED, _PHRASE = ALL_FEATURES.index("covered_body"), ALL_FEATURES.index("phrase")
@@ -86,17 +86,19 @@ class LearnedSearcher:
         outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
         strongest, order = found.strongest, found.snapshot.order
         declared = declarations(found.snapshot, found.question.typed, allowed)
+        said = saying(found.snapshot, found.question, found.terms, allowed)
         numbers = [
             _top(found.lexical, allowed, (strongest / 2, strongest / 4), order),
             _top(found.cosines, allowed, outstanding, order),
             *(named if len(named) <= _DEPTH else order.ordered(named)[:_DEPTH] for named in found.named),
             declared,
+            said,
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
         chosen[np.concatenate(numbers)] = True
         if allowed is not None:
             chosen &= allowed
-        return candidates_of(order.ordered(np.flatnonzero(chosen)), found, declared)
+        return candidates_of(order.ordered(np.flatnonzero(chosen)), found, declared, said)
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         found = self.look_up(query, vector)
@@ -124,7 +126,8 @@ class LearnedSearcher:
         odds = ranking.scale * scores + ranking.offset + answerable
         declaring = _among(candidates.numbers[first], candidates.declared)
         files = candidates.files[first], support[first]
-        beside = _beside(ranking, asked, found.question, chunks, rows, odds, declaring, *files)
+        messages = _messages_in(found.question, chunks, rows)
+        beside = _beside(ranking, asked, found.question, chunks, messages, odds, declaring, *files)
         places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
         best = [leader for leader, _ in places]
         return _RankedSide(
@@ -135,6 +138,7 @@ class LearnedSearcher:
             {part: added[best] for part, added in beside.items()},
             answerable,
             [tuple(chunks[at] for at in others) for _, others in places],
+            [_line(chunks[at], messages[at]) for at in best],
         )
 
 
@@ -151,6 +155,8 @@ class _RankedSide(NamedTuple):
     """How likely this side answers the query at all, in log odds."""
     others: Sequence[tuple[Chunk, ...]]
     """What each of the best stands for."""
+    lines: Sequence[int]
+    """Where each of the best says the message that was pasted; 0 where it does not."""
 
     def hits(self, answerable: float) -> list[Hit]:
         """Return the hits, with probabilities for a query that is so likely answerable."""
@@ -158,7 +164,11 @@ class _RankedSide(NamedTuple):
         total = self.scores + sum(self.beside.values())
         probabilities = self.ranking.probabilities(total, answerable).tolist()
         explained = self.ranking.explain(self.rows, {**self.beside, "answerable": everywhere})
-        return list(map(Hit, self.chunks, probabilities, explained, self.others))
+        return list(map(Hit, self.chunks, probabilities, explained, self.others, self.lines))
+
+
+def _line(chunk: Chunk, message: MessageMatch | None) -> int:
+    return max(chunk.start_line, 1) + message.line if message else 0
 
 
 def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: Encoder, weights: Path = SHIPPED) -> bool:
@@ -191,16 +201,16 @@ def _with_files(
 
 
 def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> NDArray[np.intp]:
-    """Return the best candidates of the first stage, what declares a typed name, and a few that hold every term.
+    """Return the best candidates of the first stage, what declares a typed name or says a message, and a few more.
 
-    One of the last may be where a pasted message comes from, which the first stage, that reads no text, cannot tell.
+    These hold every term: one may be quoted, which the first stage, that reads no text, cannot tell.
     """
     order = np.argsort(-scores, kind="stable")
     beyond = order[size:]
     rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
     with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_BEYOND]
-    declaring = beyond[_among(numbers, candidates.declared)]
-    chosen = np.concatenate((order[:size], declaring, with_all_terms)).tolist()
+    looked_up = beyond[_among(numbers, candidates.declared) | _among(numbers, candidates.said)]
+    chosen = np.concatenate((order[:size], looked_up, with_all_terms)).tolist()
     return np.array(list(dict.fromkeys(chosen)), np.intp)
 
 
@@ -214,40 +224,47 @@ def _beside(  # noqa: PLR0913, PLR0917  candidates that were read, and what is k
     asked: AskedWords,
     question: Question,
     chunks: Sequence[Chunk],
-    rows: Array,
+    messages: Sequence[MessageMatch | None],
     odds: Array,
     declaring: Mask,
     files: NDArray[np.intp],
     support: NDArray[np.float64],
 ) -> dict[str, Array]:
     """Return what is added to the score of each candidate beside what was learned of it alone."""
-    added: dict[str, NDArray[np.floating]] = {"message": _message_lifts(question, chunks, rows)}
+    added: dict[str, NDArray[np.floating]] = {"message": _lifts(_message_worth(messages, chunks), odds)}
     if ranking.order is not None:
         before = (odds + added["message"]).astype(np.float64)
         evidence = ListEvidence(evidence_of(asked, chunks), files, support)
         added["list"] = ranking.order.scores(question, before, evidence) - before
     worth = declared_places(question.typed, chunks, declaring)
-    added["name"] = _name_lifts(worth, odds + sum(added.values()))
+    added["name"] = _lifts(worth, odds + sum(added.values()))
     return {part: (values / ranking.scale).astype(np.float32) for part, values in added.items()}
 
 
-def _name_lifts(worth: NDArray[np.float64], odds: Array) -> NDArray[np.float64]:
-    """Return what puts the declarations of the name that is asked for before everything else, the best ones first."""
-    declared = worth > 0
-    if not declared.any():
+def _lifts(worth: NDArray[np.float64], odds: Array) -> NDArray[np.float64]:
+    """Return what puts some candidates before everything else, the best first; those are worth more than 0."""
+    chosen = worth > 0
+    if not chosen.any():
         return np.zeros(len(worth))
-    above = max(float(odds[~declared].max(initial=_NAMED_ODDS)), _NAMED_ODDS)
-    wanted = above + _NAMED_STEP * (worth + np.tanh(odds / 4) / 10)
-    return np.where(declared, wanted - odds, 0.0)
+    above = max(float(odds[~chosen].max(initial=_LOOKED_UP_ODDS)), _LOOKED_UP_ODDS)
+    wanted = above + _STEP * (worth + np.tanh(odds / 4) / 10)
+    return np.where(chosen, wanted - odds, 0.0)
 
 
-def _message_lifts(question: Question, chunks: Sequence[Chunk], rows: Array) -> Array:
-    """Return what is added to the log odds of each chunk: a lot where the question is a message that it holds."""
-    lifts = np.zeros(len(chunks), dtype=np.float32)
-    for at in np.flatnonzero(rows[:, _PHRASE]).tolist():
-        if comes_from(question, chunks[at].text):
-            lifts[at] = _MESSAGE_LIFT
-    return lifts
+def _messages_in(question: Question, chunks: Sequence[Chunk], rows: Array) -> list[MessageMatch | None]:
+    """Return the message of each chunk that the question pastes."""
+    pasted = may_be_message(question)
+    reads = rows[:, _PHRASE] > 0  # a run of three words, without which a question in one's own words quotes nothing
+    return [message_in(question, one.text) if pasted or read else None for one, read in zip(chunks, reads, strict=True)]
+
+
+def _message_worth(messages: Sequence[MessageMatch | None], chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+    """Return how good a place of a pasted message each chunk is, 0 where it does not say it; programs before tests."""
+    found = np.zeros(len(chunks))
+    for at, (message, chunk) in enumerate(zip(messages, chunks, strict=True)):
+        if message:
+            found[at] = _ASIDE_WORDS + min(message.worth, _MAX_WORDS) - _ASIDE_WORDS * any(traits_of(chunk.path))
+    return found
 
 
 def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: ChunkOrder) -> NDArray[np.int64]:

@@ -5,9 +5,6 @@ part is answered with probabilities, so their weighted mean is one, too (a linea
 Opinion Pool*). Half of it is of the hit and half of its file, whose probability is that of its best hit; a fix spreads
 over files, so none has more than three places. Questions are asked as they stand.
 
-What stands before the corpus's own folders (another machine's, a host, a package's place) is passed over: the ends of
-two paths are compared. Their files come from the postings of the last name, so no list of files is walked.
-
 Forms to fill in, lists of versions and logs are the same in all issues of a project, so their words point nowhere.
 """
 
@@ -15,22 +12,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
-from posixpath import commonprefix
 from typing import NamedTuple
 
-import numpy as np
-
-from assay.corpus.languages import BY_EXTENSION
 from assay.protocols import Searcher
-from assay.search.features import PATH
 from assay.search.filters import keeping, traits_of
+from assay.search.messages import without_log_prefix
+from assay.search.places import NamedPlace, named_files, places_of
 from assay.search.query_filters import LONG
 from assay.search.question import Speller
 from assay.store.snapshot import Snapshot
-from assay.terms import terms
 from assay.values import Hit, Query
 
 WEIGHTS: Mapping[str, float] = {"title": 1.0, "text": 0.5, "named": 0.5}
@@ -52,6 +45,7 @@ class IssueSearcher:
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
+        queries = [replace(query, text=without_log_prefix(query.text)) for query in queries]
         if all(len(query.text) < LONG for query in queries):
             return self.inner.search(queries, k)
         issues = [issue_of(query.text) for query in queries]
@@ -116,83 +110,6 @@ def _spread(hits: Sequence[Hit]) -> list[Hit]:
     return kept
 
 
-_MOST = 40  # places that are looked up
-_ALIKE = 3
-"""Files that one place may mean; a name that more have says too little."""
-_COMMON = frozenset(("__init__", "conftest", "index", "lib", "main", "mod", "setup", "utils"))
-"""Names of files that say too little with one folder."""
-_PLACE = re.compile(
-    r'File "(?P<python>[^"\n]{1,300})", line (?P<at>\d{1,7})'
-    r"|\bat (?P<unit>[\w.$]{3,300})\([\w$]+(?P<ending>\.\w{1,6}):(?P<row>\d{1,7})\)"
-    r"|(?P<path>[\w./\\~@+-]{3,300})(?:(?P<mark>:|#L)(?P<line>\d{1,7}))?"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedPlace:
-    """A file as somebody names it, with folders that may be those of another machine."""
-
-    path: str
-    line: int = 0
-    """0 where no line is named."""
-
-    @property
-    def name(self) -> str:
-        """The file's own name."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def term(self) -> str:
-        """What its file is looked up by."""
-        return (terms(self.name.rpartition(".")[0]) or [""])[-1]
-
-
-def places_of(text: str) -> tuple[NamedPlace, ...]:
-    """Return the files that a text names, the most telling first.
-
-    Those are paths and links in their order, which are there on purpose, and frames from the innermost, which Python
-    prints last.
-    """
-    places, python = list[NamedPlace](), list[NamedPlace]()
-    for found in _PLACE.finditer(text):
-        place = _place(found)
-        if _is_telling(place):
-            (python if place.path.endswith(".py") and place.line and found["mark"] != "#L" else places).append(place)
-    return tuple(dict.fromkeys((*places, *reversed(python))))[:_MOST]
-
-
-def _place(found: re.Match[str]) -> NamedPlace:
-    line = int(found["at"] or found["row"] or found["line"] or 0)
-    if found["unit"]:
-        return NamedPlace(found["unit"].rpartition(".")[0].partition("$")[0].replace(".", "/") + found["ending"], line)
-    return NamedPlace((found["python"] or found["path"]).replace("\\", "/"), line)
-
-
-def _is_telling(place: NamedPlace) -> bool:
-    """Say whether it has the ending of a language, and folders or a line: a bare name is rarely where a fix goes."""
-    stem, _, extension = place.name.rpartition(".")
-    return bool(stem) and extension in BY_EXTENSION and (place.line > 0 or "/" in place.path)
-
-
-def named_files(snapshot: Snapshot, places: Sequence[NamedPlace]) -> Iterator[str]:
-    """Yield the files that places mean, in their order; each is likely one, and few or none of a place."""
-    for place in places:
-        chunks, counts = snapshot.postings(place.term)
-        files = np.unique(snapshot.files(chunks[counts[:, PATH] > 0])).tolist()
-        shared = {path: _shared_end(place.path, path) for path in snapshot.paths_of(files)}
-        longest = max(shared.values(), default=0)
-        meant = sorted(path for path, length in shared.items() if length == longest > 0)
-        yield from meant if len(meant) <= _ALIKE else ()
-
-
-def _shared_end(theirs: str, ours: str) -> int:
-    """Return how many of the last parts of two paths are the same, 0 where that is too few to tell."""
-    their, our = theirs.split("/"), ours.split("/")
-    same = len(commonprefix([their[::-1], our[::-1]]))
-    enough = 1 if len(their) == 1 else 3 if our[-1].partition(".")[0] in _COMMON else 2
-    return same if same >= min(enough, len(our)) else 0
-
-
 _LONGEST = 20_000  # characters that are read
 _ASKED = 2000  # characters that are asked: twice as many find no more
 _TITLE = 120  # characters at most
@@ -233,10 +150,11 @@ class IssueText(NamedTuple):
 def issue_of(text: str) -> IssueText | None:
     """Take an issue apart; None for a question, which is asked as it stands."""
     text = _HIDDEN.sub(" ", text[:_LONGEST]).strip()
-    if len(text) < LONG or "\n" not in text:
+    places = places_of(text) if "\n" in text else ()
+    if "\n" not in text or (len(text) < LONG and not any(place.line for place in places)):
         return None
     lines = _telling_lines(text)
-    return IssueText(_title(text), "\n".join(lines)[:_ASKED], places_of(text)) if lines else None
+    return IssueText(_title(text) or _said(text), "\n".join(lines)[:_ASKED], places) if lines else None
 
 
 _ERROR = re.compile(
@@ -245,6 +163,27 @@ _ERROR = re.compile(
     re.MULTILINE,
 )
 """The first line of an error as Python, Go, Rust, Java and JavaScript print it."""
+
+
+_SAID = re.compile(
+    r"^E {2,}(?:[\w.]+: )?(?P<pytest>\S.{3,300})"
+    r"|panicked at '(?P<rust>.{4,300})', |panicked at \S+:\n(?P<panic>.{4,300})"
+    r"|(?P<cause>Caused by: )?"
+    r"(?:[\w.$\\]*(?:Error|Exception|Failure|Warning)|\bpanic|\bfatal error|\berror|\*\* \(\w[\w.]*\))"
+    r"(?:[ \[]\w+\]?)?(?::[ ]|(?<=\)) )(?P<said>\S.{3,300})",
+    re.MULTILINE,
+)
+"""What an error says, behind its kind."""
+
+
+def _said(text: str) -> str:
+    """Return the message of a trace, of its first cause, or of the first diagnostic of a tool; empty without one."""
+    found = list(_SAID.finditer(text))
+    if not found:
+        return ""
+    is_last = any(one["cause"] for one in found) or "most recent call last" in text
+    chosen = found[-1 if is_last else 0]
+    return next(filter(None, (chosen[name] for name in ("pytest", "rust", "panic", "said"))), "").strip()
 
 
 def end_of_log(text: str) -> str:
@@ -260,7 +199,11 @@ def end_of_log(text: str) -> str:
 def _title(text: str) -> str:
     """Return the first line, without labels, if it is one that somebody put above the rest."""
     first = text.partition("\n")[0].strip()
-    is_text = first.endswith((":", ",", ";", "!")) or (first.endswith(".") and len(first) > _SENTENCE)
+    is_text = (
+        first.endswith((":", ",", ";", "!"))
+        or any(place.line for place in places_of(first))
+        or (first.endswith(".") and len(first) > _SENTENCE)
+    )
     if is_text or len(first) > _TITLE or _heading(first, first=True) or _NOISE.match(first) or _FENCE.match(first):
         return ""
     return _LABEL.sub("", first) or first

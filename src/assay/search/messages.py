@@ -1,0 +1,268 @@
+"""Tell which string of a text a pasted message was made from, and on which line that stands.
+
+A message stands in the code as a string whose variable parts are holes (`{name}`, `%s`, `${port}`), or as several
+strings with values between them; a question that pastes it may have a time, a level or the kind of the error before it.
+Words are compared as they stand, without letter case and punctuation. What was quoted, or is the whole question, may
+stand anywhere in the text.
+
+Two or three words are a message only where the question looks like one and is explained by them; four are one anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.search.question import Question
+from assay.search.retrievers import TermMatch
+from assay.store.postings import FIELDS
+from assay.store.snapshot import Snapshot
+from assay.terms import STOP_WORDS, spaced, words
+from assay.terms import terms as stems
+
+BODY = FIELDS.index("body")
+READ = 20_000
+"""Characters of a chunk that are compared word by word."""
+_STRING = re.compile(
+    r'"""(?P<long>(?:[^"\\]|\\[\s\S]|"(?!"")){0,2000})"""'
+    r"|\"(?P<double>(?:[^\"\\\n]|\\[\s\S])*)\"|'(?P<single>(?:[^'\\\n]|\\[\s\S])*)'|`(?P<back>(?:[^`\\]|\\[\s\S])*)`"
+)
+_HOLE = re.compile(
+    r"%\(\w+\)\w|%[-+ #0-9.*]*(?:hh|h|ll|l|j|z|t|L|q)?[a-zA-Z@]|[$#%]?\{[^{}]*\}|\\\([^()]*\)|\$\w+|<%.*?%>|<\w+>"
+)
+_ESCAPE = re.compile(r"\\(?:\r?\n\s*|[nrtabfv\"'`\\])")
+_JOINT = re.compile(
+    r"\s*\\?\s*(?:(?P<same>)|(?:[+.~&]|\.\.|<>|\+\+|\|\||<<|,\s*str\()\s*"
+    r"(?P<value>[^\s+\"'`][^\n+\"'`;{}]{0,60}?\s*(?:[+.~&]|\.\.|<>|\+\+|\|\||<<)\s*)?)(?:[a-zA-Z]{1,2}(?=[\"'`]))?"
+)
+"""What stands between two strings that are one message: nothing, or operators, with a value between them if any."""
+_MAX_JOINT = 160  # characters
+_ANYWHERE_WORDS, _TELLING_WORDS = 4, 2
+_OF_A_STRING = 0.5
+"""What a message is worth more than a quote, which may be a part of a longer one."""
+_MAX_STRAY = 2
+"""Ordinary words of a question that a message of three words leaves unexplained."""
+_ASKS = re.compile(
+    r"\s*(?:where|how|what|which|who|whose|why|when|is|are|does|do|can|find|show|list|explain|code|function|method)\b",
+    re.IGNORECASE,
+)
+_LOOKS_SAID = re.compile(r"[:;'\"`“”<(\[=%#/\\\d]|\w[.!…]+\s*$|^\s*[A-Z]\w* [a-z]")
+"""What messages have and topics have not: punctuation, values, a capital at the beginning."""
+_ORDINARY = re.compile(r"(?<![\w.$])[a-z]{2,}(?![\w$])")
+_MAX_TEXTS = 1024
+
+
+_VALUE = re.compile(
+    r"""\S*[/\\@]\S+|\b0x[0-9a-fA-F]+|\b[0-9a-fA-F-]*\d[0-9a-fA-F-]{6,}\b|(?<![\w])"[^"\n]{0,80}"|(?<![\w])'[^'\n]{0,80}'"""
+    r"|`[^`\n]{0,80}`|\S*\d\S*"
+)
+"""What is likely a value in a message: a path, an address, an id, a time, a number, what is quoted."""
+_NEAR = 5
+"""How many terms further on the second of a pair is: values stand between words of a message."""
+_MAX_TERMS = 24
+_MAX_OF_PAIR, _MAX_COMPARED = 60, 16
+"""Chunks that hold a pair of terms that tells something, and whose strings are compared with a message."""
+_NONE = np.zeros(0, np.int64)
+_PREFIX = re.compile(
+    r"""(?:\s*(?:
+        [\[(<]?\d{4}[-/]?\d\d[-/]?\d\d  # a date
+            (?:[T ,]?\d\d:?\d\d:?\d\d(?:[.,]\d+)?(?:Z|[ ]?[+-]\d\d:?\d\d)?)?[\])>]?
+        | [A-Z][a-z]{2}[ ]+\d{1,2}[ ]\d\d:\d\d:\d\d(?:[ ][\w.-]+)?
+        | [\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?
+        | [\[(<]?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC|EMERG(?:ENCY)?|ALERT)
+            [\])>]?:?
+        | \[[\w.:/@\#\- ]{1,60}\] | \w[\w.-]*\[\d+\]:? | level=\w+ | msg= | [-|:]
+    )(?=[\s\["']|$|(?<==))){1,8}\s*""",
+    re.VERBOSE,
+)
+"""What a log puts before a message: time, level, thread, process."""
+
+
+def without_log_prefix(text: str) -> str:
+    """Return a message without what a log puts before it; a text that begins otherwise as it is."""
+    found = _PREFIX.match(text)
+    rest = text[found.end() :].strip("\"'") if found and re.search(r"\d|[A-Z]{3}", found[0]) else ""
+    return rest if len(_ORDINARY.findall(rest)) > 1 else text
+
+
+class CodeMessage(NamedTuple):
+    """A string of a text that can be a message."""
+
+    parts: tuple[str, ...]
+    """What stands between its holes, as words; a blank at either end where no value touches them."""
+    size: int
+    """Words."""
+    telling: int
+    """Of them words that are no stop words."""
+    line: int
+    """Where it begins, from the first line of the text, 0."""
+    ends_open: tuple[bool, bool]
+    """Whether it begins and ends with a value."""
+
+
+class MessageMatch(NamedTuple):
+    """How a text says what a question pastes."""
+
+    worth: float
+    """Words that the message and the question share, less those that the message does not explain."""
+    line: int
+    """Where the message stands, from the first line of the text, 0."""
+
+
+def may_be_message(question: Question) -> bool:
+    """Say whether a question looks like a pasted message rather than a question in one's own words."""
+    return len(question.terms) > 1 and question.typed.asked is None and _looks_said(question.text)
+
+
+def _looks_said(text: str) -> bool:
+    return bool(_LOOKS_SAID.search(text)) and not _ASKS.match(text)
+
+
+def saying(
+    snapshot: Snapshot, question: Question, terms: Sequence[TermMatch], allowed: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    """Return the chunks that say a message which a question pastes, among those that hold rare pairs of its terms.
+
+    The values in it are words that no string holds, so that what holds most pairs is read.
+    """
+    if not may_be_message(question):
+        return _NONE
+    pairs, weights = [_NONE], [np.zeros(0)]
+    said = set(stems(_VALUE.sub(" ", question.text)))
+    terms = [one for one in terms if one.term in said][:_MAX_TERMS]
+    held = [one.chunks[one.counts[:, BODY] > 0] for one in terms]
+    for at, first in enumerate(held):
+        for second in range(at + 1, min(at + _NEAR, len(held))):
+            both = _in_both(first, held[second])
+            if len(both) > _MAX_OF_PAIR and second + 1 < len(held):
+                both = _in_both(both, held[second + 1])
+            if 0 < len(both) <= _MAX_OF_PAIR:
+                pairs.append(both)
+                weights.append(np.full(len(both), terms[at].idf + terms[second].idf))
+    numbers, place = np.unique(np.concatenate(pairs), return_inverse=True)
+    worth = np.bincount(place, weights=np.concatenate(weights), minlength=len(numbers))
+    if allowed is not None:
+        numbers, worth = numbers[allowed[numbers]], worth[allowed[numbers]]
+    likely = numbers[np.argsort(-worth, kind="stable")[:_MAX_COMPARED]].tolist()
+    chunks = zip(likely, snapshot.chunks(likely), strict=True)
+    return np.array([number for number, chunk in chunks if message_in(question, chunk.text)], np.int64)
+
+
+def _in_both(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what stands in both of two ascending rows, in a pass over the shorter."""
+    few, many = (some, others) if len(some) <= len(others) else (others, some)
+    if not len(few):
+        return _NONE
+    found: NDArray[np.int64] = few[many[np.minimum(np.searchsorted(many, few), len(many) - 1)] == few]
+    return found
+
+
+def message_in(question: Question, text: str) -> MessageMatch | None:
+    """Return the best message of a text that a question pastes, or quotes; None without one."""
+    text = text[:READ]
+    asked = _Asked.of(question)
+    found = [match for message in _messages(text) if (match := asked.match(message))]
+    if found:
+        return max(found, key=lambda each: each.worth)
+    held = ""
+    for quote in asked.quotes:
+        held = held or spaced(text)
+        if quote in held:
+            return MessageMatch(len(quote.split()) - _OF_A_STRING, _line_of(text, quote))
+    return None
+
+
+class _Asked(NamedTuple):
+    """A question as messages are compared with it."""
+
+    text: str
+    quotes: tuple[str, ...]
+    looks_said: bool
+    ordinary: int
+    """Ordinary words."""
+
+    @classmethod
+    @lru_cache(64)
+    def of(cls, question: Question) -> _Asked:
+        """Return a question with what is compared."""
+        quotes = filter(_is_long, (spaced(question.text), *map(spaced, question.phrases)))
+        ordinary = len(_ORDINARY.findall(question.text))
+        return cls(spaced(question.text), tuple(quotes), _looks_said(question.text), ordinary)
+
+    def match(self, message: CodeMessage) -> MessageMatch | None:
+        """Return how good a message is, None if not all of it stands here in its order."""
+        at = first = -1
+        for part in message.parts:
+            found = self.text.find(part, max(at, 0))
+            if found < 0:
+                return None
+            first, at = first if first >= 0 else found, found + len(part) - part.endswith(" ")
+        if message.size >= _ANYWHERE_WORDS:
+            return MessageMatch(message.size, message.line) if message.telling >= _TELLING_WORDS else None
+        if message.telling < _TELLING_WORDS:
+            return None
+        before = "" if message.ends_open[0] else self.text[:first]
+        after = "" if message.ends_open[1] else self.text[at:]
+        stray = sum(word.isalpha() and len(word) > 1 for word in chain(before.split(), after.split()))
+        stray = min(stray, self.ordinary)
+        is_all = not before.strip() and not after.strip() and not message.ends_open[1]
+        is_short = message.size < _ANYWHERE_WORDS - 1
+        if not (self.looks_said and stray <= (0 if is_short else _MAX_STRAY)) and not (is_all and not is_short):
+            return None
+        return MessageMatch(message.size - stray / 2, message.line)
+
+
+def _is_long(text: str) -> bool:
+    found = text.split()
+    return len(found) >= _ANYWHERE_WORDS and sum(word not in STOP_WORDS for word in found) >= _TELLING_WORDS
+
+
+@lru_cache(_MAX_TEXTS)
+def _messages(text: str) -> tuple[CodeMessage, ...]:
+    found = ((_message(pieces, text.count("\n", 0, start))) for start, pieces in _joined_strings(text))
+    return tuple(filter(None, found))
+
+
+def _line_of(text: str, quote: str) -> int:
+    """Return the line of a text that has most words of a quote."""
+    wanted = set(quote.split())
+    return max(enumerate(text.lower().split("\n")), key=lambda row: len(wanted.intersection(words(row[1]))))[0]
+
+
+def _joined_strings(text: str) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield where a message begins, and what stands between its holes: of each string, and of those written as one."""
+    start, pieces, end, is_joined = 0, list[str](), -1, False
+    for found in _STRING.finditer(text):
+        own = _HOLE.split(_ESCAPE.sub(" ", found[found.lastgroup or 0]))
+        yield found.start(), own
+        joint = _JOINT.fullmatch(text, end, found.start()) if pieces and found.start() - end < _MAX_JOINT else None
+        if joint:
+            pieces = [*pieces, *own] if joint["value"] else [*pieces[:-1], pieces[-1] + own[0], *own[1:]]
+        else:
+            if is_joined:
+                yield start, pieces
+            start, pieces = found.start(), own
+        is_joined, end = bool(joint), found.end()
+    if is_joined:
+        yield start, pieces
+
+
+def _message(pieces: Sequence[str], line: int) -> CodeMessage | None:
+    parts = []
+    for at, piece in enumerate(pieces):
+        said = " ".join(words(piece.lower()))
+        touches = at > 0 and piece[:1].isalnum(), at < len(pieces) - 1 and piece[-1:].isalnum()
+        if said:
+            parts.append(f"{'' if touches[0] else ' '}{said}{'' if touches[1] else ' '}")
+    every = " ".join(parts).split()
+    if len(every) < _TELLING_WORDS:
+        return None
+    telling = sum(word not in STOP_WORDS for word in every)
+    is_open = not words(pieces[0]), not words(pieces[-1])
+    return CodeMessage(tuple(parts), len(every), telling, line, is_open)
