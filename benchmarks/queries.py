@@ -7,6 +7,12 @@ is typed in several ways: the name; *where is X defined*; `class X` for types; `
 bare name others share; in lower case; without its underscores. Right is the hit that shows the first line of the
 declaration. Prints a row a way with its 95% interval, and the names that were missed.
 
+python benchmarks/queries.py parts CHECKOUT... [--names 42]
+
+Names that are declared once, of six letters or more, are asked for by their first 70% of letters; those of two or more
+words by two letters of each word (`LdBl` for `LoadBalancer`), those of three or more by their initials, and with two
+letters swapped. Nothing declares what is asked. Right is a first hit that shows the declaration.
+
 python benchmarks/queries.py messages CHECKOUT...
 
 Strings of four words or more outside tests and examples are drawn and asked for: as they stand (`quoted`, `plain`),
@@ -60,6 +66,7 @@ from assay.search.descriptions import Descriptions, key_of
 from assay.search.filters import PROSE, traits_of
 from assay.settings import load
 from assay.store.snapshot import Snapshot
+from assay.terms import parts
 from assay.train.ranking_examples import JudgedQuery, foreign_queries, judged_queries
 from assay.truth.ground_truth import Qrels, qrels_of
 from assay.truth.truth_formats import read
@@ -151,6 +158,51 @@ def ways(names: Sequence[tuple[Chunk, bool]]) -> Iterator[tuple[str, str, Chunk]
                 yield "in lower case", name.lower(), chunk
             if "_" in name.strip("_"):
                 yield "without underscores", fold(name), chunk
+
+
+LEAST_LETTERS = 6
+
+
+def run_parts() -> None:
+    """Ask for parts of names, and print a row a way."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("checkouts", nargs="+", type=Path)
+    options.add_argument("--names", type=int, default=42, help="drawn from each checkout")
+    given = options.parse_args()
+    right: dict[str, list[bool]] = defaultdict(list)
+    for checkout in given.checkouts:
+        index, chunks = assay.Index(checkout), list(chunks_of(checkout))
+        declared_names = {fold(name) for chunk in chunks for name in chunk.symbol.split(", ")}
+        names = [chunk for chunk, is_only in drawn(chunks, given.names, checkout.name) if is_only]
+        for chunk in names:
+            for way, typed in parts_of(chunk.symbol):
+                if fold(typed) not in declared_names:
+                    first = next(iter(index.search(typed, limit=1)), None)
+                    right[way].append(first is not None and shows(first.chunk, chunk))
+                    if not right[way][-1]:
+                        print(f"{checkout.name}: {way}: {typed} of {chunk.symbol}, not {first and first.symbol}")
+    for way, values in right.items():
+        low, high = interval(np.array(values, float))
+        print(f"{way:<22} {len(values):>5}  {np.mean(values):.3f} [{low:.3f}, {high:.3f}]")
+
+
+def parts_of(name: str) -> Iterator[tuple[str, str]]:
+    """Yield how a part of a name is typed, and what is typed."""
+    if len(name) < LEAST_LETTERS:
+        return
+    words = parts(name)
+    yield "first 70%", name[: round(0.7 * len(name))]
+    if len(words) > 1:
+        yield "two letters a word", "".join(_hump(word) for word in words)
+    if len(words) > 2:
+        yield "initials", "".join(word[0] for word in words)
+    middle = len(name) // 2
+    yield "two letters swapped", name[: middle - 1] + name[middle] + name[middle - 1] + name[middle + 1 :]
+
+
+def _hump(word: str) -> str:
+    second = next((letter for letter in word[1:] if letter not in "aeiou"), "")
+    return word[0].upper() + second
 
 
 STRING = re.compile(r'"((?:[^"\\\n]|\\.){18,120})"')
@@ -332,7 +384,13 @@ def described_row(values: dict[str, dict[str, np.ndarray]], name: str, places: S
     return f"{name} {means} ({difference.difference:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}])"
 
 
-COMMANDS = {"names": run_names, "messages": run_messages, "foreign": run_foreign, "described": run_described}
+COMMANDS = {
+    "names": run_names,
+    "parts": run_parts,
+    "messages": run_messages,
+    "foreign": run_foreign,
+    "described": run_described,
+}
 
 if __name__ == "__main__":
     if not {*sys.argv[1:2]} & {*COMMANDS}:

@@ -4,17 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.search.looked_up import MAX_UNITS, united, with_looked_up
 from assay.search.place_forms import place_forms
-from assay.search.places import (
-    MAX_UNITS,
-    NamedPlace,
-    lines_named,
-    named_files,
-    passed_note,
-    places_of,
-    united,
-    with_named,
-)
+from assay.search.places import NamedPlace, lines_named, named_files, passed_note, places_of
 from assay.values import Chunk, Hit, Query
 
 EXAMPLES = {f"{form.name}: {tool}": example for form in place_forms() for tool, example in form.examples.items()}
@@ -151,5 +143,5 @@ def test_named_lines_come_first_and_alone_where_nothing_else_is_asked(snapshot_o
     other = Hit(snapshot.chunk(6), 0.5)
     for text, is_all in (("src/post/box.py:3", True), ("KeyError at src/post/box.py:3", False)):
         found = united([lines_named(snapshot, Query("1", text)), lines_named(snapshot, Query("2", "no place"))])
-        hits = with_named(found, [other, *found.hits])
+        hits = with_looked_up(found, [other, *found.hits])
         assert [hit.line for hit in hits] == ([3] if is_all else [3, 0])

@@ -6,7 +6,7 @@ an ignore file names, the folders of tools and symbolic links are not there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -24,6 +24,7 @@ from assay.errors import InputError
 from assay.operations.hits import answer_type, cursor, offset_of
 from assay.operations.requests import FileLines, Find, Names, Tree
 from assay.operations.roots import NotServed, Place, Roots
+from assay.search.part_names import NameFinder, finder_of
 from assay.store.snapshot import Snapshot
 
 LARGEST_SHOWN = 10_000_000
@@ -32,7 +33,7 @@ _LONGEST_LINE = 4000
 _MOST_CHARACTERS = 1_000_000
 _MOST_OUTLINE = 3000
 _MOST_FOUND = 1000
-_known_names: WeakKeyDictionary[Snapshot, tuple[set[str], set[str]]] = WeakKeyDictionary()
+_known_files: WeakKeyDictionary[Snapshot, tuple[list[str], NameFinder]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class FolderList:
 
 @answer_type
 class NamesFound:
-    """Files and declared names, the shortest first."""
+    """Files and declared names, the most alike first."""
 
     files: list[str]
     """As root/path."""
@@ -249,30 +250,43 @@ def folder_list(request: Tree, roots: Roots) -> FolderList:
 
 
 def names(request: Names, roots: Roots) -> NamesFound:
-    """Return the files whose paths hold all parts of a text, and the declared names that begin with it."""
+    """Return the files whose paths hold all parts of a text, or whose names are like it, and the names that are."""
     if not request.path and roots.are_several:
         snapshots = roots.everything.view().snapshots()
     else:
         reader = roots.place(request.path).reader
         snapshots = {reader.name: reader.view().workspace.snapshot}
-    text, found, named = request.query.strip().lower(), list[str](), set[str]()
+    text, files, named = request.query.strip(), list[str](), list[str]()
     for root, snapshot in snapshots.items():
-        paths, declared = _named(snapshot)
-        found += (f"{root}/{path}" for path in paths if all(part in path.lower() for part in text.split()))
-        named.update(name for name in declared if name.lower().startswith(text))
-    return NamesFound(*(sorted(each, key=lambda one: (len(one), one))[: request.limit] for each in (found, named)))
+        files += (f"{root}/{path}" for path in _files_like(snapshot, text, request.limit))
+        like = finder_of(snapshot).like(text, request.limit) if text else None
+        named += like.names if like else finder_of(snapshot).names * (not text)
+    kept = list(dict.fromkeys(named))
+    if len(snapshots) > 1 or not text:
+        files, kept = (sorted(each, key=lambda one: (len(one), one)) for each in (files, kept))
+    return NamesFound(files[: request.limit], kept[: request.limit])
 
 
-def _named(snapshot: Snapshot) -> tuple[set[str], set[str]]:
-    """Return the paths and the declared names of the living chunks of a snapshot, which are read once."""
-    if snapshot not in _known_names:
-        paths, names = set[str](), set[str]()
-        for segment, live in snapshot.parts:
-            rows = np.flatnonzero(np.ones(len(segment), dtype=bool) if live is None else live)
-            paths.update(segment.paths.some(np.unique(segment.file[rows]).tolist()))
-            names.update(name for several in segment.symbols.some(rows.tolist()) for name in several.split(", "))
-        _known_names[snapshot] = paths, {name for name in names if name and " " not in name}
-    return _known_names[snapshot]
+def _files_like(snapshot: Snapshot, text: str, most: int) -> list[str]:
+    """Return the paths that hold all parts of a text, the shortest first, then those whose last names are like it."""
+    if snapshot not in _known_files:
+        paths = list(_paths(snapshot))
+        _known_files[snapshot] = paths, NameFinder(_name(path) for path in paths)
+    paths, finder = _known_files[snapshot]
+    folded = text.lower().split()
+    found = sorted(
+        (path for path in paths if all(part in path.lower() for part in folded)), key=lambda path: (len(path), path)
+    )
+    like = finder.like(text, most) if len(found) < most and len(folded) == 1 else None
+    by_name = {_name(path): path for path in reversed(paths)} if like else {}
+    return list(dict.fromkeys([*found, *(by_name[name] for name in (like.names if like else ()))]))[:most]
+
+
+def _paths(snapshot: Snapshot) -> Iterator[str]:
+    """Yield the paths of the living chunks of a snapshot."""
+    for segment, live in snapshot.parts:
+        rows = np.flatnonzero(np.ones(len(segment), dtype=bool) if live is None else live)
+        yield from segment.paths.some(np.unique(segment.file[rows]).tolist())
 
 
 def links_to(links: HostLinks | None, path: str) -> FileLinks:

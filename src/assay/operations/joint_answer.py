@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.operations.workspace import CorpusAnswer, JointSearch, Listing, hits_by_depth, one_list, read_queries
 from assay.search.filters import filter_mask, reading_order
-from assay.search.places import PlacesFound, passed_note, united, with_named
+from assay.search.looked_up import LookedUp, united, with_looked_up
+from assay.search.places import passed_note
 from assay.search.query_filters import query_words
 from assay.search.translation import unread_note
 from assay.values import Chunk, Hit, Problem, Query
@@ -111,11 +112,11 @@ def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: in
     quoting = [query for query in queries if query.reads_text]
     notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
     asked = [search for _, search, _ in answers]
-    named = _lines_named(asked, queries, rooted=rooted)
+    named = _looked_up(asked, queries, rooted=rooted)
     notes += [*named.notes, *([passed_note(named.passed)] if named.passed else [])]
     is_read = any(one.is_read for one in readings) and asks_more
     return JointAnswer(
-        hits=tuple(with_named(named, _united(answers, rooted=rooted))[:depth]),
+        hits=tuple(with_looked_up(named, _united(answers, rooted=rooted))[:depth]),
         relevant=bool(named.hits) or (is_read and any(found.relevant for found, _, _ in answers)),
         corrected=_corrected(queries, read, [found for found, _, _ in answers]),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
@@ -134,11 +135,11 @@ def _united(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted:
     return hits if len(answers) == 1 else sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
 
 
-def _lines_named(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> PlacesFound:
-    """Return the units around the lines that queries name; each knows its root if there are several."""
+def _looked_up(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> LookedUp:
+    """Return what queries name; each place knows its root if there are several."""
     found = []
     for each in searches:
-        one, name = each.corpus_search.lines_named(queries), each.members[0].name
+        one, name = each.corpus_search.looked_up(queries), each.members[0].name
         found.append(one._replace(hits=tuple(_of_root(hit, name) for hit in one.hits)) if rooted else one)
     return united(found)
 

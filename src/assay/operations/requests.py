@@ -144,11 +144,9 @@ class Matches(Question):
 
 
 class Names(Request):
-    """Find files by parts of their paths, and declared names by how they begin."""
+    """Find files by parts of their paths, and declared names by their beginning, a part, some letters, a misspelling."""
 
-    query: str = argument(
-        "[TEXT]", "Parts of a path, blanks between, or the beginning of a name.", default="", longest=200
-    )
+    query: str = argument("[TEXT]", "Parts of a path, blanks between, or a part of a name.", default="", longest=200)
     path: str = path_option()
     limit: int = limit_option(20, "Files, and names, at most.")
 

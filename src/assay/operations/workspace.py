@@ -26,17 +26,21 @@ from assay.errors import AssayError, DamagedIndex, InputError, StorageError, Unw
 from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory, root_of
 from assay.protocols import Encoder, Progress, Scorer, Searcher
 from assay.search import retrievers
+from assay.search.declared_names import typed_names
 from assay.search.filters import kept_and_left_out
 from assay.search.folder_index import IndexReport
 from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
-from assay.search.places import PlacesFound, lines_named, united, with_named
+from assay.search.looked_up import LookedUp, united, with_looked_up
+from assay.search.part_names import names_like
+from assay.search.places import lines_named
 from assay.search.question import Speller
 from assay.search.ranking import SHIPPED
 from assay.search.translation import Reading, Translator
 from assay.settings import SearchSettings, Settings
 from assay.store.place import holds_many, is_bucket, located
 from assay.store.snapshot import Snapshot
+from assay.terms import stem
 from assay.values import Hit, Problem, Query
 
 
@@ -46,6 +50,16 @@ def dictionary() -> frozenset[str]:
     from assay.encode.static import DEFAULT_FOLDER, VOCABULARY, entries_in
 
     return frozenset(filter(str.isalpha, entries_in(DEFAULT_FOLDER / VOCABULARY)))
+
+
+def _is_word(name: str) -> bool:
+    """Say whether a name is a word in lower case, of which the dictionary has other forms: not only its beginning."""
+    if not name.isalpha() or not name.islower() or name not in dictionary():
+        return False
+    return len(name) - len(stem(name)) > 1 or any(f"{name}{ending}" in dictionary() for ending in _ENDINGS)
+
+
+_ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ly")
 
 
 @cache
@@ -170,7 +184,7 @@ class CorpusSearch:
         with self.guard.reading():
             corrected = list(map(self._corrected, read))
             first = self._found(read, corrected, DEPTHS[0], reranked=reranked)
-            named = [lines_named(self.snapshot, query) for query in queries]
+            named = list(map(self._looked_up, queries))
 
             def hits_of(at: int) -> list[Hit]:
                 one = slice(at, at + 1)
@@ -178,7 +192,7 @@ class CorpusSearch:
                 def ask(depth: int) -> list[Hit]:
                     again = depth > DEPTHS[0]
                     hits = self._found(read[one], corrected[one], depth, reranked=reranked)[0] if again else first[at]
-                    return with_named(named[at], hits)
+                    return with_looked_up(named[at], hits)
 
                 return hits_by_depth(ask, self.snapshot.size, k)
 
@@ -195,10 +209,21 @@ class CorpusSearch:
             relevant = is_relevant(hits, self.snapshot, self.encoder, weights_folder(self.settings))
         return CorpusAnswer(hits, [query.text for query in corrected], relevant)
 
-    def lines_named(self, queries: Sequence[Query]) -> PlacesFound:
-        """Return the units around the lines that queries name, which are read as they were typed."""
+    def looked_up(self, queries: Sequence[Query]) -> LookedUp:
+        """Return what queries name, which are read as they were typed."""
         with self.guard.reading():
-            return united([lines_named(self.snapshot, query) for query in queries])
+            return united(list(map(self._looked_up, queries)))
+
+    def _looked_up(self, query: Query) -> LookedUp:
+        """Return the lines that a query names, or else what declares a name that is like the one it asks for."""
+        return united([lines_named(self.snapshot, query), self._names_like(query)])
+
+    def _names_like(self, query: Query) -> LookedUp:
+        """Return what declares names that are like the one asked for, unless that is a word that the corpus holds."""
+        asked = typed_names(query.text).asked
+        if asked is None or (_is_word(asked.name) and self.snapshot.holds(stem(asked.name))):
+            return LookedUp()
+        return names_like(self.snapshot, query)
 
     def _corrected(self, query: Query) -> Query:
         text = self.speller.corrected(query.text)

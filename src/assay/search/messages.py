@@ -75,7 +75,7 @@ _PREFIX = re.compile(
             (?:[T ,]?\d\d:?\d\d:?\d\d(?:[.,]\d+)?(?:Z|[ ]?[+-]\d\d:?\d\d)?)?[\])>]?
         | [A-Z][a-z]{2}[ ]+\d{1,2}[ ]\d\d:\d\d:\d\d(?:[ ][\w.-]+)?
         | [\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?
-        | [\[(<]?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC|EMERG(?:ENCY)?|ALERT)
+        | [\[(<]?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC|EMERG|ALERT)
             [\])>]?:?
         | \[[\w.:/@\#\- ]{1,60}\] | \w[\w.-]*\[\d+\]:? | level=\w+ | msg= | [-|:]
     )(?=[\s\["']|$|(?<==))){1,8}\s*""",

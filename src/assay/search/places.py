@@ -25,6 +25,7 @@ from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import counted, printable, some_of
 from assay.search.features import PATH
 from assay.search.filters import filter_mask
+from assay.search.looked_up import MAX_UNITS, LookedUp
 from assay.search.place_forms import place_forms
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
@@ -34,8 +35,6 @@ _MAX_READ_CHARS = 20_000
 _MAX_PLACES = 100
 _MAX_NAMED = 40
 """Files that are named to the ranking."""
-MAX_UNITS = 8
-"""Units at named lines that are put first."""
 _MAX_ALIKE = 3
 """Files that one place may mean; a name that more have says too little."""
 _SAID_CHARS = 200
@@ -249,24 +248,11 @@ def _shared_end(place: NamedPlace, ours: str) -> int:
     return same if same >= least else 0
 
 
-class PlacesFound(NamedTuple):
-    """What the places of a text are in an index."""
-
-    hits: tuple[Hit, ...] = ()
-    """The units around the named lines, from the most telling; each knows the line."""
-    passed: frozenset[str] = frozenset()
-    """Places in files that are not indexed."""
-    notes: tuple[str, ...] = ()
-    """Which places mean too many files, or lie beyond the end of one."""
-    is_all: bool = False
-    """Whether nothing else is asked."""
-
-
-def lines_named(snapshot: Snapshot, query: Query) -> PlacesFound:
+def lines_named(snapshot: Snapshot, query: Query) -> LookedUp:
     """Return the units around the lines that a query names, first the innermost frame that is indexed."""
     places = [place for place in places_of(query.text) if place.line]
     if not places:
-        return PlacesFound()
+        return LookedUp()
     allowed = filter_mask(snapshot, replace(query, mode="all", exact=(), patterns=()))
     found, passed, notes = dict[int, Hit](), list[str](), list[str]()
     for place in places:
@@ -287,27 +273,7 @@ def lines_named(snapshot: Snapshot, query: Query) -> PlacesFound:
             hit = Hit(snapshot.chunk(number), 1.0, {"place": 1.0}, line=min(place.line, last))
             found.setdefault(number, hit)
     is_all = bool(found) and _read(query.text[:_MAX_READ_CHARS])[1]
-    return PlacesFound(tuple(found.values())[:MAX_UNITS], frozenset(passed), tuple(dict.fromkeys(notes)), is_all)
-
-
-def united(found: Sequence[PlacesFound]) -> PlacesFound:
-    """Return what the places of several texts are, or those of one text in several indexes.
-
-    Passed over is what no index holds.
-    """
-    hits = {(hit.chunk.root, hit.chunk.id): hit for each in reversed(found) for hit in reversed(each.hits)}
-    passed = frozenset.intersection(*(each.passed for each in found)) if found else frozenset()
-    notes = dict.fromkeys(note for each in found for note in each.notes)
-    is_all = bool(hits) and all(each.is_all or not each.hits for each in found)
-    return PlacesFound(tuple(reversed(hits.values())), passed, tuple(notes), is_all)
-
-
-def with_named(found: PlacesFound, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the units at named lines, then the other hits, if more is asked."""
-    if found.is_all:
-        return list(found.hits)
-    known = {(hit.chunk.root, hit.chunk.id) for hit in found.hits}
-    return [*found.hits, *(hit for hit in hits if (hit.chunk.root, hit.chunk.id) not in known)]
+    return LookedUp(tuple(found.values())[:MAX_UNITS], frozenset(passed), tuple(dict.fromkeys(notes)), is_all)
 
 
 def passed_note(passed: Iterable[str]) -> str:

@@ -1,0 +1,47 @@
+"""Hold what is looked up rather than ranked: places that a query names, which stand before all that is likely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from assay.values import Hit
+
+MAX_UNITS = 8
+"""Units that are put first."""
+
+
+class LookedUp(NamedTuple):
+    """What a query names in an index."""
+
+    hits: tuple[Hit, ...] = ()
+    """The best first; each knows the line that is meant, if one is."""
+    passed: frozenset[str] = frozenset()
+    """Places in files that are not indexed."""
+    notes: tuple[str, ...] = ()
+    """What was guessed, left out or not found."""
+    is_all: bool = False
+    """Whether nothing else is asked."""
+
+
+def united(found: Sequence[LookedUp]) -> LookedUp:
+    """Return what several queries name, or what one names in several indexes.
+
+    Passed over is what no index holds.
+    """
+    hits = {(hit.chunk.root, hit.chunk.id): hit for each in reversed(found) for hit in reversed(each.hits)}
+    passed = frozenset.intersection(*(each.passed for each in found)) if found else frozenset()
+    notes = dict.fromkeys(note for each in found for note in each.notes)
+    is_all = bool(hits) and all(each.is_all or not each.hits for each in found)
+    return LookedUp(tuple(reversed(hits.values())), passed, tuple(notes), is_all)
+
+
+def with_looked_up(found: LookedUp, hits: Sequence[Hit]) -> list[Hit]:
+    """Return what is looked up, then the other hits, if more is asked."""
+    if found.is_all or not found.hits:
+        return list(found.hits or hits)
+    known = {(hit.chunk.root, hit.chunk.id) for hit in found.hits}
+    least = found.hits[-1].score
+    others = (hit for hit in hits if (hit.chunk.root, hit.chunk.id) not in known)
+    return [*found.hits, *(hit if hit.score <= least else replace(hit, score=least) for hit in others)]

@@ -1,0 +1,167 @@
+"""Find names by a part of them: their beginning, any part, some of their letters, or a misspelling, in this order.
+
+Letters are those that people type for a long name: each capital or underscore begins a word of it, `LdBl` for
+`LoadBalancer`. Completions, the file finder of the page and a search for a name that nothing declares ask the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+from typing import Literal, NamedTuple
+from weakref import WeakKeyDictionary
+
+from assay.errors import some_of
+from assay.search.declared_names import (
+    QueryName,
+    QueryNames,
+    declarations,
+    declared_places,
+    fold,
+    is_owner,
+    typed_names,
+)
+from assay.search.filters import Mask, filter_mask, traits_of
+from assay.search.looked_up import MAX_UNITS, LookedUp
+from assay.store.snapshot import Snapshot
+from assay.terms import parts
+from assay.values import Chunk, Hit, Query
+
+How = Literal["begin", "hold", "letters", "spelt"]
+_SAYS: dict[How, str] = {
+    "begin": "names that begin so",
+    "hold": "names that hold it",
+    "letters": "names that have its letters",
+    "spelt": "names that are spelt almost so",
+}
+_SCORES: dict[How, float] = {"begin": 0.95, "hold": 0.9, "letters": 0.8, "spelt": 0.8}
+_MIN_LETTERS, _MAX_LETTERS = 3, 100
+_MAX_NAMES = 24
+_SHOWN = 3
+
+
+class NamesLike(NamedTuple):
+    """Names that are like one that was typed, the best first."""
+
+    how: How
+    names: tuple[str, ...]
+
+
+class NameFinder:
+    """Finds some names by parts of them; what a search for any of them needs is made at the first one."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Take the names, of which each is kept once."""
+        self.names = sorted(set(names))
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        return list(map(fold, self.names))
+
+    @cached_property
+    def _words(self) -> list[str]:
+        """Each name as its words, a bar before each."""
+        return [f"|{'|'.join(parts(name))}" for name in self.names]
+
+    def like(self, typed: str, most: int) -> NamesLike | None:
+        """Return the names that begin with a text, else those that hold it, its letters, or that are spelt like it."""
+        ways: dict[How, Callable[[str], list[str]]]
+        ways = {"begin": self._beginning, "hold": self._holding, "letters": self.of_letters, "spelt": self._spelt}
+        for how, find in ways.items():
+            if found := find(typed):
+                return NamesLike(how, tuple(found[:most]))
+        return None
+
+    def _beginning(self, typed: str) -> list[str]:
+        start = fold(typed)
+        found = [name for name, folded in zip(self.names, self._folded, strict=True) if folded.startswith(start)]
+        return sorted(found, key=lambda name: (not name.startswith(typed), len(name), name))
+
+    def _holding(self, typed: str) -> list[str]:
+        part, wording = fold(typed), f"|{'|'.join(parts(typed))}"
+        found = [at for at, folded in enumerate(self._folded) if part in folded]
+        order = sorted(found, key=lambda at: (wording not in self._words[at], len(self.names[at]), self.names[at]))
+        return [self.names[at] for at in order]
+
+    def of_letters(self, typed: str) -> list[str]:
+        """Return the names that have the letters of a text in their order.
+
+        The best begin with the first, have a word for each capital or underscore, and no other word.
+        """
+        humps = [[*hump] for hump in parts(typed)]
+        if not humps:
+            return []
+        strict = r"(?:\|[^|]*)*?".join(rf"\|{'[^|]*?'.join(map(re.escape, hump))}[^|]*" for hump in humps)
+        found = self._matching(strict)
+        if not found and len(humps) == 1:
+            found = self._matching(rf"\|{'.*?'.join(map(re.escape, humps[0]))}")
+        initials = "".join(humps[0]) if len(humps) == 1 else "".join(hump[0] for hump in humps)
+
+        def order(at: int) -> tuple[bool, bool, int, int, str]:
+            of_words = "".join(word[:1] for word in self._words[at].split("|"))
+            is_first = of_words.startswith(initials[0])
+            return of_words != initials, not is_first, of_words.count("") - 1, len(self.names[at]), self.names[at]
+
+        return [self.names[at] for at in sorted(found, key=order)]
+
+    def _matching(self, pattern: str) -> list[int]:
+        search = re.compile(pattern).search
+        return [at for at, words in enumerate(self._words) if search(words)]
+
+    def _spelt(self, typed: str) -> list[str]:
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        plain = fold(typed)
+        edits = (len(plain) > 3) + (len(plain) > 7) + (len(plain) > 14)
+        found = process.extract(plain, self._folded, scorer=OSA.distance, score_cutoff=edits, limit=_MAX_NAMES)
+        return [self.names[at] for _, _, at in sorted(found, key=lambda each: (each[1], each[2]))]
+
+
+_finders: WeakKeyDictionary[Snapshot, NameFinder] = WeakKeyDictionary()
+
+
+def finder_of(snapshot: Snapshot) -> NameFinder:
+    """Return what finds the names that an index declares."""
+    found = _finders.get(snapshot)
+    if found is None:
+        found = _finders[snapshot] = NameFinder(term[1:] for term in snapshot.terms() if term[:1] == ":")
+    return found
+
+
+def names_like(snapshot: Snapshot, query: Query) -> LookedUp:
+    """Return the declarations of names that are like the one a query asks for, where nothing declares that."""
+    names = typed_names(query.text)
+    asked = names.asked
+    if asked is None or not _MIN_LETTERS <= len(asked.name) <= _MAX_LETTERS:
+        return LookedUp()
+    allowed = filter_mask(snapshot, replace(query, exact=(), patterns=()))
+    if len(declarations(snapshot, names, allowed)):
+        return LookedUp()
+    like = finder_of(snapshot).like(asked.name, _MAX_NAMES)
+    if like is None:
+        return LookedUp()
+    found = (chunk for name in like.names for chunk in _declared(snapshot, name, asked, allowed))
+    best = sorted(islice(found, _MAX_NAMES), key=lambda chunk: _order(chunk, asked))[:MAX_UNITS]
+    if not best:
+        return LookedUp()
+    scores = [_SCORES[like.how] - at / 100 for at in range(len(best))]
+    hits = (Hit(chunk, score, {"name": score}) for chunk, score in zip(best, scores, strict=True))
+    shown = some_of(dict.fromkeys(chunk.symbol for chunk in best), _SHOWN)
+    return LookedUp(tuple(hits), notes=(f"nothing declares '{asked.name}'; {_SAYS[like.how]}: {shown}",))
+
+
+def _order(chunk: Chunk, asked: QueryName) -> tuple[bool, bool]:
+    return bool(asked.owner) and not is_owner(chunk, asked), any(traits_of(chunk.path))
+
+
+def _declared(snapshot: Snapshot, name: str, asked: QueryName, allowed: Mask | None) -> Sequence[Chunk]:
+    """Return the best declaration of a name, if it may be found."""
+    names = QueryNames((), QueryName(name, asked.owner))
+    numbers = declarations(snapshot, names, allowed)
+    chunks = snapshot.chunks(numbers.tolist())
+    worth = declared_places(names, chunks, [True] * len(chunks))
+    return [chunks[int(worth.argmax())]] if len(chunks) and worth.max() > 0 else []
