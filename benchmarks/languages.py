@@ -45,9 +45,10 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
+from assay.operations.corpus_search import translator
 from assay.operations.indexes import root_of
 from assay.operations.joint_answer import JointAnswer, joint_answer
-from assay.operations.workspace import Workspace, joint_searches, open_workspace, translator
+from assay.operations.workspace import Workspace, joint_searches, open_workspace
 from assay.search.translation import (
     FOLDER,
     NAMES,

@@ -10,7 +10,7 @@ import pytest
 
 from assay.encode.vectors import HashedEncoder
 from assay.encode.view import view
-from assay.operations.workspace import CorpusSearch
+from assay.operations.corpus_search import CorpusSearch
 from assay.protocols import Searcher
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.operations.commits import FoundCommit, History, commit_text, commits_text, reason_of
+from assay.operations.commits import History, reason_of
+from assay.operations.found_commit import FoundCommit, commit_text, commits_text
 from assay.search.history import CommitFilter
 from assay.settings import Settings
 from assay.store.place import history_location

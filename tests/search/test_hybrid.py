@@ -8,7 +8,8 @@ import numpy as np
 
 from assay.encode.static import default_static
 from assay.encode.view import view
-from assay.operations.workspace import CorpusSearch, open_workspace
+from assay.operations.corpus_search import CorpusSearch
+from assay.operations.workspace import open_workspace
 from assay.search.hybrid import LearnedSearcher, _top, is_relevant
 from assay.search.retrievers import IndexGuard
 from assay.settings import SearchSettings, load
@@ -133,9 +134,9 @@ def test_the_best_above_nought_are_candidates_whatever_the_floors():
     allowed = np.arange(1001) % 2 == 0
     order = ChunkOrder([np.arange(1001)], ())
     for floors in ((), (0.9, 0.5), (0.1,)):
-        assert sorted(scores[_top(scores, None, floors, order)]) == sorted(scores)[-200:]
-        assert sorted(scores[_top(scores, allowed, floors, order)]) == sorted(scores[allowed])[-200:]
-        assert len(_top(np.zeros(9, np.float32), None, floors, order)) == 0
+        assert sorted(scores[_top(scores, None, floors, order, 200)]) == sorted(scores)[-200:]
+        assert sorted(scores[_top(scores, allowed, floors, order, 200)]) == sorted(scores[allowed])[-200:]
+        assert len(_top(np.zeros(9, np.float32), None, floors, order, 200)) == 0
 
 
 def test_parts_overloads_and_copies_are_one_place_and_sections_of_one_heading_are_not(snapshot_of, encoder):

@@ -1,15 +1,21 @@
 """Places in traces and outputs of tools: every form, their order, and the files of an index that they mean."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.search.looked_up import MAX_UNITS, united, with_looked_up
-from assay.search.place_forms import place_forms
+from assay.search.pattern_table import pattern_table
 from assay.search.places import NamedPlace, lines_named, named_files, passed_note, places_of
 from assay.values import Chunk, Hit, Query
 
-EXAMPLES = {f"{form.name}: {tool}": example for form in place_forms() for tool, example in form.examples.items()}
+EXAMPLES = {
+    f"{form.name}: {tool}": example
+    for form in pattern_table("place_forms", re.MULTILINE)
+    for tool, example in form.examples.items()
+}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from assay.operations.workspace import dictionary
+from assay.operations.corpus_search import dictionary
 from assay.search.translation import (
     LANGUAGES,
     NAMES,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.operations.workspace import dictionary
+from assay.operations.corpus_search import dictionary
 from assay.search.query_filters import QueryWords, query_words
 from assay.search.question import Speller, understand
 from assay.terms import STOP_WORDS, stem

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.operations.workspace import CorpusSearch
+from assay.operations.corpus_search import CorpusSearch
 from assay.search.retrievers import (
     FieldWeights,
     FusedSearcher,

@@ -342,7 +342,7 @@ def log(given: LogOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.operations.commits import commits_text
+    from assay.operations.found_commit import commits_text
     from assay.operations.local_roots import parsed_place
     from assay.operations.log import log as answer_of
 

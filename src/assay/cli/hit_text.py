@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import InputError, counted, printable, printable_name
 from assay.io.files import dumps
 from assay.io.terminal import printable_line, say, terminal_width, wants_color
+from assay.operations.found_commit import commits_text
 from assay.operations.hits import Answer, FoundUnit, matches_text, notes_of, rooted_path
 from assay.operations.requests import DETAILS, UNBOUNDED, Detail, Search
 from assay.operations.sizing import OVERHEAD, cost
@@ -84,7 +85,20 @@ class SearchWriter:
             return "".join(f"{dumps(row)}\n" for row in self._rows(answer))
         wanted, color = self._wanted(answer.corrected), wants_color()
         shown = (_openable(answer, hit) for hit in self._shown(answer))
-        return "".join(self._hit_text(hit, wanted, color=color) for hit in shown)
+        code = [self._hit_text(hit, wanted, color=color) for hit in shown]
+        docs = self._docs_text(answer, wanted, color=color) if form == "text" else []
+        commits = commits_text(answer.commits) + "\n" if answer.commits and form == "text" else ""
+        return commits + "".join(docs + code if answer.docs_first else code + docs)
+
+    def _docs_text(self, answer: Answer, wanted: AbstractSet[str], *, color: bool) -> list[str]:
+        """Return the sections beside code: with some lines where they come first, else a line each."""
+        if not answer.docs:
+            return []
+        docs = [_openable(answer, hit) for hit in answer.docs]
+        if answer.docs_first and self.given.detail != "names":
+            return [self._hit_text(hit, wanted, color=color) for hit in docs] + [_heading("Code", color=color)]
+        places = [f"{place(hit.chunk, wanted)}\n" for hit in docs]
+        return [_heading("Documentation", color=color), *places, "\n"]
 
     def _shown(self, answer: Answer) -> Sequence[FoundUnit]:
         """Return the hits that are printed: without a limit, text leaves out what is not worth showing."""
@@ -148,6 +162,12 @@ class SearchWriter:
             say(f"{len(answer.problems) - _MOST_PROBLEMS} more roots were not searched; --format json lists them")
         if left := len(answer.hits) - len(self._shown(answer)):
             say(f"{counted(left, 'less likely place')} not shown; --limit {self.settings.limit} shows all")
+
+
+def _heading(text: str, *, color: bool) -> str:
+    import click
+
+    return f"{click.style(text, bold=True) if color else text}\n"
 
 
 def _by_file(answer: Answer) -> list[list[FoundUnit]]:

@@ -143,7 +143,7 @@ class RepositoriesOptions(Options):
 
 
 def _check(settings: Settings, refusal: str) -> None:
-    from assay.operations.workspace import check
+    from assay.operations.corpus_search import check
 
     check(settings.search)
     if settings.index.location:

@@ -101,8 +101,8 @@ def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool
 def _check(given: ServeOptions, settings: Mapping[Path, Settings]) -> None:
     """Refuse what no question could be answered with, before anybody asks one."""
     from assay.errors import InputError
+    from assay.operations.corpus_search import check
     from assay.operations.indexes import index_of
-    from assay.operations.workspace import check
 
     truth = given.truth
     if truth and (len(settings) > 1 or given.repositories.listed):

@@ -56,13 +56,10 @@ Fact = Definition | CodeCall | FieldType
 
 
 def fact_row(fact: Fact) -> str:
-    """Return a fact as it is written."""
-    if isinstance(fact, CodeCall):
-        return f"C{fact.line}\t{fact.name}\t{fact.receiver}\t{fact.inside}"
-    if isinstance(fact, FieldType):
-        return f"F{fact.owner}\t{fact.name}\t{fact.type}"
-    types = ",".join(fact.types)
-    return f"D{fact.line}\t{fact.start}\t{fact.end}\t{fact.kind}\t{fact.owner}\t{fact.name}\t{types}"
+    """Return a fact as it is written; a type may be written over several lines of code."""
+    letter = "C" if isinstance(fact, CodeCall) else "F" if isinstance(fact, FieldType) else "D"
+    columns = (",".join(each) if isinstance(each, tuple) else str(each) for each in fact)
+    return letter + "\t".join(" ".join(column.split()) for column in columns)
 
 
 def definitions_of(facts: str) -> Iterator[Definition]:
@@ -88,7 +85,8 @@ def fields_of(facts: str) -> Iterator[FieldType]:
     """Yield the types of fields among facts."""
     for row in facts.split("\n"):
         if row.startswith("F"):
-            yield FieldType(*row[1:].split("\t"))
+            owner, name, type_ = row[1:].split("\t", 2)  # indexes of before may have more in a type
+            yield FieldType(owner, name, type_)
 
 
 def names_in(facts: str) -> Iterator[str]:

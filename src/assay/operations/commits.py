@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
 from assay.corpus.git_history import commit_ids
-from assay.errors import InputError, printable
+from assay.errors import InputError
+from assay.operations.corpus_search import CorpusSearch, check
+from assay.operations.found_commit import FoundCommit
 from assay.operations.hits import answer_type
 from assay.operations.indexes import build_of, encoder_of
-from assay.operations.workspace import CorpusSearch, check
 from assay.protocols import Progress
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window
 from assay.search.history import MOST_COMMITS, MOST_FILES, CommitFilter, HistoryIndex, changed_files
@@ -38,31 +39,6 @@ _FIRST_LINES = 12
 
 
 _ID = re.compile(r"[0-9a-f]{7,64}")
-
-
-@dataclass(frozen=True, slots=True)
-class FoundCommit:
-    """A commit that was found."""
-
-    id: str
-    date: str
-    """When it was written, in ISO 8601."""
-    author: str
-    """`name <mail>`."""
-    subject: str
-    body: str
-    score: float
-    """What the ranking of code and documentation gives it, 0 to 1; 1 without a question."""
-    files: tuple[str, ...]
-    """The changed files."""
-    change: str = ""
-    """The file that `lines` are of."""
-    lines: tuple[str, ...] = ()
-    """Telling lines of that change: added ones begin with `+`, removed ones with `-`, `@` names what they stand in."""
-    reason: tuple[str, ...] = ()
-    """Telling lines of the body; all of a short one."""
-    root: str = ""
-    """Of commits of several repositories, the one that holds it."""
 
 
 @answer_type
@@ -205,36 +181,3 @@ def _newest(root: Path, commits: _IndexedCommits, snapshot: Snapshot, k: int) ->
     alive = _messages(snapshot)
     ids = [id_ for id_ in commit_ids(root, MOST_COMMITS) if id_ in alive][:k]
     return tuple(commits.of_message(alive[id_]) for id_ in ids)
-
-
-_NAMED = 4
-"""Changed files that are named."""
-_WIDEST = 300
-"""Characters of a line that are shown."""
-_WIDEST_REASON = 1000
-"""The same of a message, whose paragraph may be one line."""
-
-
-def commits_text(commits: Sequence[FoundCommit]) -> str:
-    """Return commits as text, an empty line between two."""
-    return "\n".join(commit_text(commit, whole=len(commits) == 1) for commit in commits)
-
-
-def commit_text(commit: FoundCommit, *, whole: bool = False) -> str:
-    """Return a commit as text whose every line is fit for a terminal, with telling lines of its body, or all."""
-    root = f"{commit.root} " if commit.root else ""
-    author = commit.author.partition(" <")[0]
-    first = f"{root}{commit.id[:10]} {commit.date[:10]} {author}: {commit.subject}"
-    body = [line for line in commit.body.splitlines() if line.strip()]
-    shown = body if whole else commit.reason
-    more = (f"… {len(body) - len(shown)} more lines",) if len(body) > len(shown) else ()
-    reason = (f"    {printable(row)[:_WIDEST_REASON]}\n" for row in (*shown, *more))
-    rest = (f"    {printable(row)[:_WIDEST]}\n" for row in (_files(commit), *commit.lines))
-    return "".join((f"{printable(first)}\n", *reason, *rest))
-
-
-def _files(commit: FoundCommit) -> str:
-    """Return the changed files, first the one whose change was found."""
-    names = list(dict.fromkeys(([commit.change] if commit.change else []) + [*commit.files]))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}" or "no file"

@@ -17,6 +17,7 @@ from struct import Struct, error
 from typing import Any, TypeVar, dataclass_transform
 
 from assay.errors import InputError, counted, printable, printable_name
+from assay.operations.found_commit import FoundCommit, commits_text
 from assay.search.display import others_text
 from assay.values import Chunk, Hit
 
@@ -130,10 +131,16 @@ class Answer:
     """How often the query's quoted texts and expressions stand in what is searched; -1 without any."""
     matched_files: int = -1
     """In how many files."""
+    docs: list[FoundUnit] = field(default_factory=list)
+    """Sections of documentation beside code, where they are likely and no mode was chosen; in an order of their own."""
+    commits: list[FoundCommit] = field(default_factory=list)
+    """What changed something, where that is asked; the newest first."""
+    docs_first: bool = False
+    """True: how something is done was asked, and documentation answers that first."""
 
     def __bool__(self) -> bool:
         """Say whether anything was found."""
-        return bool(self.hits or self.matches > 0)
+        return bool(self.hits or self.docs or self.matches > 0)
 
     def __len__(self) -> int:
         """Count the hits."""
@@ -164,7 +171,9 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
         why=why,
         line=hit.line,
         others=[OtherPlace(each.path, each.start_line, each.end_line, each.symbol, each.root) for each in others],
-        more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path))),
+        more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path)))
+        if others
+        else [],
     )
 
 
@@ -198,12 +207,15 @@ def _(answer: Answer) -> str:
     problems = [f"not searched: {problem}" for problem in answer.problems]
     stale = ["files changed that are not in the index yet; ask again for what is in them"] if answer.stale else []
     notes = [*notes_of(answer), *problems, *stale, *([matches_text(answer)] if answer.matches >= 0 else [])]
-    return joined([*notes, *(["\n".join(units)] if names_only else units)], answer.cursor)
+    found = ["\n".join(units)] if names_only else units
+    docs = ["\n".join(["documentation:", *map(unit_text, answer.docs)])] if answer.docs else []
+    commits = [commits_text(answer.commits).rstrip("\n")] if answer.commits else []
+    return joined([*notes, *commits, *(docs + found if answer.docs_first else found + docs)], answer.cursor)
 
 
 def notes_of(answer: Answer) -> Iterator[str]:
     """Yield what is to be known about an answer, but for roots that were not searched."""
-    if not answer.hits:
+    if not answer.hits and not answer.docs:
         yield "nothing found"
     elif not answer.relevant:
         yield "nothing relevant here, it seems; these are only the nearest"

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
-from assay.operations.workspace import CorpusAnswer, JointSearch, Listing, hits_by_depth, one_list, read_queries
+from assay.operations.corpus_search import CorpusAnswer, Listing, hits_by_depth, one_list, read_queries
+from assay.operations.workspace import JointSearch
 from assay.search.filters import filter_mask, reading_order
 from assay.search.looked_up import LookedUp, united, with_looked_up
+from assay.search.operation_questions import operations_asked
 from assay.search.places import passed_note
 from assay.search.query_filters import query_words
+from assay.search.sections import SECTIONS
 from assay.search.translation import unread_note
 from assay.values import Chunk, Hit, Problem, Query
 
@@ -83,20 +86,30 @@ class JointAnswer:
     """Every place that holds what a query quotes or one of its expressions."""
     problems: tuple[Problem, ...] = ()
     """Roots that could not be asked, each with the reason; the hits are those of the others."""
+    sections: tuple[Hit, ...] = ()
+    """Of documentation, beside code."""
 
 
-def joint_answer(
-    searches: Sequence[JointSearch], queries: Sequence[Query], limit: int, listed: Listing = one_list, *, rooted: bool
+def joint_answer(  # noqa: PLR0913  what is asked of what, and how it is listed
+    searches: Sequence[JointSearch],
+    queries: Sequence[Query],
+    limit: int,
+    listed: Listing = one_list,
+    *,
+    rooted: bool,
+    guesses: bool = False,
 ) -> JointAnswer:
     """Ask every query what some searches search, and return one answer; their probabilities compare as they are.
 
     With `rooted`, each chunk knows which root it is from; paths are relative to it. `listed` makes one list of the hits
-    of the first search and those of each deeper one; how it begins does not depend on the limit.
+    of the first search and those of each deeper one; how it begins does not depend on the limit. With `guesses`, an
+    operation that a question asks for is looked up, and documentation stands beside code where it is likely.
     """
     answers: list[JointAnswer] = []
 
     def ask(depth: int) -> Sequence[Hit]:
-        answers.append(_answer(searches, queries, depth, rooted=rooted))
+        beside = guesses and not answers  # a deeper search only adds to the first
+        answers.append(_answer(searches, queries, depth, rooted=rooted, guesses=beside))
         return answers[-1].hits
 
     size = sum(each.corpus_search.snapshot.size for each in searches)
@@ -104,15 +117,17 @@ def joint_answer(
     return replace(answers[0], hits=tuple(hits))
 
 
-def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: int, *, rooted: bool) -> JointAnswer:
+def _answer(
+    searches: Sequence[JointSearch], queries: Sequence[Query], depth: int, *, rooted: bool, guesses: bool
+) -> JointAnswer:
     queries, notes = without_missing(searches, queries)
     asks_more = not notes or any(map(_asks_something, queries))
     read, readings = read_queries(queries)
-    answers = [_ask(each, read, depth) for each in searches]
+    answers = [_ask(each, read, depth, guesses=guesses) for each in searches]
     quoting = [query for query in queries if query.reads_text]
     notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
     asked = [search for _, search, _ in answers]
-    named = _looked_up(asked, queries, rooted=rooted)
+    named = _looked_up(asked, queries, rooted=rooted, guesses=guesses)
     notes += [*named.notes, *([passed_note(named.passed)] if named.passed else [])]
     is_read = any(one.is_read for one in readings) and asks_more
     return JointAnswer(
@@ -124,34 +139,47 @@ def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: in
         notes=tuple(dict.fromkeys(filter(None, notes))),
         matches=matches_of(asked, quoting, rooted=rooted) if quoting else None,
         problems=tuple(problem for each in asked for problem in each.problems),
+        sections=() if named.hits else tuple(_sections(answers, rooted=rooted)),
     )
 
 
 def _united(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted: bool) -> list[Hit]:
     """Return the hits of all searches, best first; those of one stay in its order."""
+    return _in_one([(found.hits, search) for found, search, _ in answers], rooted=rooted)
+
+
+def _sections(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted: bool) -> list[Hit]:
+    return _in_one([(found.sections, search) for found, search, _ in answers], rooted=rooted)[:SECTIONS]
+
+
+def _in_one(found: Sequence[tuple[Sequence[Hit], JointSearch]], *, rooted: bool) -> list[Hit]:
     hits: list[Hit] = []
-    for found, search, _ in answers:
-        hits += (_of_root(hit, search.members[0].name) for hit in found.hits) if rooted else found.hits
-    return hits if len(answers) == 1 else sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
+    for own, search in found:
+        hits += (_of_root(hit, search.members[0].name) for hit in own) if rooted else own
+    return hits if len(found) == 1 else sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
 
 
-def _looked_up(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> LookedUp:
-    """Return what queries name; each place knows its root if there are several."""
+def _looked_up(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool, guesses: bool) -> LookedUp:
+    """Return what queries name, and what the operations that they ask for find; each place knows its root if asked."""
     found = []
     for each in searches:
-        one, name = each.corpus_search.looked_up(queries), each.members[0].name
-        found.append(one._replace(hits=tuple(_of_root(hit, name) for hit in one.hits)) if rooted else one)
+        members = each.members if guesses and any(operations_asked(query.text) for query in queries) else ()
+        asked = [(member.corpus_search.asked_operations(queries), member.name) for member in members]
+        for one, name in ((each.corpus_search.looked_up(queries), each.members[0].name), *asked):
+            found.append(one._replace(hits=tuple(_of_root(hit, name) for hit in one.hits)) if rooted else one)
     return united(found)
 
 
-def _ask(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[CorpusAnswer, JointSearch, str]:
+def _ask(
+    joint: JointSearch, queries: Sequence[Query], k: int, *, guesses: bool
+) -> tuple[CorpusAnswer, JointSearch, str]:
     """Return the answer of one search, what gave it, and how it is not reranked as its settings ask, if it is not.
 
     What is damaged is left out where it is not all there is.
     """
     search = joint.corpus_search
     try:
-        return search.answer(queries, k), joint, ""
+        return search.answer(queries, k, guesses=guesses), joint, ""
     except (ModelUnavailable, MissingExtra) as error:
         if not (reranker := search.settings.reranker):
             raise
@@ -159,7 +187,7 @@ def _ask(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[CorpusAn
     except DamagedIndex:
         if len(joint.members) == 1:
             raise
-    return _ask(joint.without_damaged(), queries, k)
+    return _ask(joint.without_damaged(), queries, k, guesses=guesses)
 
 
 def _corrected(queries: Sequence[Query], read: Sequence[Query], answers: Sequence[CorpusAnswer]) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from assay.corpus.blocks import lines_of
 from assay.corpus.line_history import BlamedLines, LineCommit
 from assay.corpus.remotes import host_links
 from assay.errors import AssayError, InputError
-from assay.operations.commits import FoundCommit, LogAnswer, commit_text, commits_text, reason_of
+from assay.operations.commits import LogAnswer, reason_of
 from assay.operations.files import FileLinks, ReadFile, check_file_line, links_to, read_file
+from assay.operations.found_commit import FoundCommit, commit_text, commits_text
 from assay.operations.hits import answer_type, as_text
 from assay.operations.read import span_of
 from assay.operations.requests import MOST_CHANGES, Blame, LineHistory, Log, LogKeep

@@ -144,7 +144,7 @@ class Matches(Question):
 
 
 class Names(Request):
-    """Find files by parts of their paths, and declared names by their beginning, a part, some letters, a misspelling."""
+    """Find files by parts of their paths, and declared names by a part: the beginning, some letters, a misspelling."""
 
     query: str = argument("[TEXT]", "Parts of a path, blanks between, or a part of a name.", default="", longest=200)
     path: str = path_option()

@@ -6,19 +6,21 @@ Command line, Python, HTTP and MCP take the same request, and differ only in how
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, replace
 from threading import Lock
 from typing import NamedTuple
 
 from assay.errors import InputError
+from assay.operations.beside import commits_shown, sections_shown
+from assay.operations.corpus_search import DEPTHS, one_list
 from assay.operations.hits import Answer, FoundUnit, cursor, offset_of
 from assay.operations.joint_answer import JointAnswer, joint_answer
 from assay.operations.requests import UNBOUNDED, Question, Search
 from assay.operations.roots import Roots, check_globs
-from assay.operations.sizing import TELLING, Size, cost, one_of_each_unit, sized, text_cost
-from assay.operations.workspace import DEPTHS, JointSearch, joint_searches, one_list
+from assay.operations.sizing import OVERHEAD, TELLING, Size, cost, one_of_each_unit, sized, text_cost
+from assay.operations.workspace import JointSearch, joint_searches
 from assay.protocols import is_quick
 from assay.search.display import grouped, worth_showing
 from assay.search.display import terms_to_mark as terms_asked
@@ -98,13 +100,15 @@ def search(
     start = offset_of(request.cursor, question, scope.version)
     with turn(scope.searches, scope.queries):
         answer = _answer(scope, min(start + request.limit + 1, DEEPEST), request)  # one to know of more
-        hits = answer.hits[start : start + request.limit]
-        reads_text = any(query.reads_text for query in scope.queries)
-        if is_text and not reads_text:  # else each hit holds what is sought
-            hits = hits[: worth_showing([hit.score for hit in hits])]
-        shown, taken = sized(hits, _size(answer, scope.queries, request, cost_of), scope.snapshots)
+        hits = _page(answer.hits[start : start + request.limit], scope.queries, is_text=is_text)
+        size = _size(answer, scope.queries, request, cost_of)
+        shown, taken = sized(hits, size, scope.snapshots)
+        left = size.budget - OVERHEAD - size.aside - sum(map(size.cost, shown))
+        sections = () if start else answer.sections
+        docs, docs_first = sections_shown(sections, size, left, scope.snapshots, is_text=is_text)
+    asked = () if start or request.keep.mode else scope.queries
+    commits, unread = commits_shown(hits, asked, scope.root, roots, left - sum(map(size.cost, docs)))
     more = len(answer.hits) > start + taken and start + taken < DEEPEST
-    matches = answer.matches
     return Answer(
         scope.root,
         shown,
@@ -114,11 +118,24 @@ def search(
         truncated=scope.truncated,
         cursor=cursor(start + taken, question, scope.version) if more else "",
         corrected=list(answer.corrected),
-        notes=list(answer.notes),
+        notes=[*answer.notes, *filter(None, [unread])],
         problems=_named(answer.problems),
-        matches=-1 if matches is None else len(matches),
-        matched_files=-1 if matches is None else len({place.path for place in matches}),
+        matches=_count(answer.matches),
+        matched_files=_count(answer.matches and {place.path for place in answer.matches}),
+        docs=docs,
+        docs_first=docs_first,
+        commits=commits,
     )
+
+
+def _count(matches: Sized | None) -> int:
+    return -1 if matches is None else len(matches)
+
+
+def _page(hits: Sequence[Hit], queries: Sequence[Query], *, is_text: bool) -> Sequence[Hit]:
+    """Return the hits of a page; for a model only those worth showing, unless each holds what is sought."""
+    is_cut = is_text and not any(query.reads_text for query in queries)
+    return hits[: worth_showing([hit.score for hit in hits])] if is_cut else hits
 
 
 def _size(answer: JointAnswer, queries: Sequence[Query], request: Search, cost_of: Callable[[FoundUnit], int]) -> Size:
@@ -144,5 +161,6 @@ def _answer(scope: Scope, limit: int, request: Search) -> JointAnswer:
         hits = grouped(*blocks) if request.group else one_list(blocks)
         return one_of_each_unit(hits, scope.snapshots)
 
-    found = joint_answer(scope.searches, scope.queries, limit, rooted=not scope.root, listed=listed)
+    beside = not request.keep.mode
+    found = joint_answer(scope.searches, scope.queries, limit, rooted=not scope.root, listed=listed, guesses=beside)
     return replace(found, stale=found.stale or scope.stale, problems=scope.problems + found.problems)

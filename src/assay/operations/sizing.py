@@ -135,7 +135,7 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     """
     left, shown = size.budget - OVERHEAD - size.aside, list[FoundUnit]()
     for taken, hit in enumerate(hits):
-        fitting = _fitting(hit, left, size, snapshots[hit.chunk.root], taken)
+        fitting = sized_hit(hit, left, size, snapshots[hit.chunk.root], taken)
         if fitting is None and not shown:
             fitting = _first_lines(hit, left, size)
         if fitting is None:
@@ -145,14 +145,17 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     return shown, len(hits)
 
 
-def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int) -> FoundUnit | None:
+def sized_hit(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int = 0) -> FoundUnit | None:
     """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only its telling lines."""
     unit = whole(hit.chunk, snapshot)
     if size.detail != "full":
         brief = size.brief(hit, unit, place)
         return brief if size.cost(brief) <= left else None
-    choices = [size.complete(replace(hit, chunk=unit))] + ([size.part(hit)] if unit is not hit.chunk else [])
-    return next((choice for choice in choices if size.cost(choice) <= left), None)
+    complete = size.complete(replace(hit, chunk=unit))
+    if size.cost(complete) <= left or unit is hit.chunk:
+        return complete if size.cost(complete) <= left else None
+    part = size.part(hit)
+    return part if size.cost(part) <= left else None
 
 
 def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:

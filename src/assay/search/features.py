@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, filterfalse, groupby, islice
 from operator import attrgetter
 from typing import TypeVar
@@ -320,6 +320,11 @@ class TokenSimilarity:
         return self.load()
 
     @cached_property
+    def _rows_of(self) -> Callable[[tuple[str, ...]], Array]:
+        """Return the vectors of the words of a question, which is asked of code and of documentation."""
+        return lru_cache(8)(self._table.rows)
+
+    @cached_property
     def _plain(self) -> frozenset[int]:
         return frozenset(row for word in STOP_WORDS for row in self._table.vocabulary.rows_of_word(word))
 
@@ -337,7 +342,7 @@ class TokenSimilarity:
         lengths = np.array([length for _, own in bags for length in own])
         ends = np.cumsum(lengths)
         rows, place = distinct_rows(np.concatenate([rows for rows, _ in bags]), len(self._table.vocabulary))
-        cosines = np.maximum(self._table.cosines(rows, self._table.rows(asked_words)), 0.0)
+        cosines = np.maximum(self._table.cosines(rows, self._rows_of(tuple(asked_words))), 0.0)
         nearest = np.maximum.reduceat(cosines[place], ends - lengths, axis=0)
         near = (nearest * weights).sum(axis=1)  # in BLAS, finite numbers raised an invalid-value warning now and then
         alike, asked = _summed(cosines, place, lengths, weights)

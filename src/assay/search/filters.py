@@ -155,6 +155,7 @@ def _pattern(glob: str) -> str:
 
 _TEST = re.compile(
     r"(?:^|/)(?:tests?|testing|__tests__|specs?|testdata|test[-_]\w+|fixtures?|mocks?|benchmarks?|benches)(?:/|$)"
+    r"|(?:^|/)[\w.]+\.(?:Unit|Integration)?Tests?(?:\.\w+)*/"
     r"|(?:^|/)(?:tests?|test_[^/]*|conftest|[^/]*[._-](?:tests?|spec|bench))\.\w+$|(?:Tests?|Spec|IT)\.\w+$"
 )
 _EXAMPLE = re.compile(

@@ -7,8 +7,9 @@ own; a hit's score is the calibrated probability that it is right, so the two ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +50,7 @@ _BEYOND = 5  # chunks that hold all terms of a question and that the first stage
 _ALL_TERMS = 0.999  # of their weight, which is a sum of fractions
 _LOOKED_UP_ODDS, _STEP = 4.0, 0.1  # log odds of what is looked up, at least, and by how much places of it differ
 _MAX_WORDS, _ASIDE_WORDS = 12.0, 4.0  # of a message that count, and by how many one of a test counts less
+_SECTIONS_DEPTH, _SECTIONS_READ = 100, 16  # of documentation beside code: candidates of each kind, and those read
 _LOOKED_AT = 80  # candidates of the first stage whose paths are compared with the question
 _ONE_PLACE = 120  # lines that a person takes in at once
 _COVERED, _PHRASE = ALL_FEATURES.index("covered_body"), ALL_FEATURES.index("phrase")
@@ -70,6 +72,22 @@ class LearnedSearcher:
         vectors = self.encoder.encode([query.text for query in queries], "query")
         return [self._answer(query, vector, k) for query, vector in zip(queries, vectors, strict=True)]
 
+    def search_beside(self, queries: Sequence[Query], k: int, beside: int) -> list[tuple[list[Hit], list[Hit]]]:
+        """Return at most `k` hits of code a query and, in a list of its own, at most `beside` of documentation.
+
+        Both come from one look at the corpus; fewer sections are read than where documentation is what is asked for.
+        """
+        vectors = self.encoder.encode([query.text for query in queries], "query")
+        return [self._both(query, vector, k, beside) for query, vector in zip(queries, vectors, strict=True)]
+
+    def _both(self, query: Query, vector: Vectors, k: int, beside: int) -> tuple[list[Hit], list[Hit]]:
+        found = self.look_up(replace(query, mode="all"), vector)
+        if not len(found.snapshot):
+            return [], []
+        code, docs = (replace(query, mode=side) for side in SIDES)
+        ranked, sections = self._ranked(code, found, k), self._ranked(docs, found, beside, read=_SECTIONS_READ)
+        return ranked.listed(k), sections.listed(beside)
+
     def look_up(self, query: Query, vector: Vectors) -> QueryInCorpus:
         """Look a query up in the whole corpus, whichever part of it is searched."""
         question, snapshot = understand(query.text), self.snapshot
@@ -80,17 +98,17 @@ class LearnedSearcher:
         statistics = snapshot.cosine_statistics(vector, cosines)
         return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *statistics)
 
-    def candidates(self, query: Query, found: QueryInCorpus) -> CandidateFeatures:
-        """Return every chunk worth ranking with its features."""
+    def candidates(self, query: Query, found: QueryInCorpus, depth: int = _DEPTH) -> CandidateFeatures:
+        """Return every chunk worth ranking with its features, `depth` of words and as many of meaning."""
         allowed = filter_mask(found.snapshot, query)
         outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
         strongest, order = found.strongest, found.snapshot.order
         declared = declarations(found.snapshot, found.question.typed, allowed)
         said = saying(found.snapshot, found.question, found.terms, allowed)
         numbers = [
-            _top(found.lexical, allowed, (strongest / 2, strongest / 4), order),
-            _top(found.cosines, allowed, outstanding, order),
-            *(named if len(named) <= _DEPTH else order.ordered(named)[:_DEPTH] for named in found.named),
+            _top(found.lexical, allowed, (strongest / 2, strongest / 4), order, depth),
+            _top(found.cosines, allowed, outstanding, order, depth),
+            *(named if len(named) <= depth else order.ordered(named)[:depth] for named in found.named),
             declared,
             said,
         ]
@@ -106,19 +124,21 @@ class LearnedSearcher:
             return []
         ranked = [self._ranked(each, found, k) for each in _of_each_side(query)]
         answerable = sum(side.answerable for side in ranked) / len(ranked)  # of each its own would order code and prose
-        hits = [hit for side in ranked for hit in side.hits(answerable)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path, hit.chunk.start_line))[:k]
+        return _listed([hit for side in ranked for hit in side.hits(answerable)])[:k]
 
-    def _ranked(self, query: Query, found: QueryInCorpus, k: int) -> _RankedSide:
-        """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
+    def _ranked(self, query: Query, found: QueryInCorpus, k: int, read: int = 0) -> _RankedSide:
+        """Rank the code or the documentation: all by what the index knows, the best by their words as well.
+
+        `read` is how many are read, if not as many as usual.
+        """
         name = ranking_name(found.snapshot, query.mode)
         ranking = load_ranking(name, reads_order=reads_order(self.encoder), folder=self.weights)
-        candidates = self.candidates(query, found)
+        candidates = self.candidates(query, found, _SECTIONS_DEPTH if read else _DEPTH)
         scores = ranking.first.scores(candidates.rows)
         support = file_support(scores, candidates.files)
         asked = AskedWords(found.question, found.term_weights)
         with_files = _with_files(ranking, asked, found.snapshot, candidates, scores)
-        first = _second_stage(with_files, candidates, max(k, SECOND_STAGE[name]))
+        first = _second_stage(with_files, candidates, max(k, read or SECOND_STAGE[name]))
         chunks = found.snapshot.chunks(candidates.numbers[first].tolist())
         rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
         scores = ranking.second.scores(rows)
@@ -158,17 +178,46 @@ class _RankedSide(NamedTuple):
     lines: Sequence[int]
     """Where each of the best says the message that was pasted; 0 where it does not."""
 
+    def listed(self, k: int) -> list[Hit]:
+        """Return at most `k` hits, with probabilities for a query that is as likely answerable as this side says."""
+        return _listed(self.hits(self.answerable))[:k]
+
     def hits(self, answerable: float) -> list[Hit]:
         """Return the hits, with probabilities for a query that is so likely answerable."""
         everywhere = np.full(len(self.chunks), answerable / self.ranking.scale, dtype=np.float32)
         total = self.scores + sum(self.beside.values())
         probabilities = self.ranking.probabilities(total, answerable).tolist()
-        explained = self.ranking.explain(self.rows, {**self.beside, "answerable": everywhere})
+        explain = cache(partial(self.ranking.explain, self.rows, {**self.beside, "answerable": everywhere}))
+        explained = (Explanation(explain, at) for at in range(len(self.chunks)))
         return list(map(Hit, self.chunks, probabilities, explained, self.others, self.lines))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation(Mapping[str, float]):
+    """The parts of a score, which are worked out for all hits of a list when one is looked at: few are."""
+
+    of_all: Callable[[], Sequence[Mapping[str, float]]]
+    place: int
+
+    def __getitem__(self, part: str) -> float:
+        """Return what a part adds."""
+        return self.of_all()[self.place][part]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the parts, strongest first."""
+        return iter(self.of_all()[self.place])
+
+    def __len__(self) -> int:
+        """Count the parts."""
+        return len(self.of_all()[self.place])
 
 
 def _line(chunk: Chunk, message: MessageMatch | None) -> int:
     return max(chunk.start_line, 1) + message.line if message else 0
+
+
+def _listed(hits: Sequence[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path, hit.chunk.start_line))
 
 
 def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: Encoder, weights: Path = SHIPPED) -> bool:
@@ -267,7 +316,9 @@ def _message_worth(messages: Sequence[MessageMatch | None], chunks: Sequence[Chu
     return found
 
 
-def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: ChunkOrder) -> NDArray[np.int64]:
+def _top(
+    scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: ChunkOrder, depth: int
+) -> NDArray[np.int64]:
     """Return the numbers of the best scores above 0; of equal ones at the end, the first of the corpus.
 
     Only what stands above a floor is compared, if it is enough: a partition of all scores costs more than the rest.
@@ -277,9 +328,9 @@ def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: 
         best = np.flatnonzero(scores > max(0.0, floor))
         if allowed is not None:
             best = best[allowed[best]]
-        if len(best) >= _DEPTH:
+        if len(best) >= depth:
             break
-    return order.best(scores, best, _DEPTH)
+    return order.best(scores, best, depth)
 
 
 def _places(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> list[tuple[int, list[int]]]:

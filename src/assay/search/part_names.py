@@ -1,7 +1,7 @@
 """Find names by a part of them: their beginning, any part, some of their letters, or a misspelling, in this order.
 
-Letters are those that people type for a long name: each capital or underscore begins a word of it, `LdBl` for
-`LoadBalancer`. Completions, the file finder of the page and a search for a name that nothing declares ask the same.
+Letters are those that people type for a long name: each capital or underscore begins a word of it, LdBl for
+LoadBalancer. Completions, the file finder of the page and a search for a name that nothing declares ask the same.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from assay.errors import counted, printable, some_of
 from assay.search.features import PATH
 from assay.search.filters import filter_mask
 from assay.search.looked_up import MAX_UNITS, LookedUp
-from assay.search.place_forms import place_forms
+from assay.search.pattern_table import rows_for
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
 from assay.values import Hit, Query
@@ -96,8 +96,8 @@ def _read(text: str) -> tuple[tuple[NamedPlace, ...], bool]:
     """Return the places of a text, and whether it says nothing else."""
     text = _plain(text)
     taken, found = list[tuple[int, int]](), dict[int, NamedPlace]()
-    for form in place_forms():
-        for each in form.pattern.finditer(text):
+    for _, pattern in rows_for("place_forms", re.MULTILINE, text):
+        for each in pattern.finditer(text):
             at = bisect_left(taken, each.span())
             is_free = (at == 0 or taken[at - 1][1] <= each.start()) and (at == len(taken) or taken[at][0] >= each.end())
             if is_free and _is_telling(place := _place(each)):

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.io import files
+from assay.operations.corpus_search import dictionary
 from assay.operations.indexes import encoder_of
-from assay.operations.workspace import dictionary
 from assay.protocols import Encoder, Say, reads_order
 from assay.runs.record import write_manifest
 from assay.search.question import Question

@@ -1,0 +1,55 @@
+"""Return what stands beside the hits of a search: sections of documentation, and the commits that changed a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from assay.errors import AssayError
+from assay.operations.found_commit import FoundCommit
+from assay.operations.hits import FoundUnit, rooted_path
+from assay.operations.requests import Log
+from assay.operations.roots import Roots
+from assay.operations.sizing import Size, fitting, sized_hit
+from assay.search.operation_questions import operations_asked
+from assay.search.sections import asks_how
+from assay.store.snapshot import Snapshot
+from assay.values import Hit, Query
+
+_COMMITS = 5
+
+
+def sections_shown(
+    sections: Sequence[Hit], size: Size, left: int, snapshots: Mapping[str, Snapshot], *, is_text: bool
+) -> tuple[list[FoundUnit], bool]:
+    """Return the records of sections that what is left of a budget holds, and whether they come before the code.
+
+    They do where how something is done is asked; else text for a model has their headings alone.
+    """
+    how = any(asks_how(query.text) for query in size.queries)
+    size = replace(size, detail="names") if is_text and not how else size
+    found = (sized_hit(hit, left, size, snapshots[hit.chunk.root]) for hit in sections)
+    shown = fitting([one for one in found if one], left, size.cost)
+    return shown, how and bool(shown)
+
+
+def commits_shown(
+    hits: Sequence[Hit], queries: Sequence[Query], root: str, roots: Roots, budget: int
+) -> tuple[list[FoundCommit], str]:
+    """Return the newest commits that changed the unit or the file that is the first hit, if a query asks that.
+
+    Beside them stands why none can be read, if so.
+    """
+    asked = any(one.operation == "changes" for query in queries for one in operations_asked(query.text))
+    if not asked or not hits or "operation" not in hits[0].why:
+        return [], ""
+    from assay.operations.log import log  # and git: not for most searches
+
+    chunk = hits[0].chunk
+    path, line = rooted_path(chunk.root or root, chunk.path), hits[0].line
+    try:
+        if line:
+            return log(Log(path=path, line=line, limit=_COMMITS, budget=budget), roots).commits, ""
+        return log(Log(path=path, limit=_COMMITS, budget=budget), roots).commits, ""
+    except AssayError as error:
+        return [], f"no history is read: {error}"

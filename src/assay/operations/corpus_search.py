@@ -1,0 +1,277 @@
+"""Search one corpus with all that its settings ask for: what is looked up, what is ranked, and what stands beside.
+
+A first search finds a fixed number of hits and each deeper one adds to them: how much is asked for never changes an
+order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from itertools import chain
+from math import inf
+from pathlib import Path
+
+from assay import plugins
+from assay.errors import InputError
+from assay.protocols import Encoder, Scorer, Searcher
+from assay.search import retrievers
+from assay.search.declared_names import typed_names
+from assay.search.hybrid import LearnedSearcher, is_relevant
+from assay.search.issues import IssueSearcher
+from assay.search.looked_up import LookedUp, united, with_looked_up
+from assay.search.operation_answers import answer_to
+from assay.search.operation_questions import operations_asked
+from assay.search.part_names import names_like
+from assay.search.places import lines_named
+from assay.search.question import Speller
+from assay.search.ranking import SHIPPED
+from assay.search.sections import FOUND, asks_how, likely_sections, may_have_sections
+from assay.search.translation import Reading, Translator
+from assay.settings import SearchSettings
+from assay.store.snapshot import Snapshot
+from assay.terms import stem
+from assay.values import Hit, Query
+
+
+@cache
+def dictionary() -> frozenset[str]:
+    """Return the words that are spelt right whether or not a corpus holds them: those the default encoder knows."""
+    from assay.encode.static import DEFAULT_FOLDER, VOCABULARY, entries_in
+
+    return frozenset(filter(str.isalpha, entries_in(DEFAULT_FOLDER / VOCABULARY)))
+
+
+def _is_word(name: str) -> bool:
+    """Say whether a name is a word in lower case, of which the dictionary has other forms: not only its beginning."""
+    if not name.isalpha() or not name.islower() or name not in dictionary():
+        return False
+    return len(name) - len(stem(name)) > 1 or any(f"{name}{ending}" in dictionary() for ending in _ENDINGS)
+
+
+_ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ly")
+
+
+@cache
+def translator() -> Translator:
+    """Return what reads questions in other languages than English; every corpus has the same."""
+    return Translator(dictionary)
+
+
+def read_queries(queries: Sequence[Query]) -> tuple[list[Query], list[Reading]]:
+    """Return queries in English, and how each was read."""
+    readings = [translator().read(query.text) for query in queries]
+    return [replace(query, text=one.text) for query, one in zip(queries, readings, strict=True)], readings
+
+
+def check(settings: SearchSettings) -> None:
+    """Refuse what no pipeline can be made of, before an index is."""
+    if settings.ranking == "fused" and not settings.vector_weight + settings.keyword_weight:
+        raise InputError("search.vector_weight and search.keyword_weight are both 0; give one of them a weight")
+    if settings.reranker:
+        kind = settings.reranker.partition(":")[0]
+        if kind == "ranker":
+            raise InputError(
+                f"search.reranker is '{settings.reranker}', which orders programs of one task and cannot order answers "
+                "to a question; wanted a scorer such as cross:FOLDER"
+            )
+        plugins.place("scorer", kind)
+    if not weights_folder(settings).is_dir():
+        wrong = f"search.weights is '{settings.weights}', not a folder"
+        raise InputError(f"{wrong}; make one with assay train ranking")
+
+
+def weights_folder(settings: SearchSettings) -> Path:
+    """Return where the weights of the learned ranking are: in the folder of the settings, else those that ship."""
+    return Path(settings.weights) if settings.weights else SHIPPED
+
+
+def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -> Searcher:
+    """Return a searcher that nothing was learned for: by vectors, by words, or by both, fused."""
+    if settings.ranking == "vectors":
+        return retrievers.VectorSearcher(snapshot, encoder)
+    if settings.ranking == "keywords":
+        return retrievers.KeywordSearcher(snapshot)
+    vectors = retrievers.Member("vectors", retrievers.VectorSearcher(snapshot, encoder), settings.vector_weight)
+    keywords = retrievers.Member("keywords", retrievers.KeywordSearcher(snapshot), settings.keyword_weight)
+    return retrievers.FusedSearcher((vectors, keywords), settings.fusion)
+
+
+DEPTHS = (30, 200, 1000)
+"""How many hits a first search finds, which reads as many texts and orders them, and how many each deeper one."""
+
+
+Listing = Callable[[Sequence[Sequence[Hit]]], list[Hit]]
+
+
+def one_list(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Return the hits of a first search and those of each deeper one as they are."""
+    return list(chain.from_iterable(blocks))
+
+
+def hits_by_depth(ask: Callable[[int], Sequence[Hit]], size: int, limit: int, listed: Listing = one_list) -> list[Hit]:
+    """Return the hits of a first search, then what each deeper one finds beside them, until there are enough.
+
+    How much is asked for thus never changes an order. `ask` finds so many hits among `size` chunks; what a deeper
+    search adds scores at most as much as the last before it. `listed` makes one list of all of them.
+    """
+    blocks, known, least = list[list[Hit]](), set[tuple[str, str]](), inf
+    for depth in DEPTHS:
+        found = ask(depth)
+        more = [hit for hit in found if (hit.chunk.root, hit.chunk.id) not in known]
+        blocks.append([replace(hit, score=least) if hit.score > least else hit for hit in more])
+        least = min([least, *(hit.score for hit in blocks[-1])])
+        known |= {(chunk.root, chunk.id) for hit in found for chunk in (hit.chunk, *hit.others)}
+        hits = listed(blocks)
+        if size <= depth or len(hits) >= limit:
+            break
+    return hits[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusAnswer:
+    """What one corpus answers to some queries together."""
+
+    hits: list[Hit]
+    texts: list[str]
+    """What the queries were searched for as, their spelling corrected."""
+    relevant: bool
+    """Whether a hit is likely right; where scores are no probabilities, any is."""
+    sections: list[Hit] = field(default_factory=list)
+    """Of documentation, where code is asked for and these are likely right, too."""
+
+
+@dataclass(frozen=True)
+class CorpusSearch:
+    """One corpus with all that its settings ask for, each part made when it is first needed."""
+
+    snapshot: Snapshot
+    encoder: Encoder
+    settings: SearchSettings
+    guard: retrievers.IndexGuard
+
+    @cached_property
+    def speller(self) -> Speller:
+        """Return what corrects the spelling of queries."""
+        return Speller(self.snapshot, dictionary)
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Return what searches for queries as they were read and corrected."""
+        if self.settings.ranking != "learned":
+            return _unlearned(self.snapshot, self.encoder, self.settings)
+        return IssueSearcher(self.learned, self.snapshot, self.speller)
+
+    @cached_property
+    def learned(self) -> LearnedSearcher:
+        """Return what ranks by what was learned."""
+        return LearnedSearcher(self.snapshot, self.encoder, weights_folder(self.settings))
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """Return the reranker."""
+        made: Scorer = plugins.make("scorer", self.settings.reranker)
+        return made
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return the best hits of each query, which is read in its language here; `k` never changes their order."""
+        read, _ = read_queries(queries)
+        reranked = bool(self.settings.reranker)
+        with self.guard.reading():
+            corrected = list(map(self._corrected, read))
+            first = self._found(read, corrected, DEPTHS[0], reranked=reranked)
+            named = list(map(self._looked_up, queries))
+
+            def hits_of(at: int) -> list[Hit]:
+                one = slice(at, at + 1)
+
+                def ask(depth: int) -> list[Hit]:
+                    again = depth > DEPTHS[0]
+                    hits = self._found(read[one], corrected[one], depth, reranked=reranked)[0] if again else first[at]
+                    return with_looked_up(named[at], hits)
+
+                return hits_by_depth(ask, self.snapshot.size, k)
+
+            return list(map(hits_of, range(len(queries))))
+
+    def answer(self, queries: Sequence[Query], k: int, *, reranked: bool = True, guesses: bool = False) -> CorpusAnswer:
+        """Return the best hits of some queries that were read, united, and sections beside code if these are wanted."""
+        reranked, is_learned = reranked and bool(self.settings.reranker), self.settings.ranking == "learned"
+        sections = list[Hit]()
+        with self.guard.reading():
+            corrected = list(map(self._corrected, queries))
+            if guesses and is_learned and not reranked and all(map(may_have_sections, corrected)):
+                both = self.learned.search_beside(corrected, k, FOUND)
+                hits = retrievers.union([code for code, _ in both], k)
+                sections = self._likely_sections([docs for _, docs in both], hits, corrected)
+            else:
+                hits = retrievers.union(self._found(queries, corrected, k, reranked=reranked), k)
+        relevant = bool(hits)
+        if is_learned and not reranked:  # which only says which of some texts is the better one
+            relevant = self._is_relevant(hits) or bool(sections)
+        return CorpusAnswer(hits, [query.text for query in corrected], relevant, sections)
+
+    def _likely_sections(
+        self, found: Sequence[Sequence[Hit]], hits: Sequence[Hit], queries: Sequence[Query]
+    ) -> list[Hit]:
+        sections = retrievers.union(found, FOUND)
+        how = any(asks_how(query.text) for query in queries)
+        return likely_sections(sections, hits, how=how) if self._is_relevant(sections) else []
+
+    def _is_relevant(self, hits: Sequence[Hit]) -> bool:
+        return is_relevant(hits, self.snapshot, self.encoder, weights_folder(self.settings))
+
+    def looked_up(self, queries: Sequence[Query]) -> LookedUp:
+        """Return what queries name, which are read as they were typed."""
+        with self.guard.reading():
+            return united(list(map(self._looked_up, queries)))
+
+    def asked_operations(self, queries: Sequence[Query]) -> LookedUp:
+        """Return what the operations that queries ask for find, of each the first whose name is declared here."""
+        with self.guard.reading():
+            return united([self._asked_operation(query) for query in queries if query.mode == "code"])
+
+    def _asked_operation(self, query: Query) -> LookedUp:
+        def ranked() -> list[Hit]:
+            return self.searcher.search([query], DEPTHS[0])[0]
+
+        found = (answer_to(self.snapshot, asked, ranked) for asked in operations_asked(query.text))
+        return next(filter(None, found), LookedUp())
+
+    def _looked_up(self, query: Query) -> LookedUp:
+        """Return the lines that a query names, or else what declares a name that is like the one it asks for."""
+        return united([lines_named(self.snapshot, query), self._names_like(query)])
+
+    def _names_like(self, query: Query) -> LookedUp:
+        """Return what declares names that are like the one asked for, unless that is a word that the corpus holds."""
+        asked = typed_names(query.text).asked
+        if asked is None or (_is_word(asked.name) and self.snapshot.holds(stem(asked.name))):
+            return LookedUp()
+        return names_like(self.snapshot, query)
+
+    def _corrected(self, query: Query) -> Query:
+        text = self.speller.corrected(query.text)
+        return query if text == query.text else replace(query, text=text)
+
+    def _found(
+        self, queries: Sequence[Query], corrected: Sequence[Query], k: int, *, reranked: bool
+    ) -> list[list[Hit]]:
+        """Return the hits of each query; a reranker reads the query as it was before its spelling was corrected.
+
+        It orders as many of the first hits as the settings say, however many are asked for.
+        """
+        read = self.settings.rerank_depth if reranked else 0
+        by_meaning = iter(self.searcher.search([query for query in corrected if query.text], max(k, read)))
+        answers = [
+            next(by_meaning) if query.text else retrievers.listing(self.snapshot, query, k) for query in corrected
+        ]
+        if not read:
+            return answers
+        pairs = zip(queries, answers, strict=True)
+        return [self._reranked(query, hits, read)[:k] if query.text else hits for query, hits in pairs]
+
+    def _reranked(self, query: Query, hits: Sequence[Hit], read: int) -> list[Hit]:
+        first = retrievers.rerank(self.scorer, query, hits[:read])
+        least = min((hit.score for hit in first), default=0.0)
+        return [*first, *(replace(hit, score=min(hit.score, least)) for hit in hits[read:])]
