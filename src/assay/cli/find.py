@@ -171,6 +171,7 @@ class RelatedOptions(Options):
 def related(given: RelatedOptions) -> int:
     """List the callers, callees and tests of the unit at FILE:LINE or of a NAME, and similar code.
 
+    FILE:LINE may be a line of a trace, or of what a tool prints, with a path of another machine.
     The unit is the whole function, method or type around the line, or the one that declares the name, in the folder
     or file PATH, by default the current folder. Of several declarations of a name the best is taken; the output says
     of how many. Calls are read from the code and resolved by file, import and receiver; a name that several

@@ -172,14 +172,15 @@ the first child."""
 _EXTENSIONS = """
     bash: sh bash zsh ksh bats; c: c; cpp: cc cpp cxx c++ h hh hpp hxx h++ ipp inl cu cuh; csharp: cs csx
     css: css; dart: dart; elixir: ex exs; go: go; haskell: hs; hcl: tf hcl tfvars; html: html htm xhtml
-    java: java; javascript: js mjs cjs jsx; json: json jsonc json5 jsonl ndjson geojson webmanifest
+    java: java; javascript: js mjs cjs jsx; json: json jsonc json5 jsonl ndjson geojson webmanifest arb
     kotlin: kt kts; lua: lua; nix: nix; php: php phtml; python: py pyi pyw pyx; ruby: rb rake gemspec ru; rust: rs
     scala: scala sbt sc; solidity: sol; swift: swift; tsx: tsx; typescript: ts mts cts; yaml: yaml yml; zig: zig
     markdown: md markdown mdown mkd mdx qmd rmd; restructuredtext: rst rest; asciidoc: adoc asciidoc asc
-    text: txt text; notebook: ipynb; toml: toml; xml: xml xsd xsl xslt svg wsdl pom; sql: sql; protobuf: proto
+    text: txt text; notebook: ipynb; toml: toml; sql: sql; protobuf: proto
+    xml: xml xsd xsl xslt svg wsdl pom resx xlf xliff; gettext: po pot
     groovy: groovy gradle; perl: pl pm; r: r; julia: jl; ocaml: ml mli; clojure: clj cljs cljc edn
     erlang: erl hrl; fsharp: fs fsx fsi; objc: m mm; powershell: ps1 psm1; batch: bat cmd; vue: vue
-    svelte: svelte; scss: scss sass; less: less; graphql: graphql gql; ini: ini cfg conf properties editorconfig
+    svelte: svelte; scss: scss sass; less: less; graphql: graphql gql; ini: ini cfg conf properties editorconfig strings
     cmake: cmake; make: mk mak; assembly: s asm; vim: vim; lisp: lisp el scm; tex: tex
     template: tmpl j2 jinja jinja2 erb hbs mustache; diff: diff patch
 """

@@ -48,8 +48,7 @@ def commits_shown(
     chunk = hits[0].chunk
     path, line = rooted_path(chunk.root or root, chunk.path), hits[0].line
     try:
-        if line:
-            return log(Log(path=path, line=line, limit=_COMMITS, budget=budget), roots).commits, ""
-        return log(Log(path=path, limit=_COMMITS, budget=budget), roots).commits, ""
+        commits = log(Log(path=path, line=line, limit=_COMMITS, budget=budget), roots).commits
     except AssayError as error:
         return [], f"no history is read: {error}"
+    return commits, "" if commits else "no commit that changed it is known"

@@ -15,7 +15,7 @@ from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.operations.corpus_search import CorpusAnswer, Listing, hits_by_depth, one_list, read_queries
 from assay.operations.workspace import JointSearch
 from assay.search.filters import filter_mask, reading_order
-from assay.search.looked_up import LookedUp, united, with_looked_up
+from assay.search.looked_up import LookedUp, in_several, united, with_looked_up
 from assay.search.operation_questions import operations_asked
 from assay.search.places import passed_note
 from assay.search.query_filters import query_words
@@ -161,13 +161,18 @@ def _in_one(found: Sequence[tuple[Sequence[Hit], JointSearch]], *, rooted: bool)
 
 def _looked_up(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool, guesses: bool) -> LookedUp:
     """Return what queries name, and what the operations that they ask for find; each place knows its root if asked."""
-    found = []
-    for each in searches:
-        members = each.members if guesses and any(operations_asked(query.text) for query in queries) else ()
-        asked = [(member.corpus_search.asked_operations(queries), member.name) for member in members]
-        for one, name in ((each.corpus_search.looked_up(queries), each.members[0].name), *asked):
-            found.append(one._replace(hits=tuple(_of_root(hit, name) for hit in one.hits)) if rooted else one)
-    return united(found)
+    is_asked = guesses and any(operations_asked(query.text) for query in queries)
+    members = [member for each in searches for member in each.members] if is_asked else []
+    named = [(each.corpus_search.looked_up(queries), each.members[0].name) for each in searches]
+    asked = [(member.corpus_search.asked_operations(queries), member.name) for member in members]
+    both = [in_several(_of_roots(named, rooted=rooted)), *_of_roots(asked, rooted=rooted)]
+    return united(both)
+
+
+def _of_roots(found: Sequence[tuple[LookedUp, str]], *, rooted: bool) -> list[LookedUp]:
+    if not rooted:
+        return [one for one, _ in found]
+    return [one._replace(hits=tuple(_of_root(hit, name) for hit in one.hits)) for one, name in found]
 
 
 def _ask(

@@ -27,6 +27,7 @@ from assay.operations.workspace import (
     summary,
 )
 from assay.protocols import Progress, Say
+from assay.search.places import places_of
 from assay.settings import Settings
 from assay.store.place import default_location, holds_many, is_bucket
 
@@ -172,8 +173,13 @@ class LocalRoots:
 
 
 def parsed_place(place: str) -> tuple[str, int]:
-    """Take `FILE:LINE` apart; a column or a range after the line, as compilers print them, is passed over."""
+    """Take `FILE:LINE` apart, or a line of a trace or of what a tool prints; a column or a range is passed over."""
     found = re.fullmatch(r"(.+?):(\d+)(?:[:-]\d+)*:?", place)
+    if found and int(found[2]) and Path(found[1]).exists():
+        return found[1], int(found[2])
+    named = next((each for each in places_of(place) if each.line), None)
+    if named:
+        return named.path, named.line
     if not found or not int(found[2]):
         raise InputError(
             f"'{place}' is neither a place nor a name: give FILE:LINE or NAME, as in src/main.py:12, Task.retry"

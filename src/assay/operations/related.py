@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from assay.errors import InputError, printable, printable_name
+from assay.errors import InputError, counted, printable, printable_name
 from assay.operations.hits import answer_type, as_text, cursor, offset_of
 from assay.operations.requests import Definitions, References, Related
 from assay.operations.roots import NotServed, Place, Roots, WorkspaceView
 from assay.operations.search import DEEPEST
 from assay.operations.sizing import OVERHEAD, cost, fitting
 from assay.operations.workspace import Workspace
+from assay.search.places import NamedPlace, files_of
 from assay.search.related import (
     GROUPS,
     Group,
@@ -90,7 +91,7 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
     path, line, name = request.path, request.line, request.name
     if bool(line) == bool(name):
         raise InputError("give a line of a file, or a name: one of them")
-    place, view = _open_place(roots, path, is_file=not name)
+    place, view = _open_place(roots, path, is_file=not name) if name else _place_of_line(roots, path, line)
     question = ("related", path, line, name)
     start = offset_of(request.cursor, question, view.version)
     depth = min(start + request.limit, DEEPEST)
@@ -139,6 +140,22 @@ def _open_place(roots: Roots, path: str, *, is_file: bool = True) -> tuple[Place
     if is_file and (place.reader.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
     return place, place.reader.view()
+
+
+def _place_of_line(roots: Roots, path: str, line: int) -> tuple[Place, WorkspaceView]:
+    """Return a file; one that is not there is taken for that of another machine, whose path ends as one here."""
+    try:
+        return _open_place(roots, path)
+    except NotServed as error:
+        named = NamedPlace(path.replace("\\", "/"), line)
+        readers = [roots.place("")] if not roots.are_several else list(map(roots.place, map(str, roots.roots)))
+        views = [(place, place.reader.view()) for place in readers]
+        found = [(place, view, file.path) for place, view in views for file in files_of(view.workspace.snapshot, named)]
+        if len(found) != 1:
+            more = f"; {counted(len(found), 'file')} end so: give more of the path" if found else ""
+            raise NotServed(f"{error}{more}") from error
+        place, view, inside = found[0]
+        return replace(place, inside=inside), view
 
 
 def _places_found(find: Callable[[], _T]) -> _T:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder, default_static, distinct_rows
 from assay.search.filters import traits_of
-from assay.search.messages import READ
+from assay.search.messages import READ, MessageMatch
 from assay.search.question import Question
 from assay.search.retrievers import Array, TermMatch
 from assay.store.postings import FIELDS, Numbers, run_starts
@@ -135,16 +135,17 @@ class CandidateFeatures:
     """The number of each file in the snapshot, by its small one."""
     declared: Numbers
     """Those that declare a typed name."""
-    said: Numbers
-    """Those that hold most of a pasted message."""
+    said: Mapping[int, MessageMatch]
+    """The messages that are pasted of those that say one, by their numbers."""
 
 
 _NONE = np.zeros(0, np.int64)
 _NO_PLACES = np.zeros(0, np.intp)
+_SAID: Mapping[int, MessageMatch] = {}
 
 
 def candidates_of(
-    numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE, said: Numbers = _NONE
+    numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE, said: Mapping[int, MessageMatch] = _SAID
 ) -> CandidateFeatures:
     """Gather the features of some chunks, among them those that declare a typed name, or say a pasted message."""
     files, file = np.unique(query.snapshot.files(numbers), return_inverse=True)

@@ -110,7 +110,7 @@ class LearnedSearcher:
             _top(found.cosines, allowed, outstanding, order, depth),
             *(named if len(named) <= depth else order.ordered(named)[:depth] for named in found.named),
             declared,
-            said,
+            np.array(list(said), np.int64),
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
         chosen[np.concatenate(numbers)] = True
@@ -146,7 +146,8 @@ class LearnedSearcher:
         odds = ranking.scale * scores + ranking.offset + answerable
         declaring = _among(candidates.numbers[first], candidates.declared)
         files = candidates.files[first], support[first]
-        messages = _messages_in(found.question, chunks, rows)
+        said = [candidates.said.get(number) for number in candidates.numbers[first].tolist()]
+        messages = _messages_in(found.question, chunks, rows, said)
         beside = _beside(ranking, asked, found.question, chunks, messages, odds, declaring, *files)
         places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
         best = [leader for leader, _ in places]
@@ -258,7 +259,9 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
     beyond = order[size:]
     rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
     with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_BEYOND]
-    looked_up = beyond[_among(numbers, candidates.declared) | _among(numbers, candidates.said)]
+    looked_up = beyond[
+        _among(numbers, candidates.declared) | _among(numbers, np.array(list(candidates.said), np.int64))
+    ]
     chosen = np.concatenate((order[:size], looked_up, with_all_terms)).tolist()
     return np.array(list(dict.fromkeys(chosen)), np.intp)
 
@@ -300,11 +303,16 @@ def _lifts(worth: NDArray[np.float64], odds: Array) -> NDArray[np.float64]:
     return np.where(chosen, wanted - odds, 0.0)
 
 
-def _messages_in(question: Question, chunks: Sequence[Chunk], rows: Array) -> list[MessageMatch | None]:
-    """Return the message of each chunk that the question pastes."""
+def _messages_in(
+    question: Question, chunks: Sequence[Chunk], rows: Array, said: Sequence[MessageMatch | None]
+) -> list[MessageMatch | None]:
+    """Return the message of each chunk that the question pastes, with those that are known."""
     pasted = may_be_message(question)
     reads = rows[:, _PHRASE] > 0  # a run of three words, without which a question in one's own words quotes nothing
-    return [message_in(question, one.text) if pasted or read else None for one, read in zip(chunks, reads, strict=True)]
+    return [
+        known or (message_in(question, one) if pasted or read else None)
+        for one, read, known in zip(chunks, reads, said, strict=True)
+    ]
 
 
 def _message_worth(messages: Sequence[MessageMatch | None], chunks: Sequence[Chunk]) -> NDArray[np.float64]:

@@ -26,15 +26,17 @@ class LookedUp(NamedTuple):
 
 
 def united(found: Sequence[LookedUp]) -> LookedUp:
-    """Return what several queries name, or what one names in several indexes.
-
-    Passed over is what no index holds.
-    """
+    """Return what several queries name, or one in several ways."""
     hits = {(hit.chunk.root, hit.chunk.id): hit for each in reversed(found) for hit in reversed(each.hits)}
-    passed = frozenset.intersection(*(each.passed for each in found)) if found else frozenset()
+    passed = frozenset[str]().union(*(each.passed for each in found))
     notes = dict.fromkeys(note for each in found for note in each.notes)
     is_all = bool(hits) and all(each.is_all or not each.hits for each in found)
     return LookedUp(tuple(reversed(hits.values())), passed, tuple(notes), is_all)
+
+
+def in_several(found: Sequence[LookedUp]) -> LookedUp:
+    """Return what is named in several indexes; passed over is what none of them holds."""
+    return united(found)._replace(passed=frozenset.intersection(*(each.passed for each in found)))
 
 
 def with_looked_up(found: LookedUp, hits: Sequence[Hit]) -> list[Hit]:

@@ -19,30 +19,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.corpus.code_strings import joined_strings, pieces_of
 from assay.search.question import Question
 from assay.search.retrievers import TermMatch
 from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, spaced, words
 from assay.terms import terms as stems
+from assay.values import Chunk
 
 BODY = FIELDS.index("body")
 READ = 20_000
 """Characters of a chunk that are compared word by word."""
-_STRING = re.compile(
-    r'"""(?P<long>(?:[^"\\]|\\[\s\S]|"(?!"")){0,2000})"""'
-    r"|\"(?P<double>(?:[^\"\\\n]|\\[\s\S])*)\"|'(?P<single>(?:[^'\\\n]|\\[\s\S])*)'|`(?P<back>(?:[^`\\]|\\[\s\S])*)`"
-)
-_HOLE = re.compile(
-    r"%\(\w+\)\w|%[-+ #0-9.*]*(?:hh|h|ll|l|j|z|t|L|q)?[a-zA-Z@]|[$#%]?\{[^{}]*\}|\\\([^()]*\)|\$\w+|<%.*?%>|<\w+>"
-)
-_ESCAPE = re.compile(r"\\(?:\r?\n\s*|[nrtabfv\"'`\\])")
-_JOINT = re.compile(
-    r"\s*\\?\s*(?:(?P<same>)|(?:[+.~&]|\.\.|<>|\+\+|\|\||<<|,\s*str\()\s*"
-    r"(?P<value>[^\s+\"'`][^\n+\"'`;{}]{0,60}?\s*(?:[+.~&]|\.\.|<>|\+\+|\|\||<<)\s*)?)(?:[a-zA-Z]{1,2}(?=[\"'`]))?"
-)
-"""What stands between two strings that are one message: nothing, or operators, with a value between them if any."""
-_MAX_JOINT = 160  # characters
 _ANYWHERE_WORDS, _TELLING_WORDS = 4, 2
 _OF_A_STRING = 0.5
 """What a message is worth more than a quote, which may be a part of a longer one."""
@@ -54,6 +42,8 @@ _ASKS = re.compile(
 )
 _LOOKS_SAID = re.compile(r"[:;'\"`“”<(\[=%#/\\\d]|\w[.!…]+\s*$|^\s*[A-Z]\w* [a-z]")
 """What messages have and topics have not: punctuation, values, a capital at the beginning."""
+_KINDS = ("error", "exception", "warning", "fatal", "panic", "failure", "uncaught")
+"""How words end that say what kind of message it is."""
 _ORDINARY = re.compile(r"(?<![\w.$])[a-z]{2,}(?![\w$])")
 _MAX_TEXTS = 1024
 
@@ -126,13 +116,14 @@ def _looks_said(text: str) -> bool:
 
 def saying(
     snapshot: Snapshot, question: Question, terms: Sequence[TermMatch], allowed: NDArray[np.bool_] | None
-) -> NDArray[np.int64]:
+) -> dict[int, MessageMatch]:
     """Return the chunks that say a message which a question pastes, among those that hold rare pairs of its terms.
 
-    The values in it are words that no string holds, so that what holds most pairs is read.
+    The values in it are words that no string holds, so that what holds most pairs is read. Of a message that stands in
+    a file of resources, what uses its key says it, too.
     """
     if not may_be_message(question):
-        return _NONE
+        return {}
     pairs, weights = [_NONE], [np.zeros(0)]
     said = set(stems(_VALUE.sub(" ", question.text)))
     terms = [one for one in terms if one.term in said][:_MAX_TERMS]
@@ -150,8 +141,57 @@ def saying(
     if allowed is not None:
         numbers, worth = numbers[allowed[numbers]], worth[allowed[numbers]]
     likely = numbers[np.argsort(-worth, kind="stable")[:_MAX_COMPARED]].tolist()
-    chunks = zip(likely, snapshot.chunks(likely), strict=True)
-    return np.array([number for number, chunk in chunks if message_in(question, chunk.text)], np.int64)
+    found = dict[int, MessageMatch]()
+    for number, chunk in zip(likely, snapshot.chunks(likely), strict=True):
+        if match := message_in(question, chunk):
+            found[number] = match
+            for user, use in _uses(snapshot, chunk, match, allowed):
+                found.setdefault(user, use)
+    return found
+
+
+_LEAST_KEY, _MAX_USES, _OF_A_USE = 3, 4, 0.25
+"""Letters of a key that is looked for; places that use it; what such a place is worth less than the message itself."""
+_KEYS = {
+    "ini": re.compile(r"""\s*["']?(?P<key>[\w.\-]+)["']?\s*[=:]"""),
+    "yaml": re.compile(r"""\s*-?\s*["']?(?P<key>[\w.\-]+)["']?\s*:"""),
+    "json": re.compile(r"""[\s{,]*"(?P<key>[^"\n]{1,200})"\s*:"""),
+    "toml": re.compile(r"""\s*(?P<key>[\w.\-"]+)\s*="""),
+    "xml": re.compile(r"""\s*<\w+[^>\n]*?\b(?:name|id|key)=["'](?P<key>[^"'\n]{1,200})["']"""),
+}
+"""How a line of a file of resources begins with the key of its message, by the language of the file."""
+
+
+def key_at(chunk: Chunk, line: int) -> str:
+    """Return the key of the message on a line of a file of resources, in XML on that or the line before; or nothing."""
+    pattern, lines = _KEYS.get(chunk.language), chunk.text.split("\n")
+    rows = lines[line::-1][: 2 if chunk.language == "xml" else 1] if pattern else []
+    found = (match["key"].strip('"') for row in rows if pattern and (match := pattern.match(row)))
+    return next(found, "")
+
+
+def _uses(
+    snapshot: Snapshot, chunk: Chunk, match: MessageMatch, allowed: NDArray[np.bool_] | None
+) -> Iterator[tuple[int, MessageMatch]]:
+    """Yield the chunks of other files that use the key of a message, each with the line that does, the rarest first."""
+    key = key_at(chunk, match.line)
+    if len(key) < _LEAST_KEY:
+        return
+    held = [snapshot.postings(term)[0] for word in words(key) for term in stems(word)[-1:]]
+    both = held[0]
+    for other in held[1:]:
+        both = _in_both(both, other)
+    if allowed is not None:
+        both = both[allowed[both]]
+    pattern = re.compile(rf"[\"'`.:]{re.escape(key)}(?![\w-])")
+    uses = 0
+    for number, user in zip(both[:_MAX_OF_PAIR].tolist(), snapshot.chunks(both[:_MAX_OF_PAIR].tolist()), strict=True):
+        place = pattern.search(user.text) if user.language not in _KEYS else None
+        if place:
+            yield number, MessageMatch(match.worth - _OF_A_USE, user.text.count("\n", 0, place.start()))
+            uses += 1
+        if uses >= _MAX_USES:
+            return
 
 
 def _in_both(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -163,11 +203,12 @@ def _in_both(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.i
     return found
 
 
-def message_in(question: Question, text: str) -> MessageMatch | None:
-    """Return the best message of a text that a question pastes, or quotes; None without one."""
-    text = text[:READ]
+def message_in(question: Question, chunk: Chunk) -> MessageMatch | None:
+    """Return the best message of a chunk that a question pastes, or quotes; None without one."""
+    text = chunk.text[:READ]
     asked = _Asked.of(question)
-    found = [match for message in _messages(text) if (match := asked.match(message))]
+    messages = _messages(text, in_lines=chunk.language in _KEYS)
+    found = [match for message in messages if (match := asked.match(message))]
     if found:
         return max(found, key=lambda each: each.worth)
     held = ""
@@ -209,7 +250,8 @@ class _Asked(NamedTuple):
             return None
         before = "" if message.ends_open[0] else self.text[:first]
         after = "" if message.ends_open[1] else self.text[at:]
-        stray = sum(word.isalpha() and len(word) > 1 for word in chain(before.split(), after.split()))
+        around = (word for word in chain(before.split(), after.split()) if word.isalpha() and len(word) > 1)
+        stray = sum(not word.endswith(_KINDS) for word in around)
         stray = min(stray, self.ordinary)
         is_all = not before.strip() and not after.strip() and not message.ends_open[1]
         is_short = message.size < _ANYWHERE_WORDS - 1
@@ -224,33 +266,21 @@ def _is_long(text: str) -> bool:
 
 
 @lru_cache(_MAX_TEXTS)
-def _messages(text: str) -> tuple[CodeMessage, ...]:
-    found = ((_message(pieces, text.count("\n", 0, start))) for start, pieces in _joined_strings(text))
+def _messages(text: str, *, in_lines: bool) -> tuple[CodeMessage, ...]:
+    found = [_message(pieces, text.count("\n", 0, start)) for start, pieces in joined_strings(text)]
+    if in_lines:  # without quotes: what stands behind a key, or between tags
+        values = ((_LINE_VALUE.search(line), at) for at, line in enumerate(text.split("\n")))
+        found += [_message(pieces_of(value[1] or value[2]), at) for value, at in values if value]
     return tuple(filter(None, found))
+
+
+_LINE_VALUE = re.compile(r"[=:]\s*([^\s\"'].{5,400})$|>([^<>]{6,400})<")
 
 
 def _line_of(text: str, quote: str) -> int:
     """Return the line of a text that has most words of a quote."""
     wanted = set(quote.split())
     return max(enumerate(text.lower().split("\n")), key=lambda row: len(wanted.intersection(words(row[1]))))[0]
-
-
-def _joined_strings(text: str) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield where a message begins, and what stands between its holes: of each string, and of those written as one."""
-    start, pieces, end, is_joined = 0, list[str](), -1, False
-    for found in _STRING.finditer(text):
-        own = _HOLE.split(_ESCAPE.sub(" ", found[found.lastgroup or 0]))
-        yield found.start(), own
-        joint = _JOINT.fullmatch(text, end, found.start()) if pieces and found.start() - end < _MAX_JOINT else None
-        if joint:
-            pieces = [*pieces, *own] if joint["value"] else [*pieces[:-1], pieces[-1] + own[0], *own[1:]]
-        else:
-            if is_joined:
-                yield start, pieces
-            start, pieces = found.start(), own
-        is_joined, end = bool(joint), found.end()
-    if is_joined:
-        yield start, pieces
 
 
 def _message(pieces: Sequence[str], line: int) -> CodeMessage | None:

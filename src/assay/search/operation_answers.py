@@ -39,7 +39,7 @@ _SAYS: dict[Operation, str] = {
     "versus": "{}",
     "changes": "what changed {}",
 }
-_OTHERWISE = "--mode code searches for the words instead"
+_OTHERWISE = "mode code searches for its words instead"
 
 
 def note_of(asked: AskedOperation, found: str = "") -> str:

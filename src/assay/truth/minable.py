@@ -25,6 +25,8 @@ MOST_FILES = 20_000
 """Of larger repositories a sample of the files is looked at for documentation and tests."""
 LONGEST = 150
 """Lines of a unit that is one answer; of a longer one the piece that is meant."""
+MOST_PLACES = 8
+"""Places that one mined query may have as answers."""
 CALLABLE = frozenset(("function", "method", "constructor"))
 _NO_UNIT = frozenset(("", "block", "cell", "test"))
 _TEST = re.compile(

@@ -12,12 +12,12 @@ from assay.corpus.git_history import head
 from assay.corpus.pinned import commit_of, export, is_repository
 from assay.errors import InputError
 from assay.protocols import Progress
-from assay.truth import mine_history, mine_units
+from assay.truth import mine_history, mine_texts, mine_units
 from assay.truth.following import by_symbol
 from assay.truth.ground_truth import Truth
 from assay.truth.minable import MOST_FILES, Files, MinedQueries
 from assay.truth.mine_history import PinnedCommit
-from assay.truth.requests import SOURCES, MineOptions
+from assay.truth.requests import SOURCES, TYPED, MineOptions
 from assay.truth.target_places import Places
 
 
@@ -44,7 +44,8 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
     found = MinedQueries()
     left_out: dict[str, Mapping[str, int]] = {}
     notes = list(pinned.notes)
-    for sources in (SOURCES[:1], SOURCES[1:]) if now else (SOURCES,):  # the history is about what was before it
+    every = (*SOURCES, *TYPED)
+    for sources in (every[:1], every[1:]) if now else (every,):  # the history is about what was before it
         if not (wanted := [source for source in sources if source in (options.sources or SOURCES)]):
             continue
         with open_files(root, "" if now and "history" not in wanted else pinned.commit) as files:
@@ -78,6 +79,8 @@ def _by_source(
         "history": lambda: mine_history.ask(pinned, files, options.limit),
         "docs": lambda: mine_units.ask_docs(files, paths, options.limit, options.seed, progress),
         "tests": lambda: mine_units.ask_tests(files, paths, options.limit, options.seed, progress),
+        "messages": lambda: mine_texts.ask_messages(files, paths, options.limit, options.seed, progress),
+        "names": lambda: mine_texts.ask_names(files, paths, options.limit, options.seed, progress),
     }
     yield from ((source, asks[source]()) for source in sources)
 

@@ -19,7 +19,6 @@ from assay.values import Chunk, Judgment, Query
 
 SHORTEST_SENTENCE = 4
 """Words of a sentence at least."""
-MOST_ANSWERS = 8
 _LONGEST = 60
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)|.+?。|.+$")
 _PARAGRAPH = re.compile(
@@ -178,7 +177,7 @@ def _choose_docs(
         if key in taken:
             continue
         taken.add(key)
-        if len(same[key]) > MOST_ANSWERS:
+        if len(same[key]) > minable.MOST_PLACES:
             left_out["the same sentence above too many functions"] += 1
         else:
             yield sorted(same[key], key=lambda one: (one.unit.path, one.unit.start_line))

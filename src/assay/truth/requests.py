@@ -10,6 +10,8 @@ from assay.runs import options
 from assay.runs.options import ModelOptions
 
 SOURCES = ("history", "docs", "tests")
+TYPED = ("messages", "names")
+"""Sources that are mined where they are asked for: what is pasted and typed, rather than asked."""
 
 
 def source() -> Any:
@@ -31,7 +33,9 @@ def judges(text: str, *, required: bool = False) -> Any:
 class MineOptions(Request):
     """What to mine, and how much."""
 
-    sources: tuple[str, ...] = option("--from", "A source of queries. Repeatable.  [default: all]", choices=SOURCES)
+    sources: tuple[str, ...] = option(
+        "--from", "A source of queries. Repeatable.  [default: history, docs, tests]", choices=(*SOURCES, *TYPED)
+    )
     at: str = option("--at COMMIT", "Ask about the code at COMMIT, from the commits after it.")
     follow: bool = flag(
         "--follow", "Ask about the files as they are, now and later: targets are symbols, and no commit is pinned."

@@ -98,8 +98,8 @@ export function nodesOf(pairs, spans, marked = "") {
   return nodes;
 }
 
-function lineOf(pairs, at, words) {
-  const line = el("span", { class: "line" }, nodesOf(pairs, spansOf(textOf(pairs), words)));
+function lineOf(pairs, at, words, asked) {
+  const line = el("span", { class: at === asked ? "line asked" : "line" }, nodesOf(pairs, spansOf(textOf(pairs), words)));
   line.dataset.n = at;
   return line;
 }
@@ -146,6 +146,13 @@ export function telling(lines, words) {
   return spansFrom([...chosen].sort((a, b) => a - b));
 }
 
+/** Return which lines to show around one: those before and after it, and the head of its unit. */
+function around(lines, asked) {
+  const first = Math.max(0, Math.min(asked - Math.floor(FEW / 2), lines.length - FEW));
+  const near = Array.from({ length: Math.min(FEW, lines.length) }, (_, at) => first + at);
+  return spansFrom([...new Set([headOf(lines), ...near])].sort((a, b) => a - b));
+}
+
 function spansFrom(numbers) {
   const spans = [];
   for (const at of numbers) {
@@ -163,10 +170,10 @@ export function codeView(hit, words) {
   const long = lines.length > LONG;
   let open = false;
   const add = (start, end) =>
-    code.append(...lines.slice(start, end).map((pairs, at) => lineOf(pairs, hit.start_line + start + at, words)));
+    code.append(...lines.slice(start, end).map((pairs, at) => lineOf(pairs, hit.start_line + start + at, words, hit.line)));
   const gap = () => code.append(el("span", { class: "gap", "aria-hidden": "true" }));
   const preview = () => {
-    const shown = telling(lines, words);
+    const shown = hit.line ? around(lines, hit.line - hit.start_line) : telling(lines, words);
     shown.forEach(([start, end], at) => {
       if (at) gap();
       add(start, end);

@@ -17,7 +17,7 @@ import * as narrow from "./narrow.js";
 import * as opening from "./opening.js";
 import { byMeaning, understand } from "./query.js";
 import * as results from "./results.js";
-import { below, find, isQuestion, isStale, splitPlace, stop } from "./search.js";
+import { below, find, isQuestion, isStale, onOneLine, splitPlace, stop } from "./search.js";
 import * as served from "./served.js";
 import * as start from "./start.js";
 import { CLOSED, addressOf, questionOf, read, write } from "./state.js";
@@ -193,7 +193,7 @@ function painted(began) {
   });
 }
 
-const linesOfHit = (hit) => (hit.end_line > hit.start_line ? `${hit.start_line}-${hit.end_line}` : `${hit.start_line}`);
+const linesOfHit = (hit) => (hit.line ? `${hit.line}` : hit.end_line > hit.start_line ? `${hit.start_line}-${hit.end_line}` : `${hit.start_line}`);
 
 const does = (told) => ({
   href: (hit) => {
@@ -313,6 +313,13 @@ function wire() {
   query.focus({ preventScroll: true });
   complete.ready(() => state);
   facets.ready((patch) => go({ ...patch, near: "" }));
+  query.addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text") ?? "";
+    if (!/\n/.test(text.trim())) return;
+    event.preventDefault();
+    query.setRangeText(onOneLine(text), query.selectionStart, query.selectionEnd, "end");
+    query.dispatchEvent(new Event("input", { bubbles: true }));
+  });
   query.addEventListener("input", () => {
     const kept = opening.wide.matches ? {} : CLOSED;
     go({ q: query.value, near: "", ...kept }, { typing: true, at: performance.now() });

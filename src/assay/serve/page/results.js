@@ -1,6 +1,7 @@
 // Answers as a list: which one the reader is at, what stands above it, and the pages after it.
 
 import { answerView, percent } from "./answer.js";
+import * as beside from "./beside.js";
 import * as matching from "./matches.js";
 import * as compare from "./compare.js";
 import { el, of, plain, plural } from "./dom.js";
@@ -41,6 +42,7 @@ export function show(answer, state, { further = false, does }) {
   else of("hits").replaceChildren(...items);
   of("hits").classList.toggle("nearest", answer.relevant === false);
   of("more").hidden = !answer.cursor;
+  if (!further) beside.show(isList ? {} : answer, does(answer));
   mark();
   verdict(answer, state, isList);
   if (further) made[0]?.article.focus();

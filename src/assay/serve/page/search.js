@@ -23,7 +23,17 @@ export function find(state, root, { cursor = "", told }) {
   return patiently(path, { ...parameters, ...SIZE, cursor }, { signal: flight.signal, told });
 }
 
-export const searched = ({ q, mode, lang, kind, path }, root) => ["/api/search", { query: q, path: root, mode, lang, kind, file: path }];
+/** A pasted text as the one line of the search box, and as it was; of a very long one the ends. */
+const MARK = "↵";
+const LONGEST = 6000;
+export function onOneLine(text) {
+  const left = text.length - LONGEST;
+  const kept = left > 0 ? `${text.slice(0, LONGEST / 2)}\n… ${left} characters left out …\n${text.slice(-LONGEST / 2)}` : text;
+  return kept.trim().replace(/\s*\r?\n/g, ` ${MARK}`);
+}
+export const inLines = (text) => text.replace(/ ?↵/g, "\n");
+
+export const searched = ({ q, mode, lang, kind, path }, root) => ["/api/search", { query: inLines(q), path: root, mode, lang, kind, file: path }];
 
 const grouped = ([path, parameters]) => [path, { ...parameters, group: true, explain: true }];
 
