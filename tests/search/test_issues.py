@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.search.hybrid import LearnedSearcher
-from assay.search.issues import WEIGHTS, IssueSearcher, end_of_log, issue_of, pooled
+from assay.search.issues import WEIGHTS, IssueSearcher, issue_of, pooled, telling_part
 from assay.search.messages import message_in
 from assay.search.places import NamedPlace, named_files, places_of
 from assay.search.question import understand
@@ -84,7 +84,7 @@ def test_a_line_of_a_log_that_says_what_went_wrong_is_asked():
     line = "2024/05/05 10:11:12 http: panic serving 127.0.0.1:5555: the letter box is full"
     trace = "goroutine 1 [running]:\nexample.com/post.(*Box).Put(0xc0000b6000)\n\t/app/post/box.go:4 +0x3fb\n"
     assert issue_of(f"{line}\n{trace * 5}").title == line
-    assert end_of_log("GET /letters 200\n" * 2000 + f"{line}\n{trace}") == f"{line}\n{trace}"
+    assert telling_part("GET /letters 200\n" * 2000 + f"{line}\n{trace}") == f"{line}\n{trace}"
 
 
 def test_the_first_line_is_the_title_if_it_reads_like_one():
@@ -145,7 +145,7 @@ NAMED = {
 
 def test_places_in_many_languages_are_files_whose_paths_end_so(snapshot_of):
     assert {text: list(places_of(text)) for text in PLACES} == PLACES
-    assert len(places_of(" ".join(f"a/b{n}.py" for n in range(199)))) == 100
+    assert len(places_of(" ".join(f"a/b{n}.py" for n in range(499)))) == 400
     assert places_of(TRACE)[0] == NamedPlace("/usr/lib/python3/site-packages/post/box.py", 7)
     snapshot = snapshot_of([Chunk(path, "text", "python", path, 1, 2) for path in FILES])
     assert {text: list(named_files(snapshot, places_of(text))) for text in NAMED} == NAMED

@@ -75,7 +75,7 @@ def test_the_innermost_frame_of_the_first_cause_comes_first():
     "unit", ["1.", "a ", "a/b.c:1 ", "[a.b:1", 'File "', "at a.b(", "+++ a\n@@ -1 +1 @@\n", "\\", "in a:", "//" * 9]
 )
 def test_a_text_of_one_thing_over_and_over_is_read(unit: str):
-    assert len(places_of((unit * 20_000)[:20_000])) <= 100
+    assert len(places_of((unit * 20_000)[:20_000])) <= 400
 
 
 @given(st.text(alphabet=st.sampled_from("ab1.:/-*#`_<>!\n\t \\[](){}=v'\"@|,+Line"), max_size=400))
@@ -107,7 +107,7 @@ NAMED = {
     "node_modules/thing/deep/one/index.ts:3": [],
     "index.ts:3": [("lib/one/index.ts", 3), ("lib/two/index.ts", 3)],
     "two/index.ts:3": [("lib/two/index.ts", 3)],
-    "util.rs:3": [],
+    "util.rs:3": [("m0/x/util.rs", 3), ("m1/x/util.rs", 3), ("m2/x/util.rs", 3)],
 }
 
 
@@ -116,7 +116,7 @@ def test_a_place_is_the_unit_around_its_line_in_the_file_whose_path_ends_so(snap
     found = {text: lines_named(snapshot, Query("1", text)) for text in NAMED}
     assert {text: [(hit.chunk.path, hit.line) for hit in one.hits] for text, one in found.items()} == NAMED
     assert found["src/post/box.py:14"].hits[0].chunk.start_line == 11
-    assert found["util.rs:3"].notes == ("9 files end in 'util.rs'; give more of the path",)
+    assert found["util.rs:3"].notes == ("9 files end in 'util.rs', of which these are some; give more of the path",)
     assert found["/usr/lib/python3.11/box.py:3"].passed == {"/usr/lib/python3.11/box.py:3"}
     assert (
         passed_note(["a.py:1", "b.py:2", "c.py:3"])

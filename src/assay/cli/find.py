@@ -146,12 +146,12 @@ def _piped() -> str:
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
     if len(text) <= LONGEST_QUERY:
         return text
-    from assay.search.issues import end_of_log
+    from assay.search.issues import telling_part
 
-    end = end_of_log(text)
-    first = end.partition("\n")[0]
-    say(f"the input has {len(text):,} characters; only its last {len(end):,} are searched, from '{first:.60}' on")
-    return end
+    part = telling_part(text)
+    first = part.partition("\n")[0]
+    say(f"the input has {len(text):,} characters; only {len(part):,} are searched, from '{first:.60}' on")
+    return part
 
 
 class RelatedOptions(Options):

@@ -156,6 +156,10 @@ class SearchWriter:
 
             more = " or more" if answer.matches == MOST_MATCHES else ""
             say(f"{matches_text(answer)}{more}; assay grep lists them")
+        if self.given.form in {"jsonl", "vimgrep"} or self.given.by == "file":
+            beside = {"section": len(answer.docs), "commit": len(answer.commits)}
+            if told := " and ".join(counted(number, thing) for thing, number in beside.items() if number):
+                say(f"{told} beside the code not shown; --format json has them")
         for problem in answer.problems[:_MOST_PROBLEMS]:
             say(f"not all roots were searched: {problem}")
         if len(answer.problems) > _MOST_PROBLEMS:

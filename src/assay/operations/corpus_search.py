@@ -21,11 +21,12 @@ from assay.search.declared_names import typed_names
 from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
 from assay.search.looked_up import LookedUp, united, with_looked_up
+from assay.search.messages import saying
 from assay.search.operation_answers import answer_to
 from assay.search.operation_questions import operations_asked
 from assay.search.part_names import names_like
-from assay.search.places import lines_named
-from assay.search.question import Speller
+from assay.search.places import lines_named, places_of
+from assay.search.question import Speller, understand
 from assay.search.ranking import SHIPPED
 from assay.search.sections import FOUND, asks_how, likely_sections, may_have_sections
 from assay.search.translation import Reading, Translator
@@ -222,6 +223,13 @@ class CorpusSearch:
     def _is_relevant(self, hits: Sequence[Hit]) -> bool:
         return is_relevant(hits, self.snapshot, self.encoder, weights_folder(self.settings))
 
+    def holds(self, query: Query) -> bool:
+        """Say whether a query names lines, or pastes a message that this corpus says."""
+        with self.guard.reading():
+            question = understand(query.text)
+            terms = retrievers.match(self.snapshot, question.terms)
+            return bool(lines_named(self.snapshot, query).hits or saying(self.snapshot, question, terms, None))
+
     def looked_up(self, queries: Sequence[Query]) -> LookedUp:
         """Return what queries name, which are read as they were typed."""
         with self.guard.reading():
@@ -241,7 +249,8 @@ class CorpusSearch:
 
     def _looked_up(self, query: Query) -> LookedUp:
         """Return the lines that a query names, or else what declares a name that is like the one it asks for."""
-        return united([lines_named(self.snapshot, query), self._names_like(query)])
+        named = lines_named(self.snapshot, query)
+        return named if named.hits or named.passed else self._names_like(query)
 
     def _names_like(self, query: Query) -> LookedUp:
         """Return what declares names that are like the one asked for, unless that is a word that the corpus holds."""
@@ -251,6 +260,8 @@ class CorpusSearch:
         return names_like(self.snapshot, query)
 
     def _corrected(self, query: Query) -> Query:
+        if any(place.line for place in places_of(query.text)) or self._names_like(query).hits:
+            return query
         text = self.speller.corrected(query.text)
         return query if text == query.text else replace(query, text=text)
 

@@ -20,7 +20,7 @@ from assay.search.operation_questions import operations_asked
 from assay.search.places import passed_note
 from assay.search.query_filters import query_words
 from assay.search.sections import SECTIONS
-from assay.search.translation import unread_note
+from assay.search.translation import Reading, unread_note
 from assay.values import Chunk, Hit, Problem, Query
 
 if TYPE_CHECKING:
@@ -122,13 +122,14 @@ def _answer(
 ) -> JointAnswer:
     queries, notes = without_missing(searches, queries)
     asks_more = not notes or any(map(_asks_something, queries))
-    read, readings = read_queries(queries)
+    read, readings = _read(searches, queries)
     answers = [_ask(each, read, depth, guesses=guesses) for each in searches]
     quoting = [query for query in queries if query.reads_text]
     notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
     asked = [search for _, search, _ in answers]
     named = _looked_up(asked, queries, rooted=rooted, guesses=guesses)
     notes += [*named.notes, *([passed_note(named.passed)] if named.passed else [])]
+    sections = _sections(answers, rooted=rooted)
     is_read = any(one.is_read for one in readings) and asks_more
     return JointAnswer(
         hits=tuple(with_looked_up(named, _united(answers, rooted=rooted))[:depth]),
@@ -139,8 +140,17 @@ def _answer(
         notes=tuple(dict.fromkeys(filter(None, notes))),
         matches=matches_of(asked, quoting, rooted=rooted) if quoting else None,
         problems=tuple(problem for each in asked for problem in each.problems),
-        sections=() if named.hits else tuple(_sections(answers, rooted=rooted)),
+        sections=() if any({"place", "name"} & {*hit.why} for hit in named.hits) else tuple(sections),
     )
+
+
+def _read(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[list[Query], list[Reading]]:
+    """Return queries in English, and how each was read; a text that is looked up is searched for as it stands."""
+    found, readings = read_queries(queries)
+    for at, (query, reading) in enumerate(zip(queries, readings, strict=True)):
+        if reading.text != query.text and any(each.corpus_search.holds(query) for each in searches):
+            found[at], readings[at] = query, Reading(query.text)
+    return found, readings
 
 
 def _united(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted: bool) -> list[Hit]:

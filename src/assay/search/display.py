@@ -168,7 +168,8 @@ def cut(hit: Hit, wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], i
 
 
 def _part(hit: Hit, every: Sequence[Line], wanted: AbstractSet[str], count: int) -> Hit:
-    start = window(every, wanted, count)
+    at = sum(number < hit.line for number, _ in every)
+    start = max(min(at - count // 2, len(every) - count), 0) if hit.line else window(every, wanted, count)
     shown = every[start : start + count]
     text = "".join(f"{line}\n" for _, line in shown)
     chunk = replace(hit.chunk, text=text, start_line=shown[0][0], end_line=shown[-1][0])

@@ -283,11 +283,12 @@ def _beside(  # noqa: PLR0913, PLR0917  candidates that were read, and what is k
     support: NDArray[np.float64],
 ) -> dict[str, Array]:
     """Return what is added to the score of each candidate beside what was learned of it alone."""
-    added: dict[str, NDArray[np.floating]] = {"message": _lifts(_message_worth(messages, chunks), odds)}
+    added: dict[str, NDArray[np.floating]] = {}
     if ranking.order is not None:
-        before = (odds + added["message"]).astype(np.float64)
+        before = odds.astype(np.float64)
         evidence = ListEvidence(evidence_of(asked, chunks), files, support)
         added["list"] = ranking.order.scores(question, before, evidence) - before
+    added["message"] = _lifts(_message_worth(messages, chunks), odds + sum(added.values()))
     worth = declared_places(question.typed, chunks, declaring)
     added["name"] = _lifts(worth, odds + sum(added.values()))
     return {part: (values / ranking.scale).astype(np.float32) for part, values in added.items()}

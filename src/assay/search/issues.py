@@ -157,14 +157,6 @@ def issue_of(text: str) -> IssueText | None:
     return IssueText(_title(text) or _said(text), "\n".join(lines)[:_ASKED], places) if lines else None
 
 
-_ERROR = re.compile(
-    r"^(?:Traceback \(most recent call last\)|panic: |thread '[^'\n]{0,200}' panicked|Exception in thread "
-    r"|.{0,40}: panic serving |(?:Caused by: |Uncaught )?[\w.$]{0,200}(?:Error|Exception)\b.*\n\s+at )",
-    re.MULTILINE,
-)
-"""The first line of an error as Python, Go, Rust, Java and JavaScript print it."""
-
-
 _SAID = re.compile(
     r"^E {2,}(?:[\w.]+: )?(?P<pytest>\S.{3,300})"
     r"|panicked at '(?P<rust>.{4,300})', |panicked at \S+:\n(?P<panic>.{4,300})"
@@ -186,14 +178,36 @@ def _said(text: str) -> str:
     return next(filter(None, (chosen[name] for name in ("pytest", "rust", "panic", "said"))), "").strip()
 
 
-def end_of_log(text: str) -> str:
-    """Return the end of a text that is too long to search: its last error, else as many whole lines as are searched."""
-    end = text[-_LONGEST:]
-    errors = [found.start() for found in _ERROR.finditer(end)]
-    if errors:
-        return end[errors[-1] :]
-    end = end[-_ASKED:]
+_MARKS = ("Traceback (most recent call last)", "panic: ", "Exception in thread ", " panicked at ", ": panic serving ")
+"""What stands in the first line of an error."""
+_FRAMES = ("\n    at ", "\n\tat ")
+_DIAGNOSTIC = re.compile(r"^.{1,300}\b(?:error|fatal)(?:[ \[]\w+\]?)?: .+", re.MULTILINE)
+_MAX_SCANNED = 1 << 22  # characters that are looked through for a diagnostic
+
+
+def telling_part(text: str) -> str:
+    """Return what is searched of a text that is too long: from its last error on, else as many whole lines at its end.
+
+    An error is one with a trace, anywhere, else the first diagnostic of a tool.
+    """
+    starts = [text.rfind("\n", 0, at) + 1 for mark in _MARKS if (at := text.rfind(mark)) >= 0]
+    starts += [_above_frames(text, at) for frame in _FRAMES if (at := text.rfind(frame)) >= 0]
+    if not starts and (diagnostic := _DIAGNOSTIC.search(text, 0, _MAX_SCANNED)):
+        starts = [diagnostic.start()]
+    if starts:
+        part = text[max(starts) :][:_LONGEST]
+        return part if len(part) < _LONGEST else part[: part.rfind("\n") + 1] or part
+    end = text[-_ASKED:]
     return end[end.find("\n") + 1 :]
+
+
+def _above_frames(text: str, at: int) -> int:
+    """Return where the line above some frames begins, the last of which begins at a line break."""
+    while True:
+        start = text.rfind("\n", 0, at) + 1
+        if not start or not text[start : start + 40].lstrip().startswith(("at ", "... ", "Caused by: ")):
+            return start
+        at = start - 1
 
 
 def _title(text: str) -> str:

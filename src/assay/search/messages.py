@@ -45,6 +45,8 @@ _LOOKS_SAID = re.compile(r"[:;'\"`“”<(\[=%#/\\\d]|\w[.!…]+\s*$|^\s*[A-Z]\w
 _KINDS = ("error", "exception", "warning", "fatal", "panic", "failure", "uncaught")
 """How words end that say what kind of message it is."""
 _ORDINARY = re.compile(r"(?<![\w.$])[a-z]{2,}(?![\w$])")
+_MIN_TOUCHING = 3
+"""Letters of a word beside a hole without a blank, which has no beginning or no end of its own to be found by."""
 _MAX_TEXTS = 1024
 
 
@@ -286,10 +288,14 @@ def _line_of(text: str, quote: str) -> int:
 def _message(pieces: Sequence[str], line: int) -> CodeMessage | None:
     parts = []
     for at, piece in enumerate(pieces):
-        said = " ".join(words(piece.lower()))
-        touches = at > 0 and piece[:1].isalnum(), at < len(pieces) - 1 and piece[-1:].isalnum()
-        if said:
-            parts.append(f"{'' if touches[0] else ' '}{said}{'' if touches[1] else ' '}")
+        every = words(piece.lower())
+        touches = [at > 0 and piece[:1].isalnum(), at < len(pieces) - 1 and piece[-1:].isalnum()]
+        if every and touches[0] and len(every[0]) < _MIN_TOUCHING:
+            every, touches[0] = every[1:], False
+        if every and touches[1] and len(every[-1]) < _MIN_TOUCHING:
+            every, touches[1] = every[:-1], False
+        if every:
+            parts.append(f"{'' if touches[0] else ' '}{' '.join(every)}{'' if touches[1] else ' '}")
     every = " ".join(parts).split()
     if len(every) < _TELLING_WORDS:
         return None

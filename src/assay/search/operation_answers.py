@@ -10,9 +10,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from math import log
 
+from assay.corpus.languages import GRAMMARS
 from assay.errors import InputError, counted
 from assay.search.declared_names import declared, fold
 from assay.search.features import BODY, NAME, PATH
@@ -39,7 +39,7 @@ _SAYS: dict[Operation, str] = {
     "versus": "{}",
     "changes": "what changed {}",
 }
-_OTHERWISE = "mode code searches for its words instead"
+_OTHERWISE = "with mode code it is searched for by meaning"
 
 
 def note_of(asked: AskedOperation, found: str = "") -> str:
@@ -68,12 +68,12 @@ def answer_to(snapshot: Snapshot, asked: AskedOperation, ranked: Ranked) -> Look
     if asked.operation in {"what", "versus"}:
         firsts, others = [each[0] for each in places], [one for each in places for one in each[1:_OF_A_NAME]]
         return LookedUp(tuple(_hits(snapshot, [*firsts, *others])), notes=(note_of(asked),))
-    code = related_code(snapshot, path, line, _MAX_HITS)
-    found = list(islice(_places(snapshot, asked, code), _MAX_HITS))
-    said = (
-        f"{counted(len(found), 'place')}; it is declared in {path}:{line}" if found else f"none is known; {path}:{line}"
-    )
-    hits = _hits(snapshot, [(one.path, one.start_line) for one in found] or places[0][:1])
+    code = related_code(snapshot, path, line, _MAX_READ)
+    found = list(_places(snapshot, asked, code))
+    among = f", one of {len(places[0])} declarations of that name" if len(places[0]) > 1 else ""
+    most = f", of which the first {_MAX_HITS} are listed" if len(found) > _MAX_HITS else ""
+    said = f"{counted(len(found), 'place') if found else 'no place'}{most}; it is declared in {path}:{line}{among}"
+    hits = _hits(snapshot, [(one.path, one.start_line) for one in found[:_MAX_HITS]] or places[0][:1])
     return LookedUp(tuple(hits), notes=(note_of(asked, said),))
 
 
@@ -166,7 +166,7 @@ def _may_mention(chunk: Chunk, subject: RelatedPlace, *, in_tests: bool) -> bool
     """Say whether a chunk is code that is not a part of a unit, and of a test if these are wanted."""
     is_test = traits_of(chunk.path)[0] or chunk.kind == "test"
     is_own = bool(subject.symbol) and chunk.parent.split(".")[-1] == subject.symbol.split(".")[-1]
-    return chunk.language not in PROSE and not is_own and (is_test or not in_tests)
+    return chunk.language in GRAMMARS and not is_own and (is_test or not in_tests)
 
 
 _MAX_READ = 400

@@ -27,17 +27,19 @@ from assay.search.declared_names import (
 from assay.search.filters import Mask, filter_mask, traits_of
 from assay.search.looked_up import MAX_UNITS, LookedUp
 from assay.store.snapshot import Snapshot
-from assay.terms import parts
+from assay.terms import exact, parts
 from assay.values import Chunk, Hit, Query
 
-How = Literal["begin", "hold", "letters", "spelt"]
+How = Literal["end", "begin", "hold", "letters", "spelt", "some"]
 _SAYS: dict[How, str] = {
+    "end": "names that end so",
     "begin": "names that begin so",
     "hold": "names that hold it",
     "letters": "names that have its letters",
     "spelt": "names that are spelt almost so",
+    "some": "names that have its letters",
 }
-_SCORES: dict[How, float] = {"begin": 0.95, "hold": 0.9, "letters": 0.8, "spelt": 0.8}
+_SCORES: dict[How, float] = {"end": 0.95, "begin": 0.95, "hold": 0.9, "letters": 0.8, "spelt": 0.8, "some": 0.5}
 _MIN_LETTERS, _MAX_LETTERS = 3, 100
 _MAX_NAMES = 24
 _SHOWN = 3
@@ -69,11 +71,23 @@ class NameFinder:
     def like(self, typed: str, most: int) -> NamesLike | None:
         """Return the names that begin with a text, else those that hold it, its letters, or that are spelt like it."""
         ways: dict[How, Callable[[str], list[str]]]
-        ways = {"begin": self._beginning, "hold": self._holding, "letters": self.of_letters, "spelt": self._spelt}
+        ways = {
+            "end": self._ending,
+            "begin": self._beginning,
+            "hold": self._holding,
+            "letters": self.of_letters,
+            "spelt": self._spelt,
+            "some": self._of_some_letters,
+        }
         for how, find in ways.items():
             if found := find(typed):
                 return NamesLike(how, tuple(found[:most]))
         return None
+
+    def _ending(self, typed: str) -> list[str]:
+        """Return the qualified names whose last part is a text, of modules that are declared so."""
+        endings = tuple(f"{joint}{typed}" for joint in (".", "::", "\\"))
+        return sorted((name for name in self.names if name.endswith(endings)), key=lambda name: (len(name), name))
 
     def _beginning(self, typed: str) -> list[str]:
         start = fold(typed)
@@ -96,16 +110,21 @@ class NameFinder:
             return []
         strict = r"(?:\|[^|]*)*?".join(rf"\|{'[^|]*?'.join(map(re.escape, hump))}[^|]*" for hump in humps)
         found = self._matching(strict)
-        if not found and len(humps) == 1:
-            found = self._matching(rf"\|{'.*?'.join(map(re.escape, humps[0]))}")
         initials = "".join(humps[0]) if len(humps) == 1 else "".join(hump[0] for hump in humps)
+        if not found and len(humps) == 1:
+            found = [at for at, words in enumerate(self._words) if _initials(words) == initials]
 
         def order(at: int) -> tuple[bool, bool, int, int, str]:
-            of_words = "".join(word[:1] for word in self._words[at].split("|"))
+            of_words = _initials(self._words[at])
             is_first = of_words.startswith(initials[0])
             return of_words != initials, not is_first, of_words.count("") - 1, len(self.names[at]), self.names[at]
 
         return [self.names[at] for at in sorted(found, key=order)]
+
+    def _of_some_letters(self, typed: str) -> list[str]:
+        letters = "".join(parts(typed))
+        found = self._matching(rf"\|{'.*?'.join(map(re.escape, letters))}") if letters else []
+        return sorted((self.names[at] for at in found), key=lambda name: (len(name), name))
 
     def _matching(self, pattern: str) -> list[int]:
         search = re.compile(pattern).search
@@ -119,6 +138,10 @@ class NameFinder:
         edits = (len(plain) > 3) + (len(plain) > 7) + (len(plain) > 14)
         found = process.extract(plain, self._folded, scorer=OSA.distance, score_cutoff=edits, limit=_MAX_NAMES)
         return [self.names[at] for _, _, at in sorted(found, key=lambda each: (each[1], each[2]))]
+
+
+def _initials(words: str) -> str:
+    return "".join(word[:1] for word in words.split("|"))
 
 
 _finders: WeakKeyDictionary[Snapshot, NameFinder] = WeakKeyDictionary()
@@ -139,18 +162,19 @@ def names_like(snapshot: Snapshot, query: Query) -> LookedUp:
     if asked is None or not _MIN_LETTERS <= len(asked.name) <= _MAX_LETTERS:
         return LookedUp()
     allowed = filter_mask(snapshot, replace(query, exact=(), patterns=()))
-    if len(declarations(snapshot, names, allowed)):
+    is_written = asked.is_distinct and not asked.owner and snapshot.holds(exact(asked.name))  # and declared in no unit
+    if is_written or len(declarations(snapshot, names, allowed)):
         return LookedUp()
     like = finder_of(snapshot).like(asked.name, _MAX_NAMES)
     if like is None:
         return LookedUp()
-    found = (chunk for name in like.names for chunk in _declared(snapshot, name, asked, allowed))
-    best = sorted(islice(found, _MAX_NAMES), key=lambda chunk: _order(chunk, asked))[:MAX_UNITS]
+    found = ((chunk, name) for name in like.names for chunk in _declared(snapshot, name, asked, allowed))
+    best = sorted(islice(found, _MAX_NAMES), key=lambda each: _order(each[0], asked))[:MAX_UNITS]
     if not best:
         return LookedUp()
     scores = [_SCORES[like.how] - at / 100 for at in range(len(best))]
-    hits = (Hit(chunk, score, {"name": score}) for chunk, score in zip(best, scores, strict=True))
-    shown = some_of(dict.fromkeys(chunk.symbol for chunk in best), _SHOWN)
+    hits = (Hit(chunk, score, {"name": score}) for (chunk, _), score in zip(best, scores, strict=True))
+    shown = some_of((name for _, name in best), _SHOWN)
     return LookedUp(tuple(hits), notes=(f"nothing declares '{asked.name}'; {_SAYS[like.how]}: {shown}",))
 
 

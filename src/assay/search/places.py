@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from html import unescape
-from itertools import pairwise
+from itertools import islice, pairwise
 from posixpath import commonprefix
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ from assay.terms import terms
 from assay.values import Hit, Query
 
 _MAX_READ_CHARS = 20_000
-_MAX_PLACES = 100
+_MAX_PLACES = 400
 _MAX_NAMED = 40
 """Files that are named to the ranking."""
 _MAX_ALIKE = 3
@@ -265,12 +265,15 @@ def lines_named(snapshot: Snapshot, query: Query) -> LookedUp:
             named = {path: one for path, one in at.items() if _is_said(snapshot.symbol(one[0]), place.said)}
             at = named or at
         if len(at) > _MAX_ALIKE:
-            notes.append(f"{len(at):,} files end in '{printable(place.path)}'; give more of the path")
-            continue
+            notes.append(
+                f"{len(at):,} files end in '{printable(place.path)}', of which these are some; give more of the path"
+            )
+            at = dict(islice(at.items(), _MAX_ALIKE))
         for path, (number, last) in at.items():
             if place.line > last:
                 notes.append(f"'{printable(path)}' has {counted(last, 'line')}: {place.line} is beyond its end")
-            hit = Hit(snapshot.chunk(number), 1.0, {"place": 1.0}, line=min(place.line, last))
+            chunk = snapshot.chunk(number)
+            hit = Hit(chunk, 1.0, {"place": 1.0}, line=min(place.line, chunk.end_line))
             found.setdefault(number, hit)
     is_all = bool(found) and _read(query.text[:_MAX_READ_CHARS])[1]
     return LookedUp(tuple(found.values())[:MAX_UNITS], frozenset(passed), tuple(dict.fromkeys(notes)), is_all)

@@ -24,7 +24,7 @@ from assay.search.filters import PROSE, traits_of
 from assay.search.reference_table import PlacedCall, PlacedDefinition, family_of, numbers_in, table_of
 from assay.search.resolve import Resolver, resolver_of
 from assay.store.snapshot import Snapshot
-from assay.values import Chunk
+from assay.values import CALLABLE_KINDS, Chunk
 
 Group = Literal["callers", "callees", "tests", "alike"]
 GROUPS: tuple[Group, ...] = ("callers", "callees", "tests", "alike")
@@ -279,7 +279,11 @@ def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[st
     worth = declared_places(names, found, [True] * len(found))
     if not worth.any():
         raise InputError(f"nothing here declares '{typed}'{_close_to(snapshot, typed)}")
-    _, _, best = max(zip(worth.tolist(), (not each.parent for each in found), found, strict=True), key=itemgetter(0, 1))
+    bodies = [each.kind not in CALLABLE_KINDS or each.end_line > each.start_line for each in found]
+    order = zip(
+        np.round(worth).tolist(), bodies, worth.tolist(), (not each.parent for each in found), found, strict=True
+    )
+    *_, best = max(order, key=itemgetter(0, 1, 2, 3))
     units = {unit_of(each) for each in found if each.kind not in {"impl", "block", "section", "constructor"}}
     return best.path, declared_line(best), len(units | {unit_of(best)})
 
