@@ -17,7 +17,6 @@ from assay.operations.workspace import JointSearch
 from assay.search.filters import filter_mask, reading_order
 from assay.search.looked_up import LookedUp, in_several, united, with_looked_up
 from assay.search.operation_questions import operations_asked
-from assay.search.places import passed_note
 from assay.search.query_filters import query_words
 from assay.search.sections import SECTIONS
 from assay.search.translation import Reading, unread_note
@@ -128,8 +127,7 @@ def _answer(
     notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
     asked = [search for _, search, _ in answers]
     named = _looked_up(asked, queries, rooted=rooted, guesses=guesses)
-    notes += [*named.notes, *([passed_note(named.passed)] if named.passed else [])]
-    sections = _sections(answers, rooted=rooted)
+    notes += named.every_note
     is_read = any(one.is_read for one in readings) and asks_more
     return JointAnswer(
         hits=tuple(with_looked_up(named, _united(answers, rooted=rooted))[:depth]),
@@ -140,7 +138,7 @@ def _answer(
         notes=tuple(dict.fromkeys(filter(None, notes))),
         matches=matches_of(asked, quoting, rooted=rooted) if quoting else None,
         problems=tuple(problem for each in asked for problem in each.problems),
-        sections=() if any({"place", "name"} & {*hit.why} for hit in named.hits) else tuple(sections),
+        sections=() if named.is_exact else tuple(_sections(answers, rooted=rooted)),
     )
 
 

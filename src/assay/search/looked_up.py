@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from assay.errors import counted, some_of
 from assay.values import Hit
 
 MAX_UNITS = 8
 """Units that are put first."""
+
+
+_SHOWN = 2
 
 
 class LookedUp(NamedTuple):
@@ -23,6 +27,18 @@ class LookedUp(NamedTuple):
     """What was guessed, left out or not found."""
     is_all: bool = False
     """Whether nothing else is asked."""
+
+    @property
+    def every_note(self) -> list[str]:
+        """The notes, with one on what is passed over."""
+        every = sorted(self.passed)
+        passed = f"{counted(len(every), 'place')} in files that are not indexed: {some_of(every, _SHOWN)}"
+        return [*self.notes, *([passed] if every else [])]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a line or a name is asked for, rather than something about it."""
+        return any({"place", "name"} & {*hit.why} for hit in self.hits)
 
 
 def united(found: Sequence[LookedUp]) -> LookedUp:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from html import unescape
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
-from assay.errors import counted, printable, some_of
+from assay.errors import counted, printable
 from assay.search.features import PATH
 from assay.search.filters import filter_mask
 from assay.search.looked_up import MAX_UNITS, LookedUp
@@ -277,12 +277,6 @@ def lines_named(snapshot: Snapshot, query: Query) -> LookedUp:
             found.setdefault(number, hit)
     is_all = bool(found) and _read(query.text[:_MAX_READ_CHARS])[1]
     return LookedUp(tuple(found.values())[:MAX_UNITS], frozenset(passed), tuple(dict.fromkeys(notes)), is_all)
-
-
-def passed_note(passed: Iterable[str]) -> str:
-    """Return a note on places in files that are not indexed."""
-    every = sorted(passed)
-    return f"{counted(len(every), 'place')} in files that are not indexed: {some_of(every, 2)}"
 
 
 def _chunk_at(snapshot: Snapshot, file: FileOfPlace, line: int) -> tuple[int, int]:
