@@ -227,7 +227,7 @@ def test_a_query_may_come_from_standard_input(assay, project: Path, monkeypatch:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"compiled web/router.js\n" * 1000 + end)))
     ran = assay("search", "-")
     assert ran.out.startswith("mail/send.py:6  function send_mail\n")
-    assert f"only its last {len(end)} are searched, from 'Traceback (most recent call last):' on" in ran.err
+    assert f"only {len(end)} are searched, from 'Traceback (most recent call last):' on" in ran.err
 
 
 def test_text_leaves_out_what_is_far_less_likely_and_says_how_to_see_it(assay, project: Path):

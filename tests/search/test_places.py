@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.search.looked_up import MAX_UNITS, united, with_looked_up
+from assay.search.looked_up import MAX_UNITS, LookedUp, united, with_looked_up
 from assay.search.pattern_table import pattern_table
-from assay.search.places import NamedPlace, lines_named, named_files, passed_note, places_of
+from assay.search.places import NamedPlace, lines_named, named_files, places_of
 from assay.values import Chunk, Hit, Query
 
 EXAMPLES = {
@@ -151,3 +151,8 @@ def test_named_lines_come_first_and_alone_where_nothing_else_is_asked(snapshot_o
         found = united([lines_named(snapshot, Query("1", text)), lines_named(snapshot, Query("2", "no place"))])
         hits = with_looked_up(found, [other, *found.hits])
         assert [hit.line for hit in hits] == ([3] if is_all else [3, 0])
+
+
+def test_places_that_are_passed_over_are_counted_and_some_named():
+    note = "3 places in files that are not indexed: a.py:1, b.py:2 and 1 more"
+    assert LookedUp(passed=frozenset(("a.py:1", "b.py:2", "c.py:3"))).every_note == [note]
