@@ -118,10 +118,6 @@ def test_a_place_is_the_unit_around_its_line_in_the_file_whose_path_ends_so(snap
     assert found["src/post/box.py:14"].hits[0].chunk.start_line == 11
     assert found["util.rs:3"].notes == ("9 files end in 'util.rs', of which these are some; give more of the path",)
     assert found["/usr/lib/python3.11/box.py:3"].passed == {"/usr/lib/python3.11/box.py:3"}
-    assert (
-        passed_note(["a.py:1", "b.py:2", "c.py:3"])
-        == "3 places in files that are not indexed: a.py:1, b.py:2 and 1 more"
-    )
 
 
 def test_lines_beyond_the_end_filters_and_many_frames(snapshot_of):
