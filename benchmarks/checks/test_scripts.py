@@ -56,6 +56,7 @@ NOT_HERE = {
 SMOKE = (
     Smoke("agent_tasks.py co --tasks asked.json", r"known: calls: median"),
     Smoke("agent_tasks.py co --tasks asked.json --policy", r"mcp all: all seen"),
+    Smoke("asked.py asked.jsonl co", r"what +1  first 1\.000"),
     Smoke("attacks.py --group benign --markdown attacks.md", r"namespaces|container|root"),
     Smoke("bucket.py co/click --part 0.05", r"no answer", needs=("py:obstore",)),
     Smoke("cluster.py tasks.jsonl samples.jsonl co/click co/hono --programs 6 --pairs 4", r"2 of 2 equal",
@@ -93,6 +94,7 @@ SMOKE = (
     Smoke("paths.py lines co/click", r"mail", quick=True),
     Smoke("paths.py warm 'where is mail sent' co/click", r"\d"),
     Smoke("queries.py names co/click co/hono --names 4", r"1\.000"),
+    Smoke("queries.py parts co/click --names 4", r"first 70%"),
     Smoke("queries.py messages co/click co/hono", r"plain"),
     Smoke("queries.py foreign few/click.csv few/hono.csv --foreign foreign.csv --checkouts co", r"all ", quick=True),
     Smoke("queries.py described co/click few/click.csv described.tsv", r"all, 3 queries"),
@@ -119,6 +121,7 @@ SMOKE = (
         """, r"\| mbpp \| 48"),
     Smoke("speed.py co/click --assay ASSAY --rounds 1 --again 1 --changes 1 --files 4", r"first search"),
     Smoke("verdicts/compare.py --assay ASSAY --no-tools --mode alone --only nested/two-levels", r"all\*\* \| 1 \|"),
+    Smoke("traces.py co/click --times 1", r"unit first"),
     Smoke("watching.py cost co/click", r"best_of_7_ms"),
     Smoke("watching.py kill co/click -n 1", r'"rebuilt": 0'),
     Smoke("watching.py edits co/click -n 3", r'"found": 3'),

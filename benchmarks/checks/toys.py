@@ -148,6 +148,8 @@ def write_toys(folder: Path) -> None:
         write_truth(folder / "sets" / f"{name}.csv", ((question, QUESTIONS[0][1]) for question in translated(name)))
     write_truth(folder / "sets" / "click_docs.csv", [("which setting bounds the time of a server", "README.md:5-7:3")])
     write_table(folder / "foreign.csv", ("query", "writer"), [(text, "J") for text in FOREIGN])
+    asked = {"repo": "click", "kind": "what", "query": "what is send_mail"}
+    write_lines(folder / "asked.jsonl", [{**asked, "answers": [{"path": "mail/send.py", "line": 6}]}])
     write_table(folder / "described.tsv", ("0" * 16, "send_mail", "Sends a letter."), [], "\t")
     (folder / "roots.txt").write_text("".join(f"{folder}/co/{name}\n" for name in ("click", "hono")))
     (folder / "java").mkdir()

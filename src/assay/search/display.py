@@ -193,7 +193,7 @@ _MOST_NAMES = 6
 def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
     """Return the best hit of each group, best first; its `others` are all that it stands for, best first.
 
-    A line that was asked for stands for nothing else. A later block adds to the groups of those before it, and changes
+    A line that was looked up stands for nothing else. A later block adds to the groups of those before it, and changes
     nothing else of them: it is of a further page.
     """
     groups: dict[object, list[Hit]] = {}
@@ -201,7 +201,7 @@ def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
         sizes = Counter(map(_type_of, block))
         for hit in block:
             of_type, (root, chunk) = _type_of(hit), (hit.chunk.root, hit.chunk)
-            if hit.line:
+            if hit.line and "message" not in hit.why:
                 groups[root, chunk.id] = [hit]
                 continue
             is_unit = chunk.symbol and chunk.language not in PROSE

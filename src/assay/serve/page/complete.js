@@ -69,7 +69,9 @@ const ALONE = /^[\p{L}_$][\p{L}\d_$]{2,}$/u; // one word, which may be the begin
 async function namesFor(before) {
   if (!ALONE.test(before)) return [];
   const names = await namesLike(before);
-  return names.filter((name) => name !== before).slice(0, NAMES).map((name) => ({ text: name, from: 0 }));
+  const begun = before.toLowerCase();
+  const isPlain = /^[a-z]+$/.test(before); // a word may be all of a question: only what goes on with it is offered
+  return names.filter((name) => name !== before && (!isPlain || name.toLowerCase().startsWith(begun))).slice(0, NAMES).map((name) => ({ text: name, from: 0 }));
 }
 
 const namesLike = (text) =>

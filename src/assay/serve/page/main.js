@@ -193,7 +193,8 @@ function painted(began) {
   });
 }
 
-const linesOfHit = (hit) => (hit.line ? `${hit.line}` : hit.end_line > hit.start_line ? `${hit.start_line}-${hit.end_line}` : `${hit.start_line}`);
+const isLookedUp = ({ line, why = {} }) => line && ("place" in why || "operation" in why);
+const linesOfHit = (hit) => (isLookedUp(hit) ? `${hit.line}` : hit.end_line > hit.start_line ? `${hit.start_line}-${hit.end_line}` : `${hit.start_line}`);
 
 const does = (told) => ({
   href: (hit) => {
