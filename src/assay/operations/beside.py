@@ -16,7 +16,7 @@ from assay.search.sections import asks_how
 from assay.store.snapshot import Snapshot
 from assay.values import Hit, Query
 
-_COMMITS = 5
+_COMMITS, _FOR_MODELS = 5, 2
 
 
 def sections_shown(
@@ -27,7 +27,8 @@ def sections_shown(
     They do where how something is done is asked; else text for a model has their headings alone.
     """
     how = any(asks_how(query.text) for query in size.queries)
-    size = replace(size, detail="names") if is_text and not how else size
+    if is_text and not how:
+        size, sections = replace(size, detail="names"), sections[:_FOR_MODELS]
     found = (sized_hit(hit, left, size, snapshots[hit.chunk.root]) for hit in sections)
     shown = fitting([one for one in found if one], left, size.cost)
     return shown, how and bool(shown)

@@ -28,7 +28,7 @@ from assay.search.part_names import names_like
 from assay.search.places import lines_named, places_of
 from assay.search.question import Speller, understand
 from assay.search.ranking import SHIPPED
-from assay.search.sections import FOUND, asks_how, likely_sections, may_have_sections
+from assay.search.sections import FOUND, SURE, asks_how, likely_sections, may_have_sections
 from assay.search.translation import Reading, Translator
 from assay.settings import SearchSettings
 from assay.store.snapshot import Snapshot
@@ -218,7 +218,8 @@ class CorpusSearch:
     ) -> list[Hit]:
         sections = retrievers.union(found, FOUND)
         how = any(asks_how(query.text) for query in queries)
-        return likely_sections(sections, hits, how=how) if self._is_relevant(sections) else []
+        sure = how or self._is_relevant(hits) or bool(sections and sections[0].score >= SURE)
+        return likely_sections(sections, hits, how=how) if sure and self._is_relevant(sections) else []
 
     def _is_relevant(self, hits: Sequence[Hit]) -> bool:
         return is_relevant(hits, self.snapshot, self.encoder, weights_folder(self.settings))

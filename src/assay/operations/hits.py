@@ -208,7 +208,7 @@ def _(answer: Answer) -> str:
     stale = ["files changed that are not in the index yet; ask again for what is in them"] if answer.stale else []
     notes = [*notes_of(answer), *problems, *stale, *([matches_text(answer)] if answer.matches >= 0 else [])]
     found = ["\n".join(units)] if names_only else units
-    docs = ["\n".join(["documentation:", *map(unit_text, answer.docs)])] if answer.docs else []
+    docs = ["\n".join(map(unit_text, answer.docs))] if answer.docs else []
     commits = [commits_text(answer.commits).rstrip("\n")] if answer.commits else []
     return joined([*notes, *commits, *(docs + found if answer.docs_first else found + docs)], answer.cursor)
 

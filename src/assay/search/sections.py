@@ -17,6 +17,8 @@ from assay.values import Hit, Query
 
 SECTIONS, FOUND = 3, 9
 """Sections of documentation that stand beside code, at most; how many are looked for, as some are copies."""
+SURE = 0.2
+"""What the best section has at least where no code is relevant and it was not asked how something is done."""
 _AS_LIKELY, _AS_THE_FIRST = 0.7, 0.5
 """Of the best code's probability, what the best section has at least; of the best section's, what a further one has."""
 _HOW = re.compile(
