@@ -205,7 +205,7 @@ def _hump(word: str) -> str:
     return word[0].upper() + second
 
 
-STRING = re.compile(r'"((?:[^"\\\n]|\\.){18,120})"')
+STRING = re.compile(r'(?<!")"((?:[^"\\\n]|\\.){18,120})"')
 HOLE = re.compile(r"%[-\w.]*[sdrvqfiuxg]|\$?\{[^}]*\}|%\([^)]*\)[sdr]|#\{[^}]*\}")
 VALUES = ("foo", "/tmp/data.bin", "42", "api-server-7", "users")  # noqa: S108  a text, no file
 MESSAGES_DRAWN = 25

@@ -234,6 +234,34 @@ def test_mining_writes_what_can_be_read_back(assay, refuses, project: Path, chec
     assert read(Path("post.csv")).truth.queries
 
 
+@pytest.mark.usefixtures("checkout")
+def test_messages_and_names_are_mined_where_they_are_asked_for_and_documentation_is_not_a_message(assay, project: Path):
+    (project / "mail" / "limits.py").write_text(
+        '''def check_limit(size, most):
+    """Say whether a message is small enough."""
+
+    def over():
+        """Return how much there is too much."""
+        return size - most
+
+    if size > most:
+        raise ValueError(f"message of {size} bytes is too large, by {over()}")
+'''
+    )
+    git(project, "add", "-A")
+    git(project, *WHO, "commit", "-qm", "limits")
+    ran = assay(*"truth mine postbox --from messages --from names --out typed.jsonl".split())
+    assert (ran.status, " left out: documentation\n" in ran.out) == (0, True)
+    found = read(Path("typed.jsonl")).truth
+    answers = {each.query_id: each.target for each in found.judgments}
+    asked = {query.text: answers[query.id] for query in found.queries}
+    assert asked["check_limit"] == "mail/limits.py:1-9"
+    [message] = [text for text, place in asked.items() if place == "mail/limits.py:9"]
+    assert message.startswith("message of ")
+    assert "{" not in message
+    assert not [text for text in asked if "small enough" in text or "too much" in text]
+
+
 def test_nothing_to_mine_is_status_1_with_a_reason(assay, checkout: str):
     ran = assay("truth", "mine", "postbox", "--from", "history", "--out", "a.jsonl", "--at", checkout)
     assert (ran.status, "no commit after the pin" in ran.err) == (1, True)

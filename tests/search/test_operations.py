@@ -9,6 +9,8 @@ import pytest
 import assay
 from assay.search.operation_questions import operations_asked
 from assay.search.pattern_table import pattern_table
+from assay.search.sections import come_first
+from assay.values import Chunk, Hit
 
 ROWS = [(row.name, example) for row in pattern_table("operation_questions", re.IGNORECASE) for example in row.examples]
 
@@ -112,3 +114,16 @@ def test_documentation_stands_beside_code_and_before_it_where_how_is_asked(index
     assert not named.docs
     assert not index.search("how do I send a letter", mode="code").docs
     assert not index.search("how do I send a letter", file=["*.py"]).docs
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "first"),
+    [
+        ("how do I send mail", 0.6, True),
+        ("how do I send mail", 0.9, False),
+        ("which settings file is read", 0.6, False),
+    ],
+)
+def test_documentation_comes_first_where_how_is_asked_and_it_is_nearly_as_likely_as_the_code(text, code, first):
+    section, hit = (Hit(Chunk(each, each), score) for each, score in (("section", 0.5), ("code", code)))
+    assert come_first([section], [hit], [text]) is first

@@ -25,9 +25,11 @@ EVERY_COLOUR = """(theme) => {
   const lines = ["", "only", "same", "like"].flatMap((stands) => marks.map((mark) => line(stands, mark)));
   const code = make("pre", "code", ...lines);
   const papers = ["hit", "columns"].map((paper) => make("div", paper, code.cloneNode(true)));
-  document.querySelector("main").replaceChildren(...papers);
+  const main = document.querySelector("main");
+  for (const each of main.children) each.hidden = true; // not removed: late answers are still written there
+  main.append(...papers);
 }"""
-"""Shows code of every colour on every paper that it may stand on."""
+"""Shows code of every colour on every paper that it may stand on, and nothing else."""
 
 WIDTHS_OF_TABS = """() => {
   const lefts = [...document.querySelectorAll(".code.whole .line")].slice(0, 3).map((line, tabs) => {

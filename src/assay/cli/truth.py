@@ -43,7 +43,10 @@ def mine(request: MineRequest) -> int:
     history: the title of a commit is a query for the functions that it changed, as they were at an earlier commit,
     so what is searched cannot contain the answer. docs: the first sentence of a function's documentation is a query
     for that function. tests: the name of a test is a query for the function that it tests. The lines that contain
-    such a query are hidden from every index that `assay bench` builds. --limit counts for each of the three sources.
+    such a query are hidden from every index that `assay bench` builds.
+
+    What people type and paste is mined only where --from says so. messages: a string of the code, its holes filled with
+    values, is a query for the line that it stands on. names: the name of a unit is a query for its declaration.
 
     Without --follow the questions are about one commit, and measure Assay. With it they follow the files, and measure
     what a change of these does to search: --fail-if-worse of assay bench then fails on it.

@@ -8,11 +8,12 @@ from dataclasses import replace
 from assay.errors import AssayError
 from assay.operations.found_commit import FoundCommit
 from assay.operations.hits import FoundUnit, rooted_path
+from assay.operations.joint_answer import JointAnswer
 from assay.operations.requests import Log
 from assay.operations.roots import Roots
 from assay.operations.sizing import Size, fitting, sized_hit
 from assay.search.operation_questions import operations_asked
-from assay.search.sections import asks_how
+from assay.search.sections import come_first
 from assay.store.snapshot import Snapshot
 from assay.values import Hit, Query
 
@@ -20,18 +21,19 @@ _COMMITS, _FOR_MODELS = 5, 2
 
 
 def sections_shown(
-    sections: Sequence[Hit], size: Size, left: int, snapshots: Mapping[str, Snapshot], *, is_text: bool
+    answer: JointAnswer, size: Size, left: int, snapshots: Mapping[str, Snapshot], *, is_text: bool
 ) -> tuple[list[FoundUnit], bool]:
     """Return the records of sections that what is left of a budget holds, and whether they come before the code.
 
-    They do where how something is done is asked; else text for a model has their headings alone.
+    Text for a model has only the headings of those that do not.
     """
-    how = any(asks_how(query.text) for query in size.queries)
-    if is_text and not how:
+    sections = answer.sections
+    first = come_first(sections, answer.hits, (query.text for query in size.queries))
+    if is_text and not first:
         size, sections = replace(size, detail="names"), sections[:_FOR_MODELS]
     found = (sized_hit(hit, left, size, snapshots[hit.chunk.root]) for hit in sections)
     shown = fitting([one for one in found if one], left, size.cost)
-    return shown, how and bool(shown)
+    return shown, first and bool(shown)
 
 
 def commits_shown(

@@ -138,7 +138,7 @@ class CorpusAnswer:
     texts: list[str]
     """What the queries were searched for as, their spelling corrected."""
     relevant: bool
-    """Whether a hit is likely right; where scores are no probabilities, any is."""
+    """Whether a hit is likely right; where scores are not probabilities, any is."""
     sections: list[Hit] = field(default_factory=list)
     """Of documentation, where code is asked for and these are likely right, too."""
 

@@ -9,9 +9,9 @@ from assay.errors import printable
 
 _NAMED = 4
 """Changed files that are named."""
-_WIDEST = 300
+_MAX_LINE_CHARS = 300
 """Characters of a line that are shown."""
-_WIDEST_REASON = 1000
+_MAX_REASON_CHARS = 1000
 """The same of a message, whose paragraph may be one line."""
 
 
@@ -53,8 +53,8 @@ def commit_text(commit: FoundCommit, *, whole: bool = False) -> str:
     body = [line for line in commit.body.splitlines() if line.strip()]
     shown = body if whole else commit.reason
     more = (f"… {len(body) - len(shown)} more lines",) if len(body) > len(shown) else ()
-    reason = (f"    {printable(row)[:_WIDEST_REASON]}\n" for row in (*shown, *more))
-    rest = (f"    {printable(row)[:_WIDEST]}\n" for row in (_files(commit), *commit.lines))
+    reason = (f"    {printable(row)[:_MAX_REASON_CHARS]}\n" for row in (*shown, *more))
+    rest = (f"    {printable(row)[:_MAX_LINE_CHARS]}\n" for row in (_files(commit), *commit.lines))
     return "".join((f"{printable(first)}\n", *reason, *rest))
 
 

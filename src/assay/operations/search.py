@@ -104,8 +104,8 @@ def search(
         size = _size(answer, scope.queries, request, cost_of)
         shown, taken = sized(hits, size, scope.snapshots)
         left = size.budget - OVERHEAD - size.aside - sum(map(size.cost, shown))
-        sections = () if start else answer.sections
-        docs, docs_first = sections_shown(sections, size, left, scope.snapshots, is_text=is_text)
+        beside = replace(answer, sections=()) if start else answer
+        docs, docs_first = sections_shown(beside, size, left, scope.snapshots, is_text=is_text)
     asked = () if start or request.keep.mode else scope.queries
     commits, unread = commits_shown(hits, asked, scope.root, roots, left - sum(map(size.cost, docs)))
     more = len(answer.hits) > start + taken and start + taken < DEEPEST

@@ -141,11 +141,11 @@ class CandidateFeatures:
 
 _NONE = np.zeros(0, np.int64)
 _NO_PLACES = np.zeros(0, np.intp)
-_SAID: Mapping[int, MessageMatch] = {}
+_NO_MESSAGES: Mapping[int, MessageMatch] = {}
 
 
 def candidates_of(
-    numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE, said: Mapping[int, MessageMatch] = _SAID
+    numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE, said: Mapping[int, MessageMatch] = _NO_MESSAGES
 ) -> CandidateFeatures:
     """Gather the features of some chunks, among them those that declare a typed name, or say a pasted message."""
     files, file = np.unique(query.snapshot.files(numbers), return_inverse=True)

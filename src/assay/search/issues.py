@@ -154,10 +154,10 @@ def issue_of(text: str) -> IssueText | None:
     if "\n" not in text or (len(text) < LONG and not any(place.line for place in places)):
         return None
     lines = _telling_lines(text)
-    return IssueText(_title(text) or _said(text), "\n".join(lines)[:_ASKED], places) if lines else None
+    return IssueText(_title(text) or _error_message(text), "\n".join(lines)[:_ASKED], places) if lines else None
 
 
-_SAID = re.compile(
+_ERROR_MESSAGE = re.compile(
     r"^E {2,}(?:[\w.]+: )?(?P<pytest>\S.{3,300})"
     r"|panicked at '(?P<rust>.{4,300})', |panicked at \S+:\n(?P<panic>.{4,300})"
     r"|(?P<cause>Caused by: )?"
@@ -168,9 +168,9 @@ _SAID = re.compile(
 """What an error says, behind its kind."""
 
 
-def _said(text: str) -> str:
+def _error_message(text: str) -> str:
     """Return the message of a trace, of its first cause, or of the first diagnostic of a tool; empty without one."""
-    found = list(_SAID.finditer(text))
+    found = list(_ERROR_MESSAGE.finditer(text))
     if not found:
         return ""
     is_last = any(one["cause"] for one in found) or "most recent call last" in text

@@ -48,8 +48,6 @@ _ORDINARY = re.compile(r"(?<![\w.$])[a-z]{2,}(?![\w$])")
 _MIN_TOUCHING = 3
 """Letters of a word beside a hole without a blank, which has no beginning or no end of its own to be found by."""
 _MAX_TEXTS = 1024
-
-
 _VALUE = re.compile(
     r"""\S*[/\\@]\S+|\b0x[0-9a-fA-F]+|\b[0-9a-fA-F-]*\d[0-9a-fA-F-]{6,}\b|(?<![\w])"[^"\n]{0,80}"|(?<![\w])'[^'\n]{0,80}'"""
     r"|`[^`\n]{0,80}`|\S*\d\S*"
@@ -91,7 +89,7 @@ class CodeMessage(NamedTuple):
     size: int
     """Words."""
     telling: int
-    """Of them words that are no stop words."""
+    """Of them words that are not stop words."""
     line: int
     """Where it begins, from the first line of the text, 0."""
     ends_open: tuple[bool, bool]
@@ -152,7 +150,7 @@ def saying(
     return found
 
 
-_LEAST_KEY, _MAX_USES, _OF_A_USE = 3, 4, 0.25
+_MIN_KEY, _MAX_USES, _USE_PENALTY = 3, 4, 0.25
 """Letters of a key that is looked for; places that use it; what such a place is worth less than the message itself."""
 _KEYS = {
     "ini": re.compile(r"""\s*["']?(?P<key>[\w.\-]+)["']?\s*[=:]"""),
@@ -177,7 +175,7 @@ def _uses(
 ) -> Iterator[tuple[int, MessageMatch]]:
     """Yield the chunks of other files that use the key of a message, each with the line that does, the rarest first."""
     key = key_at(chunk, match.line)
-    if len(key) < _LEAST_KEY:
+    if len(key) < _MIN_KEY:
         return
     held = [snapshot.postings(term)[0] for word in words(key) for term in stems(word)[-1:]]
     both = held[0]
@@ -190,7 +188,7 @@ def _uses(
     for number, user in zip(both[:_MAX_OF_PAIR].tolist(), snapshot.chunks(both[:_MAX_OF_PAIR].tolist()), strict=True):
         place = pattern.search(user.text) if user.language not in _KEYS else None
         if place:
-            yield number, MessageMatch(match.worth - _OF_A_USE, user.text.count("\n", 0, place.start()))
+            yield number, MessageMatch(match.worth - _USE_PENALTY, user.text.count("\n", 0, place.start()))
             uses += 1
         if uses >= _MAX_USES:
             return

@@ -66,7 +66,7 @@ def answer_to(snapshot: Snapshot, asked: AskedOperation, ranked: Ranked) -> Look
     if asked.operation == "changes":
         return LookedUp(tuple(_hits(snapshot, places[0][:1])), notes=(note_of(asked, f"{path}:{line}"),))
     if asked.operation in {"what", "versus"}:
-        firsts, others = [each[0] for each in places], [one for each in places for one in each[1:_OF_A_NAME]]
+        firsts, others = [each[0] for each in places], [one for each in places for one in each[1:_MAX_DECLARATIONS]]
         return LookedUp(tuple(_hits(snapshot, [*firsts, *others])), notes=(note_of(asked),))
     code = related_code(snapshot, path, line, _MAX_READ)
     found = list(_places(snapshot, asked, code))
@@ -77,7 +77,7 @@ def answer_to(snapshot: Snapshot, asked: AskedOperation, ranked: Ranked) -> Look
     return LookedUp(tuple(hits), notes=(note_of(asked, said),))
 
 
-_OF_A_NAME = 3
+_MAX_DECLARATIONS = 3
 """Declarations of a name that are shown."""
 
 
@@ -123,7 +123,7 @@ def _places(snapshot: Snapshot, asked: AskedOperation, code: RelatedCode) -> Ite
 
 
 def _mentions(snapshot: Snapshot, subject: RelatedPlace, name: str, *, in_tests: bool) -> Iterator[RelatedPlace]:
-    """Yield further lines that name a unit, one a chunk, programs first; of tests those in files that are called so."""
+    """Yield further lines that name a unit, one a chunk, programs first; of tests first those of files called so."""
     pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     terms_of_name = {exact(name)} if len(parts(name)) > 1 else {exact(name), *terms(name)}
     numbers = sorted({number for term in terms_of_name for number in _holding(snapshot, term, BODY, NAME)})
@@ -146,17 +146,6 @@ def _mentions(snapshot: Snapshot, subject: RelatedPlace, name: str, *, in_tests:
             if not inside and pattern.search(text) and not _IMPORTS.match(text):
                 yield RelatedPlace(chunk.path, at, at, chunk.symbol, chunk.kind, chunk.language, text.strip())
                 break
-
-
-def _is_called_so(path: str, name: str) -> bool:
-    return fold(name) in fold(re.sub(r"\W", "", path.rpartition("/")[2]))
-
-
-def _in_files_called(snapshot: Snapshot, name: str) -> list[int]:
-    """Return the chunks of files in whose names all parts of a name stand."""
-    found = [set(_holding(snapshot, term, PATH)) for term in terms(name) if term[:1] != "="]
-    numbers = sorted(set.intersection(*found)) if found else []
-    return [number for number in numbers[:_MAX_READ] if _is_called_so(snapshot.path(number), name)]
 
 
 _IMPORTS = re.compile(r"\s*(?:import|from|use|using|require|#\s*include|package|export \*)\b")

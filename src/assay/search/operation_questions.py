@@ -55,12 +55,12 @@ def operations_asked(text: str) -> tuple[AskedOperation, ...]:
     found = []
     for operation, pattern in rows:
         match = pattern.fullmatch(whole if operation == "add" else plain)
-        if match and (asked := _asked(cast("Operation", operation), match, text)):
+        if match and (asked := _asked_operation(cast("Operation", operation), match, text)):
             found.append(asked)
     return tuple(dict.fromkeys(found))
 
 
-def _asked(operation: Operation, match: re.Match[str], text: str) -> AskedOperation | None:
+def _asked_operation(operation: Operation, match: re.Match[str], text: str) -> AskedOperation | None:
     groups = match.groupdict()
     if operation == "add":
         return AskedOperation(operation, groups["kind"].strip(" `'\""))

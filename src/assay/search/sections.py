@@ -7,7 +7,7 @@ questions that documentation answers, nine of ten have a section that is nearly 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assay.search.messages import without_log_prefix
@@ -25,7 +25,7 @@ _HOW = re.compile(
     r"\s*(?:how (?:do|can|to|should|would|does one|might)\b(?! (?:it|they|this|the \w+ (?:work|know|decide|handle))\b)"
     r"|(?:can|could|may|should) (?:i|we|you|one|it|users?)\b|is (?:it possible|there a (?:way|setting|option|flag))\b"
     r"|what(?:'s| is) the (?:right|best|recommended) way|i (?:want|need|would like|'d like) to\b|we (?:want|need) to\b"
-    r"|(?:docs?|documentation|guide|tutorial) (?:on|for|about|of)\b|which (?:option|setting|flag|command|key)s?\b)",
+    r"|(?:docs?|documentation|guide|tutorial) (?:on|for|about|of)\b)",
     re.IGNORECASE,
 )
 
@@ -42,9 +42,18 @@ def may_have_sections(query: Query) -> bool:
     return understand(query.text).typed.asked is None and without_log_prefix(query.text) == query.text
 
 
+def come_first(sections: Sequence[Hit], hits: Sequence[Hit], texts: Iterable[str]) -> bool:
+    """Say whether sections answer before the code does: how something is done is asked, and they are likely to say."""
+    return bool(sections) and any(map(asks_how, texts)) and _as_likely(sections, hits)
+
+
+def _as_likely(sections: Sequence[Hit], hits: Sequence[Hit]) -> bool:
+    return not hits or sections[0].score >= _AS_LIKELY * hits[0].score
+
+
 def likely_sections(sections: Sequence[Hit], hits: Sequence[Hit], *, how: bool) -> list[Hit]:
     """Return the sections that are worth showing beside some code; of what is asked how, all that are found."""
-    if not sections or not (how or not hits or sections[0].score >= _AS_LIKELY * hits[0].score):
+    if not sections or not (how or _as_likely(sections, hits)):
         return []
     likely = [hit for hit in sections if how or hit.score >= _AS_THE_FIRST * sections[0].score]
     return _without_copies(likely)[:SECTIONS]

@@ -53,13 +53,22 @@ def _messages_of(
     for unit in files.functions(path):
         for start, pieces in joined_strings(unit.text):
             said = "".join(pieces)
+            if _is_documentation(unit, start, said):
+                left_out["documentation"] += 1
+                continue
             every = WORD.findall(said.lower())
             telling = sum(word.isalpha() and word not in STOP_WORDS for word in every)
             is_text = " " in said.strip() and said.strip()[:1].isalpha() and len(said) <= _MAX_CHARS
             if len(every) < MIN_WORDS or telling < MIN_TELLING or not is_text or "://" in said or "\n" in said:
-                left_out["a string that is no message"] += 1
+                left_out["a string that is not a message"] += 1
                 continue
             yield tuple(pieces), unit, unit.start_line + unit.text.count("\n", 0, start)
+
+
+def _is_documentation(unit: Chunk, start: int, said: str) -> bool:
+    """Say whether a string of a unit is said of the code rather than by it: a docstring, also of a function inside."""
+    is_alone = not unit.text[:start].rpartition("\n")[2].strip(" \trRuUbB")
+    return (is_alone and unit.text.startswith(('"""', "'''"), start)) or said.strip() == unit.doc
 
 
 def ask_names(
