@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from assay.corpus.blocks import Sizes
 from assay.corpus.chunk import ParsedFile, parse
-from assay.corpus.languages import BY_EXTENSION, GRAMMARS
-from assay.corpus.units import LONGEST_NAME
+from assay.corpus.grammars import GRAMMARS
+from assay.corpus.languages import BY_EXTENSION
+from assay.corpus.unit import MAX_NAME_CHARS
 from assay.values import KINDS
 
 PATHS = {language: f"src/file.{ext}" for ext, language in reversed(BY_EXTENSION.items()) if language != "notebook"}
@@ -144,7 +145,7 @@ def test_members_of_deep_containers_take_no_more_memory_than_their_names():
             tracemalloc.stop()
         assert held < 30_000_000, name
         assert parsed.chunks, name
-        assert all(len(chunk.parent) <= LONGEST_NAME for chunk in parsed.chunks), name
+        assert all(len(chunk.parent) <= MAX_NAME_CHARS for chunk in parsed.chunks), name
 
 
 def test_what_is_deep_inside_is_named_by_the_innermost_around_it():
@@ -152,4 +153,4 @@ def test_what_is_deep_inside_is_named_by_the_innermost_around_it():
     method = next(chunk for chunk in parse("a.java", text).chunks if chunk.symbol == "f")
     assert method.parent.endswith("Outer098.Outer099")
     assert method.parent.startswith("Outer0")
-    assert 150 < len(method.parent) <= 200 == LONGEST_NAME
+    assert 150 < len(method.parent) <= 200 == MAX_NAME_CHARS

@@ -7,7 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.corpus.chunk import parse
-from assay.corpus.languages import GRAMMARS, language_of
+from assay.corpus.grammars import GRAMMARS
+from assay.corpus.languages import language_of
 
 BODIES = {"py": "x = 1", "rb": "x = 1", "lua": "x = 1", "ex": "x = 1", "sh": "x=1", "hs": "", "nix": "", "css": "a: b;"}
 CASES = {

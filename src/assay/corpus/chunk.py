@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.corpus import blocks, documents
-from assay.corpus.languages import GRAMMARS, language_of
+from assay.corpus.grammars import CODE
+from assay.corpus.languages import language_of
+from assay.corpus.parts import is_mixed, parts
+from assay.corpus.unit import ParserFailed
 from assay.values import Chunk
 
 _LONGEST_LINE = 20_000
@@ -38,22 +41,41 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked:
     language = language_of(path, text)
     lines = blocks.lines_of(text)
     if language in documents.LANGUAGES:
-        return ParsedFile(documents.sections(path, lines, language, sizes))
-    reason = unfit(text, lines) if language in GRAMMARS else ""
+        sections = documents.sections(path, lines, language, sizes)
+        return ParsedFile(sections, facts=_facts_inside(path, text, language, sections) if linked else ())
+    reason = unfit(text, lines) if is_code(language) else ""
     if language == "notebook":
         try:
-            return ParsedFile(documents.cells(path, text))
+            cells = documents.cells(path, text)
+            return ParsedFile(cells, facts=_facts_inside(path, text, language, cells) if linked else ())
         except (ValueError, RecursionError) as error:
             language, reason = "json", f"not read as a notebook: {error}"
-    elif language in GRAMMARS and not reason:
-        from assay.corpus import code, units
+    elif is_code(language) and not reason:
+        from assay.corpus import code
 
         try:
-            chunks, root = code.chunks(path, text, lines, language, sizes)
-            return ParsedFile(chunks, facts=code.facts(chunks, root, text, len(lines)) if linked else ())
-        except units.ParserFailed as error:
+            chunks, parts = code.chunks(path, text, lines, language, sizes)
+            return ParsedFile(chunks, facts=code.facts(chunks, parts, len(lines)) if linked else ())
+        except ParserFailed as error:
             reason = str(error)
     return ParsedFile(blocks.blocks(path, lines, language, sizes), reason)
+
+
+def _facts_inside(path: str, text: str, language: str, chunks: tuple[Chunk, ...]) -> tuple[str, ...]:
+    """Return what the code in a document or a notebook defines and calls, for each of its chunks."""
+    if not parts(path, text, language):
+        return ()
+    from assay.corpus import code, units
+
+    try:
+        return code.facts(chunks, units.read_parts(path, text, language), text.count("\n") + 1)
+    except ParserFailed:
+        return ()
+
+
+def is_code(language: str) -> bool:
+    """Say whether the units of a language have names: it has a grammar, or parts in languages that have one."""
+    return language in CODE or is_mixed(language)
 
 
 def unfit(text: str, lines: Sequence[str]) -> str:

@@ -14,8 +14,10 @@ from dataclasses import replace
 from ast_grep_py import SgNode
 
 from assay.corpus import blocks
+from assay.corpus.comments import opening
 from assay.corpus.references import file_facts
-from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, opening, units, units_in
+from assay.corpus.unit import MAX_SIGNATURE_CHARS, ParserFailed, Unit
+from assay.corpus.units import ReadPart, file_units, read_parts
 from assay.values import Chunk
 
 _LONG = 120
@@ -38,10 +40,10 @@ _SMALLEST = 4
 """Lines of a node that is worth looking into."""
 
 
-def borders_of(root: SgNode, ranges: Sequence[tuple[int, int]]) -> dict[int, int]:
+def borders_of(roots: Sequence[SgNode], ranges: Sequence[tuple[int, int]]) -> dict[int, int]:
     """Return line → depth of the outermost node that begins there, for the lines of some ranges."""
     found: dict[int, int] = {}
-    stack = [(root, 0)]
+    stack = [(root, 0) for root in roots]
     while stack:
         node, depth = stack.pop()
         comment_from = -1
@@ -63,34 +65,35 @@ def borders_of(root: SgNode, ranges: Sequence[tuple[int, int]]) -> dict[int, int
 
 def chunks(
     path: str, text: str, lines: Sequence[str], language: str, sizes: blocks.Sizes
-) -> tuple[tuple[Chunk, ...], SgNode]:
-    """Cut one file of code, and return its tree, too; raise `ParserFailed` when its grammar fails on it."""
-    found, root = units(text, len(lines), language, sizes.code)
+) -> tuple[tuple[Chunk, ...], list[ReadPart]]:
+    """Cut one file of code, and return its parts, too; raise `ParserFailed` when no grammar can read it."""
+    parts = read_parts(path, text, language)
+    found = file_units(parts, len(lines), sizes.code)
     pieces = _merged(_glued(list(_filled(found, lines)), lines))
-    return tuple(_chunk(lines, path, language, piece) for piece in _cut(pieces, lines, root, sizes)), root
+    roots = [part.root for part in parts if part.root]
+    return tuple(_chunk(lines, path, language, piece) for piece in _cut(pieces, lines, roots, sizes)), parts
 
 
-def facts(chunks: Sequence[Chunk], root: SgNode, text: str, lines: int) -> tuple[str, ...]:
+def facts(chunks: Sequence[Chunk], parts: Sequence[ReadPart], lines: int) -> tuple[str, ...]:
     """Return what each chunk of a file defines and calls, as it is stored."""
-    if not chunks:
-        return ()
-    path, language = chunks[0].path, chunks[0].language
-    try:
-        found = file_facts(root, text, path, language, units_in(root, text, lines, language, _LONG, small=0))
-    except ParserFailed:
-        return ("",) * len(chunks)
     starts = [chunk.start_line for chunk in chunks]
     rows: list[list[str]] = [[] for _ in chunks]
-    for line in sorted(found):
-        rows[max(bisect_right(starts, line) - 1, 0)] += found[line]
+    for part in parts if chunks else ():
+        try:
+            units = part.units(lines, _LONG, small=0, every=True)
+        except ParserFailed:
+            continue
+        found = file_facts(part, chunks[0].path, units)
+        for line in sorted(found):
+            rows[max(bisect_right(starts, line) - 1, 0)] += found[line]
     return tuple("\n".join(each) for each in rows)
 
 
-def _cut(pieces: Sequence[Unit], lines: Sequence[str], root: SgNode, sizes: blocks.Sizes) -> Iterator[Unit]:
+def _cut(pieces: Sequence[Unit], lines: Sequence[str], roots: Sequence[SgNode], sizes: blocks.Sizes) -> Iterator[Unit]:
     """Yield the pieces, long ones cut at the borders of statements."""
     limits = [sizes.block if piece.kind == "block" and not piece.symbol else sizes.code for piece in pieces]
     long = [(each.start, each.end) for each, limit in zip(pieces, limits, strict=True) if each.end - each.start > limit]
-    depths = borders_of(root, long) if long else {}
+    depths = borders_of(roots, long) if long else {}
     for piece, limit in zip(pieces, limits, strict=True):
         if piece.end - piece.start <= limit:
             yield piece
@@ -224,6 +227,6 @@ def _one(group: Sequence[Unit]) -> Sequence[Unit]:
     kinds = [unit.kind for unit in group if unit.kind != "block"] or ["block"]
     symbol = ", ".join(dict.fromkeys(unit.symbol for unit in group if unit.symbol))
     doc = "\n".join(unit.doc for unit in group if unit.doc)
-    signature = "; ".join(unit.signature for unit in group if unit.signature)[:LONGEST_SIGNATURE]
+    signature = "; ".join(unit.signature for unit in group if unit.signature)[:MAX_SIGNATURE_CHARS]
     kind = max(kinds, key=kinds.count)
     return [Unit(group[0].start, group[-1].end, kind, symbol, group[0].parent, doc, signature)]

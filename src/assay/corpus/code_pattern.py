@@ -15,7 +15,7 @@ from ast_grep_py import SgNode, SgRoot
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import unfit
-from assay.corpus.languages import GRAMMARS
+from assay.corpus.grammars import GRAMMARS
 from assay.errors import InputError, nearest
 
 LONGEST = 5000

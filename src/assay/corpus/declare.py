@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.corpus.languages import Grammar
+from assay.corpus.grammars import Grammar
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -26,6 +26,9 @@ _FUNCTIONS = frozenset(
     "arrow_function function_expression generator_function function function_definition do_block block "
     "lambda_literal anonymous_function".split()
 )
+_NAMED_INSIDE = frozenset("function method constructor class interface struct enum trait type macro".split())
+_MEMBERS_OF = frozenset("class_body enum_class_body protocol_body body_statement body".split())
+"""What holds properties and constants of a type."""
 _AROUND = frozenset("as_expression satisfies_expression parenthesized_expression non_null_expression".split())
 _NOT_OWNERS = frozenset("module exports prototype this self window".split())
 CONSTRUCTORS = frozenset("__init__ constructor __construct initialize".split())
@@ -53,6 +56,18 @@ def declaration(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> De
     return found
 
 
+def inner_declaration(node: SgNode, grammar: Grammar) -> Declared | None:
+    """Read what a node inside of a unit declares: a function, a type, a property of a type in Kotlin and Swift."""
+    node_kind = node.kind()
+    read, kind = _INNER.get(node_kind), grammar.units.get(node_kind, "function")
+    found = read(node, grammar) if read else declaration(node, node_kind, kind, grammar)
+    if found is None or found.kind in _NAMED_INSIDE:
+        return found
+    parent = node.parent()
+    is_member = node_kind in ("property_declaration", "assignment", "attribute")
+    return found if is_member and parent and parent.kind() in _MEMBERS_OF else None
+
+
 def _by_fields(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared:
     name = node.field("name")
     symbol = _clean(name.text()) if name else _name_among_children(node)
@@ -77,6 +92,23 @@ def _name_among_children(node: SgNode) -> str:
     return _clean(child.text()) if child else ""
 
 
+def _inner_declarator(node: SgNode) -> SgNode | None:
+    if node.kind() == "parenthesized_declarator":  # of what is or returns a pointer to a function
+        return next(iter(node.named_children()), None)
+    return node.field("declarator")
+
+
+def _c_macro(node: SgNode, kind: str, _grammar: Grammar) -> Declared | None:
+    """Read `SYSCALL_DEFINE1(pause, …)` with a body behind it, which the grammar takes for a call and a block."""
+    call, body = node.child(0), node.next()
+    called = call.field("function") if call and call.kind() == "call_expression" else None
+    if called is None or body is None or body.kind() != "compound_statement" or not called.text().isupper():
+        return None
+    arguments = call.field("arguments") if call else None
+    names = [child for child in arguments.named_children() if child.kind() in _NAMES] if arguments else []
+    return Declared(kind, names[0].text(), node, body) if names else None
+
+
 def _c(node: SgNode, kind: str, grammar: Grammar) -> Declared:
     node_kind = node.kind()
     if node_kind == "type_definition":
@@ -84,12 +116,14 @@ def _c(node: SgNode, kind: str, grammar: Grammar) -> Declared:
         kind = grammar.units.get(inner.kind(), kind) if inner else kind
     declarator = node.field("declarator")
     is_function = False
-    while declarator and (inner := declarator.field("declarator")):
+    while declarator and (inner := _inner_declarator(declarator)):
         is_function = is_function or declarator.kind() == "function_declarator"
         declarator = inner
     if declarator is None:
         return Declared(kind, "", node)
-    if node_kind == "declaration" and is_function:
+    if node_kind == "field_declaration":
+        kind = "method" if is_function else "constant"
+    elif node_kind == "declaration" and is_function:
         kind = "function"
     symbol = re.sub(r"<[^<>]*>|^[&*\s]+|(?<!operator)\(.*", "", _clean(declarator.text()))
     body = node.field("body")
@@ -167,6 +201,36 @@ def _hcl(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
     return Declared(kind, ".".join(labels), node)
 
 
+def _hcl_local(node: SgNode, _grammar: Grammar) -> Declared | None:
+    """Read an entry of `locals`, or of the top of a file of variables."""
+    name, block = node.child(0), node.parent()
+    block = block.parent() if block else None
+    head = block.child(0) if block and block.kind() == "block" else None
+    return Declared("constant", name.text(), node) if name and head and head.text() == "locals" else None
+
+
+def _bash(found: Declared, node: SgNode, node_kind: str) -> None:
+    if node_kind == "declaration_command":  # readonly, declare, export
+        assigned = _first(node, frozenset({"variable_assignment", "variable_name"}))
+        found.symbol = _clean(assigned.text()).partition("=")[0] if assigned else ""
+
+
+def _php(found: Declared, node: SgNode, node_kind: str) -> None:
+    if node_kind == "const_declaration":
+        names = [child.text().partition("=")[0].strip() for child in node.children() if child.kind() == "const_element"]
+        found.symbol = ", ".join(names)
+
+
+def _php_closure(node: SgNode, _grammar: Grammar) -> Declared | None:
+    name, value = node.field("left"), node.field("right")
+    is_function = name and value and value.kind() in ("anonymous_function", "arrow_function")
+    return (
+        Declared("function", name.text().lstrip("$"), node, value.field("body"))
+        if is_function and name and value
+        else None
+    )
+
+
 def _zig(found: Declared, node: SgNode, node_kind: str) -> None:
     if node_kind == "variable_declaration":
         holder = _first(node, frozenset({"struct_declaration", "enum_declaration", "union_declaration"}))
@@ -224,8 +288,51 @@ def _js_assignment(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | No
     return _assigned(node, _clean(left.text()), node.field("right"), "function", "") if left else None
 
 
+def _js_reactive(node: SgNode, kind: str, _grammar: Grammar) -> Declared | None:
+    """Read `$: total = a + b` of Svelte."""
+    body = node.field("body")
+    assigned = body.child(0) if body and (label := node.field("label")) and label.text() == "$" else None
+    left = assigned.field("left") if assigned and assigned.kind() == "assignment_expression" else None
+    return Declared(kind, left.text(), node) if left and left.kind() == "identifier" else None
+
+
 def _js_default(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
-    return _assigned(node, "default", node, "function", "")
+    return _assigned(node, _use_of(node), node, "function", "")
+
+
+def _use_of(node: SgNode) -> str:
+    """Return what a function without a name is used for: `onClick handler`, `useEffect callback`, `default`."""
+    around = node.parent()
+    while around and around.kind() in _AROUND:
+        around = around.parent()
+    kind, outer = (around.kind(), around.parent()) if around else ("", None)
+    if kind == "jsx_expression" and outer and outer.kind() == "jsx_attribute" and (name := outer.child(0)):
+        return f"{name.text()} handler"
+    if kind == "arguments" and outer and (called := outer.field("function")):
+        return f"{_clean(called.text()).rpartition('.')[2]} callback"
+    return "default"
+
+
+def _js_declarator(node: SgNode, _grammar: Grammar) -> Declared | None:
+    """Read `onSave = useCallback(() => …)`, too: a function that goes through a call and keeps its name."""
+    name, value = node.field("name"), node.field("value")
+    if value and value.kind() == "call_expression" and (arguments := value.field("arguments")):
+        first = next(iter(arguments.named_children()), None)
+        value = first if first and first.kind() in _FUNCTIONS else value
+    return _assigned(node, _clean(name.text()), value, "function", "") if name and name.kind() == "identifier" else None
+
+
+def _go_short(node: SgNode, _grammar: Grammar) -> Declared | None:
+    left, right = node.field("left"), node.field("right")
+    value = next(iter(right.named_children()), None) if right else None
+    is_function = left and value and value.kind() == "func_literal" and "," not in left.text()
+    return Declared("function", left.text(), node, value.field("body")) if is_function and left and value else None
+
+
+def _rust_let(node: SgNode, _grammar: Grammar) -> Declared | None:
+    name, value = node.field("pattern"), node.field("value")
+    is_function = name and value and value.kind() == "closure_expression" and name.kind() == "identifier"
+    return Declared("function", name.text(), node, value.field("body")) if is_function and name and value else None
 
 
 def _javascript(found: Declared, _node: SgNode, _node_kind: str) -> None:
@@ -311,9 +418,13 @@ _JS_READERS = {
     **dict.fromkeys(("public_field_definition", "field_definition", "pair"), _js_field),
     **dict.fromkeys(("object", "arrow_function", "function_expression"), _js_default),
     "assignment_expression": _js_assignment,
+    "labeled_statement": _js_reactive,
     "call_expression": _called,
 }
-_C_READERS = dict.fromkeys(("function_definition", "declaration", "type_definition"), _c)
+_C_READERS = {
+    **dict.fromkeys(("function_definition", "declaration", "field_declaration", "type_definition"), _c),
+    "expression_statement": _c_macro,
+}
 _READERS: dict[str, Mapping[str, Callable[[SgNode, str, Grammar], Declared | None]]] = {
     **dict.fromkeys(("javascript", "typescript", "tsx"), _JS_READERS),
     **dict.fromkeys(("c", "cpp"), _C_READERS),
@@ -330,6 +441,14 @@ _READERS: dict[str, Mapping[str, Callable[[SgNode, str, Grammar], Declared | Non
     "scala": {"call_expression": _scala_call},
 }
 """By language and kind of node: what is not read by its fields."""
+_INNER: dict[str, Callable[[SgNode, Grammar], Declared | None]] = {
+    "variable_declarator": _js_declarator,
+    "short_var_declaration": _go_short,
+    "let_declaration": _rust_let,
+    "attribute": _hcl_local,
+    "assignment_expression": _php_closure,
+}
+"""By kind of node: what is read in another way inside of a unit."""
 _AMENDS: dict[str, Callable[[Declared, SgNode, str], None]] = {
     **dict.fromkeys(("javascript", "typescript", "tsx"), _javascript),
     **dict.fromkeys(("kotlin", "swift"), _by_keyword),
@@ -337,6 +456,8 @@ _AMENDS: dict[str, Callable[[Declared, SgNode, str], None]] = {
     "rust": _rust,
     "haskell": _haskell,
     "zig": _zig,
+    "bash": _bash,
+    "php": _php,
     "dart": _dart,
     "csharp": _csharp,
     "lua": _lua,

@@ -250,6 +250,27 @@ def cells(path: str, text: str) -> tuple[Chunk, ...]:
     return tuple(chunks)
 
 
+def code_of_cells(text: str) -> tuple[str, str]:
+    """Return the language of a notebook and the code of its cells, each line where it stands in the file.
+
+    A cell is read that has its lines one by one, as every program writes them. Raise `ValueError` for no notebook.
+    """
+    spots = _members(text, _skip(text, 0))
+    if "cells" not in spots:
+        raise ValueError("it has no cells")
+    ends = [match.start() for match in re.finditer("\n", text)]
+    lines = [""] * (len(ends) + 1)
+    for at in _elements(text, spots["cells"]):
+        cell = _members(text, at)
+        if _value(text, cell, "cell_type") != "code" or text[cell.get("source", 0)] != "[":
+            continue
+        for place in _elements(text, cell["source"]):
+            line = _DECODER.raw_decode(text, place)[0]
+            if isinstance(line, str) and not line.startswith(("%", "!")):
+                lines[bisect_right(ends, place - 1)] = line.rstrip("\r\n").replace("\n", " ")
+    return _kernel(text, spots), "\n".join(lines)
+
+
 def _add(chunks: list[Chunk], made: Chunk) -> None:
     """Keep chunks apart: cells on one line of a file without line breaks are one chunk."""
     if not chunks or chunks[-1].end_line < made.start_line:

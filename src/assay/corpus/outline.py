@@ -13,34 +13,39 @@ from assay.corpus import documents
 from assay.corpus.blocks import lines_of
 from assay.corpus.call_facts import CALLABLES
 from assay.corpus.chunk import unfit
-from assay.corpus.languages import GRAMMARS, language_of
-from assay.corpus.units import ParserFailed, Unit, units
+from assay.corpus.languages import language_of
+from assay.corpus.unit import ParserFailed, Unit
+from assay.corpus.units import file_units, read_parts
 
 _LOCAL = frozenset(("constant", "block"))
-"""What is left out where it stands inside something."""
+"""What is left out inside of a function or a constant."""
 _LONG = 120
 """Lines of a function that is looked into for others."""
 
 
 def functions(path: str, text: str) -> list[tuple[int, int, str]]:
-    """Return first line, last line and full name of every function, in order; none where there is no grammar for it."""
-    return [(first, last, name) for first, last, name, kind in declarations(path, text) if kind in CALLABLES]
+    """Return first line, last line and full name of every function, in order; none where there is no grammar for it.
+
+    Functions inside of others are those of some length alone.
+    """
+    found = named_units(path, text, language_of(path, text), every=False)
+    return [(unit.start + 1, unit.end, unit.path) for unit in found if unit.kind in CALLABLES]
 
 
 def declarations(path: str, text: str) -> Iterator[tuple[int, int, str, str]]:
     """Yield first line, last line, full name and kind of all that a file of code declares."""
-    for unit in named_units(text, len(lines_of(text)), language_of(path, text)):
+    for unit in named_units(path, text, language_of(path, text)):
         yield unit.start + 1, unit.end, unit.path, unit.kind
 
 
-def named_units(text: str, lines: int, language: str) -> list[Unit]:
+def named_units(path: str, text: str, language: str, *, every: bool = True) -> list[Unit]:
     """Return what a file of code declares, each as it stands, none where there is no grammar for it."""
-    if language not in GRAMMARS:
-        return []
+    lines = len(lines_of(text))
     try:
-        return [unit for unit in units(text, lines, language, _LONG, small=0)[0] if unit.symbol]
+        found = file_units(read_parts(path, text, language), lines, _LONG, small=0, every=every)
     except ParserFailed:
         return []
+    return [unit for unit in found if unit.symbol]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +65,24 @@ def outline(path: str, text: str) -> list[OutlineEntry]:
     """Return what a file declares, in order; nothing where it has no grammar, no heading, or does not parse."""
     language = language_of(path, text)
     lines = lines_of(text)
-    if language in documents.LANGUAGES:
-        return _headings(lines, language)
-    return [] if unfit(text, lines) else list(_declared(named_units(text, len(lines), language)))
+    declared = [] if unfit(text, lines) else list(_declared(named_units(path, text, language)))
+    headings = _headings(lines, language) if language in documents.LANGUAGES else _of_cells(path, text, language)
+    return sorted([*headings, *declared], key=lambda entry: entry.line) if headings else declared
+
+
+def _of_cells(path: str, text: str, language: str) -> list[OutlineEntry]:
+    """Return the headings in the cells of a notebook."""
+    if language != "notebook":
+        return []
+    try:
+        cells = [cell for cell in documents.cells(path, text) if cell.symbol and cell.language == "markdown"]
+    except (ValueError, RecursionError):
+        return []
+    depths = (cell.parent.count(documents.ABOVE) + bool(cell.parent) for cell in cells)
+    return [
+        OutlineEntry(cell.start_line, cell.end_line, depth, "section", cell.symbol, cell.symbol)
+        for cell, depth in zip(cells, depths, strict=True)
+    ]
 
 
 def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
@@ -76,11 +96,11 @@ def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
 
 
 def _declared(found: list[Unit]) -> Iterator[OutlineEntry]:
-    open_until: list[int] = []
+    around: list[Unit] = []
     for unit in found:
-        while open_until and unit.start >= open_until[-1]:
-            open_until.pop()
-        if not (open_until and unit.kind in _LOCAL):
+        while around and unit.start >= around[-1].end:
+            around.pop()
+        if not (around and unit.kind in _LOCAL and around[-1].kind in {*CALLABLES, "constant"}):
             signature = unit.signature or unit.symbol
-            yield OutlineEntry(unit.start + 1, unit.end, len(open_until), unit.kind, unit.symbol, signature)
-            open_until.append(unit.end)
+            yield OutlineEntry(unit.start + 1, unit.end, len(around), unit.kind, unit.symbol, signature)
+            around.append(unit)

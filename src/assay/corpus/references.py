@@ -11,13 +11,18 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-
-from ast_grep_py import SgNode
+from typing import TYPE_CHECKING
 
 from assay.corpus import names
 from assay.corpus.call_facts import CALLABLES, TYPES, CodeCall, Definition, FieldType, fact_row
-from assay.corpus.languages import GRAMMARS
-from assay.corpus.units import Unit
+from assay.corpus.grammars import GRAMMARS
+from assay.corpus.lexical import lexical_grammar
+from assay.corpus.unit import Unit
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+    from assay.corpus.units import ReadPart
 
 _JAVASCRIPT = frozenset(("javascript", "typescript", "tsx"))
 _SELVES = frozenset(("Self", "self", "this", "static", "$this"))
@@ -30,6 +35,8 @@ _GO_RESULT = re.compile(r"\)\s*\(?\s*(?:\w+\s+)?(\*?[\w.]+)[^()]*\)?$")
 _TYPE_FIRST_RESULT = re.compile(r"([\w.:]+(?:<[^()]*>)?)[\s*&]+[\w~]+\s*\(")
 _REQUIRED = re.compile(r"""(?:await\s+import|require)\(\s*['"]([^'"]+)['"]\s*\)""")
 _BASES = re.compile(r"[\w.:\\]+")
+_REFERENCES = frozenset(("identifier", "member_expression"))
+"""What an attribute of JSX hands over: a handler, which is called later."""
 _NOT_BASES = frozenset("extends implements with public private protected virtual for class trait metaclass".split())
 
 
@@ -42,18 +49,32 @@ class _Scope:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def file_facts(root: SgNode, text: str, path: str, language: str, units: Sequence[Unit]) -> dict[int, list[str]]:
-    """Return the facts of a file by the line that they are about, counted from 1."""
+def file_facts(part: ReadPart, path: str, units: Sequence[Unit]) -> dict[int, list[str]]:
+    """Return the facts of a part of a file by the line that they are about, counted from 1."""
     facts: dict[int, list[str]] = {}
-    reader = _Reader(text, path, language, units)
-    for line, row in reader.rows(root):
+    reader = _Reader(part.text, path, part.language, units) if part.root else None
+    for line, row in reader.rows(part.root) if reader else _lexical_calls(part, units):
         facts.setdefault(line, []).append(row)
     for unit in units:
         if unit.symbol:
-            types = tuple(reader.types_of(unit))
+            types = tuple(reader.types_of(unit)) if reader else ()
             definition = Definition(unit.at + 1, unit.start + 1, unit.end, unit.kind, unit.parent, unit.symbol, types)
             facts.setdefault(unit.start + 1, []).append(fact_row(definition))
     return facts
+
+
+def _lexical_calls(part: ReadPart, units: Sequence[Unit]) -> Iterator[tuple[int, str]]:
+    """Yield the calls that patterns find, but for where a unit is declared; what they are called on says nothing."""
+    declared = {(unit.at, unit.symbol) for unit in units}
+    around, left = list[Unit](), list(reversed(units))
+    for line, name, before in lexical_grammar(part.language).called(part.text):
+        while left and left[-1].start <= line:
+            around.append(left.pop())
+        while around and around[-1].end <= line:
+            around.pop()
+        if (line, name) not in declared:
+            inside = around[-1].path if around else ""
+            yield line + 1, fact_row(CodeCall(line + 1, name, "?" if before else "", inside))
 
 
 class _Reader:
@@ -61,6 +82,7 @@ class _Reader:
 
     def __init__(self, text: str, path: str, language: str, units: Sequence[Unit]) -> None:
         self.text, self.path, self.language, self.grammar = text, path, language, GRAMMARS[language]
+        self.named = {unit.symbol for unit in units if unit.kind in CALLABLES}
         self.units = [unit for unit in units if unit.symbol and unit.kind not in ("constant", "block")]
         self.types = {unit.path for unit in self.units if unit.kind in TYPES}
         self.starts = [unit.start for unit in self.units]
@@ -166,7 +188,7 @@ class _Reader:
     def _call(self, node: SgNode, kind: str, scope: _Scope) -> Iterator[tuple[int, str]]:
         receiver_field, name_field = self.grammar.calls[kind]
         callee = node.field(name_field) if name_field else next(iter(node.named_children()), None)
-        if callee is None:
+        if callee is None or (kind == "jsx_expression" and callee.kind() not in _REFERENCES):
             return
         span = callee.range()
         line = span.end.line
@@ -182,7 +204,7 @@ class _Reader:
             yield from self._inside_macro(node, scope)
         if name in self.grammar.above and not before:
             name, before = "__init__" if self.language == "python" else "constructor", name
-        if before.strip() or name not in scope.names:  # a variable that holds a function is none
+        if before.strip() or name not in scope.names or name in self.named:  # a variable is called, and none of these
             yield line + 1, self._row(line, name, before.strip(), scope)
 
     def _inside_macro(self, node: SgNode, scope: _Scope) -> Iterator[tuple[int, str]]:

@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from assay.corpus.languages import NO_TREE, python_tree
+from assay.corpus.python_syntax import NO_TREE, python_tree
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import describe_value

@@ -21,7 +21,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.corpus.languages import NO_TREE, python_tree
+from assay.corpus.python_syntax import NO_TREE, python_tree
 from assay.errors import AssayError, InputError
 from assay.faults import Fault
 from assay.judge.pairs import laid_out, not_python, tree_of

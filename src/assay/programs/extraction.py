@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 from textwrap import dedent
 
-from assay.corpus.languages import parse_python
+from assay.corpus.python_syntax import parse_python
 
 BYTE_ORDER_MARK, THINKING = "without a byte order mark", "without what was thought first"
 TOKENS = "cut at an end token"

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.corpus.languages import parse_python
+from assay.corpus.python_syntax import parse_python
 from assay.errors import InputError, counted, nearest
 from assay.io.fields import FieldError, Fields
 from assay.programs.extraction import ALONE, STOPPED, Answer, cut, program_of

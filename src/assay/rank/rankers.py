@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
-from assay.corpus.languages import parse_python
+from assay.corpus.python_syntax import parse_python
 from assay.errors import InputError
 from assay.io.fields import FieldError, Fields
 from assay.io.rows import plain

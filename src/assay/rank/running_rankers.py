@@ -23,7 +23,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.cage.job import Limits
-from assay.corpus.languages import parse_python
+from assay.corpus.python_syntax import parse_python
 from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, askable
 from assay.programs.execute import Execution, executions

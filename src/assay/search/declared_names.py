@@ -208,7 +208,7 @@ def declared_places(
 
 
 def _worth(chunk: Chunk, names: QueryNames, asked: QueryName, *, is_inside: bool, is_head: bool) -> float:
-    how = exactness(chunk, asked) or _INSIDE * (is_inside and chunk.language not in PROSE)
+    how = exactness(chunk, asked) or _INSIDE * is_inside
     made = names.kinds == {"constructor"} and chunk.kind == "constructor"
     if made and fold(innermost_name(chunk.parent)) == fold(asked.name):
         how = 1.0

@@ -9,7 +9,7 @@ copy, a certificate, generated code.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.corpus.call_facts import definitions_of
 from assay.corpus.languages import BY_EXTENSION
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
@@ -102,6 +103,9 @@ def _naming(names: Sequence[str]) -> Callable[[str], bool]:
     return lambda name: (not wanted or name in wanted) and name not in unwanted
 
 
+_LAST_NAME = re.compile(r"[\w$!?]+")
+
+
 def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]:
     """Decide by the names of each chunk, of which a run of small declarations has several, and by what is around it."""
     wanted, unwanted = map(_qualified_names, kept_and_left_out(symbols))
@@ -110,7 +114,17 @@ def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]
         full = [f"{parent}.{name}" for name in names.split(", ")]
         is_wanted = wanted is None or any(map(wanted.match, full))
         keep[number] = is_wanted and not (unwanted and any(map(unwanted.match, full)))
+    if wanted:
+        keep[[number for number, full in _declared_inside(segment, symbols) if wanted.match(full)]] = True
     return keep
+
+
+def _declared_inside(segment: Segment, symbols: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the chunks in whose units something of a name is declared, such as a handler, with its full name."""
+    for symbol in symbols:
+        name = _LAST_NAME.findall(symbol)[-1:]
+        for number in segment.postings(f":{name[0]}")[0].tolist() if name else ():
+            yield from ((number, each.full_name) for each in definitions_of(segment.facts[number]))
 
 
 def _qualified_names(globs: Sequence[str]) -> re.Pattern[str] | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import log
 
-from assay.corpus.languages import GRAMMARS
+from assay.corpus.grammars import CODE
 from assay.errors import InputError, counted
 from assay.search.declared_names import declared, fold
 from assay.search.features import BODY, NAME, PATH
@@ -155,7 +155,7 @@ def _may_mention(chunk: Chunk, subject: RelatedPlace, *, in_tests: bool) -> bool
     """Say whether a chunk is code that is not a part of a unit, and of a test if these are wanted."""
     is_test = traits_of(chunk.path)[0] or chunk.kind == "test"
     is_own = bool(subject.symbol) and chunk.parent.split(".")[-1] == subject.symbol.split(".")[-1]
-    return chunk.language in GRAMMARS and not is_own and (is_test or not in_tests)
+    return chunk.language in CODE and not is_own and (is_test or not in_tests)
 
 
 _MAX_READ = 400

@@ -23,7 +23,7 @@ from assay.corpus.call_facts import CodeCall, Definition, FieldType, calls_of, d
 from assay.store.snapshot import Snapshot
 
 _FAMILIES = {
-    **dict.fromkeys(("typescript", "tsx", "vue"), "javascript"),
+    **dict.fromkeys(("typescript", "tsx", "vue", "svelte", "astro", "html", "template"), "javascript"),
     **dict.fromkeys(("kotlin", "scala"), "java"),
     "cpp": "c",
 }

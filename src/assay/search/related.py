@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from assay.corpus.call_facts import CALLABLES, TYPES, CodeCall
-from assay.corpus.languages import GRAMMARS
+from assay.corpus.grammars import grammar_of
+from assay.corpus.parts import is_mixed
 from assay.errors import InputError
 from assay.search.declared_names import QueryNames, declarations, declared_places, is_owner, typed_names, unit_of
 from assay.search.display import declared_line
@@ -93,8 +94,9 @@ def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCod
     groups = (found["callers"], found["callees"], found["tests"], [subject])
     known = {(each.path, each.symbol) for places in groups for each in places}
     found["alike"] = list(_alike(snapshot, number, (path, *around), known, k))
-    grammar, what = GRAMMARS.get(chunk.language), f" is {chunk.language}, which" if chunk.language else ""
-    note = "" if grammar and grammar.calls else f"{chunk.path}{what} calls nothing: only what is alike is shown"
+    grammar, what = grammar_of(chunk.language), f" is {chunk.language}, which" if chunk.language else ""
+    is_read = bool(grammar and grammar.calls) or is_mixed(chunk.language)
+    note = "" if is_read else f"{chunk.path}{what} calls nothing: only what is alike is shown"
     shown = {group: tuple(places[:k]) for group, places in found.items()}
     return RelatedCode(subject, shown, {group: len(places) for group, places in found.items()}, note)
 

@@ -16,7 +16,8 @@ from posixpath import commonprefix, dirname
 from weakref import WeakKeyDictionary
 
 from assay.corpus.call_facts import CALLABLES, TYPES
-from assay.corpus.languages import GRAMMARS, words
+from assay.corpus.grammars import grammar_of
+from assay.corpus.languages import words
 from assay.search.filters import traits_of
 from assay.search.reference_table import (
     Module,
@@ -78,7 +79,7 @@ class NameLookup:
 
     def _own_methods(self, name: str, context: NameContext, depth: int) -> list[PlacedDefinition]:
         """Return the methods of the types around, where these are called by their bare names."""
-        grammar = GRAMMARS.get(context.family)
+        grammar = grammar_of(context.family)
         if grammar is None or not grammar.methods_bare:
             return []
         for owner in _outer(context.owner):
@@ -90,7 +91,7 @@ class NameLookup:
     @staticmethod
     def _in_reach(alone: Sequence[PlacedDefinition], context: NameContext) -> list[PlacedDefinition]:
         """Return which of the definitions of other files are seen without an import."""
-        grammar = GRAMMARS.get(context.family)
+        grammar = grammar_of(context.family)
         reach = grammar.reach if grammar else "file"
         if context.family == "rust":
             return [each for each in alone if each.at.kind == "macro"]

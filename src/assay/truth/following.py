@@ -97,7 +97,7 @@ def _span(target: str, places: Places) -> Span | None:
 def _documentation(symbol: str, path: str, text: str) -> Iterator[str]:
     """Yield the lines of a function's documentation, however small it is: chunks merge what is tiny."""
     rows, language = lines_of(text), language_of(path, text)
-    for unit in named_units(text, len(rows), language):
+    for unit in named_units(path, text, language):
         if unit.path.replace("::", ".") == symbol.replace("::", "."):
             own = "".join(rows[unit.start : unit.end])
             if lines := doc_lines(Chunk("", own, language, path, unit.start + 1, unit.end, doc=unit.doc)):

@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from random import Random
 
+from assay.corpus.comments import plain_comment
 from assay.corpus.languages import words
-from assay.corpus.units import plain_comment
 from assay.protocols import Progress
 from assay.terms import WORD, parts, stem
 from assay.truth import minable

@@ -48,7 +48,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from assay.corpus.languages import parse_python
+from assay.corpus.python_syntax import parse_python
 from assay.errors import InputError, nearest
 from assay.io import rows
 from assay.io.fields import FieldError, Fields, describe_value

@@ -1,0 +1,208 @@
+"""Part a file by language, and give each part to its parser in the place where it stands.
+
+What is not of a part is blanked in its text, letter by letter, so that lines and characters are those of the file: a
+page with two scripts and a style is three texts of equal length. Macros that a grammar cannot know are blanked, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from posixpath import splitext
+
+from assay.corpus.documents import code_of_cells
+from assay.corpus.grammars import CODE
+
+_ELEMENT = re.compile(r"<(script|style)\b([^<>]*)>(.*?)(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_ATTRIBUTE = re.compile(r"""\b(lang|type)\s*=\s*["']?([\w/+.-]+)""", re.IGNORECASE)
+_ELEMENT_LANGUAGES = {
+    **dict.fromkeys(
+        ("", "js", "jsx", "javascript", "text/javascript", "application/javascript", "module"), "javascript"
+    ),
+    **dict.fromkeys(("text/babel", "text/jsx", "text/ecmascript"), "javascript"),
+    **dict.fromkeys(("ts", "typescript", "text/typescript", "application/typescript"), "typescript"),
+    "tsx": "tsx",
+    "css": "css",
+    "text/css": "css",
+    "postcss": "css",
+    "scss": "scss",
+    "sass": "scss",
+    "less": "less",
+    "text/python": "python",
+    "py": "python",
+    "text/x-python": "python",
+}
+"""What `lang` or `type` of an element says; of any other value it is data, or a template."""
+_FRONT_MATTER = re.compile(r"\s*---[ \t]*\r?\n(.*?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_FENCE = re.compile(
+    r"^ {0,3}(```+|~~~+)[ \t]*\{?[ \t]*([\w+#-]*)[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
+_HOLE = re.compile(r"<%.*?%>|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<\?.*?\?>|@\{.*?\}", re.DOTALL)
+"""What the engine of a template replaces or drops."""
+_PHP = re.compile(r"<\?(?:php\b|=).*?(?:\?>|\Z)", re.DOTALL)
+_LITERATE = frozenset((".rmd", ".qmd", ".rmarkdown", ".jmd"))
+"""Documents whose code is run, so that it declares something."""
+_MACRO = r"[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?"
+_EXPORT_MACRO = re.compile(
+    rf"\b(?:class|struct|union|enum(?:\s+class|\s+struct)?)\s+((?:{_MACRO}\s+)+)"
+    r"(?=[A-Za-z_]\w*\s*(?:final\b\s*)?[:{])"
+)
+_LONE_MACRO = re.compile(rf"(?:(?<=[;{{}}:>]\n)|(?<=\n\n)|\A)[ \t]*({_MACRO})[ \t]*\r?(?=\n(?!\s*\{{))")
+_OBJECT = re.compile(
+    r"^([ \t]*(?:(?:public|private|internal|data|@\w+)[ \t]+)*)object(?=[ \t]+[A-Za-z_]\w*[ \t]*(?:\{|:|$))",
+    re.MULTILINE,
+)
+_EVENT = r"""\bon\w+\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')"""
+_BRACES = r"(?:=|>|\s)\{(?![#/:@]|\s*\.\.\.|\s*/)([^{}<>]*(?:\{[^{}]*\}[^{}<>]*)*)\}"
+_CALLING = {
+    "html": re.compile(_EVENT),
+    "template": re.compile(_EVENT),
+    "php": re.compile(_EVENT),
+    "vue": re.compile(r"""(?:@|:|\bv-)[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')|\{\{([^{}]*)\}\}"""),
+    **dict.fromkeys(("svelte", "astro"), re.compile(_BRACES)),
+}
+"""What is evaluated of a template, in a group, between two characters."""
+_BARE = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
+_LETTER = re.compile(r"[^\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one grammar reads of a file."""
+
+    language: str
+    text: str
+    """As long as the file's, with its lines; blank where something else stands."""
+    source: str = ""
+    """What its units are read from, where that is not the file: the code in a notebook, decoded."""
+    declares: bool = True
+    """Whether it has units; the expressions of a template only call what others declare."""
+
+
+def parts(path: str, text: str, language: str) -> list[Part]:
+    """Return the parts of a file that a grammar reads, in order; none where there is none."""
+    if language == "notebook":
+        return list(_cells(text))
+    if language == "markdown":
+        return list(_fences(text)) if splitext(path)[1].lower() in _LITERATE else []
+    found = list(_ELEMENTS[language](text)) if language in _ELEMENTS else []
+    found += _expressions(text, language)
+    if language in CODE:
+        return [Part(language, _PREPARED[language](text) if language in _PREPARED else text), *found]
+    return found
+
+
+def is_mixed(language: str) -> bool:
+    """Say whether files of a language hold parts in others."""
+    return language in _ELEMENTS
+
+
+def _only(text: str, start: int, end: int) -> str:
+    """Return a text that is blank outside of a span."""
+    return _blank(text[:start]) + text[start:end] + _blank(text[end:])
+
+
+def _blank(text: str) -> str:
+    return _LETTER.sub(" ", text)
+
+
+def _elements(text: str, script: str = "javascript") -> Iterator[Part]:
+    """Yield the scripts and styles of a page; `script` is the language of a script that names none."""
+    for found in _ELEMENT.finditer(text):
+        said = {name.lower(): value.lower() for name, value in _ATTRIBUTE.findall(found[2])}
+        usual = script if found[1].lower() == "script" else "css"
+        wanted = said.get("lang") or said.get("type", "")
+        language = _ELEMENT_LANGUAGES.get(wanted, "") if wanted else usual
+        if language in CODE and found[3].strip():
+            yield Part(language, _only(text, *found.span(3)))
+
+
+def _expressions(text: str, language: str) -> list[Part]:
+    """Return what a template calls: in `@click="addLine(item)"`, `{{ total() }}`, `onclick={save}`.
+
+    A bare name becomes a call of as many characters, for what handles an event is called.
+    """
+    if language not in _CALLING:
+        return []
+    pieces, at = list[str](), 0
+    for found in _CALLING[language].finditer(_ELEMENT.sub(lambda element: _blank(element[0]), text)):
+        value = next(group for group in found.groups() if group is not None)
+        start, end = found.span(found.lastindex or 0)
+        is_name = _BARE.fullmatch(value) is not None
+        pieces += [_blank(text[at : start - 1]), f"{value}()" if is_name else f";{value};"]
+        at = end + 1
+    return [Part("typescript", "".join([*pieces, _blank(text[at:])]), declares=False)] if pieces else []
+
+
+def _astro(text: str) -> Iterator[Part]:
+    if found := _FRONT_MATTER.match(text):
+        yield Part("typescript", _only(text, *found.span(1)))
+    yield from _elements(text, "typescript")
+
+
+def _template(text: str) -> Iterator[Part]:
+    """Yield the scripts and styles of a template, with a name where its engine writes a value."""
+    yield from _elements(_HOLE.sub(_hole, text))
+
+
+def _hole(found: re.Match[str]) -> str:
+    """Return a name where a value is written, blanks for what only steers the template."""
+    text = found[0]
+    is_value = text.startswith(("{{", "<%=", "<?=", "@{")) and not text.startswith(("{{#", "{{/", "{{-"))
+    return "_" * len(text) if is_value and "\n" not in text else _blank(text)
+
+
+def _php(text: str) -> Iterator[Part]:
+    yield from _elements(_PHP.sub(_hole, text))
+
+
+def _fences(text: str) -> Iterator[Part]:
+    from assay.corpus.languages import BY_EXTENSION
+
+    for found in _FENCE.finditer(text):
+        named = found[2].lower()
+        language = named if named in CODE else BY_EXTENSION.get(named, "")
+        if language in CODE and found[3].strip():
+            yield Part(language, _only(text, *found.span(3)))
+
+
+def _cells(text: str) -> Iterator[Part]:
+    with suppress(ValueError, RecursionError):
+        language, code = code_of_cells(text)
+        if language in CODE:
+            yield Part(language, code, code)
+
+
+_ELEMENTS: dict[str, Callable[[str], Iterator[Part]]] = {
+    **dict.fromkeys(("html", "vue", "svelte"), _elements),
+    "astro": _astro,
+    **dict.fromkeys(("template", "razor"), _template),
+    "php": _php,
+}
+
+
+def _without_export_macros(text: str) -> str:
+    """Blank what stands between `class` and its name: `class SHOP_API Cart`."""
+    return _EXPORT_MACRO.sub(_without_macro, text)
+
+
+def without_lone_macros(text: str) -> str:
+    """Blank macros that are a line of C++: `Q_OBJECT`, `BEGIN_NAMESPACE`."""
+    return _LONE_MACRO.sub(_without_macro, text)
+
+
+def _without_macro(found: re.Match[str]) -> str:
+    return found[0].replace(found[1], _blank(found[1]), 1)
+
+
+def _with_class(text: str) -> str:
+    """Write `object X { … }` as a class, which the grammar reads on one line, too."""
+    return _OBJECT.sub(lambda found: found[1] + "class ", text)
+
+
+_PREPARED: dict[str, Callable[[str], str]] = {
+    **dict.fromkeys(("c", "cpp"), _without_export_macros),
+    "kotlin": _with_class,
+}
