@@ -69,6 +69,7 @@ SMOKE = (
     Smoke("hostile_files.py --slowest 1 else_ifs.c", r"over a bound: none"),
     Smoke("hostile_files.py many --files 200", r'"chunks": 200'),
     Smoke("hostile_repositories.py --assay ASSAY --only hooks --commands search", r"0 broken", needs=("strace",)),
+    Smoke("ignore_rules.py --trees 16", r"0 of 16 trees", quick=True),
     Smoke("issues.py issues.jsonl --repositories .", r"assay .* Hit@5", quick=True),
     Smoke("issues.py log co/click CHANGES.md", r"Hit@1"),
     Smoke("""
