@@ -292,3 +292,17 @@ def test_a_quoted_text_that_is_nowhere_is_said(assay, project: Path):
     ran = assay("search", 'where is "zebra crossing" sent', str(project))
     assert 'no text that is searched holds "zebra crossing" letter by letter' in ran.err
     assert assay("search", '"zebra crossing"', str(project)).status == 1
+
+
+def test_letters_and_their_accents_are_found_however_they_are_written(assay, project, monkeypatch):
+    monkeypatch.chdir(project)
+    forms = {"one": "caf\u00e9", "two": "cafe\u0301"}
+    for form, other in (("one", "two"), ("two", "one")):
+        Path(f"{form}.py").write_text(f"def {forms[form]}_{form}():\n    return 1\n")
+        Path(f"{form}.md").write_text(f"# {forms[form]} {form}\n\nWhere it opens.\n")
+        typed = f"{forms[other]}_{form}"
+        assert assay("search", typed).out.startswith(f"{form}.py:1"), form
+        assert assay("search", f"sym:{typed}").out.startswith(f"{form}.py:1"), form
+        assert assay("read", f"{form}.py", "--name", typed).status == 0
+        assert assay("search", f"{forms[other]} {form}", "--mode", "docs").out.startswith(f"{form}.md:1"), form
+        assert assay("search", f'"{forms[form]}_{form}"').out.startswith(f"{form}.py:1"), form

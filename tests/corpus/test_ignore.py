@@ -1,4 +1,4 @@
-"""Patterns decide as git decides, in linear time; bytes become the text that an editor shows, or have a reason."""
+"""Patterns decide as git decides, in linear time; what nobody wrote has a reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.corpus.walk import compiled
-from assay.corpus.walked_files import FileEntry, Skipped, decoded, read
+from assay.corpus.walked_files import FileEntry, Skipped, read
 from git_repositories import git
 from ignored_trees import TREES, differences
 
@@ -54,18 +54,6 @@ def test_patterns_with_several_wildcards_are_matched_by_an_engine_of_linear_time
         assert any(type(engine).__module__.startswith("re2") for engine in engines), line
         assert rules.decide("a.log", "a.log"), line
         assert rules.decide("a" * 250, "a" * 250) is None, line
-
-
-def test_text_in_any_common_encoding_is_read_and_a_nul_near_the_start_means_binary():
-    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252", "latin-1"):
-        assert (decoded("naïve café\n".encode(encoding)) or "").removeprefix("\ufeff") == "naïve café\n", encoding
-    assert decoded(b"abc\0def") is None
-    assert decoded(b"x" * 9000 + b"\0") is not None
-
-
-@given(st.binary(max_size=300))
-def test_any_bytes_are_text_or_binary(data):
-    assert isinstance(decoded(data), str | None)
 
 
 @pytest.mark.parametrize(

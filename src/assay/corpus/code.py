@@ -16,6 +16,7 @@ from ast_grep_py import SgNode
 from assay.corpus import blocks
 from assay.corpus.references import file_facts
 from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, opening, units, units_in
+from assay.terms import composed
 from assay.values import Chunk
 
 _LONG = 120
@@ -83,7 +84,7 @@ def facts(chunks: Sequence[Chunk], root: SgNode, text: str, lines: int) -> tuple
     rows: list[list[str]] = [[] for _ in chunks]
     for line in sorted(found):
         rows[max(bisect_right(starts, line) - 1, 0)] += found[line]
-    return tuple("\n".join(each) for each in rows)
+    return tuple(composed("\n".join(each)) for each in rows)
 
 
 def _cut(pieces: Sequence[Unit], lines: Sequence[str], root: SgNode, sizes: blocks.Sizes) -> Iterator[Unit]:
@@ -104,7 +105,7 @@ def _chunk(lines: Sequence[str], path: str, language: str, unit: Unit) -> Chunk:
     if unit.kind == "block" and not unit.doc:
         unit.doc = opening(text)
     name, first, last = f"{path}:{unit.start + 1}-{unit.end}", unit.start + 1, unit.end
-    symbol, parent = " ".join(unit.symbol.split()), " ".join(unit.parent.split())
+    symbol, parent = (composed(" ".join(name.split())) for name in (unit.symbol, unit.parent))
     return Chunk(name, text, language, path, first, last, symbol, unit.kind, parent, unit.doc, unit.signature)
 
 

@@ -7,7 +7,7 @@ inside long functions, too: chunks merge what is tiny and cut what is long.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.corpus import documents
 from assay.corpus.blocks import lines_of
@@ -15,6 +15,7 @@ from assay.corpus.call_facts import CALLABLES
 from assay.corpus.chunk import unfit
 from assay.corpus.languages import GRAMMARS, language_of
 from assay.corpus.units import ParserFailed, Unit, units
+from assay.terms import composed
 
 _LOCAL = frozenset(("constant", "block"))
 """What is left out where it stands inside something."""
@@ -38,9 +39,10 @@ def named_units(text: str, lines: int, language: str) -> list[Unit]:
     if language not in GRAMMARS:
         return []
     try:
-        return [unit for unit in units(text, lines, language, _LONG, small=0)[0] if unit.symbol]
+        found = units(text, lines, language, _LONG, small=0)[0]
     except ParserFailed:
         return []
+    return [replace(one, symbol=composed(one.symbol), parent=composed(one.parent)) for one in found if one.symbol]
 
 
 @dataclass(frozen=True, slots=True)
