@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from ast_grep_py import SgNode, SgRoot
 
 from assay.corpus.blocks import lines_of
-from assay.corpus.chunk import unfit
 from assay.corpus.languages import GRAMMARS
+from assay.corpus.long_lines import fitted
 from assay.errors import InputError, nearest
 
 LONGEST = 5000
@@ -60,7 +60,8 @@ class Pattern:
     def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
         lines = lines_of(text)
-        root = None if unfit(text, lines) or not all(word in text for word in self._words) else self._parse(text)
+        fit = fitted(text, lines) if all(word in text for word in self._words) else None
+        root = self._parse(fit.text) if fit and not fit.unfit else None
         for node in self._find_nodes(root) if root else ():
             span = node.range()
             last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from assay.corpus import documents
 from assay.corpus.blocks import lines_of
 from assay.corpus.call_facts import CALLABLES
-from assay.corpus.chunk import unfit
 from assay.corpus.languages import GRAMMARS, language_of
+from assay.corpus.long_lines import fitted
 from assay.corpus.units import ParserFailed, Unit, units
 from assay.terms import composed
 
@@ -38,8 +38,11 @@ def named_units(text: str, lines: int, language: str) -> list[Unit]:
     """Return what a file of code declares, each as it stands, none where there is no grammar for it."""
     if language not in GRAMMARS:
         return []
+    fit = fitted(text, lines_of(text))
+    if fit.unfit:
+        return []
     try:
-        found = units(text, lines, language, _LONG, small=0)[0]
+        found = units(fit.text, lines, language, _LONG, small=0)[0]
     except ParserFailed:
         return []
     return [replace(one, symbol=composed(one.symbol), parent=composed(one.parent)) for one in found if one.symbol]
@@ -64,7 +67,7 @@ def outline(path: str, text: str) -> list[OutlineEntry]:
     lines = lines_of(text)
     if language in documents.LANGUAGES:
         return _headings(lines, language)
-    return [] if unfit(text, lines) else list(_declared(named_units(text, len(lines), language)))
+    return list(_declared(named_units(text, len(lines), language)))
 
 
 def _headings(lines: list[str], language: str) -> list[OutlineEntry]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.corpus.encodings import HEAD_BYTES, ReadText, read_text
 from assay.corpus.languages import language_of
+from assay.corpus.long_lines import is_minified
 from assay.io.files import read_regular
 
 _ESCAPED = re.compile(rb"\\x(5c|[89a-f][0-9a-f])")
@@ -78,8 +79,7 @@ _GENERATED = re.compile(
 _HEAD_LINES = 12
 _TRUTH = re.compile(r'\s*\{\s*"type"\s*:\s*"truth"\s*,\s*"format"\s*:')
 """How our own JSON lines begin that hold questions beside their answers."""
-_MINIFIED_MEAN = 500
-"""Characters of a line on average above which nobody wrote a file of code by hand."""
+MINIFIABLE = frozenset("javascript typescript css html json xml scss".split())
 
 
 def read(root: Path, entry: FileEntry, *, generated: bool = False, usual: str = "") -> str | Skipped:
@@ -111,9 +111,6 @@ def unwritten_reason(text: str, path: str) -> str:
         return "generated"
     if _TRUTH.match(head):
         return "a ground truth"
-    if language_of(path) in _MINIFIABLE and len(text) > _MINIFIED_MEAN * (text.count("\n") + 1):
+    if language_of(path) in MINIFIABLE and is_minified(text):
         return "minified"
     return ""
-
-
-_MINIFIABLE = frozenset("javascript typescript css html json xml scss".split())

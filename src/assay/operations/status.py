@@ -87,7 +87,7 @@ class Status:
     """Chunks of each kind of unit, likewise."""
 
 
-_OF_ONE = re.compile(r"^[\d.]+ MB, |(?<=^decoded by guess) as .*")
+_OF_ONE = re.compile(r"^[\d.]+ MB, |(?<=^decoded by guess) as .*|(?<= characters are cut): \d+$")
 _NOTHING = Freshness(IndexReport(0, 0), Differences(), 0.0, "", "", is_compared=False)
 
 
