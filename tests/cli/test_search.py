@@ -323,3 +323,17 @@ def test_files_that_are_not_indexed_and_hold_what_is_asked_are_named_once(assay,
     assert "1 file that matches is not indexed: large.csv" in assay("search", '"größe"').err
     for question in ("send_mail", "where is zebraStripes", '"nothing of the kind"', "mail"):
         assert "not indexed" not in assay("search", question).err, question
+
+
+def test_quoted_text_in_any_encoding_finds_its_unit(assay, project, monkeypatch):
+    monkeypatch.chdir(project)
+    for name, comment, encoding in (
+        ("one.php", "注文を確認する", "euc_jp"), ("two.h", "取得用户信息", "gbk"),
+        ("three.cpp", "사용자 정보를 가져온다", "cp949"), ("four.js", "取得使用者資訊", "big5"),
+        ("five.c", "возвращает пользователя", "koi8_r"), ("six.py", "領収書", "utf-16-be"),
+    ):  # fmt: skip
+        text = {"php": "<?php\n", "py": "\n"}.get(name.rpartition(".")[2], "")
+        mark = "#" if name.endswith("py") else "//"
+        Path(name).write_bytes(f"{text}{mark} {comment}\nint rest(int a);\n".encode(encoding))
+        assert assay("search", f'"{comment[:4]}"').out.startswith(f"{name}:"), name
+        assert assay("grep", "-l", comment[1:4]).out == f"{name}\n", name

@@ -15,7 +15,7 @@ MAX_CUT_LINE_CHARACTERS = 1000
 """What is indexed of a longer line."""
 MAX_WRITTEN_LINE_CHARACTERS = 500
 """Of a line on average: above, nobody wrote a file of code by hand but for a few of its lines."""
-MIN_WRITTEN_LINES = 5
+MIN_WRITTEN_LINES = 3
 _KEPT_CHARACTERS = 200
 """Of either end of a long line that a parser may get."""
 _COMMENTS = ("//", "/*", "*", "<!--")
