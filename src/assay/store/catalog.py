@@ -139,7 +139,7 @@ def _split(packed: NDArray[np.uint8], count: int) -> list[str]:
     return packed.tobytes().decode("utf-8", "surrogatepass").split("\0") if count else []
 
 
-FORMAT = 4
+FORMAT = 5
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
 UNFINISHED = "unfinished.json"
