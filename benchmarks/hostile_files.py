@@ -226,6 +226,13 @@ def odd() -> Iterator[tuple[str, str | bytes]]:
     yield "accents.txt", "é" + "\u0301" * 300_000
     yield "utf16.py", filled(lambda n: f"def f{n}(): pass\n", SIZE // 2).encode("utf-16")
     yield "latin.py", (filled(lambda n: f"# é {n}\n", SIZE)).encode("latin-1")
+    yield "guessed.c", filled(lambda n: f"/* отправить чек {n} */\nint f{n}(void);\n", SIZE // 2).encode("koi8-r")
+    yield "guessed_line.py", ("x = '" + "удалить файлы " * 60_000 + "'\ndef f(): pass\n").encode("cp1251")
+    yield "utf16_unmarked.py", filled(lambda n: f"def f{n}(): pass\n", SIZE // 2).encode("utf-16-be")
+    yield "declared.py", b"# coding: shift_jis\n" + filled(lambda n: f"# 画面 {n}\n", SIZE // 2).encode("cp932")
+    yield "long_line.js", "function f() {}\n" * 9 + "const a = '" + "Zm9v" * 240_000 + "';\n" + "function g() {}\n" * 9
+    yield "long_lines.py", ("def f():\n    return 1\n" + "x = [" + "1, " * 7_000 + "]\n") * 45
+    yield "long_brackets.ts", ("function f() {}\n" * 60 + "x" + "([{" * 7_000 + "\n") * 40
     yield "bytes.py", bytes(range(1, 256)) * (SIZE // 255)
     yield "underlines.rst", "a\n=\nb\n-\n" * (SIZE // 8)
     yield "pipes.md", "|" * SIZE

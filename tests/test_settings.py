@@ -36,6 +36,8 @@ NONSENSE = {
     "index.chunk_lines=0": "setting 'index.chunk_lines' is 0; wanted 1 or more",
     "index.section_lines=0": "setting 'index.section_lines' is 0; wanted 1 or more",
     "index.quantisation=int4": "setting 'index.quantisation' is 'int4'; wanted one of none, int8",
+    "index.encoding=rot13": "setting 'index.encoding' is 'rot13'; wanted the name of an encoding of text, such as "
+    "cp1251 or shift_jis",
     "encoder.reads=code": "setting 'encoder.reads' is 'code'; wanted one of auto, view, source",
     "encoder.spec=1": "setting 'encoder.spec' in --set is 1; wanted text",
     "search=1": "setting 'search' in --set is a section, not a value: write 'search.NAME = VALUE'",

@@ -62,6 +62,7 @@ SMOKE = (
     Smoke("cluster.py tasks.jsonl samples.jsonl co/click co/hono --programs 6 --pairs 4", r"2 of 2 equal",
           needs=("py:ray",)),
     Smoke("documentation.py gallery --out gallery.md", r"gallery.md"),
+    Smoke("encodings.py --part even", r"assay: \d+ of 464", quick=True),
     Smoke("exhaustive.py --codes 200 --queries 20 --random 8", r"200"),
     Smoke("exhaustive.py measures --rows 500 --results 10", r"500", quick=True),
     Smoke("exhaustive.py candidates --codes 100 --queries 10 --encoder hash --parts 1", r"100", quick=True),
@@ -69,6 +70,7 @@ SMOKE = (
     Smoke("hostile_files.py --slowest 1 else_ifs.c", r"over a bound: none"),
     Smoke("hostile_files.py many --files 200", r'"chunks": 200'),
     Smoke("hostile_repositories.py --assay ASSAY --only hooks --commands search", r"0 broken", needs=("strace",)),
+    Smoke("ignore_rules.py --trees 16", r"0 of 16 trees", quick=True),
     Smoke("issues.py issues.jsonl --repositories .", r"assay .* Hit@5", quick=True),
     Smoke("issues.py log co/click CHANGES.md", r"Hit@1"),
     Smoke("""

@@ -30,7 +30,7 @@ PATIENCE_S = 600.0
 FILE = "assay.toml"
 """The name of the settings file of a root, and of the user's own in the configuration folder."""
 HARMLESS = frozenset(
-    "index.chunk_lines index.section_lines index.quantisation encoder.reads search.limit"
+    "index.chunk_lines index.section_lines index.quantisation index.encoding encoder.reads search.limit"
     " search.excerpt_lines search.ranking search.fusion search.vector_weight search.keyword_weight"
     " search.rerank_depth".split()
 )
@@ -60,6 +60,9 @@ class IndexSettings:
     section_lines: int = 50
     """Lines of a chunk of prose at most; measured on documentation queries."""
     quantisation: str = "none"
+    encoding: str = ""
+    """What files are in that are neither UTF-8 nor say what they are in, such as `cp1251`; empty means that it is
+    guessed."""
     refresh: bool = True
     """Whether searches and servers bring it up to date; if not, it is read as it is, and no file need be here."""
     open_ignored: bool = False
@@ -73,6 +76,7 @@ class IndexSettings:
         """Refuse what cannot be made."""
         at_least(self, {"chunk_lines": 1, "section_lines": 1, "cache_gb": 0}, "index.")
         one_of("index.quantisation", self.quantisation, QUANTISATIONS)
+        _names_encoding("index.encoding", self.encoding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,15 @@ def one_of(key: str, value: str, known: Sequence[str]) -> None:
     """Refuse a value that is none of those known."""
     if value not in known:
         raise InputError(f"setting '{key}' is '{value}'; wanted one of {', '.join(known)}")
+
+
+def _names_encoding(key: str, value: str) -> None:
+    """Refuse what names no encoding of text."""
+    try:
+        b"text".decode(value or "utf-8")
+    except (LookupError, ValueError) as error:
+        wanted = "wanted the name of an encoding of text, such as cp1251 or shift_jis"
+        raise InputError(f"setting '{key}' is '{value}'; {wanted}") from error
 
 
 def read_table(file: Path) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Split text into the terms that lexical search, views and features share.
 
 An identifier yields its parts, stemmed (`HTTPServers` → `http`, `server`), and, when it has
-several, itself as one exact term (`=httpservers`). The words used last are kept: a repository
-has few that are frequent.
+several, itself as one exact term (`=httpservers`). Letters and their accents are one character, whichever way they are
+written. The words used last are kept: a repository has few that are frequent.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from threading import Lock
 
@@ -30,6 +31,11 @@ STOP_WORDS = frozenset(
 """Words that carry no meaning in a question; never dropped from an identifier or a quoted phrase."""
 
 
+def composed(text: str) -> str:
+    """Return a text in which a letter and its accents are one character (NFC)."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
 @lru_cache(_KNOWN)
 def stem(word: str) -> str:
     """Return the stem of a lower-case word (Porter 2)."""
@@ -41,7 +47,7 @@ def stem(word: str) -> str:
 @lru_cache(_KNOWN)
 def parts(identifier: str) -> tuple[str, ...]:
     """Split `snake_case`, `camelCase`, `HTTPServer2` into lower-case parts, unstemmed."""
-    return tuple(map(str.lower, _PART.findall(identifier[:_LONGEST])))
+    return tuple(map(str.lower, _PART.findall(composed(identifier[:_LONGEST]))))
 
 
 @lru_cache(_KNOWN)
@@ -54,12 +60,12 @@ def terms_of(identifier: str) -> tuple[str, ...]:
 
 def exact(identifier: str) -> str:
     """Return the term that only this identifier yields, in any letter case and with `_` or without."""
-    return "=" + identifier.replace("_", "")[:_LONGEST].lower()
+    return "=" + composed(identifier).replace("_", "")[:_LONGEST].lower()
 
 
 def words(text: str) -> list[str]:
     """Return the words of a text as they stand, what `WORD` finds: plain ASCII, nearly all code, in half the time."""
-    return text.encode().translate(_GAPS).decode().split() if text.isascii() else WORD.findall(text)
+    return text.encode().translate(_GAPS).decode().split() if text.isascii() else WORD.findall(composed(text))
 
 
 @lru_cache(8192)
@@ -70,7 +76,7 @@ def spaced(text: str) -> str:
 
 def terms(text: str) -> list[str]:
     """Return the terms of a text in order."""
-    return [term for word in WORD.findall(text) for term in terms_of(word)]
+    return [term for word in words(text) for term in terms_of(word)]
 
 
 def same_words(text: str) -> str:

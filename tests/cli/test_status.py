@@ -68,6 +68,19 @@ def test_a_whole_index_is_said_to_be_whole(status: Callable, place: Path):
     assert (facts["whole"], facts["indexed"], facts["damage"], facts["files"]) == (True, True, "", 5)
 
 
+def test_what_was_decoded_by_guess_is_counted_and_named(assay: Callable, status: Callable, place: Path, project: Path):
+    (project / "rest.c").write_bytes("/* подсчитать остаток на складе */\nint rest(int a);\n".encode("cp1251"))
+    assert assay("index", project, "--index", place).status == 0
+    assert "noted     1 file: decoded by guess\n" in status(place).out
+    assert "            rest.c: decoded by guess as cp1251\n" in status(place, "-v").out
+    facts = json.loads(status(place, "--format", "json").out)
+    assert (facts["noted"], facts["notes"]) == ({"decoded by guess": 1}, ["rest.c: decoded by guess as cp1251"])
+    assert "rest.c" in assay("search", '"остаток"', project).out
+    options = ("--set", "index.encoding=cp1251")
+    assert assay("index", project, "--index", place, *options).status == 0
+    assert "noted" not in status(place, *options).out
+
+
 def test_no_index_is_1_and_names_the_next_step(assay: Callable, status: Callable, project: Path, tmp_path: Path):
     ran = assay("status", project)
     assert (ran.status, ran.out) == (1, "")

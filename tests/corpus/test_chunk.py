@@ -14,6 +14,8 @@ from assay.corpus.blocks import Sizes
 from assay.corpus.chunk import ParsedFile, parse
 from assay.corpus.grammars import GRAMMARS
 from assay.corpus.languages import BY_EXTENSION
+from assay.corpus.long_lines import MAX_CUT_LINE_CHARACTERS, fitted
+from assay.corpus.outline import outline
 from assay.corpus.unit import MAX_NAME_CHARS
 from assay.values import KINDS
 
@@ -33,6 +35,7 @@ TEXTS = st.one_of(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), s
 def check(parsed: ParsedFile, text: str) -> None:
     lines = text.split("\n")
     ends = [line + "\n" for line in lines[:-1]] + [lines[-1]]
+    ends = fitted(text, ends).lines if "are cut" in parsed.note else ends
     covered: set[int] = set()
     last = 0
     for chunk in parsed.chunks:
@@ -66,16 +69,46 @@ def test_deep_nesting_is_no_recursion_in_any_language(opening):
 def test_what_nobody_wrote_is_never_given_to_a_parser(monkeypatch):
     monkeypatch.setattr("ast_grep_py.SgRoot", lambda *_: pytest.fail("a grammar was asked"))
     line = "x=1;" * 200_000
-    for path in ("a.js", "a.json", "a.py", "a.md", "a.txt", "a"):
+    for path in ("a.md", "a.txt", "a"):
         assert [chunk.text for chunk in parse(path, line).chunks] == [line], path
-    assert "a line is too long" in parse("a.py", line).note
+    for path in ("a.js", "a.json", "a.html", "a.py"):
+        assert [chunk.text for chunk in parse(path, line).chunks] == [line[:MAX_CUT_LINE_CHARACTERS] + "…"], path
+        assert parse(path, line).note.startswith("lines over 20,000 characters are cut: 1"), path
+    assert parse("a.py", line).note.endswith("no other line is left for the parser")
     for text in ("<a<b\n" * 10_000, "/* z\n" * 10_000):
         parsed = parse("a.cs", text)
         check(parsed, text)
         assert "open too often" in parsed.note
     monkeypatch.undo()
     assert parse("a.py", "x" * 19_999 + "\n").note == ""
-    assert parse("a.py", "x" * 20_000 + "\n").note != ""
+    assert parse("a.py", "x" * 20_001 + "\n").note != ""
+
+
+LONG = {
+    "data.py": ('ICON = "', "iVBORw0KGgo" * 9000, '"\n'), "table.py": ("TABLE = [", "1, " * 9000, "2]\n"),
+    "noise.py": ("x = (", "[{'" * 9000, "\n"), "data.js": ("const u = 'data:image/png;base64,", "Zm9v" * 9000, "';\n"),
+    "library.js": ("!function(e){", "var t=e;" * 9000, "}(this);\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_units_around_a_long_line_stay_as_they_are(name):
+    line, ending = "".join(LONG[name]), name.rpartition(".")[2]
+    unit = {
+        "py": "def resize_{n}(image):\n    return image.scale({n})\n",
+        "js": "function resize_{n}(i) {{\n  return i;\n}}\n",
+    }
+    before, after = ("\n\n".join(unit[ending].format(n=n) for n in some) + "\n" for some in (range(9), range(9, 20)))
+    whole = before + line + after
+    parsed = parse(name, whole)
+    check(parsed, whole)
+    names = {each for chunk in parsed.chunks for each in chunk.symbol.split(", ")}
+    assert {f"resize_{n}" for n in range(20)} <= names
+    (cut,) = (chunk for chunk in parsed.chunks if "…" in chunk.text)
+    assert len(cut.text) < 2 * MAX_CUT_LINE_CHARACTERS
+    assert parsed.note == "lines over 20,000 characters are cut: 1"
+    lines = {entry.name: entry.line for entry in outline(name, whole)}
+    assert lines["resize_19"] == whole[: whole.index("resize_19(")].count("\n") + 1
 
 
 def test_what_cannot_be_parsed_falls_back_and_says_so():

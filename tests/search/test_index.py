@@ -211,7 +211,9 @@ def test_another_encoder_is_another_index(tree, tmp_path):
     assert len(report.changed.added) == 1
 
 
-CHANGED = {"chunk_lines": 20, "section_lines": 9, "quantisation": "int8", "reads": "source"}
+CHANGED = {
+    "chunk_lines": 20, "section_lines": 9, "quantisation": "int8", "reads": "source", "encoding": "koi8-r",
+}  # fmt: skip
 
 
 def whole(index):
@@ -223,6 +225,7 @@ def whole(index):
 def test_another_way_of_building_is_another_index(tree, tmp_path):
     tree.write("a.py", "def f():\n" + "    g()\n" * 90)
     tree.write("a.md", "# Top\n" + "text\n" * 90)
+    (tree.root / "b.py").write_bytes("# отправить чек по почте\ndef h(): pass\n".encode("cp1251"))
     for name, value in CHANGED.items():
         usual = FolderIndex(tree.root, tmp_path / name, ENCODER)
         usual.refresh()
@@ -235,6 +238,17 @@ def test_another_way_of_building_is_another_index(tree, tmp_path):
         assert f"{name} {value}, and this is" in back.rebuilt_because
     more = FolderIndex(tree.root, tmp_path / "reads", ENCODER, Build(batch_bytes=9)).refresh()
     assert more.rebuilt_because == "", "memory while building is no part of an index"
+
+
+def test_how_a_file_was_decoded_is_noted_again_with_each_change(tree, index):
+    (tree.root / "a.c").write_bytes("/* отправить чек по почте */\n".encode("cp1251"))
+    tree.touch("a.c")
+    assert index.refresh().notes == {"a.c": "decoded by guess as cp1251"}
+    tree.write("a.c", "/* отправить чек по почте */\n")  # the same text
+    assert index.refresh().notes == {}
+    (tree.root / "a.c").write_bytes("/* отправить чек по почте */\n".encode("koi8_r"))
+    tree.touch("a.c")
+    assert index.refresh().notes == {"a.c": "decoded by guess as koi8-r"}
 
 
 def test_quantised_vectors_take_less_room_and_follow_changes(tree, tmp_path):

@@ -6,26 +6,21 @@ which is loaded when the first file of code is met.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.corpus import blocks, documents
-from assay.corpus.grammars import CODE
+from assay.corpus.grammars import CODE, GRAMMARS
 from assay.corpus.languages import language_of
+from assay.corpus.long_lines import FittedText, fitted
 from assay.corpus.parts import is_mixed, parts
 from assay.corpus.unit import ParserFailed
+from assay.corpus.walked_files import MINIFIABLE
 from assay.values import Chunk
-
-_LONGEST_LINE = 20_000
-"""Characters; nobody writes such a line, and a parser has nothing to say about it."""
-_UNCLOSED = {"/*": "*/", "<": ">"}
-_MOST_UNCLOSED = 500
-"""Far more than any file that compiles; from here the parser's time or memory grows with the square or worse."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The chunks of a file in order; `note` is empty, or why they are blocks of lines."""
+    """The chunks of a file in order; `note` is empty, or why they are blocks of lines, and what was cut."""
 
     chunks: tuple[Chunk, ...]
     note: str = ""
@@ -34,7 +29,7 @@ class ParsedFile:
 
 
 def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked: bool = False) -> ParsedFile:  # noqa: B008  frozen
-    """Cut one file into chunks that cover every non-blank line once.
+    """Cut one file into chunks that cover every non-blank line once, of which those that nobody wrote are cut.
 
     With `linked`, say also what each chunk defines and calls.
     """
@@ -43,7 +38,8 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked:
     if language in documents.LANGUAGES:
         sections = documents.sections(path, lines, language, sizes)
         return ParsedFile(sections, facts=_facts_inside(path, text, language, sections) if linked else ())
-    reason = unfit(text, lines) if is_code(language) else ""
+    fit = fitted(text, lines) if is_code(language) or language in MINIFIABLE else FittedText(text, lines)
+    reason = fit.unfit if language in GRAMMARS or is_mixed(language) else ""
     if language == "notebook":
         try:
             cells = documents.cells(path, text)
@@ -54,11 +50,11 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked:
         from assay.corpus import code
 
         try:
-            chunks, parts = code.chunks(path, text, lines, language, sizes)
-            return ParsedFile(chunks, facts=code.facts(chunks, parts, len(lines)) if linked else ())
+            chunks, parts = code.chunks(path, fit.text, fit.lines, language, sizes)
+            return ParsedFile(chunks, fit.note, code.facts(chunks, parts, len(lines)) if linked else ())
         except ParserFailed as error:
             reason = str(error)
-    return ParsedFile(blocks.blocks(path, lines, language, sizes), reason)
+    return ParsedFile(blocks.blocks(path, fit.lines, language, sizes), "; ".join(filter(None, (fit.note, reason))))
 
 
 def _facts_inside(path: str, text: str, language: str, chunks: tuple[Chunk, ...]) -> tuple[str, ...]:
@@ -76,13 +72,3 @@ def _facts_inside(path: str, text: str, language: str, chunks: tuple[Chunk, ...]
 def is_code(language: str) -> bool:
     """Say whether the units of a language have names: it has a grammar, or parts in languages that have one."""
     return language in CODE or is_mixed(language)
-
-
-def unfit(text: str, lines: Sequence[str]) -> str:
-    """Say why a file is not given to a parser, or nothing."""
-    if max(map(len, lines), default=0) > _LONGEST_LINE:
-        return "a line is too long for the parser"
-    for opening, closing in _UNCLOSED.items():
-        if text.count(opening) - text.count(closing) > _MOST_UNCLOSED:
-            return f"it leaves {opening} open too often for the parser"
-    return ""

@@ -18,6 +18,7 @@ from assay.corpus.comments import opening
 from assay.corpus.references import file_facts
 from assay.corpus.unit import MAX_SIGNATURE_CHARS, ParserFailed, Unit
 from assay.corpus.units import ReadPart, file_units, read_parts
+from assay.terms import composed
 from assay.values import Chunk
 
 _LONG = 120
@@ -86,7 +87,7 @@ def facts(chunks: Sequence[Chunk], parts: Sequence[ReadPart], lines: int) -> tup
         found = file_facts(part, chunks[0].path, units)
         for line in sorted(found):
             rows[max(bisect_right(starts, line) - 1, 0)] += found[line]
-    return tuple("\n".join(each) for each in rows)
+    return tuple(composed("\n".join(each)) for each in rows)
 
 
 def _cut(pieces: Sequence[Unit], lines: Sequence[str], roots: Sequence[SgNode], sizes: blocks.Sizes) -> Iterator[Unit]:
@@ -107,7 +108,7 @@ def _chunk(lines: Sequence[str], path: str, language: str, unit: Unit) -> Chunk:
     if unit.kind == "block" and not unit.doc:
         unit.doc = opening(text)
     name, first, last = f"{path}:{unit.start + 1}-{unit.end}", unit.start + 1, unit.end
-    symbol, parent = " ".join(unit.symbol.split()), " ".join(unit.parent.split())
+    symbol, parent = (composed(" ".join(name.split())) for name in (unit.symbol, unit.parent))
     return Chunk(name, text, language, path, first, last, symbol, unit.kind, parent, unit.doc, unit.signature)
 
 

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ast_grep_py import SgNode, SgRoot
+from ast_grep_py import SgNode
 
 from assay.corpus.blocks import lines_of
-from assay.corpus.chunk import unfit
-from assay.corpus.grammars import GRAMMARS
+from assay.corpus.grammars import GRAMMARS, parse
+from assay.corpus.long_lines import fitted
+from assay.corpus.unit import ParserFailed
 from assay.errors import InputError, nearest
 
 LONGEST = 5000
@@ -45,11 +46,10 @@ class Pattern:
         if len(text) > LONGEST:
             raise InputError(f"the pattern has {len(text):,} characters, at most {LONGEST:,} are matched; cut it")
         self.text, self.language = text, language
-        self._grammar = GRAMMARS[language].id
         named = [found for found in HOLE.finditer(text) if _is_named(found[1])]
         self._holes = sorted({(found[0].startswith("$$$"), found[1]) for found in named})
         self._words = set(_WORD.findall(HOLE.sub(" ", text)))
-        self._find_nodes(SgRoot("", self._grammar).root())
+        self._find_nodes(parse("", language))
 
     @property
     def parses(self) -> bool:
@@ -60,7 +60,8 @@ class Pattern:
     def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
         lines = lines_of(text)
-        root = None if unfit(text, lines) or not all(word in text for word in self._words) else self._parse(text)
+        fit = fitted(text, lines) if all(word in text for word in self._words) else None
+        root = self._parse(fit.text) if fit and not fit.unfit else None
         for node in self._find_nodes(root) if root else ():
             span = node.range()
             last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
@@ -70,8 +71,8 @@ class Pattern:
 
     def _parse(self, text: str) -> SgNode | None:
         try:
-            return SgRoot(text, self._grammar).root()
-        except UnicodeEncodeError:
+            return parse(text, self.language)
+        except ParserFailed:
             return None
 
     def _find_nodes(self, root: SgNode) -> list[SgNode]:

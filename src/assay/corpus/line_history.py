@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import IO
 
 from assay.corpus.blocks import lines_of
+from assay.corpus.encodings import decoded
 from assay.corpus.git import GitTooSlow, answer, reading
 from assay.corpus.git_history import HEADER, headers
-from assay.corpus.walked_files import decoded, from_utf8
+from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError
 
 PATIENCE_S = 20.0

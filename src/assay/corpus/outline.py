@@ -7,15 +7,18 @@ inside long functions, too: chunks merge what is tiny and cut what is long.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.corpus import documents
 from assay.corpus.blocks import lines_of
 from assay.corpus.call_facts import CALLABLES
-from assay.corpus.chunk import unfit
+from assay.corpus.grammars import GRAMMARS
 from assay.corpus.languages import language_of
+from assay.corpus.long_lines import fitted
+from assay.corpus.parts import is_mixed
 from assay.corpus.unit import ParserFailed, Unit
 from assay.corpus.units import file_units, read_parts
+from assay.terms import composed
 
 _LOCAL = frozenset(("constant", "block"))
 """What is left out inside of a function or a constant."""
@@ -40,12 +43,15 @@ def declarations(path: str, text: str) -> Iterator[tuple[int, int, str, str]]:
 
 def named_units(path: str, text: str, language: str, *, every: bool = True) -> list[Unit]:
     """Return what a file of code declares, each as it stands, none where there is no grammar for it."""
-    lines = len(lines_of(text))
+    lines = lines_of(text)
+    fit = fitted(text, lines)
+    if fit.unfit and (language in GRAMMARS or is_mixed(language)):
+        return []
     try:
-        found = file_units(read_parts(path, text, language), lines, _LONG, small=0, every=every)
+        found = file_units(read_parts(path, fit.text, language), len(lines), _LONG, small=0, every=every)
     except ParserFailed:
         return []
-    return [unit for unit in found if unit.symbol]
+    return [replace(one, symbol=composed(one.symbol), parent=composed(one.parent)) for one in found if one.symbol]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ def outline(path: str, text: str) -> list[OutlineEntry]:
     """Return what a file declares, in order; nothing where it has no grammar, no heading, or does not parse."""
     language = language_of(path, text)
     lines = lines_of(text)
-    declared = [] if unfit(text, lines) else list(_declared(named_units(path, text, language)))
+    declared = list(_declared(named_units(path, text, language)))
     headings = _headings(lines, language) if language in documents.LANGUAGES else _of_cells(path, text, language)
     return sorted([*headings, *declared], key=lambda entry: entry.line) if headings else declared
 

@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import time
+from codecs import BOM_UTF8
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from errno import EINVAL
@@ -142,7 +143,7 @@ class _Walker:
         try:
             data = _rules_in(path)
             self.hash.update(f"{len(data)} {base} {above} {path.name}\n".encode(errors="replace") + data)
-            return compiled(data.decode("utf-8", "replace"), base, above)
+            return compiled(data, base, above)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -357,11 +358,15 @@ _POSIX = table(r"""
 _CLASS = rf"\[:(?:{'|'.join(_POSIX)}):\]"
 _MEMBER = re.compile(rf"({_CLASS})|(\\.|.)(?:-(\\.|.))?")
 _PIECE = re.compile(
-    r"(?P<deep>(?<![^/])\*\*+/(?=.))|(?P<all>(?<![^/])\*\*+(?=/?$|\\/))|(?P<step>(?<![^/])\*(?=/|$))|(?P<some>\*+)"
+    r"(?P<stuck>\A(?P<plain>[^*?[\\]*[^*?[\\/])\*\*+(?:(?P<below>/(?=.))|(?=/?$|\\/)))"
+    r"|(?P<deep>(?<![^/])\*\*+/(?=.))|(?P<all>(?<![^/])\*\*+(?=/?$|\\/))|(?P<step>(?<![^/])\*(?=/|$))|(?P<some>\*+)"
     rf"|(?P<one>\?)|\[(?P<negated>[!^]?)(?P<members>\]?(?>\\.|{_CLASS}|(?!\[:[^]:]*:\])[^]\\])*+)\]"
     r"|\\(?!/$)(?P<escaped>.)|(?P<broken>[\[\\].*)|(?P<text>[^*?[\\]+)"
 )
-"""What a pattern of git is made of; `broken` begins what can match nothing."""
+"""What a pattern of git is made of; `broken` begins what can match nothing.
+
+git compares what stands before the first wildcard by itself: in `ab**/c`, `stuck`, the stars begin a pattern.
+"""
 _WRITTEN = {"deep": "(?:.*/)?", "all": ".+", "step": "[^/]+", "some": "[^/]*", "one": "[^/]", "broken": r"[^\s\S]"}
 _LARGEST_POINTER = 8192
 """Bytes of a file that says where a repository lies."""
@@ -384,9 +389,7 @@ class IgnoreRules:
 
     def decide(self, path: str, name: str) -> bool | None:
         """Say whether a path is ignored, or nothing; a folder's path and name end with `/`."""
-        below = self.above + path[len(self.base) :]
-        if not below.isascii():  # the engine of linear time refuses a name that is no UTF-8
-            below, name = (part.encode(errors="replace").decode() for part in (below, name))
+        below, name = _letters(self.above + path[len(self.base) :]), _letters(name)
         for ignores, by_name, by_path in self.groups:
             if (by_name and by_name.fullmatch(name)) or (by_path and by_path.fullmatch(below)):
                 return ignores
@@ -394,14 +397,23 @@ class IgnoreRules:
 
     def opens(self, path: str) -> bool:
         """Say whether something below an ignored folder is forced in."""
-        return bool(self.forced) and (self.above + path[len(self.base) :]).rstrip("/") in self.forced
+        return bool(self.forced) and _letters(self.above + path[len(self.base) :]).rstrip("/") in self.forced
 
 
-def compiled(text: str, base: str = "", above: str = "") -> IgnoreRules | None:
-    """Read an ignore file; nothing when it holds no pattern."""
+def _letters(path: str) -> str:
+    """Write a path as git matches it: a letter for each byte, so that `?` and a class are a byte of a name."""
+    return path if path.isascii() else os.fsencode(path).decode("latin-1")
+
+
+def compiled(data: bytes, base: str = "", above: str = "") -> IgnoreRules | None:
+    """Read an ignore file; nothing when it holds no pattern.
+
+    As for git, a line ends at a line feed, which one carriage return may precede; all others belong to the pattern.
+    """
     groups: list[tuple[bool, list[str], list[str]]] = []
     forced: set[str] = set()
-    for line in f"{text}\n".removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
+    for whole in (data.removeprefix(BOM_UTF8) + b"\n").replace(b"\r\n", b"\n").split(b"\n"):
+        line = whole.partition(b"\0")[0].decode("latin-1")
         glob, ignores = _unspaced(line.removeprefix("!")), not line.startswith("!")
         if not glob or line.startswith("#"):
             continue
@@ -425,6 +437,8 @@ def _unspaced(line: str) -> str:
 
 def _regex(piece: re.Match[str]) -> str:
     """Write a piece of a pattern as a regular expression."""
+    if plain := piece["plain"]:
+        return re.escape(plain) + ("(?:.*/)?" if piece["below"] else ".*")
     kind = piece.lastgroup or ""
     if kind != "members":
         return _WRITTEN.get(kind) or re.escape(piece[kind])

@@ -14,12 +14,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from assay.corpus.blocks import lines_of
+from assay.corpus.encodings import decoded
 from assay.corpus.languages import language_of
 from assay.corpus.line_history import head_lines
 from assay.corpus.outline import outline
 from assay.corpus.remotes import HostLinks, host_links
 from assay.corpus.walk import LARGEST_BYTES, folder_level, is_openable
-from assay.corpus.walked_files import decoded, from_utf8
+from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError
 from assay.operations.hits import answer_type, cursor, offset_of
 from assay.operations.requests import FileLines, Find, Names, Tree
@@ -186,7 +187,7 @@ def read_file(roots: Roots, path: str) -> ReadFile:
         data = data[: data.rfind(b"\n") + 1] or data
     if not reason and size > LARGEST_BYTES:
         reason = f"{size / 1e6:.1f} MB, larger than {LARGEST_BYTES / 1e6:.1f} MB"
-    return ReadFile(place, size, decoded(data), truncated, reason)
+    return ReadFile(place, size, decoded(data, place.reader.settings.index.encoding), truncated, reason)
 
 
 def file_text(request: FileLines, roots: Roots) -> FileText:

@@ -16,8 +16,9 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from assay.corpus.encodings import decoded, wide_encoding
 from assay.corpus.walk import LARGEST_BYTES, is_openable, walk
-from assay.corpus.walked_files import decoded, from_utf8, unwritten_reason
+from assay.corpus.walked_files import from_utf8, unwritten_reason
 from assay.errors import AssayError
 from assay.search.filters import keeping, reading_class
 
@@ -150,8 +151,8 @@ def _lines(block: bytes) -> list[bytes]:
 def _blocks(path: Path) -> Iterator[bytes]:
     """Yield what a file holds in whole lines, as UTF-8 if it is text in another encoding."""
     with path.open("rb") as opened:
-        is_wide = opened.peek(2)[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
-        source, rest = codecs.EncodedFile(opened, "utf-8", "utf-16", "replace") if is_wide else opened, b""
+        wide, rest = wide_encoding(opened.peek()), b""
+        source = codecs.EncodedFile(opened, "utf-8", wide, "replace") if wide else opened
         while data := source.read(BLOCK):
             end = len(data) if len(rest) >= BLOCK else data.rfind(b"\n") + 1
             if end:

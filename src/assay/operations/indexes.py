@@ -187,6 +187,7 @@ def build_of(settings: Settings) -> Build:
         chunk_lines=index.chunk_lines,
         section_lines=index.section_lines,
         quantisation=index.quantisation,
+        encoding=index.encoding,
         open_ignored=index.open_ignored,
         reads=cast(Reads, settings.encoder.reads),
     )

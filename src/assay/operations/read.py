@@ -25,7 +25,7 @@ from assay.operations.roots import Place, Roots
 from assay.operations.sizing import OVERHEAD, cost, most_fitting
 from assay.search.filters import keeping
 from assay.search.query_filters import language_named
-from assay.terms import tokens
+from assay.terms import composed, tokens
 
 if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern
@@ -113,7 +113,8 @@ class ServedFile:
     @property
     def text(self) -> str | None:
         """What it holds now; None of one that is not text."""
-        found = read_text(self.place.reader.root, self.entry)
+        reader = self.place.reader
+        found = read_text(reader.root, self.entry, usual=reader.settings.index.encoding)
         return None if isinstance(found, Skipped) else found
 
 
@@ -344,7 +345,7 @@ def span_of(path: str, text: str, place: tuple[int, int, str], count: int) -> Li
     """Return the lines of a file of so many that a line, an end line and a name mean, of which any may be missing."""
     line, end_line, name = place
     if name:
-        return _span_named(path, text, name)
+        return _span_named(path, text, composed(name))
     if end_line:
         if end_line < max(line, 1):
             raise InputError(f"end_line is {end_line}, before line {line}")

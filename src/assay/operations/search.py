@@ -17,6 +17,7 @@ from assay.operations.beside import commits_shown, sections_shown
 from assay.operations.corpus_search import DEPTHS, one_list
 from assay.operations.hits import Answer, FoundUnit, cursor, offset_of
 from assay.operations.joint_answer import JointAnswer, joint_answer
+from assay.operations.left_out import left_out_note
 from assay.operations.requests import UNBOUNDED, Question, Search
 from assay.operations.roots import Roots, check_globs
 from assay.operations.sizing import OVERHEAD, TELLING, Size, cost, one_of_each_unit, sized, text_cost
@@ -118,7 +119,7 @@ def search(
         truncated=scope.truncated,
         cursor=cursor(start + taken, question, scope.version) if more else "",
         corrected=list(answer.corrected),
-        notes=[*answer.notes, *filter(None, [unread])],
+        notes=[*answer.notes, *filter(None, [unread, "" if start else _left_out(answer, scope)])],
         problems=_named(answer.problems),
         matches=_count(answer.matches),
         matched_files=_count(answer.matches and {place.path for place in answer.matches}),
@@ -126,6 +127,10 @@ def search(
         docs_first=docs_first,
         commits=commits,
     )
+
+
+def _left_out(answer: JointAnswer, scope: Scope) -> str:
+    return left_out_note(scope.searches, scope.queries, _count(answer.matches))
 
 
 def _count(matches: Sized | None) -> int:

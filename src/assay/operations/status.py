@@ -23,6 +23,7 @@ from assay.operations.requests import StatusOf
 from assay.operations.roots import Roots
 from assay.search.folder_index import Freshness, IndexReport
 from assay.search.index_changes import Differences
+from assay.store.catalog import NOTES_BETWEEN
 from assay.store.segment import Mask
 from assay.store.snapshot import Snapshot
 from assay.values import KINDS
@@ -86,6 +87,7 @@ class Status:
     """Chunks of each kind of unit, likewise."""
 
 
+_OF_ONE = re.compile(r"^[\d.]+ MB, |(?<=^decoded by guess) as .*|(?<= characters are cut): \d+$")
 _NOTHING = Freshness(IndexReport(0, 0), Differences(), 0.0, "", "", is_compared=False)
 
 
@@ -147,14 +149,14 @@ def _files(report: IndexReport, stale: Differences, most: int) -> dict[str, Any]
         "stale": [f"{what}: {path}" for what, paths in asdict(stale).items() for path in paths][:most],
         "left_out": _by_kind(each.reason for each in report.skipped),
         "examples": [f"{each.path}: {each.reason}" for each in report.skipped][:most],
-        "noted": _by_kind(text for _, text in notes),
+        "noted": _by_kind(one for _, text in notes for one in text.split(NOTES_BETWEEN)),
         "notes": [f"{path}: {text}" for path, text in notes][:most],
     }
 
 
 def _by_kind(texts: Iterable[str]) -> dict[str, int]:
-    """Count what is said of files, without what is of the one file alone: another's name, its size."""
-    kinds = (re.sub(r"^(a copy of) .*", r"\1 another file", re.sub(r"^[\d.]+ MB, ", "", text)) for text in texts)
+    """Count what is said of files, without what is of the one file alone: another's name, its size, its encoding."""
+    kinds = (re.sub(r"^(a copy of) .*", r"\1 another file", _OF_ONE.sub("", text)) for text in texts)
     return dict(Counter(kinds).most_common())
 
 

@@ -237,7 +237,7 @@ class FolderIndex:
         manifest, found = version.manifest, self._list(version).walk
         differing = Differences()
         if not unchanged(found, version.catalog, manifest.checked_ns):
-            differing = stale(self.root, found, _records(version), manifest.checked_ns)
+            differing = stale(self.root, found, _records(version), manifest.checked_ns, self.build.encoding)
         return Freshness(
             report=_report(version, found),
             stale=differing,
@@ -294,7 +294,7 @@ class FolderIndex:
         checked_ns = version.manifest.checked_ns
         if unchanged(found, version.catalog, checked_ns):
             return False
-        return is_stale(self.root, found, _records(version), checked_ns)
+        return is_stale(self.root, found, _records(version), checked_ns, self.build.encoding)
 
     def _update(
         self, last: Version | None, listed: WalkListing, progress: Progress | None, *, again: Collection[str] = ()

@@ -111,6 +111,7 @@ class LearnedSearcher:
             *(named if len(named) <= depth else order.ordered(named)[:depth] for named in found.named),
             declared,
             np.array(list(said), np.int64),
+            order.ordered(_holding_text(query, allowed))[:depth],
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
         chosen[np.concatenate(numbers)] = True
@@ -227,6 +228,11 @@ def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: Encoder, weigh
         return False
     name = ranking_name(snapshot, side_of(hits[0].chunk))
     return hits[0].score >= load_ranking(name, reads_order=reads_order(encoder), folder=weights).floor
+
+
+def _holding_text(query: Query, allowed: Mask | None) -> NDArray[np.int64]:
+    """Return the chunks that hold what a query quotes: worth ranking, however little else they say of it."""
+    return np.flatnonzero(allowed) if query.reads_text and allowed is not None else np.zeros(0, np.int64)
 
 
 def _of_each_side(query: Query) -> list[Query]:

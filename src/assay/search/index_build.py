@@ -34,13 +34,13 @@ from typing import Any, TypeVar
 
 from assay.corpus.call_facts import names_in
 from assay.corpus.chunk import parse
-from assay.corpus.walked_files import FileEntry, Skipped, Walk, read
+from assay.corpus.walked_files import FileEntry, Skipped, Walk, read_as
 from assay.encode.view import chunk_vectors
 from assay.errors import AssayError
 from assay.io.processes import end_with
 from assay.protocols import Encoder, Progress, is_quick
 from assay.search.index_changes import Build, Differences, Sifted, differences, sift
-from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord
+from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, NOTES_BETWEEN, FileRecord
 from assay.store.segment import build, write_segment
 from assay.store.vectors import quantised
 from assay.values import Chunk
@@ -103,29 +103,40 @@ def _built(batch: SegmentBatch, encoder: Encoder, how: Build, describe: Describe
     return Built(target, counts, notes)
 
 
-def read_file(root: Path, file: FileEntry) -> tuple[str | None, FileRecord]:
-    """Return the text of a file, or None where there is none, and its record."""
-    text = read(root, file)
-    if isinstance(text, Skipped):
-        return None, _record(file, skipped=text.reason)
-    return text, _record(file, _digest(file.path, text))
+GUESSED = "decoded by guess"
+"""How the note begins of a file that says not what it is in."""
 
 
-def stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> Differences:
+def read_file(root: Path, file: FileEntry, usual: str = "") -> tuple[str | None, FileRecord]:
+    """Return the text of a file, or None where there is none, and its record; for `usual` see `read_text`."""
+    found = read_as(root, file, usual=usual)
+    if isinstance(found, Skipped):
+        return None, _record(file, skipped=found.reason)
+    note = f"{GUESSED} as {found.encoding}" if found.guessed else ""
+    return found.text, replace(_record(file, _digest(file.path, found.text)), note=note)
+
+
+def _joined(decoding: str, cutting: str) -> str:
+    """Return the note of a file of what is to be known about how it was decoded now, and about how it was cut."""
+    notes = (each for each in cutting.split(NOTES_BETWEEN) if not each.startswith(GUESSED))
+    return NOTES_BETWEEN.join(filter(None, (decoding, *notes)))
+
+
+def stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int, usual: str = "") -> Differences:
     """Return how the files that were found differ from those recorded, reading those that may."""
     sifted = sift(found, before, checked_ns)
     after = {record.path: record for record in sifted.same}
-    after.update((file.path, read_file(root, file)[1]) for file in sifted.read)
+    after.update((file.path, read_file(root, file, usual)[1]) for file in sifted.read)
     return differences(before, after)
 
 
-def is_stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> bool:
+def is_stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int, usual: str = "") -> bool:
     """Say whether any file that was found differs from what is recorded, reading no further than the first."""
     if any(before[path].digest != NO_DIGEST for path in before.keys() - {file.path for file in found.files}):
         return True
     sifted = sift(found, before, checked_ns)
     known = {path: record.digest for path, record in sifted.known.items()}
-    return any(read_file(root, file)[1].digest != known.get(file.path, NO_DIGEST) for file in sifted.read)
+    return any(read_file(root, file, usual)[1].digest != known.get(file.path, NO_DIGEST) for file in sifted.read)
 
 
 def _record(file: FileEntry, digest: bytes = NO_DIGEST, skipped: str = "") -> FileRecord:
@@ -194,7 +205,7 @@ class Update:
         """Read what may have changed; yield the texts that no earlier path holds."""
         first = _firsts(self.records.values())
         for file in todo.read:
-            text, record = read_file(self.root, file)
+            text, record = read_file(self.root, file, self.build.encoding)
             self.records[file.path] = record
             self.done += 1
             self._report(todo.read)
@@ -202,7 +213,7 @@ class Update:
                 continue
             known = todo.known.get(file.path)
             if known is not None and known.indexed and known.digest == record.digest:
-                self.records[file.path] = replace(record, chunks=known.chunks, note=known.note)
+                self.records[file.path] = replace(record, chunks=known.chunks, note=_joined(record.note, known.note))
                 self.indexed.add(file.path)
             elif not _may_repeat(record) or file.path <= first.get(record.digest, file.path):
                 self.done -= 1  # until it is built
@@ -214,7 +225,7 @@ class Update:
         for path in sorted(set(_firsts(self.records.values()).values()) - self.indexed):
             old = self.records[path]
             entry = FileEntry(path, old.size, old.mtime_ns, old.ctime_ns, old.inode)
-            text, self.records[path] = read_file(self.root, entry)
+            text, self.records[path] = read_file(self.root, entry, self.build.encoding)
             if text is not None:
                 yield path, text
 
@@ -231,7 +242,10 @@ class Update:
         total = sum(file.size + FILE_BYTES for file in files)
         for built in self._built(texts, total):
             for path, chunks in built.chunks.items():
-                self.records[path] = replace(self.records[path], chunks=chunks, note=built.notes.get(path, ""))
+                record = self.records[path]
+                self.records[path] = replace(
+                    record, chunks=chunks, note=_joined(record.note, built.notes.get(path, ""))
+                )
             self.indexed.update(built.chunks)
             if any(built.chunks.values()):
                 self.fresh.append(built.target)

@@ -30,6 +30,8 @@ class Build:
     section_lines: int = _INDEX.section_lines
     quantisation: str = _INDEX.quantisation
     reads: Reads = "auto"
+    encoding: str = _INDEX.encoding
+    """Of files that are neither UTF-8 nor say what they are in."""
     open_ignored: bool = field(default=_INDEX.open_ignored, compare=False)
     """Whether `.assayignore` may bring in what git ignores; the rules of the walk remember it."""
     batch_bytes: int = field(default=2_000_000, compare=False)

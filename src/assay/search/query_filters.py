@@ -41,6 +41,13 @@ def kind_named(name: str) -> str:
     return _known("kind", name, kinds, kinds)
 
 
+def composed_name(name: str) -> str:
+    """Return a name as the index has it: a letter and its accents are one character."""
+    from assay.terms import composed  # not for a list of options
+
+    return composed(name)
+
+
 def _known(what: str, name: str, values: Mapping[str, str], near: Iterable[str]) -> str:
     if name.startswith("!"):
         return f"!{_known(what, name[1:], values, near)}"
@@ -94,7 +101,7 @@ FILTERS = (
     ),
     QueryFilter(
         "sym", "symbols", "NAME", "Search only units of a name, or a qualified one: Task.retry, get_*. Repeatable.",
-        "a name, or a qualified one: retry, Task.retry, get_*", "sym:Task.retry", wants_all=False
+        "a name, or a qualified one: retry, Task.retry, get_*", "sym:Task.retry", read=composed_name, wants_all=False
     ),
 )  # fmt: skip
 """A new filter is a row here, a field of `Query`, a line of `requests.SearchFilter`, and the code that filters."""
@@ -232,13 +239,14 @@ def mode_of(text: str) -> Literal["all", "code"]:
 
 
 def _query(number: str, text: str | Query, mode: Mode | None, kept: Mapping[str, tuple[str, ...]]) -> Query:
+    from assay.terms import composed
     from assay.values import FILTER_FIELDS, Query
 
     _check(text if isinstance(text, str) else text.text)
     if isinstance(text, str):
         words = query_words(text)
         values: dict[str, Any] = {**_fields(words.values), "exact": words.of("exact"), "patterns": words.of("regex")}
-        text = Query(number, words.text, mode or mode_of(text), **values)
+        text = Query(number, composed(words.text), mode or mode_of(text), **values)
     return replace(text, **{name: getattr(text, name) + kept.get(name, ()) for name in FILTER_FIELDS})
 
 

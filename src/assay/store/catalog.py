@@ -36,6 +36,10 @@ STAT = {"size": np.int64, "mtime_ns": np.int64, "ctime_ns": np.int64, "inode": n
 """What is recorded of a file as `stat` saw it: the same again is taken for the same file."""
 
 
+NOTES_BETWEEN = "; "
+"""What stands between several notes of a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileRecord:
     """One file; the path is relative to the root."""
@@ -135,7 +139,7 @@ def _split(packed: NDArray[np.uint8], count: int) -> list[str]:
     return packed.tobytes().decode("utf-8", "surrogatepass").split("\0") if count else []
 
 
-FORMAT = 4
+FORMAT = 5
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
 UNFINISHED = "unfinished.json"

@@ -11,10 +11,11 @@ from pathlib import Path, PurePosixPath
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import parse
+from assay.corpus.encodings import decoded
 from assay.corpus.outline import declarations
 from assay.corpus.pinned import LINKS, commit_of, contents, is_repository, tree
 from assay.corpus.walk import walk
-from assay.corpus.walked_files import as_utf8, decoded, from_utf8
+from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError, nearest
 from assay.measure.line_spans import Entry, Span, Unit, span_of
 from assay.truth.ground_truth import Qrels, TruthFile
