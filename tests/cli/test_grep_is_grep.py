@@ -126,3 +126,41 @@ def test_each_command_line_prints_and_returns_what_gnu_grep_does(ours):
     surprising = {line: what for line, what in differing.items() if line not in DECIDED}
     assert not surprising, "".join(f"\ngrep {line}{what}" for line, what in surprising.items())
     assert not DECIDED.keys() - differing.keys(), "no exception any more"
+
+
+STREAMS = [
+    ("grep -c pear < /dev/null", 0, "list.txt:3\nwords.txt:1\n"),
+    ("grep -c pear <&-", 0, "list.txt:3\nwords.txt:1\n"),
+    ("cat list.txt | grep -c pear", 0, "3\n"),
+    ("cat list.txt | grep -rc pear", 0, "list.txt:3\nwords.txt:1\n"),
+    ("cat list.txt | grep -c pear words.txt -", 0, "words.txt:1\n(standard input):3\n"),
+    ("printf '' | grep pear", 1, ""),
+    ("yes | grep -m2 -n y", 0, "1:y\n2:y\n"),
+    ("yes | grep -q y", 0, ""),
+    ("yes | grep -l y", 0, "(standard input)\n"),
+    ("grep pear <(cat words.txt)", 0, "pear\n"),
+    ("grep -D skip pear <(cat words.txt)", 1, ""),
+    ("cat words.txt | grep -f - list.txt -x", 0, "apple\npear\n"),
+    ("cat words.txt | grep -o ear --label=it -H | cat", 0, "it:ear\n"),
+]
+"""Command lines of a shell, their status and what they print: without a name a pipe or a file is read."""
+
+
+@pytest.mark.usefixtures("tree")
+def test_standard_input_is_searched_if_something_comes_in_and_read_no_further_than_needed():
+    ours = f'grep() {{ {shlex.quote(sys.executable)} -m assay grep --plain-order "$@"; }}\n'
+    wrong = []
+    for line, status, out in STREAMS:
+        ran = subprocess.run(["bash", "-c", ours + line], capture_output=True, text=True, check=False)
+        if (ran.returncode, ran.stdout) != (status, out):
+            wrong.append((line, ran.returncode, ran.stdout, ran.stderr))
+    assert not wrong
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_pipe_in_which_nothing_was_says_how_files_are_searched_and_a_terminal_has_colors(on_terminal):
+    command = [sys.executable, "-m", "assay", "grep", "pear"]
+    ran = subprocess.run(command, input="", capture_output=True, text=True, check=False)
+    assert "standard input was searched, -r searches the folder" in ran.stderr
+    assert "\33[01;31m\33[Kpear\33[m\33[K" in on_terminal("grep", "-r", "--color", "pear", "words.txt")
+    assert "\33" not in on_terminal("grep", "-r", "pear", "words.txt")

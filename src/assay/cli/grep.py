@@ -108,6 +108,11 @@ class GrepOptions(Options):
     plain_order: bool = flag("--plain-order", "Order files by path; no index is read.")
 
     @property
+    def lists(self) -> bool:
+        """Whether names, or counts, are printed rather than lines."""
+        return self.files or self.others or self.counts
+
+    @property
     def sides(self) -> tuple[int, int] | None:
         """How many lines are printed before a match, and after it."""
         if {self.before, self.after, self.context} == {None}:
@@ -143,10 +148,10 @@ def grep(given: GrepOptions) -> int:
     if given.quiet:
         return _quiet_status((each.searched(finder) for each in files), given)
     searched, note = list(files), ""
-    if _is_input_alone(searched) and not (given.files or given.others or given.counts):
+    if _is_input_alone(searched) and not given.lists:
         searched = [replace(searched[0], count=_write(searched, finder, given, places))]
     else:
-        searched = [each.holding().searched(finder) for each in searched]
+        searched = [_searched(each, finder, given) for each in searched]
         searched, note = _ordered(searched, patterns, places, given)
         _write(searched, finder, given, places)
     problems = [f"{each.name}: {each.problem}" for each in searched if each.problem]
@@ -221,6 +226,14 @@ def _quiet_status(searched: Iterable[SearchedFile], given: GrepOptions) -> int:
     for problem in problems * (not given.unsaid):
         say(problem)
     return 2 if problems else 1
+
+
+def _searched(file: SearchedFile, finder: Finder, given: GrepOptions) -> SearchedFile:
+    """Return a file with what is found in it; a pipe is kept if its lines are printed, else read as far as needed."""
+    if not given.lists:
+        return file.holding().searched(finder)
+    is_decided = file.is_stream and (given.files or given.others)
+    return file.searched(replace(finder, most=min(finder.most, 1)) if is_decided else finder)
 
 
 def _ordered(

@@ -33,7 +33,7 @@ _MAX_ARRIVED_BYTES = 1 << 18
 """Bytes that are searched at once of what comes in while it is searched."""
 STANDARD_INPUT = "-"
 _HEAD, _GENERATED, _UNREADABLE = 8192, 3, "cannot be read: "
-MAX_UNRANKED_FILES = 20
+MAX_UNRANKED_FILES = 100
 """Files that match up to which no index is asked, which takes longer than it takes to find them."""
 _MOST_RANKED, _MOST_NAMED = 200, 50
 """Hits of an index that order files, and files that its search is kept to by name."""
