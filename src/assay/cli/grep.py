@@ -126,10 +126,10 @@ def grep(given: GrepOptions) -> int:
     r"""Print every line that matches, as GNU grep does, the files that matter most first.
 
     Each PATH is a file, a folder, or - for standard input. Without one, standard input is searched if it is a pipe or a
-    file, else, or with -r, the current folder. Files are read from disk. Those below a folder are
-    searched unless git ignores them or they may hold keys; a file that is named always is. Code comes before tests,
-    documentation and generated files; what declares the name comes first, then what the index ranks best, if there is
-    one: it is read as it is. Standard error says how many lines match.
+    file, else, or with -r, the current folder. Files are read from disk. Those below a folder are searched unless git
+    ignores them or they may hold keys; a file that is named always is. Code comes before tests, documentation and
+    generated files; what declares the name comes first, then, of more than 100 files, what the index ranks best, if
+    there is one: it is read as it is. Standard error says how many lines match.
 
     PATTERN is a basic regular expression (a\|b, \(a\), a\+), unless -E, -F or -P says otherwise. Words, classes and
     letter case are those of Unicode; composed and decomposed forms of a letter differ. Patterns are matched in linear
