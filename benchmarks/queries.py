@@ -63,7 +63,7 @@ from assay.operations.indexes import descriptions_file
 from assay.operations.workspace import Workspace, open_workspace
 from assay.search.declared_names import declared, fold, innermost_name
 from assay.search.descriptions import Descriptions, key_of
-from assay.search.filters import PROSE, traits_of
+from assay.search.path_filters import PROSE, traits_of
 from assay.settings import load
 from assay.store.snapshot import Snapshot
 from assay.terms import parts

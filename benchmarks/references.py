@@ -35,7 +35,7 @@ from assay.corpus.call_facts import CALLABLES, TYPES
 from assay.corpus.languages import language_of
 from assay.measure.compare import wilson
 from assay.operations.workspace import open_workspace
-from assay.search.filters import traits_of
+from assay.search.path_filters import traits_of
 from assay.search.reference_table import PlacedDefinition, family_of, table_of
 from assay.search.related import callees_of, calls_of_unit
 from assay.search.resolve import resolver_of

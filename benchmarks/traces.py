@@ -26,7 +26,7 @@ import numpy as np
 import assay
 from assay.measure.compare import interval
 from assay.search.display import excerpt, terms_to_mark
-from assay.search.filters import traits_of
+from assay.search.path_filters import traits_of
 from assay.store.snapshot import Snapshot
 from assay.values import CALLABLE_KINDS, Chunk
 

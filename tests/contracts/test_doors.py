@@ -211,7 +211,7 @@ def test_what_a_model_reads_begins_the_list_that_a_program_gets(doors, roots: li
 
 
 def test_related_log_status_outline_pattern_and_read_answer_alike(assay, doors, roots: list[Path]):
-    root, file = roots[0], roots[0] / "search/filters.py"
+    root, file = roots[0], roots[0] / "search/path_filters.py"
     by = doors(1)
     http, mcp = by["http"], by["mcp"]
 
@@ -225,7 +225,7 @@ def test_related_log_status_outline_pattern_and_read_answer_alike(assay, doors, 
 
     for limit in LIMITS:
         agree(printed("related", "filter_mask", root, "--limit", limit), "related", name="filter_mask", limit=limit)
-    agree(printed("read", file, "--name", "globs"), "read", path="search/filters.py", name="globs")
+    agree(printed("read", file, "--name", "globs"), "read", path="search/path_filters.py", name="globs")
     status = printed("status", root)
     passing = ("root", "checked_s", "updated_s")
     there = http("status")

@@ -12,9 +12,9 @@ from assay.encode.vectors import HashedEncoder
 from assay.encode.view import view
 from assay.operations.corpus_search import CorpusSearch
 from assay.protocols import Searcher
-from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.issues import IssueSearcher
+from assay.search.path_filters import PROSE
 from assay.search.retrievers import FusedSearcher, IndexGuard, KeywordSearcher, Member, VectorSearcher
 from assay.settings import SearchSettings
 from assay.store.segment import build

@@ -23,8 +23,8 @@ from assay.search.features import (
     kind_features,
     phrase_features,
 )
-from assay.search.filters import traits_of
 from assay.search.hybrid import LearnedSearcher
+from assay.search.path_filters import traits_of
 from assay.search.question import understand
 from assay.search.ranking import QUERY_FEATURES, RELEVANCE_FEATURES, query_features, relevance_row
 from assay.store.snapshot import Snapshot

@@ -15,10 +15,11 @@ from assay.cli import main
 from assay.errors import InputError
 from assay.operations.requests import SearchFilter
 from assay.parameters import parameters_of
-from assay.search import text_matches as matches
-from assay.search.filters import filter_mask, globs, keeping, reading_order
+from assay.search.expressions import exact, pattern
+from assay.search.filters import filter_mask
+from assay.search.path_filters import globs, keeping, reading_order
 from assay.search.query_filters import FILTERS, queries_of, query_words
-from assay.search.text_matches import TextMatch, holding, lines_matching, pattern, text_matches
+from assay.search.text_matches import TextMatch, holding, lines_matching, text_matches
 from assay.store.snapshot import Snapshot
 from assay.values import FILTER_FIELDS, Chunk, Query
 
@@ -203,7 +204,7 @@ def test_what_cannot_be_searched_is_named():
 
 def test_expressions_and_texts_are_searched_by_an_engine_of_linear_time_and_counted_up_to_a_limit():
     """A long line full of matches is read once, and an expression that backtracks takes no longer than any other."""
-    for one in (pattern("(a|aa)+$x|(.*)*b"), matches.exact("a" * 99)):
+    for one in (pattern("(a|aa)+$x|(.*)*b"), exact("a" * 99)):
         assert type(one).__module__.startswith("re2")
     slow = Chunk("1", "a" * 100_000, "text", "a.txt", 1, 1)
     assert places(patterns=("(a|aa)+$x|(.*)*b",), chunks=[slow]) == []

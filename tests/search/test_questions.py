@@ -80,6 +80,8 @@ FILTERED = [
     ('how is "not found" said', 'how is "not found" said', {"exact": ("not found",)}, True),
     ('"not found"', '"not found"', {"exact": ("not found",)}, False),
     (r'"say \"hi\""', '"say \\"hi\\""', {"exact": ('say "hi"',)}, False),
+    (r'"total: %d\n"', r'"total: %d\n"', {"exact": (r"total: %d\n",)}, False),
+    (r'"C:\mail\" "a\\"b"', r'"C:\mail\" "a\\"b"', {"exact": ("C:\\mail\\", r'a\"b')}, False),
     (r"/def \w+_retry/", "def _retry", {"regex": ("def \\w+_retry",)}, False),
     (r"/a\/b/ c", "c", {"regex": ("a/b",)}, True),
     ("/about/", "about", {"regex": ("about",)}, False),

@@ -8,7 +8,7 @@ What the function returns is the exit status; nothing is 0. A bad value is refus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import cleandoc
 from itertools import chain
 from pathlib import Path
@@ -131,8 +131,14 @@ def _click_parameter(declared: Declared) -> click.Parameter:
 class _Command(click.Command):
     """A command that reads `-file:tests`, a query word which a shell hands over like an option, as `--file=!tests`."""
 
+    def __init__(self, *args: Any, read: ArgumentReader | None, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._read = read
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; where these filters are not options, as click does."""
+        if self._read and args:
+            args = self._read(args, self.get_params(ctx))
         if "--repo" in {name for each in self.params for name in each.opts}:
             from assay.search.query_filters import left_out_options
 
@@ -141,12 +147,17 @@ class _Command(click.Command):
         return super().parse_args(ctx, args)
 
 
+ArgumentReader = Callable[[Sequence[str], Sequence[click.Parameter]], list[str]]
+"""Returns the arguments of another program as click takes them."""
+
+
 def command(
-    request: type[R], *, example: str, name: str = ""
+    request: type[R], *, example: str, name: str = "", read: ArgumentReader | None = None
 ) -> Callable[[Callable[[R], int | None]], Callable[[], click.Command]]:
     """Return what makes, when it runs, a command of a function that takes the request.
 
-    Its docstring and an example are the help. A module may hold several, of which one runs.
+    Its docstring and an example are the help. A module may hold several, of which one runs. `read` says what arguments
+    mean that are not written as click takes them.
     """
 
     def of(function: Callable[[R], int | None]) -> Callable[[], click.Command]:
@@ -157,6 +168,7 @@ def command(
 
         return lambda: _Command(
             name or function.__name__,
+            read=read,
             callback=callback,
             params=list(click_parameters(request)),
             help=f"{cleandoc(function.__doc__ or '')}\n\n\b\nExample:\n  {example}",

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from select import select
 from typing import TYPE_CHECKING
 
 from assay.cli.adapter import command
-from assay.errors import InputError, counted, printable_name
-from assay.io.terminal import harmless, say
+from assay.cli.grep_arguments import as_click_takes
+from assay.errors import InputError, counted
+from assay.io.terminal import say
 from assay.parameters import Options, argument, flag, option
 
 if TYPE_CHECKING:
+    from assay.cli.grep_lines import Look
     from assay.operations.grep import Finder, SearchedFile
-    from assay.search.text_matches import Syntax
+    from assay.search.grep_patterns import Syntax
+
+_PATIENCE_S = 2.0
+"""How long nothing comes in from a pipe before it is said that it is waited for."""
 
 
 class GrepOptions(Options):
@@ -23,111 +32,277 @@ class GrepOptions(Options):
 
     words: tuple[str, ...] = argument("[PATTERN] [PATH]...")
     regexps: tuple[str, ...] = option("-e", "--regexp PATTERN", "A pattern; all arguments are PATHs then. Repeatable.")
+    pattern_files: tuple[str, ...] = option("-f", "--file FILE", "A file with a pattern on each line. Repeatable.")
+    basic: bool = flag("-G", "--basic-regexp", "PATTERN is a basic regular expression, as it is by default.")
     extended: bool = flag("-E", "--extended-regexp", "PATTERN is an extended regular expression: a|b, (a), a+.")
     fixed: bool = flag("-F", "--fixed-strings", "PATTERN is plain text.")
-    perl: bool = flag("-P", "--perl-regexp", "PATTERN is as RE2 has it: like Perl's, without look-around.")
-    ignore_case: bool = flag("-i", "--ignore-case", "Ignore letter case.")
+    perl: bool = flag(
+        "-P", "--perl-regexp", r"PATTERN is as RE2 has it: like Perl's, with \K, (?<=A) first, (?=B) last."
+    )
+    ignore_case: bool = flag("-i", "-y", "--ignore-case", "Ignore letter case.")
+    keep_case: bool = flag("--no-ignore-case", "Do not ignore letter case, whatever stands before.")
     word: bool = flag("-w", "--word-regexp", "Match whole words only.")
     line: bool = flag("-x", "--line-regexp", "Match whole lines only.")
+    null_lines: bool = flag("-z", "--null-data", "Lines end in NUL, so that a pattern may match line ends.")
     inverted: bool = flag("-v", "--invert-match", "Print the lines that do not match.")
+    most: int = option(
+        "-m", "--max-count NUM", "Stop after NUM lines of a file.", least=-1, default=sys.maxsize, show=False
+    )
     numbered: bool = flag("-n", "--line-number", "Print line numbers.")
+    offsets: bool = flag("-b", "--byte-offset", "Print where each line begins, with -o each part, in bytes from 0.")
     named: bool = flag("-H", "--with-filename", "Print the file name with each line, of one file too.")
     unnamed: bool = flag("-h", "--no-filename", "Print no file names.")
+    label: str = option("--label LABEL", "Call standard input LABEL.", default="(standard input)", show=False)
+    tabbed: bool = flag("-T", "--initial-tab", "Print a tab before each line, so that columns stand in line.")
+    null_names: bool = flag("-Z", "--null", "Print NUL behind file names.")
     files: bool = flag("-l", "--files-with-matches", "Print only the names of files that match.")
+    others: bool = flag("-L", "--files-without-match", "Print only the names of files that do not match.")
     counts: bool = flag("-c", "--count", "Print only how many lines of each file match.")
     only: bool = flag("-o", "--only-matching", "Print only the parts of lines that match.")
     quiet: bool = flag("-q", "--quiet", "--silent", "Print nothing; exit 0 if anything matches.")
-    most: int = option(
-        "-m", "--max-count NUM", "Stop after NUM lines of a file.", least=0, default=sys.maxsize, show=False
-    )
     after: int | None = option("-A", "--after-context NUM", "Print NUM lines after each match.", least=0)
     before: int | None = option("-B", "--before-context NUM", "Print NUM lines before each match.", least=0)
-    context: int = option("-C", "--context NUM", "Print NUM lines before and after each match.", least=0, default=0)
-    include: tuple[str, ...] = option("--include GLOB", "Below folders, search only files that match. Repeatable.")
-    exclude: tuple[str, ...] = option("--exclude", "--exclude-dir GLOB", "Leave out files and folders. Repeatable.")
+    context: int | None = option(
+        "-C", "--context NUM", "Print NUM lines before and after each match; so does -NUM.", least=0
+    )
+    separator: str = option("--group-separator SEP", "Print SEP between groups of lines.", default="--", show=False)
+    joined: bool = flag("--no-group-separator", "Print nothing between groups of lines.")
+    globs: tuple[str, ...] = option(
+        "--include",
+        "--exclude GLOB",
+        "Search only files of such names, or leave them out; the last that matches decides.",
+    )
+    exclude_from: tuple[str, ...] = option("--exclude-from FILE", "Leave out files by the globs in a file. Repeatable.")
+    exclude_dir: tuple[str, ...] = option("--exclude-dir GLOB", "Leave out folders of such names. Repeatable.")
+    recursive: bool = flag(
+        "-r", "-R", "--recursive", "--dereference-recursive", "Search the current folder if no PATH is given."
+    )
+    directories: str = option(
+        "-d",
+        "--directories ACTION",
+        "Search folders or pass over them.",
+        choices=("recurse", "skip", "read"),
+        default="recurse",
+    )
+    devices: str = option(
+        "-D", "--devices ACTION", "Read devices and pipes or pass over them.", choices=("read", "skip"), default="read"
+    )
+    binary_files: str = option(
+        "--binary-files TYPE",
+        "What binary files are taken for.",
+        choices=("binary", "text", "without-match"),
+        default="binary",
+    )
     is_text: bool = flag("-a", "--text", "Search binary files as if they were text.")
-    unsaid: bool = flag("-s", "-I", "--no-messages", "Do not name files that cannot be read, or are binary and match.")
-    usual: bool = flag("-r", "-R", "-G", "--recursive", "As always: all below folders, and basic regular expressions.")
-    color: str = option("--color", "As always: output has no colors.", choices=("never", "auto"), default="never")
+    no_binary: bool = flag("-I", "Take it that binary files do not match.")
+    unsaid: bool = flag("-s", "--no-messages", "Do not name files that cannot be read.")
+    color: str = option(
+        "--color",
+        "--colour WHEN",
+        "Color what matches, names and numbers.",
+        choices=("never", "auto", "always"),
+        default="never",
+    )
+    flushed: bool = flag("--line-buffered", "Write each line at once.")
+    raw: bool = flag("-U", "--binary", "As always: carriage returns at line ends are part of lines.")
     plain_order: bool = flag("--plain-order", "Order files by path; no index is read.")
 
     @property
-    def sides(self) -> tuple[int, int]:
+    def lists(self) -> bool:
+        """Whether names, or counts, are printed rather than lines."""
+        return self.files or self.others or self.counts
+
+    @property
+    def sides(self) -> tuple[int, int] | None:
         """How many lines are printed before a match, and after it."""
-        before, after = (self.context if each is None else each for each in (self.before, self.after))
-        return (0, 0) if self.only else (before, after)
+        if {self.before, self.after, self.context} == {None}:
+            return None
+        before, after = ((self.context or 0) if each is None else each for each in (self.before, self.after))
+        return before, after
 
 
-@command(GrepOptions, example="assay grep -rn 'def retry' src --include '*.py'")
+@command(GrepOptions, example="assay grep -rn 'def retry' src --include '*.py'", read=as_click_takes)
 def grep(given: GrepOptions) -> int:
-    r"""Print every line that matches, as grep does, the files that matter most first.
+    r"""Print every line that matches, as GNU grep does, the files that matter most first.
 
-    Each PATH is a file or a folder, by default the current folder. Files are read from disk. Those below a folder are
-    searched unless git ignores them or they may hold keys; a file that is named always is. Code comes before tests,
-    documentation and generated files; what declares the name comes first, then what the index ranks best, if there is
-    one: it is read as it is. PATTERN is a basic regular expression (a\|b, \(a\), a\+), unless -E, -F or -P says
-    otherwise. Standard error says how many lines match.
+    Each PATH is a file, a folder, or - for standard input. Without one, standard input is searched if it is a pipe or a
+    file, else, or with -r, the current folder. Files are read from disk. Those below a folder are searched unless git
+    ignores them or they may hold keys; a file that is named always is. Code comes before tests, documentation and
+    generated files; what declares the name comes first, then, of more than 100 files, what the index ranks best, if
+    there is one: it is read as it is. Standard error says how many lines match.
+
+    PATTERN is a basic regular expression (a\|b, \(a\), a\+), unless -E, -F or -P says otherwise. Words, classes and
+    letter case are those of Unicode; composed and decomposed forms of a letter differ. Patterns are matched in linear
+    time: back-references are refused, and looking around but for \K, (?<=A) first and (?=B) last.
+
+    Other than with GNU grep, folders are searched without -r, and links below them are not followed. -c leaves out
+    files below a folder without a match. A GLOB with a slash is matched against paths. Text in other encodings than
+    UTF-8 is text. \d is a digit with -G and -E too, and ranges such as [à-ü] go by code point.
 
     Exits 0 if a line matches, 1 if not, 2 on an error.
     """
-    from assay.operations.grep import Finder, files_in, ordered
-    from assay.search.query_filters import names_in
-    from assay.search.text_matches import declaration_finder, line_finder
-
-    patterns, places = (given.regexps, given.words) if given.regexps else (given.words[:1], given.words[1:])
-    if not patterns:
-        raise InputError("no PATTERN: name what to search for")
-    syntax: Syntax = "fixed" if given.fixed else "perl" if given.perl else "extended" if given.extended else "basic"
-    pattern = line_finder(patterns, syntax, ignore_case=given.ignore_case, word=given.word, line=given.line)
-    declaring = declaration_finder(patterns, syntax, ignore_case=given.ignore_case)
-    finder = Finder(pattern, declaring, given.inverted, given.most, given.is_text)
-    files = files_in(places, (*given.include, *(f"!{each}" for each in given.exclude)))
-    searched = [each.searched(finder) for each in files]
-    found, note = [each for each in searched if each.count], ""
+    patterns, places = _patterns(given), _places(given)
+    if not given.most and not given.others:
+        return 1
+    finder, files = _finder(patterns, given), _files(places, given)
+    if given.quiet:
+        return _quiet_status((each.searched(finder) for each in files), given)
+    searched, note = list(files), ""
+    if _is_input_alone(searched) and not given.lists:
+        searched = [replace(searched[0], count=_write(searched, finder, given, places))]
+    else:
+        searched = [_searched(each, finder, given) for each in searched]
+        searched, note = _ordered(searched, patterns, places, given)
+        _write(searched, finder, given, places)
     problems = [f"{each.name}: {each.problem}" for each in searched if each.problem]
-    if not given.quiet:
-        if not given.plain_order:
-            found, note = ordered(found, places[0] if places else "", "" if given.inverted else names_in(patterns))
-        _print([*found, *(each for each in searched if each.is_named and not each.count)], finder, given, places)
-        is_misread = not found and syntax == "basic" and any(re.search(r"(?<!\\)[+?|({]", one) for one in patterns)
-        hint = "; without -E, + ? | ( { stand for themselves" * is_misread
-        say(f"{counted(sum(each.count for each in found), 'match')} in {counted(len(found), 'file')}{hint}")
+    say(_counted(searched, patterns, given))
     for problem in [*([note] if note else []), *(problems if not given.unsaid else [])]:
         say(problem)
-    return 2 if problems and not (found and given.quiet) else 0 if found else 1
+    return 2 if problems else int(not any(each.count for each in searched))
 
 
-def _print(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions, places: Sequence[str]) -> None:
-    """Print what grep would: names on one line each; on a terminal so that nothing in it moves the cursor."""
+def _patterns(given: GrepOptions) -> tuple[str, ...]:
+    """Return the patterns; of files none, if nothing is in them."""
+    if given.regexps or given.pattern_files:
+        texts = [sys.stdin.read() if each == "-" else _text_of(each) for each in given.pattern_files]
+        return (*given.regexps, *(each.removesuffix("\n") for each in texts if each))
+    if not given.words:
+        raise InputError("no PATTERN: name what to search for")
+    return given.words[:1]
+
+
+def _text_of(file: str) -> str:
+    return Path(file).read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _places(given: GrepOptions) -> list[str]:
+    """Return the places that are searched: those named, else standard input if something comes in, else the folder."""
+    named = given.words[not (given.regexps or given.pattern_files) :]
+    return [*named] or ["-" if not given.recursive and "-" not in given.pattern_files and _has_input() else ""]
+
+
+def _has_input() -> bool:
+    """Say whether standard input is a pipe or a file; say so too where nothing comes in for a while."""
+    try:
+        kind = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # it is closed
+        return False
+    if stat.S_ISFIFO(kind) and not select([sys.stdin], [], [], _PATIENCE_S)[0]:
+        say("waiting for standard input, which is a pipe; name a PATH, or -r, to search files")
+    return stat.S_ISFIFO(kind) or stat.S_ISREG(kind)
+
+
+def _syntax(given: GrepOptions) -> Syntax:
+    return "fixed" if given.fixed else "perl" if given.perl else "extended" if given.extended else "basic"
+
+
+def _finder(patterns: Sequence[str], given: GrepOptions) -> Finder:
+    """Return what is looked for; where nothing more of a file is said than that it matches, its first match ends it."""
+    from assay.operations.grep import Finder
+    from assay.search.grep_patterns import PatternOptions, declaration_finder, line_finder
+
+    options = PatternOptions(_syntax(given), given.ignore_case, given.word, given.line, given.null_lines)
+    binary_files = "text" if given.is_text else "without-match" if given.no_binary else given.binary_files
+    most = 1 if given.quiet else given.most if given.most >= 0 else sys.maxsize
+    declaring = declaration_finder(patterns, options)
+    return Finder(line_finder(patterns, options), declaring, given.inverted, most, binary_files, given.null_lines)
+
+
+def _files(places: Sequence[str], given: GrepOptions) -> Iterator[SearchedFile]:
+    from assay.operations.grep import FileChoice, files_in
+
+    left_out = [f"!{glob}" for each in given.exclude_from for glob in _text_of(each).split("\n") if glob]
+    globs = (*given.globs, *left_out)
+    return files_in(places, FileChoice(globs, given.exclude_dir, given.directories, given.devices, given.label))
+
+
+def _quiet_status(searched: Iterable[SearchedFile], given: GrepOptions) -> int:
+    """Return the exit status, once a line matches."""
+    problems = []
+    for each in searched:
+        if each.count:
+            return 0
+        problems += [f"{each.name}: {each.problem}"] * bool(each.problem)
+    for problem in problems * (not given.unsaid):
+        say(problem)
+    return 2 if problems else 1
+
+
+def _searched(file: SearchedFile, finder: Finder, given: GrepOptions) -> SearchedFile:
+    """Return a file with what is found in it; a pipe is kept if its lines are printed, else read as far as needed."""
+    if not given.lists:
+        return file.holding().searched(finder)
+    is_decided = file.is_stream and (given.files or given.others)
+    return file.searched(replace(finder, most=min(finder.most, 1)) if is_decided else finder)
+
+
+def _ordered(
+    searched: list[SearchedFile], patterns: Sequence[str], places: Sequence[str], given: GrepOptions
+) -> tuple[list[SearchedFile], str]:
+    """Return files as a reader wants them, those that match first, and a note on what would order them better."""
+    from assay.operations.grep import ordered
+    from assay.search.query_filters import names_in
+
+    if given.plain_order:
+        return searched, ""
+    found, others = ([each for each in searched if bool(each.count) is matches] for matches in (True, False))
+    found, note = ordered(found, places[0], "" if given.inverted else names_in(patterns))
+    return [*found, *others], note
+
+
+def _write(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions, places: Sequence[str]) -> int:
+    """Print what grep would, and return how many lines were printed that match."""
+    from assay.cli.grep_lines import write_lines
+
+    look, count = _look(given, places), 0
+    for file in searched:
+        if given.files or given.others:
+            is_listed = bool(file.count) is given.files and not file.problem
+            sys.stdout.buffer.write(look.name_row(file) * is_listed)
+        elif given.counts:
+            sys.stdout.buffer.write(look.count_row(file) * bool(file.count or (file.is_named and not file.problem)))
+        elif file.count and file.is_binary:
+            say(f"{file.name}: binary file matches")
+        elif file.count or file.is_stream:
+            count += write_lines(file, finder, look, is_first=not count)
+    sys.stdout.buffer.flush()
+    return count
+
+
+def _look(given: GrepOptions, places: Sequence[str]) -> Look:
+    from assay.cli.grep_lines import Look
+
     is_named = (len(places) != 1 or Path(places[0]).is_dir() or given.named) and not given.unnamed
     is_terminal = sys.stdout.isatty()
-    for row in _rows(searched, finder, given, is_named=is_named):
-        sys.stdout.buffer.write((harmless(row.decode("utf-8", "replace")).encode() if is_terminal else row) + b"\n")
-    sys.stdout.buffer.flush()
+    is_colored = given.color == "always" or (
+        given.color == "auto" and is_terminal and os.environ.get("TERM", "dumb") != "dumb"
+    )
+    return Look(
+        is_named=is_named,
+        is_numbered=given.numbered,
+        has_offsets=given.offsets,
+        is_tabbed=given.tabbed,
+        ends_names=given.null_names,
+        is_null=given.null_lines,
+        only=given.only,
+        is_colored=is_colored,
+        is_terminal=is_terminal,
+        is_flushed=given.flushed or is_terminal,
+        sides=given.sides,
+        separator=None if given.joined else given.separator,
+    )
 
 
-def _rows(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions, *, is_named: bool) -> Iterator[bytes]:
-    """Yield names, counts, or the lines that match with those around them and what parts them."""
-    last: tuple[str, int] | None = None
-    for file in searched:
-        name = printable_name(file.name).encode("utf-8", "surrogateescape")
-        if given.files or given.counts:
-            row = name if given.files else (name + b":") * is_named + str(file.count).encode()
-            yield from [row] * bool(file.count or (given.counts and not given.files and not file.problem))
-        elif file.count and not file.is_binary:
-            for number, row in _lines(file, finder, given, name if is_named else b""):
-                if last not in {None, (file.name, number), (file.name, number - 1)} and any(given.sides):
-                    yield b"--"
-                last = file.name, number
-                yield row
-        elif file.is_binary and not given.unsaid:
-            say(f"{file.name}: binary file matches")
+def _counted(searched: Sequence[SearchedFile], patterns: Sequence[str], given: GrepOptions) -> str:
+    """Return how many lines match, and if none does, what may have been meant."""
+    total, files = sum(each.count for each in searched), len([each for each in searched if each.count])
+    is_misread = _syntax(given) == "basic" and any(re.search(r"(?<!\\)[+?|({]", one) for one in patterns)
+    hints = ["; without -E, + ? | ( { stand for themselves"] * (is_misread and not total)
+    hints += ["; standard input was searched, -r searches the folder"] * (not total and _is_input_alone(searched))
+    return f"{counted(total, 'match')} in {counted(files, 'file')}{''.join(hints)}"
 
 
-def _lines(file: SearchedFile, finder: Finder, given: GrepOptions, name: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file that are printed, with their numbers."""
-    for number, text, matches in file.lines(finder, *given.sides):
-        mark = b":" if matches else b"-"
-        head = (name + mark) * bool(name) + (str(number).encode() + mark) * given.numbered
-        parts = [text] if not given.only else [] if given.inverted else finder.parts(text)
-        yield from ((number, head + part) for part in parts)
+def _is_input_alone(searched: Sequence[SearchedFile]) -> bool:
+    from assay.operations.grep import STANDARD_INPUT
+
+    return [each.path for each in searched] == [STANDARD_INPUT]

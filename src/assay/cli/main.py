@@ -100,7 +100,8 @@ def run(arguments: Sequence[str]) -> int:
         with assay.make_context("assay", list(arguments)) as context:
             assay.invoke(context)
 
-    return guarded(work, verbose=not VERBOSE.isdisjoint(arguments))
+    is_grep = [*arguments[:1]] == ["grep"]  # whose -v means something else
+    return guarded(work, verbose=not is_grep and not VERBOSE.isdisjoint(arguments))
 
 
 def run_shown(words: Sequence[str], *, is_dry: bool = False, is_quiet: bool = False) -> None:

@@ -7,26 +7,38 @@ orders the files. It is used as it is, because a refresh takes longer than a sea
 from __future__ import annotations
 
 import codecs
+import os
+import re
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fnmatch import translate
 from glob import escape
+from io import BytesIO, RawIOBase
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from assay.corpus.encodings import decoded, wide_encoding
 from assay.corpus.walk import LARGEST_BYTES, is_openable, walk
 from assay.corpus.walked_files import from_utf8, unwritten_reason
 from assay.errors import AssayError
-from assay.search.filters import keeping, reading_class
+from assay.search.expressions import matches_in, suited
+from assay.search.path_filters import keeping, reading_class
 
-BLOCK = 16 << 20
+MAX_BLOCK_BYTES = 16 << 20
 """Bytes that are searched at once; a longer line is searched in pieces."""
+_MAX_ARRIVED_BYTES = 1 << 18
+"""Bytes that are searched at once of what comes in while it is searched."""
+STANDARD_INPUT = "-"
 _HEAD, _GENERATED, _UNREADABLE = 8192, 3, "cannot be read: "
+MAX_UNRANKED_FILES = 100
+"""Files that match up to which no index is asked, which takes longer than it takes to find them."""
 _MOST_RANKED, _MOST_NAMED = 200, 50
 """Hits of an index that order files, and files that its search is kept to by name."""
+_SWAPPED = bytes.maketrans(b"\0\n", b"\n\0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +51,15 @@ class Finder:
     is_inverted: bool = False
     most: int = sys.maxsize
     """Lines of a file after which it is left."""
-    is_text: bool = False
-    """Whether binary files are searched as if they were text."""
+    binary_files: str = "binary"
+    """What binary files are taken for: `binary`, `text` or `without-match`."""
+    is_null: bool = False
+    """Whether lines end in NUL."""
 
     def numbers(self, block: bytes) -> list[int]:
         """Return which lines of a block match, from 0."""
-        found, at, number = list[int](), 0, 0
-        while at < len(block) and (hit := self.pattern.search(block, at)):
+        found, at, number, pattern = list[int](), 0, 0, suited(self.pattern, block)
+        while at < len(block) and (hit := pattern.search(block, at)):
             start = hit.start(1)
             if start == len(block) and block.endswith(b"\n"):
                 break
@@ -54,13 +68,31 @@ class Finder:
             number, at = number + 1, block.find(b"\n", start) + 1 or len(block)
         return sorted({*range(len(_lines(block)))}.difference(found)) if self.is_inverted else found
 
-    def parts(self, line: bytes) -> Iterator[bytes]:
-        """Yield what matches of a line; empty matches are none."""
-        at = 0
-        while at <= len(line) and (hit := self.pattern.search(line, at)):
-            start, end = hit.span(1)
-            yield from [line[start:end]] * (start < end)
-            at = end + (start == end)
+    def parts(self, line: bytes) -> list[tuple[int, int]]:
+        """Return where a line matches; empty matches are none."""
+        return [(start, end) for start, end in matches_in(self.pattern, line) if start < end]
+
+    def is_binary(self, block: bytes) -> bool:
+        """Say whether a block is not text, and is not to be taken for it."""
+        return self.binary_files != "text" and not self.is_null and b"\0" in block
+
+    def as_written(self, text: bytes) -> bytes:
+        """Return a line, or part of one, as it stands in its file."""
+        return text.translate(_SWAPPED) if self.is_null else text
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file."""
+
+    number: int
+    """From 1."""
+    offset: int
+    """Of its first byte; of a file in another encoding, as if it were UTF-8."""
+    text: bytes
+    is_match: bool
+    is_binary: bool = False
+    """Whether it stands for all that is left of a file, which is not text, and of which a line matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +100,8 @@ class SearchedFile:
     """A file, what it is called, and what was found in it."""
 
     name: str
-    path: Path
+    path: str
+    """Where it is opened."""
     is_named: bool = False
     """Whether it was named, rather than found in a folder."""
     count: int = 0
@@ -80,6 +113,23 @@ class SearchedFile:
     """See `reading_class`."""
     problem: str = ""
     """Why it cannot be read, as the system says it."""
+    is_stream: bool = False
+    """Whether it can be read once: standard input, a pipe."""
+    held: bytes | None = None
+    """What it holds, if that was read before."""
+
+    def holding(self) -> SearchedFile:
+        """Return it so that it can be read again."""
+        if not self.is_stream:
+            return self
+        with self._opened() as opened:
+            return replace(self, held=b"".join(_read(opened)), is_stream=False)
+
+    def size(self) -> int | None:
+        """Return how many bytes it has, if that is known before it is read."""
+        is_input = self.path == STANDARD_INPUT and self.is_named
+        status = os.fstat(sys.stdin.fileno()) if is_input else os.stat(self.path)  # noqa: PTH116  as `_opened`
+        return status.st_size if S_ISREG(status.st_mode) else None
 
     def searched(self, finder: Finder) -> SearchedFile:
         """Return it with what is found in it, or with what is wrong with it."""
@@ -89,26 +139,35 @@ class SearchedFile:
             return replace(self, problem=error.strerror or str(error))
 
     def _searched(self, finder: Finder) -> SearchedFile:
-        found = replace(self, kind=reading_class(self.name))
-        for block in _blocks(self.path):
-            count = found.count + len(finder.numbers(block))
-            if count and not found.count:
-                is_written = not unwritten_reason(block[:_HEAD].decode("utf-8", "replace"), self.name)
-                kind = found.kind if is_written and len(block) <= LARGEST_BYTES else _GENERATED
-                found = replace(found, kind=kind, declares=bool(finder.declaring.search(block)))
-            is_binary = found.is_binary or (not finder.is_text and b"\0" in block)
-            found = replace(found, count=min(count, finder.most), is_binary=is_binary)
-            if count >= finder.most:
+        found, is_binary = self, False
+        for block in self._blocks(finder):
+            is_binary |= finder.is_binary(block)
+            if is_binary and finder.binary_files == "without-match":
+                return self
+            if count := len(finder.numbers(block)):
+                first = found if found.count else replace(found, **self._traits(finder, block))
+                found = replace(first, count=min(first.count + count, finder.most))
+            if found.count >= finder.most:
                 break
-        return found
+        return replace(found, is_binary=is_binary) if is_binary else found
 
-    def lines(self, finder: Finder, before: int, after: int) -> Iterator[tuple[int, bytes, bool]]:
-        """Yield number and text of the lines that match and of those around them, and whether each matches."""
-        earlier, owed, first, left = deque[tuple[int, bytes, bool]](maxlen=before + 1), 0, 1, finder.most
-        for block in _blocks(self.path):
+    def _traits(self, finder: Finder, block: bytes) -> dict[str, Any]:
+        """Return what orders it among other files, by the first block that matches."""
+        is_written = not unwritten_reason(block[:_HEAD].decode("utf-8", "replace"), self.name)
+        kind = reading_class(self.name) if is_written and len(block) <= LARGEST_BYTES else _GENERATED
+        return {"kind": kind, "declares": bool(finder.declaring.search(block))}
+
+    def lines(self, finder: Finder, before: int, after: int) -> Iterator[Line]:
+        """Yield the lines that match and those around them."""
+        earlier, owed, first, left, offset = deque[Line](maxlen=before + 1), 0, 1, finder.most, 0
+        for block in self._blocks(finder):
             numbers = set(finder.numbers(block)[:left])
+            if finder.is_binary(block) and (numbers or finder.binary_files == "without-match"):
+                yield from [Line(0, 0, b"", is_match=True, is_binary=True)] * (finder.binary_files == "binary")
+                return
             for at, text in enumerate(_lines(block)):
-                earlier.append((first + at, text, at in numbers))
+                earlier.append(Line(first + at, offset, text, at in numbers))
+                offset += len(text) + 1
                 if at in numbers:
                     left, owed = left - 1, after + 1
                 if owed:
@@ -119,25 +178,113 @@ class SearchedFile:
                 return
             first += block.count(b"\n")
 
+    def _opened(self) -> RawIOBase | BytesIO:
+        if self.held is not None:
+            return BytesIO(self.held)
+        if self.path == STANDARD_INPUT and self.is_stream:
+            return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # it stays open
+        return open(self.path, "rb", buffering=0)  # noqa: PTH123  # a thousand of them take half as long
 
-def files_in(places: Sequence[str], globs: Sequence[str]) -> Iterator[SearchedFile]:
+    def _blocks(self, finder: Finder) -> Iterator[bytes]:
+        """Yield what it holds in whole lines, as UTF-8 if it is text in another encoding; with NUL as their end."""
+        with self._opened() as opened:
+            rest = b""
+            for read in _read(opened):
+                data = finder.as_written(read)
+                end = len(data) if len(rest) >= MAX_BLOCK_BYTES else data.rfind(b"\n") + 1
+                if end:
+                    yield _as_utf8(rest + data[:end])
+                rest = data[end:] if end else rest + data
+            if rest:
+                yield _as_utf8(rest)
+
+
+def _read(opened: RawIOBase | BytesIO) -> Iterator[bytes]:
+    """Yield what a file holds, of a pipe what has come in; as UTF-8 if it is UTF-16."""
+    most = MAX_BLOCK_BYTES
+    if not isinstance(opened, BytesIO):
+        status = os.fstat(opened.fileno())
+        most = min(most, status.st_size + 1 if S_ISREG(status.st_mode) else _MAX_ARRIVED_BYTES)
+    data = opened.read(most)
+    wide = wide_encoding(data) if data else ""
+    decoder = codecs.getincrementaldecoder(wide)("replace") if wide else None
+    while data:
+        yield decoder.decode(data).encode("utf-8", "surrogatepass") if decoder else data
+        data = opened.read(most)
+
+
+@dataclass(frozen=True, slots=True)
+class FileChoice:
+    """Which files are searched."""
+
+    globs: tuple[str, ...] = ()
+    """Of names of files, those that leave out with `!`; the last that matches decides."""
+    left_out_folders: tuple[str, ...] = ()
+    folders: str = "recurse"
+    """What is done with a folder that is named: `recurse`, `skip` or `read`, which no system does."""
+    devices: str = "read"
+    """What is done with a device or a pipe that is named: `read` or `skip`."""
+    label: str = "(standard input)"
+
+
+def files_in(places: Sequence[str], choice: FileChoice) -> Iterator[SearchedFile]:
     """Yield the files at some places, in order of their paths, with those that cannot be read.
 
     A file that is named is always read. Below a folder, those are that git does not ignore and that hold no keys.
     """
-    keeps = keeping(globs)
+    keeps, enters = _keeping(choice.globs), _entering(choice.left_out_folders)
     for place in places or ("",):
-        path = Path(place)
-        if not path.is_dir():
-            problem = "" if path.is_file() else "Not a regular file" if path.exists() else "No such file or directory"
-            yield SearchedFile(place, path, is_named=True, problem=problem)
-            continue
-        before, found = f"{place.rstrip('/')}/" if place else "", walk(path, largest_bytes=sys.maxsize)
-        below = {each.path: "" for each in found.files}
-        reasons = {each.path: each.reason for each in found.skipped}
-        below |= {each: why.partition(_UNREADABLE)[2] for each, why in reasons.items() if _is_searched(why)}
-        for each in sorted(filter(keeps, below)):
-            yield SearchedFile(before + each, from_utf8(path, each), problem=below[each])
+        if place == STANDARD_INPUT:
+            yield SearchedFile(choice.label, place, is_named=True, is_stream=True)
+        elif not Path(place).is_dir():
+            found = _named(place)
+            yield from [found] * (keeps(place) and not (found.is_stream and choice.devices == "skip"))
+        elif choice.folders == "read":
+            yield SearchedFile(place, place, is_named=True, problem="Is a directory")
+        elif choice.folders == "recurse" and enters(f"{place.rstrip('/')}/"):
+            yield from _below(place, lambda each: keeps(each) and enters(each))
+
+
+def _named(place: str) -> SearchedFile:
+    """Return a file that was named."""
+    exists = Path(place).exists()
+    problem = "" if exists else "No such file or directory"
+    return SearchedFile(place, place, is_named=True, problem=problem, is_stream=exists and not Path(place).is_file())
+
+
+def _below(place: str, keeps: Callable[[str], bool]) -> Iterator[SearchedFile]:
+    before, found = f"{place.rstrip('/')}/" if place else "", walk(Path(place), largest_bytes=sys.maxsize)
+    below = {each.path: "" for each in found.files}
+    reasons = {each.path: each.reason for each in found.skipped}
+    below |= {each: why.partition(_UNREADABLE)[2] for each, why in reasons.items() if _is_searched(why)}
+    for each in sorted(filter(keeps, below)):
+        path = before + each if each.isascii() and "\\" not in each else str(from_utf8(Path(place), each))
+        yield SearchedFile(before + each, path, problem=below[each])
+
+
+def _keeping(choice: Sequence[str]) -> Callable[[str], bool]:
+    """Return what says whether globs keep a file: the last that matches decides, else whether the first leaves out."""
+    rules = [(one[:1] != "!", _matching(one.removeprefix("!"))) for one in choice]
+    otherwise = not rules or not rules[0][0]
+    return lambda path: next((keeps for keeps, matches in reversed(rules) if matches(path)), otherwise)
+
+
+def _entering(left_out: Sequence[str]) -> Callable[[str], bool]:
+    """Return what says whether the folders of a path are all entered."""
+    rules = [_matching(each.rstrip("/")) for each in left_out]
+
+    def folders(path: str) -> Iterator[str]:
+        return (path[:at] for at, letter in enumerate(path) if letter == "/" and at)
+
+    return lambda path: not (rules and any(matches(folder) for folder in folders(path) for matches in rules))
+
+
+def _matching(glob: str) -> Callable[[str], bool]:
+    """Return what says whether a glob matches a name, or a path if it has a slash."""
+    if "/" in glob.removeprefix("./"):
+        return keeping((glob,))
+    pattern = re.compile(translate(glob.removeprefix("./")))
+    return lambda path: bool(pattern.match(path.rpartition("/")[2]))
 
 
 def _is_searched(reason: str) -> bool:
@@ -146,20 +293,6 @@ def _is_searched(reason: str) -> bool:
 
 def _lines(block: bytes) -> list[bytes]:
     return block.removesuffix(b"\n").split(b"\n")
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield what a file holds in whole lines, as UTF-8 if it is text in another encoding."""
-    with path.open("rb") as opened:
-        wide, rest = wide_encoding(opened.peek()), b""
-        source = codecs.EncodedFile(opened, "utf-8", wide, "replace") if wide else opened
-        while data := source.read(BLOCK):
-            end = len(data) if len(rest) >= BLOCK else data.rfind(b"\n") + 1
-            if end:
-                yield _as_utf8(rest + data[:end])
-            rest = data[end:] if end else rest + data
-        if rest:
-            yield _as_utf8(rest)
 
 
 def _as_utf8(data: bytes) -> bytes:
@@ -177,15 +310,15 @@ def ordered(found: Sequence[SearchedFile], place: str, words: str) -> tuple[list
     answers the words of the pattern best, by the index of the folder around a place.
     """
     ranked, declaring, note = list[Path](), set[Path](), ""
-    if len(found) > 1 and words:
+    if len(found) > MAX_UNRANKED_FILES and words:
         try:
-            ranked, declaring = _ranked(Path(place).resolve(), words, [each.path.resolve() for each in found])
+            ranked, declaring = _ranked(Path(place).resolve(), words, [Path(each.path).resolve() for each in found])
         except (AssayError, OSError) as error:
             note = f"ordered without the index: {error}"
     ranks = {path: at for at, path in reversed([*enumerate(ranked)])}
 
     def order(each: SearchedFile) -> tuple[int, bool, int, str]:
-        path = each.path.resolve()
+        path = Path(each.path).resolve()
         declares = path in declaring if declaring else each.declares
         return each.kind, not declares, ranks.get(path, len(ranked)), each.name
 

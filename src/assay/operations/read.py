@@ -23,7 +23,7 @@ from assay.operations.hits import answer_type, as_text, cursor, joined, offset_o
 from assay.operations.requests import Outline, PatternSearch, Read
 from assay.operations.roots import Place, Roots
 from assay.operations.sizing import OVERHEAD, cost, most_fitting
-from assay.search.filters import keeping
+from assay.search.path_filters import keeping
 from assay.search.query_filters import language_named
 from assay.terms import composed, tokens
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay.errors import InputError
 from assay.operations.requests import LONGEST_GLOB, MOST_GLOBS
-from assay.search.filters import as_glob
+from assay.search.path_filters import as_glob
 from assay.settings import Settings
 from assay.values import Problem
 

@@ -24,8 +24,8 @@ from assay.operations.corpus_search import CorpusSearch, check
 from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory, root_of
 from assay.protocols import Progress
 from assay.search import retrievers
-from assay.search.filters import kept_and_left_out
 from assay.search.folder_index import IndexReport
+from assay.search.path_filters import kept_and_left_out
 from assay.settings import SearchSettings, Settings
 from assay.store.place import holds_many, is_bucket, located
 from assay.store.snapshot import Snapshot

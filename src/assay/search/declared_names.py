@@ -16,7 +16,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.search.filters import PROSE, Mask, traits_of
+from assay.search.filters import Mask
+from assay.search.path_filters import PROSE, traits_of
 from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import exact, parts, stem

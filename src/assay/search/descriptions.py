@@ -25,7 +25,7 @@ from assay.io.database import Database
 from assay.io.endpoints import Mask
 from assay.protocols import Chat, Progress
 from assay.runs.local import in_flight
-from assay.search.filters import PROSE, traits_of
+from assay.search.path_filters import PROSE, traits_of
 from assay.terms import tokens
 from assay.values import Chunk, Problem, Prompt, Reply
 

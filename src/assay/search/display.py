@@ -18,7 +18,7 @@ from dataclasses import replace
 from itertools import accumulate, islice
 
 from assay.search.declared_names import declared, innermost_name, unit_of
-from assay.search.filters import PROSE
+from assay.search.path_filters import PROSE
 from assay.terms import STOP_WORDS, WORD, terms, terms_of
 from assay.values import TYPE_KINDS, Chunk, Hit
 

@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder, default_static, distinct_rows
-from assay.search.filters import traits_of
 from assay.search.messages import READ, MessageMatch
+from assay.search.path_filters import traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array, TermMatch
 from assay.store.postings import FIELDS, Numbers, run_starts

@@ -25,8 +25,9 @@ from assay.corpus.patches import FileChange, Hunk
 from assay.encode.view import chunk_vectors
 from assay.errors import DamagedIndex, InputError, StorageError
 from assay.protocols import Encoder, Progress
-from assay.search.filters import Mask, keeping
+from assay.search.filters import Mask
 from assay.search.index_changes import Build, identity, mismatch
+from assay.search.path_filters import keeping
 from assay.store.catalog import DIGEST_BYTES, FileRecord
 from assay.store.folder import IndexFolder, Version
 from assay.store.segment import Segment, build, write_segment

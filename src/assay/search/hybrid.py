@@ -26,8 +26,9 @@ from assay.search.features import (
     candidates_of,
     text_features,
 )
-from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of, traits_of
+from assay.search.filters import SIDES, Mask, filter_mask, side_of
 from assay.search.messages import MessageMatch, may_be_message, message_in, saying
+from assay.search.path_filters import PROSE, traits_of
 from assay.search.question import Question, understand
 from assay.search.ranking import (
     SECOND_STAGE,

@@ -24,8 +24,9 @@ from assay.search.declared_names import (
     is_owner,
     typed_names,
 )
-from assay.search.filters import Mask, filter_mask, traits_of
+from assay.search.filters import Mask, filter_mask
 from assay.search.looked_up import MAX_UNITS, LookedUp
+from assay.search.path_filters import traits_of
 from assay.store.snapshot import Snapshot
 from assay.terms import exact, parts
 from assay.values import Chunk, Hit, Query

@@ -110,13 +110,12 @@ KEYS = {word: f"the same as {each.option}" if word in each.also else each.value 
 """What a query word keeps; with `-` before it, it leaves that out."""
 _WORDS = re.compile(
     r"""(?<!\S)(?:
-        "(?P<exact>(?:[^"\\\n]|\\.)+)"
+        "(?P<exact>(?:\\"|[^"\n])+)"
         | /(?P<regex>(?:[^/\\\s]|\\.)(?:(?:[^/\\\n]|\\.)*(?:[^/\\\s]|\\.))?)/
         | (?P<sign>-?)(?P<key>KEYS):(?P<value>"[^"\n]+"|(?!//)[^\s"]\S*)
     )(?!\S)""".replace("KEYS", "|".join(KEYS)),
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\(.)")
 _MEANING = re.compile(r"[][\\^$.*+?(){}|]")
 _LETTER = re.compile(r"\w")
 _NAME = re.compile(r"[^\W\d]\w{2,}")
@@ -174,10 +173,15 @@ def query_words(typed: str) -> QueryWords:
 
 def _part(found: re.Match[str]) -> QueryPart:
     if found["exact"]:
-        return QueryPart(found[0], "exact", _ESCAPE.sub(r"\1", found["exact"]))
+        return QueryPart(found[0], "exact", unquoted(found["exact"]))
     if found["regex"]:
         return QueryPart(found[0], "regex", found["regex"].replace("\\/", "/"))
     return QueryPart(found[0], _OF_WORD[found["key"]].option, found["value"].strip('"'), bool(found["sign"]))
+
+
+def unquoted(text: str) -> str:
+    """Return what stood between quotes: a backslash before a quote makes it part of the text, any other is itself."""
+    return text.replace('\\"', '"')
 
 
 def _values(part: QueryPart) -> Iterable[str]:

@@ -16,11 +16,11 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from assay.search.declared_names import QueryNames, typed_names
-from assay.search.query_filters import LONG
+from assay.search.query_filters import LONG, unquoted
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, WORD, exact, parts, stem
 
-_QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
+_QUOTED = re.compile(r'"((?:\\"|[^"])+)"|`([^`]+)`')
 _TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))
 _EXAMPLE_WORDS = frozenset(("exampl", "demo", "sampl", "tutori", "snippet"))
 _ASIDE_WORDS = frozenset(
@@ -66,7 +66,7 @@ def understand(text: str) -> Question:
         words=tuple(word_of[term] for term in terms),
         names=tuple(dict.fromkeys(map(exact, [*(word for word in words if len(word) > 1), *_joined(plain)]))),
         typed=typed_names(text),
-        phrases=tuple(first or second for first, second in _QUOTED.findall(text)),
+        phrases=tuple(unquoted(first) or second for first, second in _QUOTED.findall(text)),
         about_tests=not _TEST_WORDS.isdisjoint(terms),
         about_examples=not _EXAMPLE_WORDS.isdisjoint(terms),
         about_asides=not _ASIDE_WORDS.isdisjoint(terms),

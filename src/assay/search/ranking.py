@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from assay.errors import InputError
 from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
 from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus, places_in_runs
-from assay.search.filters import PROSE, traits_of
+from assay.search.path_filters import PROSE, traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array
 from assay.store.segment import Mask, Segment

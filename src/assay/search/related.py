@@ -21,7 +21,7 @@ from assay.corpus.parts import is_mixed
 from assay.errors import InputError
 from assay.search.declared_names import QueryNames, declarations, declared_places, is_owner, typed_names, unit_of
 from assay.search.display import declared_line
-from assay.search.filters import PROSE, traits_of
+from assay.search.path_filters import PROSE, traits_of
 from assay.search.reference_table import PlacedCall, PlacedDefinition, family_of, numbers_in, table_of
 from assay.search.resolve import Resolver, resolver_of
 from assay.store.snapshot import Snapshot

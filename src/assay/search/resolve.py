@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from assay.corpus.call_facts import CALLABLES, TYPES
 from assay.corpus.grammars import grammar_of
 from assay.corpus.languages import words
-from assay.search.filters import traits_of
+from assay.search.path_filters import traits_of
 from assay.search.reference_table import (
     Module,
     ModulePaths,

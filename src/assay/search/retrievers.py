@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from assay.errors import AssayError, DamagedIndex, StorageError
 from assay.protocols import Encoder, Scorer, Searcher, Vectors
-from assay.search.filters import filter_mask, reading_class
+from assay.search.filters import filter_mask
+from assay.search.path_filters import reading_class
 from assay.search.question import understand
 from assay.store.snapshot import Snapshot
 from assay.values import Hit, Query

@@ -27,8 +27,8 @@ from assay.measure.line_spans import Entry, Span
 from assay.protocols import Encoder, Say
 from assay.search.declared_names import unit_of
 from assay.search.features import text_features
-from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
+from assay.search.path_filters import PROSE
 from assay.search.question import Question, Speller
 from assay.search.ranking import AskedWords, ListEvidence, RankingName, evidence_of, query_features, ranking_name
 from assay.search.retrievers import Array

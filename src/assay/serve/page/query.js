@@ -65,7 +65,7 @@ export function wrapped(question, kind) {
   const own = literals(question, kind).map(({ value }) => value).join(" ");
   const { parts } = partsOf(question);
   const plain = tidy(own || taken(question, parts, (part) => (isLiteral(part) ? part.value : " ")));
-  const quoted = kind === "exact" ? `"${plain.replace(/["\\]/g, "\\$&")}"` : `/${plain.replaceAll("/", "\\/")}/`;
+  const quoted = kind === "exact" ? `"${plain.replaceAll('"', '\\"')}"` : `/${plain.replaceAll("/", "\\/")}/`;
   return [own || !plain ? plain : quoted, ...queryWords(question).map(({ text }) => text)].join(" ").trim();
 }
 

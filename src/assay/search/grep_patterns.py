@@ -1,0 +1,141 @@
+"""Read patterns as grep does: basic, extended, plain or Perl's, translated for the one engine of expressions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import re2
+
+from assay.errors import InputError
+from assay.search.expressions import MEMORY_BYTES, ExpressionOptions, compile_re2, compiled, without_borders
+
+Syntax = Literal["basic", "extended", "fixed", "perl"]
+"""How a pattern is read: as -G, -E, -F or -P say; the last is as RE2 has it."""
+_MEMORY_BYTES = 8 * MEMORY_BYTES
+"""Bytes that a pattern may take while it is matched; who types it waits alone."""
+_SETS_AND_LETTERS = re.compile(
+    r"(?P<set>\[\^?\]?(?:\[[:.=].*?[:.=]\]|[^\]])*\])|\\(?P<escaped>.)|(?P<plain>.)", re.DOTALL
+)
+_COLLATED = re.compile(r"\[([.=])(.)\1\]", re.DOTALL)
+_LITERAL_IN_SET = re.compile(r"(?<=^\[)\]|(?<=^\[\^)\]|\\|(?!^)\[(?!:)")
+_BARE_CLASS = re.compile(r"\[:\w+:\]")
+_KEPT_ESCAPES = frozenset("wWsSbBdDt<>123456789")
+"""What means something behind a backslash: `\\d` and `\\t`, which POSIX leaves undefined, what people mean by them."""
+_DECLARES = (
+    r"^\s*(?:[\w@()]+\s+)*(?:class|def|fn|func|fun|function|interface|struct|enum|union|trait|type|typedef|protocol|object"
+    r"|record|module|macro_rules!|const|let|var|val|#\s*define)\s+(?:\([^)]*\)\s*)?(?:[\w:.]*[:.])?"
+)
+_BEFORE = re.compile(r"\(\?<=((?:[^()\\]|\\.)*)\)(.*)|((?:[^()|\\]|\\.)*)\\K(.*)", re.DOTALL)
+_AFTER = re.compile(r"(.*)\(\?=((?:[^()\\]|\\.)*)\)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternOptions:
+    """How patterns are read and matched."""
+
+    syntax: Syntax = "basic"
+    ignores_case: bool = False
+    is_word: bool = False
+    """Whether a match begins and ends where words do."""
+    is_line: bool = False
+    """Whether a match is a whole line."""
+    is_null: bool = False
+    """Whether lines end in NUL."""
+
+
+def line_finder(patterns: Sequence[str], given: PatternOptions) -> Any:
+    """Return what finds any of some patterns as grep does, in its first group."""
+    lead, either, trail = _around(patterns, given.syntax)
+    options = replace(
+        _options(patterns, given),
+        is_longest=given.syntax != "perl",
+        is_word=given.is_word and not given.is_line,
+        is_null=given.is_null,
+    )
+    return compiled(f"^(?:{either})$" if given.is_line else either, options, (lead, trail))
+
+
+def declaration_finder(patterns: Sequence[str], given: PatternOptions) -> Any:
+    """Return what finds lines that seem to declare what matches a pattern."""
+    either = without_borders(_around(patterns, given.syntax)[1])
+    whole = rf"{_DECLARES}(?:{either})(?:\b|\W|$)|^(?:{either})\s*(?::[^=]+)?=(?:[^=]|$)"
+    return compile_re2(whole, _options(patterns, given))
+
+
+def _options(patterns: Sequence[str], given: PatternOptions) -> ExpressionOptions:
+    typed = "\n".join(patterns)
+    return ExpressionOptions(f"'{typed}'", "i" * given.ignores_case, memory_bytes=_MEMORY_BYTES)
+
+
+def _either(patterns: Sequence[str], syntax: Syntax) -> str:
+    """Return an expression of any of some patterns, of which each line is one; of none, one that matches nothing."""
+    lines = [line for each in patterns for line in each.split("\n")]
+    read = [as_re2(one, syntax) for one in dict.fromkeys(lines)]
+    return read[0] if len(read) == 1 else "|".join(f"(?:{one})" for one in read) if read else r"[^\x00-\x{10ffff}]"
+
+
+def _around(patterns: Sequence[str], syntax: Syntax) -> tuple[str, str, str]:
+    r"""Return what patterns want before a match, the match, and what they want behind it.
+
+    Of looking around, this much of Perl's needs no memory: `(?<=A)` first, or `A\K`, and `(?=B)` last.
+    """
+    lead, body, trail = "", _either(patterns, syntax), ""
+    if syntax == "perl" and (found := _AFTER.fullmatch(body)):
+        body, trail = found[1], found[2]
+    if syntax == "perl" and (found := _BEFORE.fullmatch(body)):
+        is_behind = found[1] is not None
+        lead, body = (found[1], found[2]) if is_behind else (found[3], found[4])
+    return f"(?:{lead})" * bool(lead), body, trail
+
+
+def as_re2(expression: str, syntax: Syntax) -> str:
+    """Return a pattern of grep as RE2 has it: in a basic one `|` and `(` are operators after a backslash only."""
+    if syntax in {"fixed", "perl"}:
+        return str(re2.escape(expression)) if syntax == "fixed" else expression
+    _check(expression)
+    written, starts, depth = "", True, 0
+    for token in _SETS_AND_LETTERS.finditer(expression):
+        after = expression[token.end() :][:2]
+        letter = token["escaped"] or token["plain"] or ""
+        operates = letter in {*"+?(){}|"} and bool(token["escaped"]) == (syntax == "basic")
+        operates &= not (letter == ")" and syntax == "extended" and not depth)
+        depth += operates and (letter == "(") - (letter == ")")
+        one = f"\\{letter}" if letter in {*r".+*?()|[]{}^$\\"} else letter
+        if token["set"]:
+            one = _LITERAL_IN_SET.sub(r"\\\g<0>", _COLLATED.sub(_escaped, token["set"]))
+        elif operates or token["plain"] == "*":
+            is_perl = syntax == "extended" and letter == "?" and written.endswith("(")
+            if not starts or letter not in {*"*+?"} or is_perl:
+                one = "{0" if letter == "{" and after[:1] == "," else letter
+            elif syntax == "extended":
+                one = ""
+        elif token["escaped"]:
+            one = f"\\{letter}" if letter in _KEPT_ESCAPES else one
+        elif letter in {*".[\\"} or (
+            letter in {*"^$"} and (syntax == "extended" or _is_anchor(letter, after, starts=starts))
+        ):
+            one = letter
+        starts = (operates and letter in {*"(|"}) or one == "^" or (starts and not one)
+        written += one
+    return written
+
+
+def _check(expression: str) -> None:
+    """Refuse what people type by mistake."""
+    if re.search(r"(?<!\\)(?:\\\\)*\\\Z", expression):
+        raise InputError(f"'{expression}' ends in a backslash: write \\\\ to match one")
+    if _BARE_CLASS.fullmatch(expression):
+        raise InputError(f"'{expression}' is a set of letters: a class is written [{expression}]")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Return a letter that stands for itself in a set, written as `[.-.]` or `[=a=]`."""
+    return f"\\{found[2]}" if found[2] in {*r"]\^-["} else found[2]
+
+
+def _is_anchor(letter: str, after: str, *, starts: bool) -> bool:
+    """Say whether `^` or `$` of a basic pattern is at an edge of what it stands in."""
+    return starts if letter == "^" else after in {"", "\\)", "\\|"}
