@@ -16,7 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from assay.corpus.outline import outline
-from assay.corpus.walked_files import decoded
+from assay.corpus.encodings import decoded
 
 NEAR, ENOUGH = 2, 0.9
 INSIDE = frozenset(

@@ -42,7 +42,7 @@ def test_a_pattern_lists_its_matches(assay, project: Path, monkeypatch: pytest.M
 def test_what_cannot_be_done_is_said(refuses, project: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(project)
     refuses([
-        ("pattern f($A) --lang cobol", "unknown language 'cobol'"),
+        ("pattern f($A) --lang cobol", "no grammar for the language 'cobol'"),
         ("pattern '' --lang py", "not a valid python pattern"),
         ("outline nowhere", "no such file or folder"),
     ])  # fmt: skip

@@ -44,7 +44,7 @@ def _facts(chunk: Chunk) -> str:
     """Return that a chunk defines its symbol, and calls what has brackets after it."""
     if not chunk.symbol:
         return ""
-    defined = Definition(chunk.start_line, chunk.start_line, chunk.end_line, chunk.kind, "", chunk.symbol)
+    defined = Definition(chunk.start_line, chunk.start_line, chunk.end_line, chunk.kind, chunk.parent, chunk.symbol)
     called = (CodeCall(chunk.start_line, name, "", chunk.symbol) for name in re.findall(r"(\w+)\(", chunk.text))
     return "\n".join(fact_row(each) for each in (defined, *called))
 

@@ -31,7 +31,7 @@ class Grammar:
     units: Mapping[str, str]
     """Node kind → chunk kind of what becomes a chunk of its own."""
     blocks: Mapping[str, str]
-    """Names of calls with a block that declare something (`describe`, `defmodule`) → chunk kind."""
+    """Names of calls with a block that declare something (`describe`, defmodule of Elixir) → chunk kind."""
     through: frozenset[str]
     """Nodes without a name of their own whose children may be units: bodies, conditions, wrappers of a region."""
     wrappers: frozenset[str]

@@ -88,6 +88,8 @@ MAX_NAME_CHARS = 60
 _HEAD_CHARS = 10_000
 _MODE_LINES = 5
 """Lines at both ends of a file that Vim looks at; Emacs looks at the first two."""
+_VARIANT = re.compile(r"(?<=\w)\.(?:in|sed|example|sample|dist|template|orig|default)$")
+"""What a file is called that another one is made from."""
 _UNSAID = frozenset(("", "text", "ini", "template"))
 """Languages of names that say little: what the file itself says goes before."""
 _SHEBANG = re.compile(r"\ufeff?#![ \t]*(\S{1,300})[ \t]*([^\n]{0,300})")
@@ -130,7 +132,7 @@ _OPENINGS = (
 def _of_name(name: str) -> str:
     if name.partition(".")[0] in _BAZEL and name.rpartition(".")[2] not in BY_EXTENSION:
         return "starlark"
-    lowered = name.lower()
+    lowered = _VARIANT.sub("", name.lower())
     extension = lowered.rpartition(".")[2] if "." in lowered else ""
     found = BY_NAME.get(lowered) or BY_EXTENSION.get(extension, "")
     return found or BY_NAME.get(lowered.partition(".")[0], "")
@@ -188,6 +190,6 @@ def _of_shebang(head: str) -> str:
 
 
 def _of_program(name: str) -> str:
-    """Return the language that a program runs, whatever its version: `python3.11`, `lua5.4`, `perl.exe`."""
+    """Return the language that a program runs, whatever its version, as in python3.11."""
     name = name.lower().removesuffix(".exe")
     return _interpreters().get(name) or _interpreters().get(re.sub(r"[\d.-]+$", "", name), "")

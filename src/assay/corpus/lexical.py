@@ -56,8 +56,8 @@ _STRINGS = {
 _KINDS = (
     "function method constructor class interface struct enum trait impl type module macro constant test block".split()
 )
-_LONG_LINE = re.compile(r"([^\n]{300})([^\n]+)")
-"""Nobody declares anything farther to the right, and patterns take the square of a length."""
+_MAX_LINE_CHARS, _MAX_HEAD_CHARS = 300, 1000
+"""Of a long line, and of a declaration over several: patterns take the square of such a length."""
 _CLOSES = re.compile(r"[})\]]|@?end\w*\b|esac\b|done\b|fi\b", re.IGNORECASE)
 _OPENS = re.compile(r"[{(\[]\s*$|(?:->|=>|[=:])\s*$|\b(?:do|begin|then|is|as)\s*$", re.IGNORECASE)
 _CALL = r"(?<![\w$])(?P<before>(?:[\w$@%\])]\s*(?:\.|->|::|\$|:)\s*)?)(?P<name>[A-Za-z_][\w!?]*)\s*\("
@@ -83,7 +83,7 @@ class LexicalGrammar:
     ignored: re.Pattern[str]
     """Comments, in its group, and strings."""
     declares: re.Pattern[str]
-    """Each row of the table as a group `rN` with the name in `nN`."""
+    """Each row of the table as a numbered group, with its name in another."""
     rows: tuple[_Row, ...]
     calls: re.Pattern[str] | None
     continues: re.Pattern[str] | None
@@ -146,8 +146,7 @@ class _Reader:
     def __init__(self, grammar: LexicalGrammar, text: str, sizes: tuple[int, int], *, every: bool) -> None:
         self.grammar, self.text, self.every = grammar, text, every
         self.small, self.longest = sizes
-        code = grammar.ignored.sub(_without_comment, text.replace("\ufeff", " "))
-        self.code = _LONG_LINE.sub(lambda found: found[1] + " " * len(found[2]), code)
+        self.code = grammar.ignored.sub(_without_comment, text.replace("\ufeff", " "))
         self.lines, self.source = self.code.split("\n"), text.split("\n")
         self.indents = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in self.lines]
 
@@ -170,20 +169,24 @@ class _Reader:
         return found
 
     def _declared(self) -> Iterator[_Declared]:
-        at = line = 0
-        seen = -1
-        for found in self.grammar.declares.finditer(self.code):
+        begins = seen = -1
+        for at, (text, indent) in enumerate(zip(self.lines, self.indents, strict=True)):
+            start, begins = begins + 1, begins + 1 + len(text)
+            end = start + (_MAX_HEAD_CHARS if len(text) <= _MAX_LINE_CHARS else _MAX_LINE_CHARS)
+            found = self.grammar.declares.match(self.code, start, end) if indent >= 0 else None
+            if found is None:
+                continue
             row = int(str(found.lastgroup)[1:])
-            start = found.start(f"n{row}")
-            line += self.code.count("\n", at, start)
-            at = start
+            name_at = found.start(f"n{row}")
+            line = at + self.code.count("\n", start, name_at)
             if line != seen or self.every:
-                names = found[f"n{row}"].split()
-                name = re.sub(r"[\"'`\[\]]", "", (", " if self.grammar.has_lists else " ").join(names)).strip(":")
-                yield _Declared(
-                    self.grammar.rows[row], name[:MAX_NAME_CHARS], start, found.end(), line, max(self.indents[line], 0)
-                )
+                name = self._name(found[f"n{row}"])
+                yield _Declared(self.grammar.rows[row], name, name_at, found.end(), line, max(self.indents[line], 0))
             seen = line
+
+    def _name(self, text: str) -> str:
+        words = (", " if self.grammar.has_lists else " ").join(text.split())
+        return re.sub(r"[\"'`\[\]]", "", words).strip(":")[:MAX_NAME_CHARS]
 
     def _end(self, declared: Sequence[_Declared], at: int) -> int:
         """Return the line after the last one of what is declared."""
@@ -263,7 +266,7 @@ class _Reader:
 
 
 def _owner_of(name: str, kind: str) -> tuple[str, str]:
-    """Part what stands before a name from it: `Shop::Cart`, a module `shop.cart`."""
+    """Part what stands before a name from it: `Shop::Cart`, a dotted module."""
     *before, last = re.split(r"::|\.", name) if kind == "module" else name.split("::")
     return (".".join(filter(None, before)), last) if last else ("", name)
 
@@ -314,7 +317,7 @@ def _grammar(name: str, lines: Sequence[str]) -> LexicalGrammar:
     return LexicalGrammar(
         name,
         re.compile(f"(?P<comment>{comments})|{strings}", re.MULTILINE),
-        re.compile(f"^(?=[^\\n])(?:{'|'.join(patterns)})", flags),
+        re.compile("|".join(patterns), flags),
         tuple(rows),
         re.compile(_CALL if calls == "usual" else calls) if calls else None,
         re.compile(continues, re.IGNORECASE) if continues else None,

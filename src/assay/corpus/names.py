@@ -181,6 +181,8 @@ _TYPE_FIRST = re.compile(
 )
 _GO_SHORT = re.compile(r"([\w, ]+?)\s*:=\s*(.+)", re.DOTALL)
 _GO = re.compile(r"(?:var\s+)?([\w, ]+?)\s+([*\[\]\w.]+)(?:\s*=\s*(.+)|\s*`.*)?", re.DOTALL)
+_GO_VALUE = re.compile(r"(?:var\s+)?([\w, ]+?)\s*=\s*(.+)", re.DOTALL)
+_GO_ASSERTED = re.compile(r".+\.\(\s*(\*?[\w.]+)\s*\)", re.DOTALL)
 _PHP_VALUE = re.compile(r"(?:\$|@{1,2})(?:this->)?(\w+)\s*=\s*(.+)", re.DOTALL)
 _WITH = re.compile(r"(.+?)\s+as\s+(\w+)", re.DOTALL)
 
@@ -230,8 +232,10 @@ def _by_type(text: str) -> Iterator[TypedName]:
 
 
 def _go_types(text: str) -> Iterator[TypedName]:
-    if found := _GO_SHORT.fullmatch(text):
-        yield from _known_type(found[1].partition(",")[0].strip(), "", found[2])
+    if found := _GO_SHORT.fullmatch(text) or _GO_VALUE.fullmatch(text):
+        asserted = _GO_ASSERTED.fullmatch(found[2])
+        name = found[1].partition(",")[0].strip()
+        yield from _known_type(name, asserted[1] if asserted else "", found[2])
     elif found := _GO.match(text):
         for name in found[1].split(","):
             yield from _known_type(name.strip(), found[2], found[3] or "")

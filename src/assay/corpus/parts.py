@@ -189,7 +189,7 @@ def _without_export_macros(text: str) -> str:
 
 
 def without_lone_macros(text: str) -> str:
-    """Blank macros that are a line of C++: `Q_OBJECT`, `BEGIN_NAMESPACE`."""
+    """Blank macros that are a line of their own, such as Q_OBJECT."""
     return _LONE_MACRO.sub(_without_macro, text)
 
 

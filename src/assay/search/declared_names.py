@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.corpus.call_facts import definitions_of
 from assay.search.filters import Mask
 from assay.search.path_filters import PROSE, traits_of
 from assay.store.postings import FIELDS
@@ -167,6 +168,13 @@ def exactness(chunk: Chunk, name: QueryName) -> float:
     if any(one.rstrip("?!") == name.name for one in symbols):
         return 1.0
     return _FOLDED if _is_called(chunk.symbol, name) else 0.0
+
+
+def line_inside(snapshot: Snapshot, number: int, name: QueryName | None) -> int:
+    """Return the line that declares a name inside of the unit of a chunk, 0 where the unit itself is called so."""
+    if name is None or exactness(snapshot.chunk(number), name):
+        return 0
+    return next((each.line for each in definitions_of(snapshot.facts(number)) if each.name == name.name), 0)
 
 
 def is_owner(chunk: Chunk, name: QueryName) -> bool:

@@ -95,7 +95,9 @@ def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]
         is_wanted = wanted is None or any(map(wanted.match, full))
         keep[number] = is_wanted and not (unwanted and any(map(unwanted.match, full)))
     if wanted:
-        keep[[number for number, full in _declared_inside(segment, symbols) if wanted.match(full)]] = True
+        inside = _declared_inside(segment, kept_and_left_out(symbols)[0])
+        full_names = ((number, name) for number, name in inside if not (unwanted and unwanted.match(name)))
+        keep[[number for number, name in full_names if wanted.match(name)]] = True
     return keep
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Encoder, Vectors, reads_order
-from assay.search.declared_names import declarations, declared_places, unit_of
+from assay.search.declared_names import declarations, declared_places, line_inside, unit_of
 from assay.search.features import (
     ALL_FEATURES,
     CandidateFeatures,
@@ -153,6 +153,8 @@ class LearnedSearcher:
         beside = _beside(ranking, asked, found.question, chunks, messages, odds, declaring, *files)
         places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
         best = [leader for leader, _ in places]
+        asked_name, numbers = found.question.typed.asked, candidates.numbers[first].tolist()
+        inside = [line_inside(found.snapshot, numbers[at], asked_name) if declaring[at] else 0 for at in best]
         return _RankedSide(
             ranking,
             [chunks[at] for at in best],
@@ -161,7 +163,7 @@ class LearnedSearcher:
             {part: added[best] for part, added in beside.items()},
             answerable,
             [tuple(chunks[at] for at in others) for _, others in places],
-            [_line(chunks[at], messages[at]) for at in best],
+            [_line(chunks[at], messages[at]) or line for at, line in zip(best, inside, strict=True)],
         )
 
 
@@ -179,7 +181,7 @@ class _RankedSide(NamedTuple):
     others: Sequence[tuple[Chunk, ...]]
     """What each of the best stands for."""
     lines: Sequence[int]
-    """Where each of the best says the message that was pasted; 0 where it does not."""
+    """Where each of the best says the message that was pasted, or declares the name inside of its unit; or 0."""
 
     def listed(self, k: int) -> list[Hit]:
         """Return at most `k` hits, with probabilities for a query that is as likely answerable as this side says."""
