@@ -360,7 +360,7 @@ def _called(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
     block = block or _first(node, _FUNCTIONS)
     if block is None:
         return None
-    title = _clean(values[0].text()) if values and values[0] is not block else _base_name(callee)
+    title = _clean(values[0].text()).lstrip(":") if values and values[0] is not block else _base_name(callee)
     body = block.field("body") or block
     return Declared(kind, title, node, body, body)
 

@@ -64,7 +64,6 @@ _CALLING = {
     **dict.fromkeys(("svelte", "astro"), re.compile(_BRACES)),
 }
 """What is evaluated of a template, in a group, between two characters."""
-_BARE = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
 _LETTER = re.compile(r"[^\n]")
 
 
@@ -120,18 +119,13 @@ def _elements(text: str, script: str = "javascript") -> Iterator[Part]:
 
 
 def _expressions(text: str, language: str) -> list[Part]:
-    """Return what a template calls: in `@click="addLine(item)"`, `{{ total() }}`, `onclick={save}`.
-
-    A bare name becomes a call of as many characters, for what handles an event is called.
-    """
+    """Return what a template evaluates, each as a statement: `@click="addLine(item)"`, `{{ total() }}`."""
     if language not in _CALLING:
         return []
     pieces, at = list[str](), 0
     for found in _CALLING[language].finditer(_ELEMENT.sub(lambda element: _blank(element[0]), text)):
-        value = next(group for group in found.groups() if group is not None)
         start, end = found.span(found.lastindex or 0)
-        is_name = _BARE.fullmatch(value) is not None
-        pieces += [_blank(text[at : start - 1]), f"{value}()" if is_name else f";{value};"]
+        pieces += [_blank(text[at : start - 1]), f";{text[start:end]};"]
         at = end + 1
     return [Part("typescript", "".join([*pieces, _blank(text[at:])]), declares=False)] if pieces else []
 

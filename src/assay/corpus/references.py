@@ -36,7 +36,8 @@ _TYPE_FIRST_RESULT = re.compile(r"([\w.:]+(?:<[^()]*>)?)[\s*&]+[\w~]+\s*\(")
 _REQUIRED = re.compile(r"""(?:await\s+import|require)\(\s*['"]([^'"]+)['"]\s*\)""")
 _BASES = re.compile(r"[\w.:\\]+")
 _REFERENCES = frozenset(("identifier", "member_expression"))
-"""What an attribute of JSX hands over: a handler, which is called later."""
+_HANDING = frozenset(("jsx_expression", "expression_statement"))
+"""What hands a function over that is called later, if it is a name alone: an attribute of JSX or of a template."""
 _NOT_BASES = frozenset("extends implements with public private protected virtual for class trait metaclass".split())
 
 
@@ -52,7 +53,7 @@ class _Scope:
 def file_facts(part: ReadPart, path: str, units: Sequence[Unit]) -> dict[int, list[str]]:
     """Return the facts of a part of a file by the line that they are about, counted from 1."""
     facts: dict[int, list[str]] = {}
-    reader = _Reader(part.text, path, part.language, units) if part.root else None
+    reader = _Reader(part, path, units) if part.root else None
     for line, row in reader.rows(part.root) if reader else _lexical_calls(part, units):
         facts.setdefault(line, []).append(row)
     for unit in units:
@@ -80,8 +81,10 @@ def _lexical_calls(part: ReadPart, units: Sequence[Unit]) -> Iterator[tuple[int,
 class _Reader:
     """The walk over the calls, the declarations and the imports of one file, in the order of the text."""
 
-    def __init__(self, text: str, path: str, language: str, units: Sequence[Unit]) -> None:
-        self.text, self.path, self.language, self.grammar = text, path, language, GRAMMARS[language]
+    def __init__(self, part: ReadPart, path: str, units: Sequence[Unit]) -> None:
+        self.text, self.path, self.language, self.grammar = part.text, path, part.language, GRAMMARS[part.language]
+        handed_over = {} if part.declares else {"expression_statement": ("", "")}  # of a template: its handlers
+        self.calls = {**self.grammar.calls, **handed_over}
         self.named = {unit.symbol for unit in units if unit.kind in CALLABLES}
         self.units = [unit for unit in units if unit.symbol and unit.kind not in ("constant", "block")]
         self.types = {unit.path for unit in self.units if unit.kind in TYPES}
@@ -94,7 +97,7 @@ class _Reader:
     def rows(self, root: SgNode) -> Iterator[tuple[int, str]]:
         """Yield each fact as it is written, with its line."""
         grammar = self.grammar
-        kinds = sorted({*grammar.calls, *grammar.typed, *grammar.imports, *grammar.closures})
+        kinds = sorted({*self.calls, *grammar.typed, *grammar.imports, *grammar.closures})
         for node in root.find_all({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else ():
             kind, span = node.kind(), node.range()
             line = span.start.line
@@ -107,7 +110,7 @@ class _Reader:
                     yield line + 1, row
             if kind in grammar.typed:
                 yield from self._typed_name(kind, self.text[span.start.index : span.end.index], line)
-            if kind in grammar.calls:
+            if kind in self.calls:
                 yield from self._call(node, kind, self._scope(line))
 
     def _leave(self, index: int) -> None:
@@ -186,9 +189,9 @@ class _Reader:
         return f"{self.imports[first]}{dot and '/'}{rest}" if first in self.imports else f":{name.replace('.', '/')}"
 
     def _call(self, node: SgNode, kind: str, scope: _Scope) -> Iterator[tuple[int, str]]:
-        receiver_field, name_field = self.grammar.calls[kind]
+        receiver_field, name_field = self.calls[kind]
         callee = node.field(name_field) if name_field else next(iter(node.named_children()), None)
-        if callee is None or (kind == "jsx_expression" and callee.kind() not in _REFERENCES):
+        if callee is None or (kind in _HANDING and callee.kind() not in _REFERENCES):
             return
         span = callee.range()
         line = span.end.line
