@@ -244,7 +244,48 @@ def odd() -> Iterator[tuple[str, str | bytes]]:
     yield "regexes.js", "a = /" + "(a|" * 10_000 + ")" * 10_000 + "/;\n"
 
 
-FILES = dict((*chains(), *many(), *deep(), *odd()))
+LEXICAL = {
+    "pl": ("sub a {\n", "a::b::", "a->", "<<A\n"),
+    "m": ("@interface A\n", "- (void)a", "typedef a ", "static const a "),
+    "R": ("a <- function(x)\n", "a("),
+    "ml": ("let a = ", "(*", "module A = struct\n"),
+    "erl": ("a(\n", "-define(a, "),
+    "sql": ("create function a\n", "create table a (\n", "$$"),
+    "scss": ("a\n", "@media a {", "$a: "),
+    "yaml": ("a:\n  b:\n", "- name: a\n", "a: &a\n"),
+    "sv": ("typedef struct {", "function a\n", "module a\n"),
+    "wgsl": ("@a() fn ", "const a "),
+    "groovy": ("public ", "a<b<", "task a\n"),
+    "cls": ("public static ", "@a(b)\n"),
+    "toml": ("[a]\n",),
+    "mk": ("a ", "a: b\n", "define a\n"),
+    "f90": ("type a\n", "integer function "),
+    "adb": ("private package A is\n",),
+}
+"""By the ending of a language that is read without a parser: what is repeated in its files."""
+
+
+def lexical() -> Iterator[tuple[str, str]]:
+    """Yield what patterns of lines meet, and pages of many parts."""
+    for ending, pieces in LEXICAL.items():
+        for number, piece in enumerate(pieces):
+            yield f"lines_{number}.{ending}", filled(lambda _, piece=piece: piece)
+    yield "scripts.html", "<script>function f() {}</script>\n" * 20_000
+    yield "open_scripts.vue", "<script>\n" * 90_000
+    yield "expressions.vue", '<b @click="f(1)" :a="b">{{ c() }}</b>\n' * 25_000
+    yield "braces.svelte", "<a b={c} {" * 90_000
+    yield "holes.erb", "<script>\n" + "<%= a %> <% " * 70_000 + "</script>\n"
+    yield "fences.qmd", "```{r}\nf <- function(x) 1\n```\n" * 25_000
+    yield "macros.h", "SHOP_API class SHOP_API A {\n  Q_OBJECT\n" * 25_000
+    yield (
+        "cells.ipynb",
+        '{"cells": [{"cell_type": "code", "source": [\n' + ",\n".join(['"def f(): pass\\n"'] * 45_000) + "]}]}",
+    )
+    yield "shebang", "#!" + "a" * 10_000 + "\n" + "x\n" * 100_000
+    yield "modes", "-*- " * 200_000 + "\n" + "vim: " * 10_000
+
+
+FILES = dict((*chains(), *many(), *deep(), *odd(), *lexical()))
 """Contents by name."""
 
 

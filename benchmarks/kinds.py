@@ -15,8 +15,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from assay.corpus.outline import outline
 from assay.corpus.encodings import decoded
+from assay.corpus.outline import outline
 
 NEAR, ENOUGH = 2, 0.9
 INSIDE = frozenset(

@@ -57,10 +57,10 @@ class Pattern:
         root = self._parse(HOLE.sub(_PLACEHOLDER, self.text))
         return root is not None and root.kind() != "ERROR" and root.find(kind="ERROR") is None
 
-    def matches(self, text: str) -> Iterator[PatternMatch]:
-        """Yield the matches in a file, in order."""
-        lines = lines_of(text)
-        fit = fitted(text, lines) if all(word in text for word in self._words) else None
+    def matches(self, text: str, parsed: str = "") -> Iterator[PatternMatch]:
+        """Yield the matches in a file, in order; `parsed` is what is parsed, if not all of it."""
+        lines, parsed = lines_of(text), parsed or text
+        fit = fitted(parsed, lines_of(parsed)) if all(word in parsed for word in self._words) else None
         root = self._parse(fit.text) if fit and not fit.unfit else None
         for node in self._find_nodes(root) if root else ():
             span = node.range()

@@ -97,9 +97,7 @@ _EXECUTED = re.compile(r"^[ \t]*exec[ \t]+(?:env[ \t]+)?([\w./-]+)", re.MULTILIN
 """How a shell script hands itself on to another interpreter."""
 _EMACS = re.compile(r"-\*-(?:.*?\bmode:)?[ \t]*([\w+#-]+)[ \t]*(?:;.*?)?-\*-", re.IGNORECASE)
 _VIM = re.compile(r"(?:^|[ \t])(?:vi|vim|ex)[<=>\d]*:.*?\b(?:ft|filetype|syntax|syn)=([\w+#-]+)")
-_ONLY_IN_CPP = re.compile(
-    r"^\s*(?:(?:enum\s+)?class|namespace|template|using|public:|private:)\b|\w::\w", re.MULTILINE
-)
+_ONLY_IN_CPP = re.compile(r"^\s*(?:(?:enum\s+)?class|namespace|template|using|public:|private:)\b|\w::\w", re.MULTILINE)
 _ONLY_IN_OBJC = re.compile(
     r"^\s*(?:@(?:interface|protocol|implementation|class|end|property|import)\b|#import\b)", re.MULTILINE
 )

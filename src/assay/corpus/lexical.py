@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 
 from assay.corpus.comments import plain_comment
-from assay.corpus.unit import HOLDERS, MAX_NAME_CHARS, MAX_SIGNATURE_CHARS, MIN_NESTED_LINES, TYPES, Unit
+from assay.corpus.unit import HOLDERS, MAX_NAME_CHARS, MAX_SIGNATURE_CHARS, MIN_NESTED_LINES, TYPES, ParserFailed, Unit
 from assay.values import KINDS
 
 _COMMENTS = {
@@ -56,6 +57,8 @@ _STRINGS = {
 _KINDS = (
     "function method constructor class interface struct enum trait impl type module macro constant test block".split()
 )
+MAX_NAMES = 10_000
+"""Of a file: nobody writes so many into one."""
 _MAX_LINE_CHARS, _MAX_HEAD_CHARS = 300, 1000
 """Of a long line, and of a declaration over several: patterns take the square of such a length."""
 _CLOSES = re.compile(r"[})\]]|@?end\w*\b|esac\b|done\b|fi\b", re.IGNORECASE)
@@ -151,7 +154,9 @@ class _Reader:
         self.indents = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in self.lines]
 
     def units(self) -> list[Unit]:
-        declared = list(self._declared())
+        declared = list(islice(self._declared(), MAX_NAMES + 1))
+        if len(declared) > MAX_NAMES:
+            raise ParserFailed(f"it seems to declare over {MAX_NAMES:,} names")
         self.starts = {each.line for each in declared}
         found: list[Unit] = []
         around: list[Unit] = []

@@ -7,13 +7,14 @@ page with two scripts and a style is three texts of equal length. Macros that a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from posixpath import splitext
 
 from assay.corpus.documents import code_of_cells
 from assay.corpus.grammars import CODE
+from assay.corpus.languages import BY_EXTENSION
 
 _ELEMENT = re.compile(r"<(script|style)\b([^<>]*)>(.*?)(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTE = re.compile(r"""\b(lang|type)\s*=\s*["']?([\w/+.-]+)""", re.IGNORECASE)
@@ -98,9 +99,17 @@ def is_mixed(language: str) -> bool:
     return language in _ELEMENTS
 
 
-def _only(text: str, start: int, end: int) -> str:
-    """Return a text that is blank outside of a span."""
-    return _blank(text[:start]) + text[start:end] + _blank(text[end:])
+def _joined(text: str, spans: Iterable[tuple[str, tuple[int, int]]]) -> Iterator[Part]:
+    """Yield a part for each language of some spans of a text, blank outside of them."""
+    by_language: dict[str, list[tuple[int, int]]] = {}
+    for language, span in spans:
+        by_language.setdefault(language, []).append(span)
+    for language, of_language in by_language.items():
+        pieces, at = list[str](), 0
+        for start, end in of_language:
+            pieces += [_blank(text[at:start]), text[start:end]]
+            at = end
+        yield Part(language, "".join([*pieces, _blank(text[at:])]))
 
 
 def _blank(text: str) -> str:
@@ -109,13 +118,17 @@ def _blank(text: str) -> str:
 
 def _elements(text: str, script: str = "javascript") -> Iterator[Part]:
     """Yield the scripts and styles of a page; `script` is the language of a script that names none."""
+    yield from _joined(text, _spans_of_elements(text, script))
+
+
+def _spans_of_elements(text: str, script: str) -> Iterator[tuple[str, tuple[int, int]]]:
     for found in _ELEMENT.finditer(text):
         said = {name.lower(): value.lower() for name, value in _ATTRIBUTE.findall(found[2])}
-        usual = script if found[1].lower() == "script" else "css"
         wanted = said.get("lang") or said.get("type", "")
+        usual = script if found[1].lower() == "script" else "css"
         language = _ELEMENT_LANGUAGES.get(wanted, "") if wanted else usual
         if language in CODE and found[3].strip():
-            yield Part(language, _only(text, *found.span(3)))
+            yield language, found.span(3)
 
 
 def _expressions(text: str, language: str) -> list[Part]:
@@ -131,9 +144,9 @@ def _expressions(text: str, language: str) -> list[Part]:
 
 
 def _astro(text: str) -> Iterator[Part]:
-    if found := _FRONT_MATTER.match(text):
-        yield Part("typescript", _only(text, *found.span(1)))
-    yield from _elements(text, "typescript")
+    front = _FRONT_MATTER.match(text)
+    of_front = [("typescript", front.span(1))] if front else []
+    yield from _joined(text, [*of_front, *_spans_of_elements(text, "typescript")])
 
 
 def _template(text: str) -> Iterator[Part]:
@@ -153,13 +166,9 @@ def _php(text: str) -> Iterator[Part]:
 
 
 def _fences(text: str) -> Iterator[Part]:
-    from assay.corpus.languages import BY_EXTENSION
-
-    for found in _FENCE.finditer(text):
-        named = found[2].lower()
-        language = named if named in CODE else BY_EXTENSION.get(named, "")
-        if language in CODE and found[3].strip():
-            yield Part(language, _only(text, *found.span(3)))
+    named = {**BY_EXTENSION, **{language: language for language in CODE}}
+    spans = ((named.get(found[2].lower(), ""), found.span(3)) for found in _FENCE.finditer(text))
+    yield from _joined(text, ((language, span) for language, span in spans if language in CODE))
 
 
 def _cells(text: str) -> Iterator[Part]:

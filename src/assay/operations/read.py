@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.corpus.blocks import lines_of
 from assay.corpus.languages import language_of
 from assay.corpus.outline import OutlineEntry, outline
+from assay.corpus.parts import is_mixed, parts
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import FileEntry, Skipped
 from assay.corpus.walked_files import read as read_text
@@ -212,12 +213,13 @@ def _filled(
 
 
 def pattern_matches(file: ServedFile, sought: Pattern) -> Iterator[PatternPlace]:
-    """Yield the matches in a file, none where it is of another language."""
-    text = file.text
-    if text is not None and language_of(file.entry.path, text) == sought.language:
-        for each in sought.matches(text):
-            place = (file.entry.path, each.start_line, each.end_line)
-            yield PatternPlace(*place, each.text, dict(each.holes), root=file.root)
+    """Yield the matches in a file or in what of it is of the language, such as the scripts of a page."""
+    path, text = file.entry.path, file.text
+    for part in parts(path, text, language_of(path, text)) if text is not None else ():
+        if part.language == sought.language:
+            for each in sought.matches(part.source or text or "", part.text):
+                place = (path, each.start_line, each.end_line)
+                yield PatternPlace(*place, each.text, dict(each.holes), root=file.root)
 
 
 def _shortened_match(whole: PatternPlace, most_tokens: int) -> PatternPlace:
@@ -259,7 +261,8 @@ def _kept_files(place: Place, globs: Sequence[str], root: str) -> list[ServedFil
 
 def may_be(entry: FileEntry, language: str) -> bool:
     """Say whether a file's name allows a language; of a header only its text tells C from C++."""
-    return language_of(entry.path) == language or (language == "c" and entry.path.endswith(".h"))
+    named = language_of(entry.path)
+    return named in (language, "", "notebook") or is_mixed(named) or (language == "c" and entry.path.endswith(".h"))
 
 
 def _version(files: Sequence[ServedFile]) -> str:
