@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from assay.corpus.chunk import parse
 from assay.corpus.encodings import decoded
+from assay.corpus.grammars import LEXICAL
 from assay.corpus.languages import language_of
-from assay.corpus.lexical import lexical_grammar, lexical_languages
+from assay.corpus.lexical import lexical_grammar
 from assay.corpus.outline import outline
 from assay.corpus.parts import parts
 
@@ -121,7 +122,7 @@ def test_declarations_that_a_grammar_does_not_expect(path):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(sorted(lexical_languages())), st.lists(st.sampled_from(PIECES), max_size=60))
+@given(st.sampled_from(sorted(LEXICAL)), st.lists(st.sampled_from(PIECES), max_size=60))
 def test_units_of_any_text_are_in_order_and_nested(language, pieces):
     text = "".join(pieces)
     grammar, lines = lexical_grammar(language), text.count("\n") + 1

@@ -12,15 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.corpus.languages import entries, words
-from assay.corpus.lexical import LexicalGrammar, lexical_grammar, lexical_languages
 from assay.corpus.unit import ParserFailed
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
+
+    from assay.corpus.lexical import LexicalGrammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ _USUAL = {"leading": "comment", "own": "this", "above": "super"}
 
 
 def _grammars() -> dict[str, Grammar]:
-    text = (files("assay.corpus") / "grammars.txt").read_text("utf-8")
+    text = Path(__file__).with_name("grammars.txt").read_text("utf-8")
     read: dict[str, dict[str, str]] = {}
     for part in re.split(r"\n(?=\w)", text.strip()):
         head, _, body = part.partition("\n")
@@ -103,13 +104,19 @@ def _grammar(name: str, entries: dict[str, str]) -> Grammar:
 
 GRAMMARS = _grammars()
 """The languages that are parsed."""
-CODE = frozenset(GRAMMARS) | lexical_languages()
+LEXICAL = frozenset(re.findall(r"(?m)^\[(\w+)", Path(__file__).with_name("lexical.txt").read_text("utf-8")))
+"""The languages that are read by patterns of lines (`assay.corpus.lexical`)."""
+CODE = frozenset(GRAMMARS) | LEXICAL
 """The languages whose units have names."""
 
 
 def grammar_of(language: str) -> Grammar | LexicalGrammar | None:
     """Return how a language is read, nothing for one that is cut by lines alone."""
-    return GRAMMARS.get(language) or (lexical_grammar(language) if language in CODE else None)
+    if language not in LEXICAL:
+        return GRAMMARS.get(language)
+    from assay.corpus.lexical import lexical_grammar  # few commands meet such a language
+
+    return lexical_grammar(language)
 
 
 def parse(text: str, language: str) -> SgNode:

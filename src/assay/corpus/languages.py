@@ -92,40 +92,32 @@ _VARIANT = re.compile(r"(?<=\w)\.(?:in|sed|example|sample|dist|template|orig|def
 """What a file is called that another one is made from."""
 _UNSAID = frozenset(("", "text", "ini", "template"))
 """Languages of names that say little: what the file itself says goes before."""
-_SHEBANG = re.compile(r"\ufeff?#![ \t]*(\S{1,300})[ \t]*([^\n]{0,300})")
-_EXECUTED = re.compile(r"^[ \t]*exec[ \t]+(?:env[ \t]+)?([\w./-]+)", re.MULTILINE)
+_SHEBANG = r"\ufeff?#![ \t]*(\S{1,300})[ \t]*([^\n]{0,300})"
+"""Patterns are compiled where they are met: few files need to be looked into."""
+_EXECUTED = r"(?m)^[ \t]*exec[ \t]+(?:env[ \t]+)?([\w./-]+)"
 """How a shell script hands itself on to another interpreter."""
-_EMACS = re.compile(r"-\*-(?:.*?\bmode:)?[ \t]*([\w+#-]+)[ \t]*(?:;.*?)?-\*-", re.IGNORECASE)
-_VIM = re.compile(r"(?:^|[ \t])(?:vi|vim|ex)[<=>\d]*:.*?\b(?:ft|filetype|syntax|syn)=([\w+#-]+)")
-_ONLY_IN_CPP = re.compile(r"^\s*(?:(?:enum\s+)?class|namespace|template|using|public:|private:)\b|\w::\w", re.MULTILINE)
-_ONLY_IN_OBJC = re.compile(
-    r"^\s*(?:@(?:interface|protocol|implementation|class|end|property|import)\b|#import\b)", re.MULTILINE
-)
+_EMACS = r"(?i)-\*-(?:.*?\bmode:)?[ \t]*([\w+#-]+)[ \t]*(?:;.*?)?-\*-"
+_VIM = r"(?:^|[ \t])(?:vi|vim|ex)[<=>\d]*:.*?\b(?:ft|filetype|syntax|syn)=([\w+#-]+)"
+_IN_OBJC = r"(?m)^\s*(?:@(?:interface|protocol|implementation|class|end|property|import)\b|#import\b)"
+_IN_CPP = r"(?m)^\s*(?:(?:enum\s+)?class|namespace|template|using|public:|private:)\b|\w::\w"
 _BY_CONTENT = {
-    "conf": (("nginx", re.compile(r"^\s*(?:server|http|events|upstream\s+\S+|location\s[^=\n]*)\s*\{", re.MULTILINE)),),
-    "h": (("objc", _ONLY_IN_OBJC), ("cpp", _ONLY_IN_CPP), ("c", re.compile(""))),
-    "m": (
-        ("objc", re.compile(rf"{_ONLY_IN_OBJC.pattern}|^\s*(?:#include|//|/\*)", re.MULTILINE)),
-        ("matlab", re.compile(r"^\s*(?:function|classdef|%|end\b)|;[ \t]*$", re.MULTILINE)),
-    ),
-    "pl": (("prolog", re.compile(r"^:-\s|^\w+\([^)\n]*\)\s*:-", re.MULTILINE)),),
-    "ts": (("xml", re.compile(r"\s*(?:<\?xml|<!DOCTYPE TS)")),),
-    "fs": (("shader", re.compile(r"^\s*(?:#version|precision\s|uniform\s|varying\s)", re.MULTILINE)),),
-    "v": (("v", re.compile(r"^(?:pub\s+)?fn\s+\w|^import\s+\w+\s*$", re.MULTILINE)),),
-    "cls": (
-        ("visualbasic", re.compile(r"VERSION\s+1\.0\s+CLASS|^Attribute\s+VB_", re.MULTILINE)),
-        ("tex", re.compile(r"^\\(?:ProvidesClass|NeedsTeXFormat|LoadClass)", re.MULTILINE)),
-    ),
-    "t": (("perl", re.compile(r"^\s*(?:use|#!.*perl|package|sub|my|our)\b", re.MULTILINE)), ("", re.compile(""))),
-    "d": (("make", re.compile(r"\S+\.o:\s")),),
-    "pro": (("make", re.compile(r"^\s*(?:TEMPLATE|TARGET|SOURCES|QT)\s*\+?=", re.MULTILINE)),),
+    "conf": {"nginx": r"(?m)^\s*(?:server|http|events|upstream\s+\S+|location\s[^=\n]*)\s*\{"},
+    "h": {"objc": _IN_OBJC, "cpp": _IN_CPP, "c": ""},
+    "m": {"objc": rf"{_IN_OBJC}|^\s*(?:#include|//|/\*)", "matlab": r"(?m)^\s*(?:function|classdef|%|end\b)|;[ \t]*$"},
+    "pl": {"prolog": r"(?m)^:-\s|^\w+\([^)\n]*\)\s*:-"},
+    "ts": {"xml": r"\A\s*(?:<\?xml|<!DOCTYPE TS)"},
+    "fs": {"shader": r"(?m)^\s*(?:#version|precision\s|uniform\s|varying\s)"},
+    "v": {"v": r"(?m)^(?:pub\s+)?fn\s+\w|^import\s+\w+\s*$"},
+    "cls": {
+        "visualbasic": r"(?m)VERSION\s+1\.0\s+CLASS|^Attribute\s+VB_",
+        "tex": r"(?m)^\\(?:ProvidesClass|NeedsTeXFormat|LoadClass)",
+    },
+    "t": {"perl": r"(?m)^\s*(?:use|#!.*perl|package|sub|my|our)\b", "": ""},
+    "d": {"make": r"\S+\.o:\s"},
+    "pro": {"make": r"(?m)^\s*(?:TEMPLATE|TARGET|SOURCES|QT)\s*\+?="},
 }
-"""By extension, the languages that share it with the usual one, and what their files hold."""
-_OPENINGS = (
-    ("xml", re.compile(r"\ufeff?\s*<\?xml\s")),
-    ("html", re.compile(r"\ufeff?\s*<!doctype\s+html|\ufeff?\s*<html\b", re.IGNORECASE)),
-    ("php", re.compile(r"\ufeff?\s*<\?php\b")),
-)
+"""By extension, the languages that share it, and what a file of each holds; else it is of the usual one."""
+_OPENINGS = {"xml": r"\s*<\?xml\s", "html": r"(?i)\s*<!doctype\s+html|\s*<html\b", "php": r"\s*<\?php\b"}
 
 
 @cache
@@ -158,23 +150,28 @@ def language_of(path: str, text: str = "") -> str:
     head = text[:_HEAD_CHARS]
     if found in _UNSAID and (said := _language_said(head, text[-_HEAD_CHARS:])):
         return said
-    rivals = _BY_CONTENT.get(name.rpartition(".")[2].lower() if "." in name else "", ())
-    return next((language for language, pattern in rivals if pattern.search(head)), found)
+    rivals = _BY_CONTENT.get(name.rpartition(".")[2].lower() if "." in name else "", {})
+    return next((language for language, pattern in rivals.items() if re.search(pattern, head)), found)
 
 
 def _language_said(head: str, tail: str) -> str:
     """Return the language that a file says: in a line for an editor, by its interpreter, by how it opens."""
     ends = [*head.split("\n", _MODE_LINES)[:_MODE_LINES], *tail.rsplit("\n", _MODE_LINES)[-_MODE_LINES:]]
     for line in ends:
-        found = _EMACS.search(line[:300]) or _VIM.search(line[:300])
+        found = re.search(_EMACS, line[:300]) or re.search(_VIM, line[:300])
         if found and (mode := _modes().get(found[1].lower().removesuffix("-ts").removesuffix("-mode"))):
             return mode
-    return _of_shebang(head) or next((language for language, pattern in _OPENINGS if pattern.match(head)), "")
+    return _of_shebang(head) or _opening(head)
+
+
+def _opening(head: str) -> str:
+    head = head.removeprefix("\ufeff")
+    return next((language for language, pattern in _OPENINGS.items() if re.match(pattern, head)), "")
 
 
 def _of_shebang(head: str) -> str:
     """Return the language of the interpreter that the first line names."""
-    found = _SHEBANG.match(head)
+    found = re.match(_SHEBANG, head)
     if found is None:
         return ""
     program, arguments = found[1].rpartition("/")[2], found[2].split()
@@ -184,7 +181,7 @@ def _of_shebang(head: str) -> str:
     if program == "nix-shell" and (inner := re.search(r"^#!.*\s-i\s+(\S+)", head, re.MULTILINE)):
         program = inner[1]
     language = _of_program(program)
-    if language == "bash" and (passed := _EXECUTED.search(head)):
+    if language == "bash" and (passed := re.search(_EXECUTED, head)):
         return _of_program(passed[1].rpartition("/")[2]) or language
     return language
 

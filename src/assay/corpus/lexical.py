@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import islice
+from pathlib import Path
 
 from assay.corpus.comments import plain_comment
 from assay.corpus.unit import HOLDERS, MAX_NAME_CHARS, MAX_SIGNATURE_CHARS, MIN_NESTED_LINES, TYPES, ParserFailed, Unit
@@ -281,18 +281,13 @@ _HOLDING = HOLDERS | {"module", "block"}
 
 @cache
 def _tables() -> dict[str, list[str]]:
-    table = (files("assay.corpus") / "lexical.txt").read_text("utf-8")
+    table = Path(__file__).with_name("lexical.txt").read_text("utf-8")
     found: dict[str, list[str]] = {}
     for section in re.split(r"^\[", table, flags=re.MULTILINE)[1:]:
         head, _, body = section.partition("]\n")
         name, _, base = head.partition(" like ")
         found[name] = [*found.get(base, ()), *(line for line in body.split("\n") if line.strip())]
     return found
-
-
-def lexical_languages() -> frozenset[str]:
-    """Return the languages that are read so."""
-    return frozenset(_tables())
 
 
 @cache

@@ -16,8 +16,9 @@ from assay.corpus.documents import code_of_cells
 from assay.corpus.grammars import CODE
 from assay.corpus.languages import BY_EXTENSION
 
-_ELEMENT = re.compile(r"<(script|style)\b([^<>]*)>(.*?)(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
-_ATTRIBUTE = re.compile(r"""\b(lang|type)\s*=\s*["']?([\w/+.-]+)""", re.IGNORECASE)
+_ELEMENT = r"(?is)<(script|style)\b([^<>]*)>(.*?)(?:</\1\s*>|\Z)"
+"""Patterns are compiled where they are met: few commands read a page."""
+_ATTRIBUTE = r"""(?i)\b(lang|type)\s*=\s*["']?([\w/+.-]+)"""
 _ELEMENT_LANGUAGES = {
     **dict.fromkeys(
         ("", "js", "jsx", "javascript", "text/javascript", "application/javascript", "module"), "javascript"
@@ -36,36 +37,34 @@ _ELEMENT_LANGUAGES = {
     "text/x-python": "python",
 }
 """What `lang` or `type` of an element says; of any other value it is data, or a template."""
-_FRONT_MATTER = re.compile(r"\s*---[ \t]*\r?\n(.*?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_FENCE = re.compile(
-    r"^ {0,3}(```+|~~~+)[ \t]*\{?[ \t]*([\w+#-]*)[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+_MARKUP = r"(?i)<(?:script|style)\b|^\s*---"
+_FRONT_MATTER = r"(?s)\s*---[ \t]*\r?\n(.*?\n)---[ \t]*(?:\r?\n|\Z)"
+_FENCE = r"(?ms)^ {0,3}(```+|~~~+)[ \t]*\{?[ \t]*([\w+#-]*)[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)"
+_HOLE = (
+    r"(?s)<%(?:(?!%>|<%).)*%>|\{\{[^{}]*\}\}|\{%(?:(?!%\}|\{%).)*%\}|\{#(?:(?!#\}|\{#).)*#\}"
+    r"|<\?(?:(?!\?>|<\?).)*\?>|@\{[^{}]*\}"
 )
-_HOLE = re.compile(r"<%.*?%>|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<\?.*?\?>|@\{.*?\}", re.DOTALL)
 """What the engine of a template replaces or drops."""
-_PHP = re.compile(r"<\?(?:php\b|=).*?(?:\?>|\Z)", re.DOTALL)
+_PHP = r"(?s)<\?(?:php\b|=).*?(?:\?>|\Z)"
 _LITERATE = frozenset((".rmd", ".qmd", ".rmarkdown", ".jmd"))
 """Documents whose code is run, so that it declares something."""
 _MACRO = r"[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?"
-_EXPORT_MACRO = re.compile(
+_EXPORT_MACRO = (
     rf"\b(?:class|struct|union|enum(?:\s+class|\s+struct)?)\s+((?:{_MACRO}\s+)+)"
     r"(?=[A-Za-z_]\w*\s*(?:final\b\s*)?[:{])"
 )
-_LONE_MACRO = re.compile(rf"(?:(?<=[;{{}}:>]\n)|(?<=\n\n)|\A)[ \t]*({_MACRO})[ \t]*\r?(?=\n(?!\s*\{{))")
-_OBJECT = re.compile(
-    r"^([ \t]*(?:(?:public|private|internal|data|@\w+)[ \t]+)*)object(?=[ \t]+[A-Za-z_]\w*[ \t]*(?:\{|:|$))",
-    re.MULTILINE,
-)
+_LONE_MACRO = rf"(?m)^[ \t]*({_MACRO})[ \t]*\r?$(?!\s*\{{)"
+_BEFORE_MACRO = r"(?:[;{}:>]|\n\r?|\A)[ \t]*\r?\n?\Z"
+"""What a statement ends with, or a blank line: else the macro is part of one."""
+_OBJECT = r"(?m)^([ \t]*(?:(?:public|private|internal|data|@\w+)[ \t]+)*)object(?=[ \t]+[A-Za-z_]\w*[ \t]*(?:\{|:|$))"
 _EVENT = r"""\bon\w+\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')"""
 _BRACES = r"(?:=|>|\s)\{(?![#/:@]|\s*\.\.\.|\s*/)([^{}<>]*(?:\{[^{}]*\}[^{}<>]*)*)\}"
 _CALLING = {
-    "html": re.compile(_EVENT),
-    "template": re.compile(_EVENT),
-    "php": re.compile(_EVENT),
-    "vue": re.compile(r"""(?:@|:|\bv-)[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')|\{\{([^{}]*)\}\}"""),
-    **dict.fromkeys(("svelte", "astro"), re.compile(_BRACES)),
+    **dict.fromkeys(("html", "template", "php"), _EVENT),
+    "vue": r"""(?:@|:|\bv-)[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')|\{\{([^{}]*)\}\}""",
+    **dict.fromkeys(("svelte", "astro"), _BRACES),
 }
 """What is evaluated of a template, in a group, between two characters."""
-_LETTER = re.compile(r"[^\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,8 @@ def parts(path: str, text: str, language: str) -> list[Part]:
         return list(_cells(text))
     if language == "markdown":
         return list(_fences(text)) if splitext(path)[1].lower() in _LITERATE else []
-    found = list(_ELEMENTS[language](text)) if language in _ELEMENTS else []
-    found += _expressions(text, language)
+    found = list(_ELEMENTS[language](text)) if language in _ELEMENTS and re.search(_MARKUP, text) else []
+    found += _expressions(text, language) if found or language != "php" else []
     if language in CODE:
         return [Part(language, _PREPARED[language](text) if language in _PREPARED else text), *found]
     return found
@@ -113,7 +112,7 @@ def _joined(text: str, spans: Iterable[tuple[str, tuple[int, int]]]) -> Iterator
 
 
 def _blank(text: str) -> str:
-    return _LETTER.sub(" ", text)
+    return re.sub(r"[^\n]", " ", text)
 
 
 def _elements(text: str, script: str = "javascript") -> Iterator[Part]:
@@ -122,8 +121,8 @@ def _elements(text: str, script: str = "javascript") -> Iterator[Part]:
 
 
 def _spans_of_elements(text: str, script: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    for found in _ELEMENT.finditer(text):
-        said = {name.lower(): value.lower() for name, value in _ATTRIBUTE.findall(found[2])}
+    for found in re.finditer(_ELEMENT, text):
+        said = {name.lower(): value.lower() for name, value in re.findall(_ATTRIBUTE, found[2])}
         wanted = said.get("lang") or said.get("type", "")
         usual = script if found[1].lower() == "script" else "css"
         language = _ELEMENT_LANGUAGES.get(wanted, "") if wanted else usual
@@ -136,7 +135,7 @@ def _expressions(text: str, language: str) -> list[Part]:
     if language not in _CALLING:
         return []
     pieces, at = list[str](), 0
-    for found in _CALLING[language].finditer(_ELEMENT.sub(lambda element: _blank(element[0]), text)):
+    for found in re.finditer(_CALLING[language], re.sub(_ELEMENT, lambda element: _blank(element[0]), text)):
         start, end = found.span(found.lastindex or 0)
         pieces += [_blank(text[at : start - 1]), f";{text[start:end]};"]
         at = end + 1
@@ -144,14 +143,14 @@ def _expressions(text: str, language: str) -> list[Part]:
 
 
 def _astro(text: str) -> Iterator[Part]:
-    front = _FRONT_MATTER.match(text)
+    front = re.match(_FRONT_MATTER, text)
     of_front = [("typescript", front.span(1))] if front else []
     yield from _joined(text, [*of_front, *_spans_of_elements(text, "typescript")])
 
 
 def _template(text: str) -> Iterator[Part]:
     """Yield the scripts and styles of a template, with a name where its engine writes a value."""
-    yield from _elements(_HOLE.sub(_hole, text))
+    yield from _elements(re.sub(_HOLE, _hole, text))
 
 
 def _hole(found: re.Match[str]) -> str:
@@ -162,12 +161,12 @@ def _hole(found: re.Match[str]) -> str:
 
 
 def _php(text: str) -> Iterator[Part]:
-    yield from _elements(_PHP.sub(_hole, text))
+    yield from _elements(re.sub(_PHP, _hole, text))
 
 
 def _fences(text: str) -> Iterator[Part]:
     named = {**BY_EXTENSION, **{language: language for language in CODE}}
-    spans = ((named.get(found[2].lower(), ""), found.span(3)) for found in _FENCE.finditer(text))
+    spans = ((named.get(found[2].lower(), ""), found.span(3)) for found in re.finditer(_FENCE, text))
     yield from _joined(text, ((language, span) for language, span in spans if language in CODE))
 
 
@@ -188,12 +187,17 @@ _ELEMENTS: dict[str, Callable[[str], Iterator[Part]]] = {
 
 def _without_export_macros(text: str) -> str:
     """Blank what stands between `class` and its name: `class SHOP_API Cart`."""
-    return _EXPORT_MACRO.sub(_without_macro, text)
+    return re.sub(_EXPORT_MACRO, _without_macro, text)
 
 
 def without_lone_macros(text: str) -> str:
     """Blank macros that are a line of their own, such as Q_OBJECT."""
-    return _LONE_MACRO.sub(_without_macro, text)
+
+    def replaced(found: re.Match[str]) -> str:
+        before = text[max(found.start() - 80, 0) : found.start()]
+        return _without_macro(found) if re.search(_BEFORE_MACRO, before) else found[0]
+
+    return re.sub(_LONE_MACRO, replaced, text)
 
 
 def _without_macro(found: re.Match[str]) -> str:
@@ -202,7 +206,7 @@ def _without_macro(found: re.Match[str]) -> str:
 
 def _with_class(text: str) -> str:
     """Write `object X { … }` as a class, which the grammar reads on one line, too."""
-    return _OBJECT.sub(lambda found: found[1] + "class ", text)
+    return re.sub(_OBJECT, lambda found: found[1] + "class ", text)
 
 
 _PREPARED: dict[str, Callable[[str], str]] = {

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.corpus.grammars import GRAMMARS, parse
-from assay.corpus.lexical import lexical_grammar
 from assay.corpus.parts import parts, without_lone_macros
 from assay.corpus.tree_units import inner_units, tree_units
 from assay.corpus.unit import SMALL_CONTAINER, ParserFailed, Unit
@@ -35,6 +34,8 @@ class ReadPart:
             return []
         sizes = small, longest
         if self.root is None:
+            from assay.corpus.lexical import lexical_grammar  # few commands meet such a language
+
             return lexical_grammar(self.language).units(self.text, sizes, every=every)
         found = tree_units(self.root, self.text, lines, self.language, sizes)
         return inner_units(self.root, self.text, self.language, found) if every else found
@@ -52,12 +53,12 @@ def read_parts(path: str, text: str, language: str) -> list[ReadPart]:
 
 
 def _tree(text: str, language: str) -> SgNode:
-    """Return the tree of a text: of C and C++ with the macros that are a line, or without them, where that shows more.
+    """Return the tree of a text: of C++ with the macros that are a line, or without them, where that shows more.
 
     A grammar does not know what a macro stands for, and takes it for the type of what follows.
     """
     root = parse(text, language)
-    plainer = without_lone_macros(text) if language in ("c", "cpp") else text
+    plainer = without_lone_macros(text) if language == "cpp" else text
     return (
         root if plainer == text else max(parse(plainer, language), root, key=lambda each: _named(each, text, language))
     )
