@@ -1,5 +1,6 @@
 """Say in which language a file is: by its name, by the line that names its interpreter or mode, by its content.
 
+The tables are `languages.txt`: extensions, whole names, interpreters of scripts and modes of editors, by language.
 Extensions count only behind a dot: a Python script called `go` is Python.
 """
 
@@ -7,59 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-_EXTENSIONS = """
-    bash: sh bash zsh ksh bats command ash; c: c; cpp: cc cpp cxx c++ h hh hpp hxx h++ ipp inl tpp cppm ixx cu cuh ino
-    csharp: cs csx; css: css; dart: dart; elixir: ex exs; go: go; haskell: hs; hcl: tf hcl tfvars nomad
-    html: html htm xhtml; java: java; javascript: js mjs cjs jsx es6; lua: lua
-    json: json jsonc json5 jsonl ndjson geojson webmanifest arb; kotlin: kt kts; nix: nix; php: php phtml
-    python: py pyi pyw pyx wsgi; ruby: rb rake gemspec ru podspec jbuilder; rust: rs; scala: scala sbt sc
-    solidity: sol; swift: swift; tsx: tsx; typescript: ts mts cts; yaml: yaml yml; zig: zig
-    markdown: md markdown mdown mkd mdx qmd rmd rmarkdown jmd; restructuredtext: rst rest; asciidoc: adoc asciidoc asc
-    text: txt text; notebook: ipynb; toml: toml; sql: sql ddl pgsql; protobuf: proto
-    xml: xml xsd xsl xslt svg wsdl pom resx xlf xliff; gettext: po pot; groovy: groovy gradle jenkinsfile
-    perl: pl pm t psgi; r: r; julia: jl; ocaml: ml mli; clojure: clj cljs cljc edn; erlang: erl hrl escript
-    fsharp: fs fsx fsi; objc: m mm; powershell: ps1 psm1 psd1; batch: bat cmd; vue: vue; svelte: svelte; astro: astro
-    scss: scss sass; less: less; graphql: graphql gql graphqls; cmake: cmake; make: mk mak am; assembly: s asm nasm
-    ini: service timer socket mount ini cfg conf properties editorconfig strings; vim: vim vimrc vba; tex: tex
-    starlark: bzl bazel star; lisp: lisp el scm ss rkt cl lsp sld; fortran: f f77 f90 fpp f95 f03 f08 for
-    verilog: v sv svh vh; vhdl: vhd vhdl; fish: fish; awk: awk gawk; tcl: tcl tk tm; ada: adb ads
-    pascal: pas pp dpr lpr; d: d di; nim: nim nims; crystal: cr; elm: elm; purescript: purs; gleam: gleam
-    shader: glsl glslf glslv vert frag comp geom wgsl hlsl fx metal; matlab: matlab; visualbasic: vb bas vbs
-    apex: cls trigger apex; cobol: cob cbl cpy; prolog: pro prolog; thrift: thrift; capnp: capnp; prisma: prisma
-    jsonnet: jsonnet libsonnet; nginx: nginx; just: just; godot: gd; razor: cshtml razor
-    template: tmpl j2 jinja jinja2 erb hbs handlebars mustache ejs twig liquid njk eex heex leex jsp gohtml
-    diff: diff patch
-"""
-_NAMES = """
-    make: makefile gnumakefile kbuild; docker: dockerfile containerfile; cmake: cmakelists.txt
-    just: justfile .justfile; ruby: gemfile rakefile vagrantfile podfile brewfile guardfile fastfile capfile dangerfile
-    groovy: jenkinsfile; bash: .bashrc .bash_profile .bash_aliases .zshrc .zprofile .profile .envrc configure pkgbuild
-    python: sconstruct sconscript wscript snakefile; starlark: tiltfile; vim: .vimrc _vimrc; lisp: .emacs
-    nginx: nginx.conf; markdown: readme changelog contributing; text: license copying authors notice
-    ini: .gitconfig .gitignore .gitattributes .editorconfig .npmrc; go-module: go.mod go.sum
-"""
 _BAZEL = frozenset("BUILD WORKSPACE BUCK".split())
 """Names in this letter case alone: a script may be called `build`."""
-_INTERPRETERS = """
-    python: python pythonw pypy ipython uv pipx; bash: sh bash dash zsh ksh mksh ash busybox bats; fish: fish
-    perl: perl; ruby: ruby jruby macruby rbx; javascript: node nodejs bun zx osascript; typescript: deno ts-node tsx
-    php: php; lua: lua luajit texlua; r: rscript r littler; julia: julia; ocaml: ocaml ocamlrun; erlang: escript
-    elixir: elixir; haskell: runhaskell runghc stack; groovy: groovy; scala: scala amm; kotlin: kotlin kotlinc
-    swift: swift; tcl: tclsh wish expect; awk: awk gawk mawk nawk; make: make gmake; clojure: clojure clj bb
-    powershell: pwsh powershell; lisp: racket guile gosh csi chicken sbcl clisp emacs; rust: rust-script cargo
-    go: go gorun yaegi; dart: dart; crystal: crystal; nim: nim; prolog: swipl; fsharp: fsharpi dotnet; java: java jbang
-    nix: nix; just: just; d: rdmd dmd; cmake: cmake
-"""
-_MODES = """
-    cpp: c++; bash: shell-script shell zsh; javascript: js js2 js3 jsx rjsx; typescript: ts; perl: cperl
-    make: makefile; lisp: emacs-lisp elisp scheme common-lisp racket; docker: dockerfile; ini: conf dosini conf-unix
-    csharp: cs c#; objc: objective-c objectivec; ocaml: tuareg; python: py; ruby: rb; rust: rs; erlang: erl
-    haskell: hs; tex: latex; verilog: systemverilog; protobuf: proto; hcl: terraform; markdown: md gfm; html: xhtml
-    template: jinja htmldjango eruby; nginx: nginx; groovy: jenkinsfile; yaml: yml ansible; restructuredtext: rst
-    visualbasic: vb basic; shader: glsl
-"""
 
 
 def words(text: str) -> frozenset[str]:
@@ -78,8 +30,13 @@ def entries(text: str) -> list[tuple[str, str]]:
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
-BY_EXTENSION = table(_EXTENSIONS)
-BY_NAME = table(_NAMES)
+_TABLES = {
+    head: rows
+    for section in re.split(r"(?m)^\[", Path(__file__).with_name("languages.txt").read_text("utf-8"))[1:]
+    for head, _, rows in [section.partition("]\n")]
+}
+BY_EXTENSION = table(_TABLES["extensions"])
+BY_NAME = table(_TABLES["names"])
 
 PROSE = words("markdown restructuredtext asciidoc text tex")
 """Languages that people read as documents; what mode `docs` keeps."""
@@ -132,13 +89,13 @@ def _of_name(name: str) -> str:
 
 @cache
 def _interpreters() -> dict[str, str]:
-    return table(_INTERPRETERS)
+    return table(_TABLES["interpreters"])
 
 
 @cache
 def _modes() -> dict[str, str]:
     known = {language: language for language in {*BY_EXTENSION.values(), *BY_NAME.values()}}
-    return {**BY_EXTENSION, **known, **table(_MODES)}
+    return {**BY_EXTENSION, **known, **table(_TABLES["modes"])}
 
 
 def language_of(path: str, text: str = "") -> str:

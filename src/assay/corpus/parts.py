@@ -14,28 +14,16 @@ from posixpath import splitext
 
 from assay.corpus.documents import code_of_cells
 from assay.corpus.grammars import CODE
-from assay.corpus.languages import BY_EXTENSION
+from assay.corpus.languages import BY_EXTENSION, table
 
 _ELEMENT = r"(?is)<(script|style)\b([^<>]*)>(.*?)(?:</\1\s*>|\Z)"
 """Patterns are compiled where they are met: few commands read a page."""
 _ATTRIBUTE = r"""(?i)\b(lang|type)\s*=\s*["']?([\w/+.-]+)"""
-_ELEMENT_LANGUAGES = {
-    **dict.fromkeys(
-        ("", "js", "jsx", "javascript", "text/javascript", "application/javascript", "module"), "javascript"
-    ),
-    **dict.fromkeys(("text/babel", "text/jsx", "text/ecmascript"), "javascript"),
-    **dict.fromkeys(("ts", "typescript", "text/typescript", "application/typescript"), "typescript"),
-    "tsx": "tsx",
-    "css": "css",
-    "text/css": "css",
-    "postcss": "css",
-    "scss": "scss",
-    "sass": "scss",
-    "less": "less",
-    "text/python": "python",
-    "py": "python",
-    "text/x-python": "python",
-}
+_ELEMENT_LANGUAGES = table("""
+    javascript: js jsx javascript text/javascript application/javascript module text/babel text/jsx text/ecmascript
+    typescript: ts typescript text/typescript application/typescript; tsx: tsx; css: css text/css postcss
+    scss: scss sass; less: less; python: py text/python text/x-python
+""")
 """What `lang` or `type` of an element says; of any other value it is data, or a template."""
 _MARKUP = r"(?i)<(?:script|style)\b|^\s*---"
 _FRONT_MATTER = r"(?s)\s*---[ \t]*\r?\n(.*?\n)---[ \t]*(?:\r?\n|\Z)"
