@@ -85,6 +85,8 @@ SMOKE = (
         assay judge run rates/pairs.jsonl --judge signals --allow-execution --out rates/ran.jsonl
         judging.py rates rates/labels.jsonl rates/ran.jsonl mbpp.jsonl
         """, r"passed: \d+"),
+    Smoke("kinds.py outline KINDS", r"\d+ of 103 kinds", quick=True),
+    Smoke("kinds.py search kinds.jsonl co", r"function, click +1  1\.000"),
     Smoke("kills.py --kills 3", r"rank eval .* kills"),
     Smoke("languages.py development --truths sets --checkouts co", r"Japanese"),
     Smoke("""
@@ -167,7 +169,8 @@ def ran(toys: Path, line: str, cache: Path) -> subprocess.CompletedProcess[str]:
     """Run one command in the folder of toys; `> FILE` keeps what it prints."""
     program = Path(sys.executable).with_name("assay")
     line, _, target = line.partition(" > ")
-    found = {"ASSAY": str(program), "CHROMIUM": shutil.which("chromium") or ""}
+    kinds = HERE.parent / "tests" / "corpus" / "kinds" / "names.jsonl"
+    found = {"ASSAY": str(program), "CHROMIUM": shutil.which("chromium") or "", "KINDS": str(kinds)}
     begin, *words = (
         found.get(word) or (str(HERE / word) if (HERE / word).is_file() else word) for word in shlex.split(line)
     )

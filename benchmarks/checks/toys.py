@@ -150,6 +150,8 @@ def write_toys(folder: Path) -> None:
     write_table(folder / "foreign.csv", ("query", "writer"), [(text, "J") for text in FOREIGN])
     asked = {"repo": "click", "kind": "what", "query": "what is send_mail"}
     write_lines(folder / "asked.jsonl", [{**asked, "answers": [{"path": "mail/send.py", "line": 6}]}])
+    named = {"repository": "click", "kind": "function", "query": "send_mail", "places": ["mail/send.py:6"]}
+    write_lines(folder / "kinds.jsonl", [named])
     write_table(folder / "described.tsv", ("0" * 16, "send_mail", "Sends a letter."), [], "\t")
     (folder / "roots.txt").write_text("".join(f"{folder}/co/{name}\n" for name in ("click", "hono")))
     (folder / "java").mkdir()

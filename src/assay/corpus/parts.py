@@ -179,11 +179,12 @@ def _without_export_macros(text: str) -> str:
 
 
 def without_lone_macros(text: str) -> str:
-    """Blank macros that are a line of their own, such as Q_OBJECT."""
+    """Make comments of macros that are a line of their own, such as Q_OBJECT: they belong to what follows."""
 
     def replaced(found: re.Match[str]) -> str:
         before = text[max(found.start() - 80, 0) : found.start()]
-        return _without_macro(found) if re.search(_BEFORE_MACRO, before) else found[0]
+        comment = f"/*{' ' * (len(found[1]) - 4)}*/" if len(found[1]) > len("/**/") else _blank(found[1])
+        return found[0].replace(found[1], comment, 1) if re.search(_BEFORE_MACRO, before) else found[0]
 
     return re.sub(_LONE_MACRO, replaced, text)
 

@@ -203,7 +203,8 @@ class _Reader:
         if not waiting or reach < start:
             return start, index, ""
         texts = [self.text[first:last] for _, _, first, last in waiting]
-        docs = [text for text in texts if not text.startswith(("#[", "@")) or text.startswith("@doc")]
+        is_other = re.compile(r"#\[|@(?!doc)|[A-Z]")  # attributes, annotations, macros
+        docs = [text for text in texts if not is_other.match(text)]
         doc = plain_comment("\n".join(text.strip("\n") for text in docs)) if docs else ""
         return waiting[0][0], waiting[0][2], doc
 
