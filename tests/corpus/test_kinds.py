@@ -101,6 +101,12 @@ def test_names_inside_of_a_unit_are_declared_and_say_where():
     assert [one.name for one in outline("a.py", "def f():\n    def g():\n        pass\n    return g\n")] == ["f", "g"]
 
 
+def test_a_function_without_a_name_says_what_it_is_for():
+    lines = "".join(f"    move({number})\n" for number in range(60))
+    text = f"export function App() {{\n{lines}  return <b onPointerMove={{() => {{\n{lines}  }}}} />\n}}\n"
+    assert "onPointerMove handler" in [chunk.symbol for chunk in parse("a.tsx", text).chunks]
+
+
 MACROS = {
     "a.h": ("class SHOP_API Cart : public B {\npublic:\n    void scan(int a) { go(); }\n};\n", {"Cart", "scan"}),
     "b.h": ("enum class SHOP_API Kind : uint8 { A };\n", {"Kind"}),

@@ -106,6 +106,45 @@ def test_a_method_is_told_from_a_function_of_its_name_by_the_receiver(shop):
     assert names(function.groups["callees"]) == ["shop/pay.py:1 Card", "shop/pay.py:2 Card.charge"]
 
 
+GO = """package a
+
+type Store struct{}
+
+func (s *Store) Run() {}
+
+func NewStore(n int) *Store { return &Store{} }
+
+var shared = NewStore(3)
+
+func One(x any) {
+	s, ok := x.(*Store)
+	_ = ok
+	s.Run()
+}
+
+func Two() { shared.Run() }
+
+func Three() {
+	t := NewStore(1)
+	t.Run()
+}
+"""
+
+
+def test_what_a_value_of_go_is_follows_from_what_made_it(linked_snapshot_of):
+    other = "package a\n\ntype Other struct{}\n\nfunc (o *Other) Run() {}\n\nfunc Four(o *Other) { o.Run() }\n"
+    found = related_code(linked_snapshot_of({"a.go": GO, "b.go": other}), "a.go", 5, 10)
+    assert names(found.groups["callers"]) == ["a.go:14 One", "a.go:17 Two", "a.go:21 Three"]
+
+
+def test_a_handler_is_found_inside_of_its_component_with_what_hands_it_over(linked_snapshot_of):
+    page = '<script>\nfunction add(a) {\n  return a\n}\n</script>\n<button @click="add">+</button>\n'
+    widget = "function Widget() {\n  const clear = () => {\n    go()\n  }\n  return <b onClick={clear} />\n}\n"
+    snapshot = linked_snapshot_of({"Cart.vue": page, "widget.jsx": widget})
+    assert names(related_code(snapshot, "Cart.vue", 3, 10).groups["callers"]) == ["Cart.vue:6 "]
+    assert names(related_code(snapshot, "widget.jsx", 2, 10).groups["callers"]) == ["widget.jsx:5 Widget"]
+
+
 def test_no_piece_of_the_subject_is_related_to_it_and_a_place_is_one_short_line(linked_snapshot_of):
     body = "".join(f"    total = add(total, part_{number})\n" for number in range(400))
     long = ", ".join(f"argument_{number}" for number in range(900))
