@@ -101,3 +101,11 @@ def test_nothing_is_missed_and_one_line_says_what_is_wrong(assay, tree: Path, mo
         ran = assay(*words.split())
         assert r"a\nfake.py:1:needle \u202e.py" in ran.out, words
         assert not [row for row in ran.out.splitlines() if row.startswith("fake.py") or "\u202e" in row], words
+
+
+def test_text_is_read_in_the_encoding_that_the_settings_name(assay, tree: Path):
+    (tree / "dos.txt").write_bytes("привет мир\n".encode("cp866"))
+    assert assay("grep", "привет").status == 1
+    grep._named_encoding.cache_clear()
+    (tree / "assay.toml").write_text('[index]\nencoding = "cp866"\n')
+    assert assay("grep", "-n", "привет").out == "dos.txt:1:привет мир\n"

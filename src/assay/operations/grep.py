@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import translate
+from functools import cache
 from glob import escape
 from io import BytesIO, RawIOBase
 from pathlib import Path
@@ -299,8 +300,19 @@ def _as_utf8(data: bytes) -> bytes:
     with suppress(UnicodeDecodeError):
         data.isascii() or data.decode()
         return data
-    text = decoded(data)
+    text = decoded(data, _named_encoding(Path.cwd()))
     return data if text is None else text.encode("utf-8", "surrogatepass")
+
+
+@cache
+def _named_encoding(here: Path) -> str:
+    """Return the encoding that the settings of a folder, or one above, name for text that does not say its own."""
+    from assay.operations.root_settings import UserSettings, root_settings  # few files need it
+
+    with suppress(AssayError):
+        named = (root_settings(each, UserSettings()).index.encoding for each in (here, *here.parents))
+        return next(filter(None, named), "")
+    return ""
 
 
 def ordered(found: Sequence[SearchedFile], place: str, words: str) -> tuple[list[SearchedFile], str]:
