@@ -162,7 +162,7 @@ REFUSED = (
     {"budget": 0},
     {"budget": 1},
     {"detail": "ful"},
-    {"query": "mail lang:cobol"},
+    {"query": "mail lang:klingon"},
     {"query": "mail kind:clas"},
     {"query": "?!"},
     {"query": "/(/"},

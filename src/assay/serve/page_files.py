@@ -42,7 +42,12 @@ _SHORT = (
 _CLASSES = {Token: ""} | {string_to_tokentype(name): short for name, short in map(str.split, _SHORT.split(","))}
 CLASSES = sorted({*_CLASSES.values()} - {""})
 """Every class that a piece may have."""
-_OTHER_NAMES = {"assembly": "gas", "svelte": "html", "vue": "html"}
+_OTHER_NAMES = {
+    **{"assembly": "gas", "apex": "java", "godot": "gdscript", "just": "make", "notebook": "json", "shader": "glsl"},
+    **dict.fromkeys(("astro", "razor", "svelte", "template", "vue"), "html"),
+}
+_PAGES = frozenset(("astro", "html", "svelte", "template", "vue"))
+"""What holds scripts, of which a unit alone is code."""
 _LONGEST = 20_000
 """Characters that are told apart, from the first: some lexers take a second for one piece of a hostile text as long."""
 _PATIENCE_S = 0.5
@@ -99,7 +104,8 @@ def _parts(lines: Sequence[str], starts: Collection[int]) -> Iterator[str]:
 
 def _pieces(text: str, language: str) -> Iterator[tuple[Any, str]]:
     """Yield the pieces of a text; what is too long, or takes too long, ends as one piece without a class."""
-    lexer = _lexer(language)
+    is_script = language in _PAGES and "<" not in text.lstrip()[:1]
+    lexer = _lexer("typescript" if is_script else language)
     done, ends = 0, time.thread_time() + _PATIENCE_S
     for _, kind, piece in lexer.get_tokens_unprocessed(text[:_LONGEST]) if lexer else ():
         yield kind, piece
