@@ -26,7 +26,8 @@ foo ; -n foo ; -niw foo ; -F a.b ; -nF -e a.b -e '|' ; -nE 'get|set' ; 'get\|set
 -E 'x{1}' ; 'x{1}' ; -E 'x\{' ; -o '[a-z]*et' ; -ohE 'g|ge|get' ; -ow 'set' ; -on 'fo*' ; -v e ; -vc e ; -c Foo
 -l Foo ; -c zzz ; -nC1 get ; -A2 -n class ; -B 1 return ; -nC1 -m2 foo ; -niC1 foo ; -m 1 foo ; -n -e os -e None
 -n 'café\|é' ; -n '' ; -nE '^$' ; . ; --include=*.py get ; -nE 'a|' ; --exclude=*.py foo ; -wE 'se|set' ; -hn foo
--Hn foo ; -e -b ; '\.py' ; --color=never -n 'get()' ; zzz ; -q foo
+-Hn foo ; -e -b ; '\.py' ; --color=never -n 'get()' ; zzz ; -q foo ; -ohP '(?:class|def) \K\w+'
+-ohP '^\s*(class|def)\s+\K\w+'
 """
 CASES = [case for row in COMMANDS.strip().splitlines() for case in row.split(" ; ")]
 

@@ -66,6 +66,9 @@ SAID = {
     ("build", "x"): "",
     ("c", "int a;\n"): "",
     ("a.yaml.example", "a: b\n"): "yaml",
+    ("dev.Dockerfile", "FROM a\n"): "docker",
+    ("run", "#!/usr/bin/env -S poetry run python\n"): "python",
+    ("lib", "# shellcheck shell=bash\n"): "bash",
 }
 
 
@@ -109,12 +112,23 @@ def test_a_function_without_a_name_says_what_it_is_for():
 
 MACROS = {
     "a.h": ("class SHOP_API Cart : public B {\npublic:\n    void scan(int a) { go(); }\n};\n", {"Cart", "scan"}),
-    "b.h": ("enum class SHOP_API Kind : uint8 { A };\n", {"Kind"}),
+    "c.h": ("enum class SHOP_API Kind : uint8 { A };\n", {"Kind"}),
     "a.c": ("SYSCALL_DEFINE1(pause_io, int, a)\n{\n  go();\n}\n", {"pause_io"}),
     "b.c": ("static void (*handler_of(int a))(int) { return 0; }\n", {"handler_of"}),
     "a.kt": ("object Shop { fun add() {} }\nclass P { val twice: Int get() = 2 }\n", {"Shop", "add", "P", "twice"}),
     "a.swift": ("struct V {\n  var body: Int { 3 }\n}\n", {"V", "body"}),
     "a.rb": ("class A\n  define_method(:go) { |x| x }\n  LIMIT = 3\nend\n", {"A", "go", "LIMIT"}),
+    "c.c": ("struct packet {\n  int a;\n} __packed;\n", {"packet"}),
+    "t.cpp": ('TEST_CASE("it works") {\n  go();\n}\n', {"it works"}),
+    "b.h": ("class A : public B {\n  GENERATED_BODY()\n  UFUNCTION(X)\n  void go();\n};\n", {"A", "go"}),
+    "a.sql": ("DELIMITER $$\nCREATE PROCEDURE go()\nEND$$\nCREATE TABLE [a].[b c] (d int)\n", {"go", "a.b c"}),
+    "a.svelte": ("{#snippet row(x)}\n  <p>{x}</p>\n{/snippet}\n", {"row"}),
+    "a.html": ("<!-- <script>\nfunction old() {}\n</script> -->\n<script>\nfunction now() {}\n</script>\n", {"now"}),
+    "a.php": (
+        "<?php f(); ?>\n<script>\nfunction one() {}\n</script>\n<?php function two() { ?>\n<?php } ?>\n",
+        {"one", "two"},
+    ),
+    ".gitlab-ci.yml": ("build:app:\n  script: [a]\n.base:\n  tags: [x]\n", {"build:app", ".base"}),
     "a.dart": ("enum K {\n  a;\n  void run() { go(); }\n}\n", {"K", "run"}),
 }
 
@@ -124,6 +138,7 @@ def test_declarations_that_a_grammar_does_not_expect(path):
     text, names = MACROS[path]
     found = {one.name: one.kind for one in outline(path, text)}
     assert names <= found.keys()
+    assert not {"old", "GENERATED_BODY", "UFUNCTION"} & found.keys()
     assert found.get("Cart", "class") == "class"
 
 

@@ -24,7 +24,7 @@ _NAMES = frozenset(
 _BODIES = frozenset("function_body class_body enum_class_body computed_property contract_body body block".split())
 _FUNCTIONS = frozenset(
     "arrow_function function_expression generator_function function function_definition do_block block "
-    "lambda_literal anonymous_function".split()
+    "lambda_literal anonymous_function lambda".split()
 )
 _NAMED_INSIDE = frozenset("function method constructor class interface struct enum trait type macro".split())
 _MEMBERS_OF = frozenset("class_body enum_class_body protocol_body body_statement body".split())
@@ -105,8 +105,11 @@ def _c_macro(node: SgNode, kind: str, _grammar: Grammar) -> Declared | None:
     if called is None or body is None or body.kind() != "compound_statement" or not called.text().isupper():
         return None
     arguments = call.field("arguments") if call else None
-    names = [child for child in arguments.named_children() if child.kind() in _NAMES] if arguments else []
-    return Declared(kind, names[0].text(), node, body) if names else None
+    values = arguments.named_children() if arguments else []
+    names = [_clean(child.text()) for child in values if child.kind() in _NAMES or child.kind() == "string_literal"]
+    if names and called.text().startswith(("TEST", "SCENARIO", "BENCHMARK")):
+        return Declared("test", ".".join(names[:2]), node, body)
+    return Declared(kind, names[0], node, body) if names else None
 
 
 def _c(node: SgNode, kind: str, grammar: Grammar) -> Declared:
@@ -122,7 +125,7 @@ def _c(node: SgNode, kind: str, grammar: Grammar) -> Declared:
     if declarator is None:
         return Declared(kind, "", node)
     if node_kind == "field_declaration":
-        kind = "method" if is_function else "constant"
+        kind = "method" if is_function and not declarator.text().isupper() else "constant"
     elif node_kind == "declaration" and is_function:
         kind = "function"
     symbol = re.sub(r"<[^<>]*>|^[&*\s]+|(?<!operator)\(.*", "", _clean(declarator.text()))
@@ -360,7 +363,9 @@ def _called(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
     block = block or _first(node, _FUNCTIONS)
     if block is None:
         return None
-    title = _clean(values[0].text()).lstrip(":") if values and values[0] is not block else _base_name(callee)
+    first = values[0] if values and values[0] is not block else None
+    key = first.child(0) if first and first.kind() == "pair" else first  # task build: :compile
+    title = _clean(key.text()).strip(":") if key else _base_name(callee)
     body = block.field("body") or block
     return Declared(kind, title, node, body, body)
 

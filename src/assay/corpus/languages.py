@@ -44,6 +44,7 @@ PROSE = words("markdown restructuredtext asciidoc text tex")
 MAX_NAME_CHARS = 60
 _HEAD_CHARS = 10_000
 _MODE_LINES = 5
+_MAX_WRAPPERS = 4
 """Lines at both ends of a file that Vim looks at; Emacs looks at the first two."""
 _VARIANT = re.compile(r"(?<=\w)\.(?:in|sed|example|sample|dist|template|orig|default)$")
 """What a file is called that another one is made from."""
@@ -53,7 +54,10 @@ _SHEBANG = r"\ufeff?#![ \t]*(\S{1,300})[ \t]*([^\n]{0,300})"
 """Patterns are compiled where they are met: few files need to be looked into."""
 _EXECUTED = r"(?m)^[ \t]*exec[ \t]+(?:env[ \t]+)?([\w./-]+)"
 """How a shell script hands itself on to another interpreter."""
-_EMACS = r"(?i)-\*-(?:.*?\bmode:)?[ \t]*([\w+#-]+)[ \t]*(?:;.*?)?-\*-"
+_EMACS = (
+    r"(?i)-\*-(?:.*?\bmode:)?[ \t]*([\w+#-]+)[ \t]*(?:;.*?)?-\*-|^\W*mode:[ \t]*([\w+#-]+)[ \t]*$"
+    r"|^# shellcheck shell=(\w+)|^#(compdef)\b"
+)
 _VIM = r"(?:^|[ \t])(?:vi|vim|ex)[<=>\d]*:.*?\b(?:ft|filetype|syntax|syn)=([\w+#-]+)"
 _IN_OBJC = r"(?m)^\s*(?:@(?:interface|protocol|implementation|class|end|property|import)\b|#import\b)"
 _IN_CPP = r"(?m)^\s*(?:(?:enum\s+)?class|namespace|template|using|public:|private:)\b|\w::\w"
@@ -84,7 +88,7 @@ def _of_name(name: str) -> str:
     lowered = _VARIANT.sub("", name.lower())
     extension = lowered.rpartition(".")[2] if "." in lowered else ""
     found = BY_NAME.get(lowered) or BY_EXTENSION.get(extension, "")
-    return found or BY_NAME.get(lowered.partition(".")[0], "")
+    return found or BY_NAME.get(lowered.partition(".")[0], "docker" if lowered.startswith("dockerfile") else "")
 
 
 @cache
@@ -116,7 +120,8 @@ def _language_said(head: str, tail: str) -> str:
     ends = [*head.split("\n", _MODE_LINES)[:_MODE_LINES], *tail.rsplit("\n", _MODE_LINES)[-_MODE_LINES:]]
     for line in ends:
         found = re.search(_EMACS, line[:300]) or re.search(_VIM, line[:300])
-        if found and (mode := _modes().get(found[1].lower().removesuffix("-ts").removesuffix("-mode"))):
+        named = next(filter(None, found.groups()), "") if found else ""
+        if named and (mode := _modes().get(named.lower().removesuffix("-ts").removesuffix("-mode"))):
             return mode
     return _of_shebang(head) or _opening(head)
 
@@ -134,7 +139,8 @@ def _of_shebang(head: str) -> str:
     program, arguments = found[1].rpartition("/")[2], found[2].split()
     if program == "env":
         words = [word for word in arguments if not word.startswith("-") and "=" not in word]
-        program = words[0].rpartition("/")[2] if words else ""
+        programs = [word.rpartition("/")[2] for word in words[:_MAX_WRAPPERS]]  # bundle exec ruby, poetry run python
+        program = next(filter(_of_program, programs), "")
     if program == "nix-shell" and (inner := re.search(r"^#!.*\s-i\s+(\S+)", head, re.MULTILINE)):
         program = inner[1]
     language = _of_program(program)

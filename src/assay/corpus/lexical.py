@@ -3,7 +3,8 @@ r"""Read a language without a parser: patterns say what a line declares, indenta
 A grammar gives a tree only where all of a file is as it expects; macros, dialects and templates break it. Names stand
 on lines of a few shapes in every language, and people indent what is inside. The table is `lexical.txt`: an entry is a
 kind of chunk, with `/` and how far such a unit reaches where its indentation does not say so (`next`: to the next one,
-else a pattern of what closes it), and a pattern of what declares one, with its name. `\h` is a blank or a tab.
+else a pattern of what closes it), and a pattern of what declares one, with its name. `\h` is a blank or a tab, `\q` a
+name in quotes or brackets.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _COMMENTS = {
     "docstring": r'^[ \t]*"""[\s\S]*?(?:"""|\Z)',
     "hash-alone": r"#(?!define\b)[^\n]*",
     "cobol": r"^.{6}\*[^\n]*|\*>[^\n]*",
-    "template": r"\{#[\s\S]*?(?:#\}|\Z)|<!--[\s\S]*?(?:-->|\Z)",
+    "end-mark": r"^__(?:END|DATA)__[\s\S]*",
+    "template": r"(?<!\{)\{#(?!if|each|await|key|snippet)[\s\S]*?(?:#\}|\Z)|<!--[\s\S]*?(?:-->|\Z)",
     "rem": r"^[ \t]*(?:@?rem\b|::)[^\n]*",
     "directive": r"^[ \t]*#[ \t]*(?:if|else|elif|endif|include|pragma|import|ifdef|ifndef|undef|error|line)\b[^\n]*",
 }
@@ -50,7 +52,9 @@ _STRINGS = {
     "doubled": r"'(?:[^'\n]|'')*'?|\"[^\"\n]*\"?",
     "letter": r"'(?:[^'\\\n]|\\[^\n]{1,8})'",
     "backtick": r"`(?:[^`\\]|\\[\s\S])*(?:`|\Z)",
-    "dollars": r"(?P<dollars>\$\w*\$)[\s\S]*?(?:(?P=dollars)|\Z)",
+    "dollars": r"(?:(?<=[aA][sS]\s)|(?<=[dD][oO]\s))(?P<dollars>\$\w*\$)[\s\S]*?(?:(?P=dollars)|\Z)",
+    "triple-single": r"'''[\s\S]*?(?:'''|\Z)",
+    "here": r"@(?P<here>[\"'])[ \t]*\n[\s\S]*?(?:^(?P=here)@|\Z)",
     "triple": r'"""[\s\S]*?(?:"""|\Z)',
     "heredoc": r"<<[~-]?(?P<quote>[\"']?)(?P<word>[A-Z_]\w*)(?P=quote)[^\n]*\n[\s\S]*?(?:^[ \t]*(?P=word)[ \t]*$|\Z)",
 }
@@ -61,6 +65,7 @@ MAX_NAMES = 10_000
 """Of a file: nobody writes so many into one."""
 _MAX_LINE_CHARS, _MAX_HEAD_CHARS = 300, 1000
 """Of a long line, and of a declaration over several: patterns take the square of such a length."""
+_QUOTED_NAME = r"""(?:\[[^\]\n]+\]|"[^"\n]+"|`[^`\n]+`|\w+)(?:\.(?:\[[^\]\n]+\]|"[^"\n]+"|`[^`\n]+`|\w+))*"""
 _CLOSES = re.compile(r"[})\]]|@?end\w*\b|esac\b|done\b|fi\b", re.IGNORECASE)
 _OPENS = re.compile(r"[{(\[]\s*$|(?:->|=>|[=:])\s*$|\b(?:do|begin|then|is|as)\s*$", re.IGNORECASE)
 _CALL = r"(?<![\w$])(?P<before>(?:[\w$@%\])]\s*(?:\.|->|::|\$|:)\s*)?)(?P<name>[A-Za-z_][\w!?]*)\s*\("
@@ -182,12 +187,10 @@ class _Reader:
             if found is None:
                 continue
             row = int(str(found.lastgroup)[1:])
-            name_at = found.start(f"n{row}")
-            line = at + self.code.count("\n", start, name_at)
-            if line != seen or self.every:
+            if at != seen or self.every:
                 name = self._name(found[f"n{row}"])
-                yield _Declared(self.grammar.rows[row], name, name_at, found.end(), line, max(self.indents[line], 0))
-            seen = line
+                yield _Declared(self.grammar.rows[row], name, start, found.end(), at, indent)
+            seen = at
 
     def _name(self, text: str) -> str:
         words = (", " if self.grammar.has_lists else " ").join(text.split())
@@ -308,7 +311,8 @@ def _grammar(name: str, lines: Sequence[str]) -> LexicalGrammar:
             continue
         at = len(rows)
         rows.append(_Row(kind, until.replace(r"\h", r"[ \t]")))
-        named = value.strip().removeprefix("^").replace("(?<name>", f"(?P<n{at}>").replace(r"\h", r"[ \t]")
+        named = value.strip().removeprefix("^").replace("(?<name>", f"(?P<n{at}>").replace(r"\q", _QUOTED_NAME)
+        named = named.replace(r"\h", r"[ \t]")
         patterns.append(f"(?P<r{at}>{named})")
     comments = "|".join(_COMMENTS[each] for each in said.get("comments", "hash").split())
     strings = "|".join(_STRINGS[each] for each in said.get("strings", "double single").split())

@@ -16,7 +16,7 @@ from assay.corpus.documents import code_of_cells
 from assay.corpus.grammars import CODE
 from assay.corpus.languages import BY_EXTENSION, table
 
-_ELEMENT = r"(?is)<(script|style)\b([^<>]*)>(.*?)(?:</\1\s*>|\Z)"
+_ELEMENT = r"(?is)<!--.*?(?:-->|\Z)|<(script|style)\b([^<>]*)>(.*?)(?:</\1\s*>|\Z)"
 """Patterns are compiled where they are met: few commands read a page."""
 _ATTRIBUTE = r"""(?i)\b(lang|type)\s*=\s*["']?([\w/+.-]+)"""
 _ELEMENT_LANGUAGES = table("""
@@ -42,6 +42,7 @@ _EXPORT_MACRO = (
     r"(?=[A-Za-z_]\w*\s*(?:final\b\s*)?[:{])"
 )
 _LONE_MACRO = rf"(?m)^[ \t]*({_MACRO})[ \t]*\r?$(?!\s*\{{)"
+_TRAILING_MACRO = r"(?<=\})[ \t]*((?:_{2,}[a-z]\w*(?:\([^()\n]*\))?[ \t]*)+)(?=;)"
 _BEFORE_MACRO = r"(?:[;{}:>]|\n\r?|\A)[ \t]*\r?\n?\Z"
 """What a statement ends with, or a blank line: else the macro is part of one."""
 _OBJECT = r"(?m)^([ \t]*(?:(?:public|private|internal|data|@\w+)[ \t]+)*)object(?=[ \t]+[A-Za-z_]\w*[ \t]*(?:\{|:|$))"
@@ -110,6 +111,8 @@ def _elements(text: str, script: str = "javascript") -> Iterator[Part]:
 
 def _spans_of_elements(text: str, script: str) -> Iterator[tuple[str, tuple[int, int]]]:
     for found in re.finditer(_ELEMENT, text):
+        if not found[1]:  # a comment, whatever is in it
+            continue
         said = {name.lower(): value.lower() for name, value in re.findall(_ATTRIBUTE, found[2])}
         wanted = said.get("lang") or said.get("type", "")
         usual = script if found[1].lower() == "script" else "css"
@@ -174,8 +177,8 @@ _ELEMENTS: dict[str, Callable[[str], Iterator[Part]]] = {
 
 
 def _without_export_macros(text: str) -> str:
-    """Blank what stands between `class` and its name: `class SHOP_API Cart`."""
-    return re.sub(_EXPORT_MACRO, _without_macro, text)
+    """Blank what stands between `class` and its name, `class SHOP_API Cart`, and behind a body: `} __packed;`."""
+    return re.sub(_TRAILING_MACRO, _without_macro, re.sub(_EXPORT_MACRO, _without_macro, text))
 
 
 def without_lone_macros(text: str) -> str:
@@ -193,6 +196,19 @@ def _without_macro(found: re.Match[str]) -> str:
     return found[0].replace(found[1], _blank(found[1]), 1)
 
 
+def _php_code(text: str) -> str:
+    """Blank what is not PHP between its tags: the grammar knows the first tag alone."""
+    if "?>" not in text:
+        return text
+    pieces, at = list[str](), 0
+    for found in re.finditer(_PHP, text):
+        tag = found[0][: 3 if found[0].startswith("<?=") else 5]
+        code = (_blank(tag) if pieces else tag) + found[0][len(tag) :]
+        pieces += [_blank(text[at : found.start()]), re.sub(r"\?>\Z", "; ", code)]
+        at = found.end()
+    return "".join([*pieces, _blank(text[at:])])
+
+
 def _with_class(text: str) -> str:
     """Write `object X { … }` as a class, which the grammar reads on one line, too."""
     return re.sub(_OBJECT, lambda found: found[1] + "class ", text)
@@ -201,4 +217,5 @@ def _with_class(text: str) -> str:
 _PREPARED: dict[str, Callable[[str], str]] = {
     **dict.fromkeys(("c", "cpp"), _without_export_macros),
     "kotlin": _with_class,
+    "php": _php_code,
 }

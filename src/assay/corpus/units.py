@@ -65,9 +65,10 @@ def _tree(text: str, language: str) -> SgNode:
 
 
 def _named(root: SgNode, text: str, language: str) -> int:
-    """Count the units of a tree that have a name."""
+    """Count the units of a tree that have a name, not that of a macro."""
     try:
-        return sum(1 for unit in tree_units(root, text, text.count("\n") + 1, language, (0, 0)) if unit.symbol)
+        units = tree_units(root, text, text.count("\n") + 1, language, (0, 0))
+        return sum(1 for unit in units if unit.symbol and not unit.symbol.isupper())
     except ParserFailed:
         return 0
 

@@ -20,11 +20,12 @@ from assay.values import Query
 MAX_READ_BYTES = 50_000_000
 MAX_NAMED_FILES = 3
 _REASON = re.compile(r"minified|generated|[\d.]+ MB, larger")
+_CUT = "characters are cut"
 _NAME = re.compile(r"[^\W\d]\w{2,}")
 
 
 class _LeftOutFile(NamedTuple):
-    """A file that holds what is asked, with the reason for which it is not indexed."""
+    """A file, with the reason for which it is not indexed, or not whole."""
 
     path: str
     reason: str
@@ -59,14 +60,24 @@ def _holding(members: Sequence[Workspace], sought: Sequence[Sequence[str]]) -> I
     """Yield the files that hold every text of one of some queries; of the first bytes, as many as are read in all."""
     left = MAX_READ_BYTES
     for member in members:
-        for skipped in member.report.skipped:
-            if left <= 0 or not _REASON.match(skipped.reason):
-                continue
-            data = _read(member, skipped.path, left)
+        for path, reason in _left_out(member):
+            if left <= 0:
+                return
+            data = _read(member, path, left)
             left -= len(data)
             text = decoded(data, member.settings.index.encoding) or ""
             if any(all(each in text for each in texts) for texts in sought):
-                yield _LeftOutFile(skipped.path, skipped.reason.partition(",")[0])
+                yield _LeftOutFile(path, reason)
+
+
+def _left_out(member: Workspace) -> Iterator[_LeftOutFile]:
+    """Yield the files that are not indexed, and those of which a line is cut."""
+    for skipped in member.report.skipped:
+        if _REASON.match(skipped.reason):
+            yield _LeftOutFile(skipped.path, skipped.reason.partition(",")[0])
+    for path, note in member.report.notes.items():
+        if _CUT in note:
+            yield _LeftOutFile(path, "a long line is cut")
 
 
 def _read(member: Workspace, path: str, most: int) -> bytes:

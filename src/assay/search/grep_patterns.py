@@ -28,8 +28,11 @@ _DECLARES = (
     r"^\s*(?:[\w@()]+\s+)*(?:class|def|fn|func|fun|function|interface|struct|enum|union|trait|type|typedef|protocol|object"
     r"|record|module|macro_rules!|const|let|var|val|#\s*define)\s+(?:\([^)]*\)\s*)?(?:[\w:.]*[:.])?"
 )
-_BEFORE = re.compile(r"\(\?<=((?:[^()\\]|\\.)*)\)(.*)|((?:[^()|\\]|\\.)*)\\K(.*)", re.DOTALL)
-_AFTER = re.compile(r"(.*)\(\?=((?:[^()\\]|\\.)*)\)", re.DOTALL)
+_PIECE = r"[^()\\]|\\.|\((?:\?:)?(?:[^()\\?]|\\.|(?<!\()\?)*\)"
+"""A letter, an escape, or a group without groups in it."""
+_BEFORE = re.compile(rf"\(\?<=((?:{_PIECE})*)\)(.*)|((?:(?!\|)(?:{_PIECE}))*?)\\K(.*)", re.DOTALL)
+_AFTER = re.compile(rf"(.*)\(\?=((?:{_PIECE})*)\)", re.DOTALL)
+_CAPTURES = re.compile(r"(?<!\\)\((?!\?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ def _around(patterns: Sequence[str], syntax: Syntax) -> tuple[str, str, str]:
     if syntax == "perl" and (found := _BEFORE.fullmatch(body)):
         is_behind = found[1] is not None
         lead, body = (found[1], found[2]) if is_behind else (found[3], found[4])
+    lead, trail = (_CAPTURES.sub("(?:", each) for each in (lead, trail))
     return f"(?:{lead})" * bool(lead), body, trail
 
 

@@ -43,7 +43,12 @@ _CLASSES = {Token: ""} | {string_to_tokentype(name): short for name, short in ma
 CLASSES = sorted({*_CLASSES.values()} - {""})
 """Every class that a piece may have."""
 _OTHER_NAMES = {
-    **{"assembly": "gas", "apex": "java", "godot": "gdscript", "just": "make", "notebook": "json", "shader": "glsl"},
+    "assembly": "gas",
+    "apex": "java",
+    "godot": "gdscript",
+    "just": "make",
+    "notebook": "json",
+    "shader": "glsl",
     **dict.fromkeys(("astro", "razor", "svelte", "template", "vue"), "html"),
 }
 _PAGES = frozenset(("astro", "html", "svelte", "template", "vue"))
