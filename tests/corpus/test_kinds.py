@@ -129,6 +129,10 @@ MACROS = {
         {"one", "two"},
     ),
     ".gitlab-ci.yml": ("build:app:\n  script: [a]\n.base:\n  tags: [x]\n", {"build:app", ".base"}),
+    "b.php": (
+        "<?php\nclass C {\n function a() { return '<?php f(); ?>'; } // don't\n function b() {}\n}\n",
+        {"C", "a", "b"},
+    ),
     "a.dart": ("enum K {\n  a;\n  void run() { go(); }\n}\n", {"K", "run"}),
 }
 

@@ -33,7 +33,11 @@ _HOLE = (
     r"|<\?(?:(?!\?>|<\?).)*\?>|@\{[^{}]*\}"
 )
 """What the engine of a template replaces or drops."""
-_PHP = r"(?s)<\?(?:php\b|=).*?(?:\?>|\Z)"
+_PHP = (
+    r"(?s)<\?(?:php\b|=)(?:[^'\"/#?]|'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
+    r"|(?://|#)(?:[^\n?]|\?(?!>))*+|\?(?!>)|['\"/#])*+(?:\?>|\Z)"
+)
+"""A tag within quotes ends nothing; in a comment of one line it does."""
 _LITERATE = frozenset((".rmd", ".qmd", ".rmarkdown", ".jmd"))
 """Documents whose code is run, so that it declares something."""
 _MACRO = r"[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?"
