@@ -14,7 +14,7 @@ from assay.corpus.blocks import Sizes
 from assay.corpus.chunk import ParsedFile, parse
 from assay.corpus.grammars import GRAMMARS
 from assay.corpus.languages import BY_EXTENSION
-from assay.corpus.long_lines import MAX_CUT_LINE_CHARACTERS, fitted
+from assay.corpus.long_lines import MAX_CUT_LINE_CHARS, fitted
 from assay.corpus.outline import outline
 from assay.corpus.unit import MAX_NAME_CHARS
 from assay.values import KINDS
@@ -72,7 +72,7 @@ def test_what_nobody_wrote_is_never_given_to_a_parser(monkeypatch):
     for path in ("a.md", "a.txt", "a"):
         assert [chunk.text for chunk in parse(path, line).chunks] == [line], path
     for path in ("a.js", "a.json", "a.html", "a.py"):
-        assert [chunk.text for chunk in parse(path, line).chunks] == [line[:MAX_CUT_LINE_CHARACTERS] + "…"], path
+        assert [chunk.text for chunk in parse(path, line).chunks] == [line[:MAX_CUT_LINE_CHARS] + "…"], path
         assert parse(path, line).note.startswith("lines over 20,000 characters are cut: 1"), path
     assert parse("a.py", line).note.endswith("no other line is left for the parser")
     for text in ("<a<b\n" * 10_000, "/* z\n" * 10_000):
@@ -105,7 +105,7 @@ def test_units_around_a_long_line_stay_as_they_are(name):
     names = {each for chunk in parsed.chunks for each in chunk.symbol.split(", ")}
     assert {f"resize_{n}" for n in range(20)} <= names
     (cut,) = (chunk for chunk in parsed.chunks if "…" in chunk.text)
-    assert len(cut.text) < 2 * MAX_CUT_LINE_CHARACTERS
+    assert len(cut.text) < 2 * MAX_CUT_LINE_CHARS
     assert parsed.note == "lines over 20,000 characters are cut: 1"
     lines = {entry.name: entry.line for entry in outline(name, whole)}
     assert lines["resize_19"] == whole[: whole.index("resize_19(")].count("\n") + 1

@@ -27,7 +27,7 @@ _LEFT_OUT = "!"
 
 
 def as_click_takes(arguments: Sequence[str], options: Sequence[click.Parameter]) -> list[str]:
-    """Return arguments with each option alone, by its first name, and what is no option behind all of them."""
+    """Return arguments with each option alone, by its first name, and behind all of them what is not an option."""
     known = {name: each for each in options for name in each.opts if isinstance(each, click.Option)}
     said, others = list[tuple[str, str | None]](), list[str]()
     rest = iter(arguments)

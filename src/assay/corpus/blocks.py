@@ -5,6 +5,7 @@ A line ends at a line feed and nowhere else, as editors and git count. What is n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,6 +40,11 @@ def lines_of(text: str) -> list[str]:
     last = lines.pop()
     kept = [line + "\n" for line in lines]
     return [*kept, last] if last else kept
+
+
+def blanked(text: str) -> str:
+    """Return as many characters, on as many lines, that are all blanks."""
+    return re.sub(r"[^\n]", " ", text)
 
 
 def spans(lines: Sequence[str], start: int, end: int, limit: int = BLOCK_LINES) -> Iterator[Span]:

@@ -12,7 +12,7 @@ from assay.corpus import blocks, documents
 from assay.corpus.grammars import CODE, GRAMMARS
 from assay.corpus.languages import language_of
 from assay.corpus.long_lines import FittedText, fitted
-from assay.corpus.parts import is_mixed, parts
+from assay.corpus.parts import is_literate, is_mixed
 from assay.corpus.unit import ParserFailed
 from assay.corpus.walked_files import MINIFIABLE
 from assay.values import Chunk
@@ -59,7 +59,7 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked:
 
 def _facts_inside(path: str, text: str, language: str, chunks: tuple[Chunk, ...]) -> tuple[str, ...]:
     """Return what the code in a document or a notebook defines and calls, for each of its chunks."""
-    if not parts(path, text, language):
+    if not is_literate(path, language):
         return ()
     from assay.corpus import code, units
 

@@ -18,12 +18,12 @@ _HTML = re.compile(
 _LICENSE = re.compile(r"copyright|licen[sc]e|spdx-", re.IGNORECASE)
 _LITERAL = re.compile(r'\s*[rR]?"""[^"]*(?:"{1,2}[^"]+)*"""')
 _OPENING = re.compile(r"(?:\s*(?:/\*(?:[^*]|\*(?!/))*\*/|(?://|#(?!include|define|if|\[)|--).*)[ \t\r]*(?:\n|$))+")
-_LONGEST_COMMENT = 4000
+_MAX_COMMENT_CHARS = 4000
 
 
 def plain_comment(comment: str) -> str:
     """Strip the markers of a comment and the markup of Javadoc, JSDoc and XML documentation, not their words."""
-    lines = [_TAG.sub("", _LINE.sub(r"\1", line)) for line in comment[:_LONGEST_COMMENT].split("\n")]
+    lines = [_TAG.sub("", _LINE.sub(r"\1", line)) for line in comment[:_MAX_COMMENT_CHARS].split("\n")]
     text = "\n".join(lines).replace('@doc """', "").replace('"""', "")
     if "{@" in text:
         text = _INLINE.sub(r"\1", text)
@@ -34,7 +34,7 @@ def plain_comment(comment: str) -> str:
 
 def docstring(literal: str) -> str:
     """Strip the prefix, quotes and indentation of a string literal that documents a unit."""
-    text = literal[:_LONGEST_COMMENT].lstrip("rRuUbBfF@")
+    text = literal[:_MAX_COMMENT_CHARS].lstrip("rRuUbBfF@")
     quote = next((mark for mark in ('"""', "'''", '"', "'") if text.startswith(mark)), "")
     body = text[len(quote) :]
     body = body.removesuffix(quote) if quote else body

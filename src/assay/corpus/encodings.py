@@ -62,11 +62,11 @@ _MANY_BYTES = {
 
 The standards put these in rows of their own; read in a wrong encoding, text is spread over all rows.
 """
-_SAMPLED = 500
+_MAX_SAMPLED_CHARS = 500
 """Characters that are looked at."""
-_UNSURE_SHARE = 0.9
+_UNSURE_FRACTION = 0.9
 """Of the best alphabet's likelihood: from here Windows-1252, which is the most frequent, is as good."""
-_BROKEN_SHARE = 0.1
+_BROKEN_FRACTION = 0.1
 """Of what is not ASCII: where less of it is broken, the text is UTF-8 with bytes that are none."""
 _NOT_CP1252 = frozenset((0x81, 0x8D, 0x8F, 0x90, 0x9D))
 
@@ -150,7 +150,7 @@ def _guessed(data: bytes) -> ReadText:
     """Return bytes that are not UTF-8 as the text that they most likely are."""
     repaired = data.decode(errors="replace")
     others = len(repaired) - len(repaired.encode("ascii", "ignore"))
-    if repaired.count("\ufffd") < _BROKEN_SHARE * others:
+    if repaired.count("\ufffd") < _BROKEN_FRACTION * others:
         return ReadText(repaired, "utf-8", guessed=True)
     found = _read(data, likeliest(_stretches(data)), guessed=True)
     return found or ReadText(data.decode(narrow := _western(data)), narrow, guessed=True)
@@ -168,16 +168,16 @@ def likeliest(data: bytes) -> str:
         data, ignore_threshold=True, compat_names=False, include_encodings=_GUESSED, empty_input_encoding="cp1252"
     )
     likely = {str(each["encoding"]): each["confidence"] for each in found if each["encoding"]}
-    likely |= {name: likely[name] * 2 * _usual_share(data, name) ** 4 for name in _MANY_BYTES.keys() & likely.keys()}
+    likely |= {name: likely[name] * 2 * _usual_fraction(data, name) ** 4 for name in _MANY_BYTES.keys() & likely.keys()}
     best = max(likely, key=lambda name: likely[name], default="")
-    is_unsure = likely.get("cp1252", 0) >= _UNSURE_SHARE * likely.get(best, 0)
+    is_unsure = likely.get("cp1252", 0) >= _UNSURE_FRACTION * likely.get(best, 0)
     return "cp1252" if best and best not in _MANY_BYTES and is_unsure else best
 
 
-def _usual_share(data: bytes, encoding: str) -> float:
+def _usual_fraction(data: bytes, encoding: str) -> float:
     """Return how much of what is not ASCII is of the characters that are used most in an encoding of many bytes."""
     signs, usual = _MANY_BYTES[encoding]
-    text = [letter for letter in data.decode(encoding, "ignore") if not letter.isascii()][:_SAMPLED]
+    text = [letter for letter in data.decode(encoding, "ignore") if not letter.isascii()][:_MAX_SAMPLED_CHARS]
     written = [code for letter in text if (code := letter.encode(encoding))[0] not in signs]
     return sum(len(code) == 2 and code[0] in usual for code in written) / max(len(written), 1)
 

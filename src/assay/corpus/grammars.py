@@ -120,7 +120,7 @@ def grammar_of(language: str) -> Grammar | LexicalGrammar | None:
 
 
 def parse(text: str, language: str) -> SgNode:
-    """Return the tree of a text in a language of `GRAMMARS`; raise `ParserFailed` where it is no text."""
+    """Return the tree of a text in a language of `GRAMMARS`; raise `ParserFailed` where it is not text."""
     from ast_grep_py import SgRoot  # 10 ms, and only code needs it
 
     try:

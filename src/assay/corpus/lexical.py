@@ -16,6 +16,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from assay.corpus.blocks import blanked
 from assay.corpus.comments import plain_comment
 from assay.corpus.unit import HOLDERS, MAX_NAME_CHARS, MAX_SIGNATURE_CHARS, MIN_NESTED_LINES, TYPES, ParserFailed, Unit
 from assay.values import KINDS
@@ -115,7 +116,7 @@ class LexicalGrammar:
         """Yield the line from 0, the name and what stands before it, of each call."""
         if self.calls is None:
             return
-        code = self.ignored.sub(lambda found: _blank(found[0]), text)
+        code = self.ignored.sub(lambda found: blanked(found[0]), text)
         at = line = 0
         for found in self.calls.finditer(code):
             line += code.count("\n", at, found.start("name"))
@@ -127,11 +128,7 @@ class LexicalGrammar:
 def _without_comment(found: re.Match[str]) -> str:
     """Return a string as it stands, but blank where it has several lines, which declare nothing."""
     first, line_end, rest = found[0].partition("\n")
-    return _blank(found[0]) if found["comment"] else first + _blank(line_end + rest)
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
+    return blanked(found[0]) if found["comment"] else first + blanked(line_end + rest)
 
 
 @dataclass(slots=True)

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MAX_PARSED_LINE_CHARACTERS = 20_000
+MAX_PARSED_LINE_CHARS = 20_000
 """Nobody writes a longer line, and a parser has nothing to say about it."""
-MAX_CUT_LINE_CHARACTERS = 1000
+MAX_CUT_LINE_CHARS = 1000
 """What is indexed of a longer line."""
-MAX_WRITTEN_LINE_CHARACTERS = 500
+MAX_WRITTEN_LINE_CHARS = 500
 """Of a line on average: above, nobody wrote a file of code by hand but for a few of its lines."""
 MIN_WRITTEN_LINES = 3
-_KEPT_CHARACTERS = 200
+_MAX_END_CHARS = 200
 """Of either end of a long line that a parser may get."""
 _COMMENTS = ("//", "/*", "*", "<!--")
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"))
 _QUOTES = "\"'`"
 _UNCLOSED = {"/*": "*/", "<": ">"}
-_MOST_UNCLOSED = 500
+_MAX_UNCLOSED = 500
 """Far more than any file that compiles; from here the parser's time or memory grows with the square or worse."""
 
 
@@ -45,29 +45,29 @@ class FittedText:
         if self.is_all_long:
             return "no other line is left for the parser"
         for opening, closing in _UNCLOSED.items():
-            if self.text.count(opening) - self.text.count(closing) > _MOST_UNCLOSED:
+            if self.text.count(opening) - self.text.count(closing) > _MAX_UNCLOSED:
                 return f"it leaves {opening} open too often for the parser"
         return ""
 
 
 def fitted(text: str, lines: Sequence[str]) -> FittedText:
     """Cut the lines that are too long for a parser."""
-    long = [at for at, line in enumerate(lines) if len(line) > MAX_PARSED_LINE_CHARACTERS]
+    long = [at for at, line in enumerate(lines) if len(line) > MAX_PARSED_LINE_CHARS]
     if not long:
         return FittedText(text, lines)
     parsed, kept = list(lines), list(lines)
     for at in long:
         end = lines[at][len(lines[at].rstrip("\r\n")) :]
         line = lines[at].removesuffix(end)
-        parsed[at], kept[at] = _blanked(line) + end, f"{line[:MAX_CUT_LINE_CHARACTERS]}…{end}"
-    note = f"lines over {MAX_PARSED_LINE_CHARACTERS:,} characters are cut: {len(long)}"
+        parsed[at], kept[at] = _blanked(line) + end, f"{line[:MAX_CUT_LINE_CHARS]}…{end}"
+    note = f"lines over {MAX_PARSED_LINE_CHARS:,} characters are cut: {len(long)}"
     is_all_long = sum(not line.isspace() for line in lines) == len(long)
     return FittedText("".join(parsed), kept, note, is_all_long)
 
 
 def _blanked(line: str) -> str:
     """Return as many characters: both ends of a line where these are whole without what is between, or blanks."""
-    head, tail = line[:_KEPT_CHARACTERS], line[-_KEPT_CHARACTERS:]
+    head, tail = line[:_MAX_END_CHARS], line[-_MAX_END_CHARS:]
     ends = head + tail
     is_whole = all(ends.count(opening) == ends.count(closing) for opening, closing in _PAIRS)
     if not is_whole or any(ends.count(quote) % 2 for quote in _QUOTES):
@@ -77,8 +77,8 @@ def _blanked(line: str) -> str:
 
 def is_minified(text: str) -> bool:
     """Say whether most of a file are lines that nobody wrote; comments at its head do not count."""
-    if len(text) <= MAX_WRITTEN_LINE_CHARACTERS * (text.count("\n") + 1):
+    if len(text) <= MAX_WRITTEN_LINE_CHARS * (text.count("\n") + 1):
         return False
     lines = [line for line in map(str.strip, text.split("\n")) if line and not line.startswith(_COMMENTS)]
-    written = sum(len(line) <= MAX_WRITTEN_LINE_CHARACTERS for line in lines)
+    written = sum(len(line) <= MAX_WRITTEN_LINE_CHARS for line in lines)
     return written < max(MIN_WRITTEN_LINES, len(lines) / 2)

@@ -27,7 +27,7 @@ _LONG = 120
 
 
 def functions(path: str, text: str) -> list[tuple[int, int, str]]:
-    """Return first line, last line and full name of every function, in order; none where there is no grammar for it.
+    """Return first line, last line and full name of every function, in order; empty without a grammar.
 
     Functions inside of others are those of some length alone.
     """

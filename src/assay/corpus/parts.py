@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from posixpath import splitext
 
+from assay.corpus.blocks import blanked
 from assay.corpus.documents import code_of_cells
 from assay.corpus.grammars import CODE
 from assay.corpus.languages import BY_EXTENSION, table
@@ -75,15 +76,18 @@ class Part:
 
 def parts(path: str, text: str, language: str) -> list[Part]:
     """Return the parts of a file that a grammar reads, in order; none where there is none."""
-    if language == "notebook":
-        return list(_cells(text))
-    if language == "markdown":
-        return list(_fences(text)) if splitext(path)[1].lower() in _LITERATE else []
+    if is_literate(path, language):
+        return list(_cells(text) if language == "notebook" else _fences(text))
     found = list(_ELEMENTS[language](text)) if language in _ELEMENTS and re.search(_MARKUP, text) else []
     found += _expressions(text, language) if found or language != "php" else []
     if language in CODE:
         return [Part(language, _PREPARED[language](text) if language in _PREPARED else text), *found]
     return found
+
+
+def is_literate(path: str, language: str) -> bool:
+    """Say whether a document holds code that declares something: a notebook, R Markdown, but not a manual."""
+    return language == "notebook" or (language == "markdown" and splitext(path)[1].lower() in _LITERATE)
 
 
 def is_mixed(language: str) -> bool:
@@ -99,13 +103,9 @@ def _joined(text: str, spans: Iterable[tuple[str, tuple[int, int]]]) -> Iterator
     for language, of_language in by_language.items():
         pieces, at = list[str](), 0
         for start, end in of_language:
-            pieces += [_blank(text[at:start]), text[start:end]]
+            pieces += [blanked(text[at:start]), text[start:end]]
             at = end
-        yield Part(language, "".join([*pieces, _blank(text[at:])]))
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
+        yield Part(language, "".join([*pieces, blanked(text[at:])]))
 
 
 def _elements(text: str, script: str = "javascript") -> Iterator[Part]:
@@ -130,11 +130,11 @@ def _expressions(text: str, language: str) -> list[Part]:
     if language not in _CALLING:
         return []
     pieces, at = list[str](), 0
-    for found in re.finditer(_CALLING[language], re.sub(_ELEMENT, lambda element: _blank(element[0]), text)):
+    for found in re.finditer(_CALLING[language], re.sub(_ELEMENT, lambda element: blanked(element[0]), text)):
         start, end = found.span(found.lastindex or 0)
-        pieces += [_blank(text[at : start - 1]), f";{text[start:end]};"]
+        pieces += [blanked(text[at : start - 1]), f";{text[start:end]};"]
         at = end + 1
-    return [Part("typescript", "".join([*pieces, _blank(text[at:])]), declares=False)] if pieces else []
+    return [Part("typescript", "".join([*pieces, blanked(text[at:])]), declares=False)] if pieces else []
 
 
 def _astro(text: str) -> Iterator[Part]:
@@ -152,7 +152,7 @@ def _hole(found: re.Match[str]) -> str:
     """Return a name where a value is written, blanks for what only steers the template."""
     text = found[0]
     is_value = text.startswith(("{{", "<%=", "<?=", "@{")) and not text.startswith(("{{#", "{{/", "{{-"))
-    return "_" * len(text) if is_value and "\n" not in text else _blank(text)
+    return "_" * len(text) if is_value and "\n" not in text else blanked(text)
 
 
 def _php(text: str) -> Iterator[Part]:
@@ -190,14 +190,14 @@ def without_lone_macros(text: str) -> str:
 
     def replaced(found: re.Match[str]) -> str:
         before = text[max(found.start() - 80, 0) : found.start()]
-        comment = f"/*{' ' * (len(found[1]) - 4)}*/" if len(found[1]) > len("/**/") else _blank(found[1])
+        comment = f"/*{' ' * (len(found[1]) - 4)}*/" if len(found[1]) > len("/**/") else blanked(found[1])
         return found[0].replace(found[1], comment, 1) if re.search(_BEFORE_MACRO, before) else found[0]
 
     return re.sub(_LONE_MACRO, replaced, text)
 
 
 def _without_macro(found: re.Match[str]) -> str:
-    return found[0].replace(found[1], _blank(found[1]), 1)
+    return found[0].replace(found[1], blanked(found[1]), 1)
 
 
 def _php_code(text: str) -> str:
@@ -207,10 +207,10 @@ def _php_code(text: str) -> str:
     pieces, at = list[str](), 0
     for found in re.finditer(_PHP, text):
         tag = found[0][: 3 if found[0].startswith("<?=") else 5]
-        code = (_blank(tag) if pieces else tag) + found[0][len(tag) :]
-        pieces += [_blank(text[at : found.start()]), re.sub(r"\?>\Z", "; ", code)]
+        code = (blanked(tag) if pieces else tag) + found[0][len(tag) :]
+        pieces += [blanked(text[at : found.start()]), re.sub(r"\?>\Z", "; ", code)]
         at = found.end()
-    return "".join([*pieces, _blank(text[at:])])
+    return "".join([*pieces, blanked(text[at:])])
 
 
 def _with_class(text: str) -> str:

@@ -19,9 +19,11 @@ from assay.corpus.unit import HOLDERS, MAX_NAME_CHARS, MAX_SIGNATURE_CHARS, MIN_
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-_LONGEST_HEAD = 2000
-_LONGEST_ERROR = 50_000
+_MAX_HEAD_CHARS = 2000
+_MAX_ERROR_LINES = 50_000
 """Lines: to list what a longer one holds takes hundreds of megabytes, and nobody writes so many lines into 1 MB."""
+_NOT_DOC = re.compile(r"#\[|@(?!doc)|[A-Z]")
+"""Attributes, annotations and macros, which belong to a unit and say nothing about it."""
 _ANNOTATIONS = re.compile(r"^(?:(?:@[\w.]+(?:\([^()]*\))?|#?\[[^\]]*\])\s+)+")
 
 
@@ -55,7 +57,7 @@ def inner_units(root: SgNode, text: str, language: str, found: Sequence[Unit]) -
             span = named.node.range()
             start, end = span.start.line, span.end.line + (1 if span.end.column else 0)
             head = text[span.start.index : named.body.range().start.index if named.body else span.end.index]
-            signature = " ".join(head[:_LONGEST_HEAD].split()).rstrip(" {:=;")[:MAX_SIGNATURE_CHARS]
+            signature = " ".join(head[:_MAX_HEAD_CHARS].split()).rstrip(" {:=;")[:MAX_SIGNATURE_CHARS]
             unit = Unit(start, max(end, start + 1), named.kind, named.symbol[:MAX_NAME_CHARS], "", "", signature)
             unit.at = start
             known.add((start, unit.symbol))
@@ -127,7 +129,7 @@ class _Reader:
         if kind == "ERROR":
             span = node.range()
             wrong = span.end.line - span.start.line + 1
-            if wrong > _LONGEST_ERROR:
+            if wrong > _MAX_ERROR_LINES:
                 raise ParserFailed("most of it does not parse")
             self.wrong += wrong
         return _Scope(iter(node.children()), scope.parent, scope.kind, scope.prefix, scope.in_function)
@@ -203,8 +205,7 @@ class _Reader:
         if not waiting or reach < start:
             return start, index, ""
         texts = [self.text[first:last] for _, _, first, last in waiting]
-        is_other = re.compile(r"#\[|@(?!doc)|[A-Z]")  # attributes, annotations, macros
-        docs = [text for text in texts if not is_other.match(text)]
+        docs = [text for text in texts if not _NOT_DOC.match(text)]
         doc = plain_comment("\n".join(text.strip("\n") for text in docs)) if docs else ""
         return waiting[0][0], waiting[0][2], doc
 
@@ -239,7 +240,7 @@ class _Reader:
         if self.grammar.id == "python":
             start = found.node.range().start.index  # after the decorators
         end = found.body.range().start.index if found.body is not None else found.node.range().end.index
-        return self.text[start : min(end, start + _LONGEST_HEAD)]
+        return self.text[start : min(end, start + _MAX_HEAD_CHARS)]
 
 
 def _covered(found: list[Unit]) -> int:

@@ -125,14 +125,16 @@ def _answer(
     read, readings = _read(searches, queries)
     answers = [_ask(each, read, depth, guesses=guesses) for each in searches]
     quoting = [query for query in queries if query.reads_text]
-    notes += [note for _, _, note in answers] + [unread_note(one.language) for one in readings if not one.is_read]
+    unread = [one for one, query in zip(readings, queries, strict=True) if not (one.is_read or query.reads_text)]
+    notes += [note for _, _, note in answers] + [unread_note(one.language) for one in unread]
     asked = [search for _, search, _ in answers]
     named = _looked_up(asked, queries, rooted=rooted, guesses=guesses)
     notes += named.every_note
     is_read = any(one.is_read for one in readings) and asks_more
+    holds_text = len(quoting) == len(queries) and any(found.hits for found, _, _ in answers)  # each hit does
     return JointAnswer(
         hits=tuple(with_looked_up(named, _united(answers, rooted=rooted))[:depth]),
-        relevant=bool(named.hits) or (is_read and any(found.relevant for found, _, _ in answers)),
+        relevant=bool(named.hits) or holds_text or (is_read and any(found.relevant for found, _, _ in answers)),
         corrected=_corrected(queries, read, [found for found, _, _ in answers]),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(member.report.stale for each in asked for member in each.members),
