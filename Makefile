@@ -49,7 +49,7 @@ check: install  ## style, types, layers
 	$(BIN)/lint-imports
 
 test: install  ## every test, and the quickest benchmark scripts on toys; a process a core
-	@echo "Some six minutes on two cores. Tests of torch, Ray and browsers are skipped where these are missing."
+	@echo "Some ten minutes on two cores. Tests of torch, Ray and browsers are skipped where these are missing."
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder \
 		tests benchmarks/checks/test_scripts.py
 

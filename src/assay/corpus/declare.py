@@ -205,7 +205,7 @@ def _hcl(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
 
 
 def _hcl_local(node: SgNode, _grammar: Grammar) -> Declared | None:
-    """Read an entry of `locals`, or of the top of a file of variables."""
+    """Read an entry of `locals`."""
     name, block = node.child(0), node.parent()
     block = block.parent() if block else None
     head = block.child(0) if block and block.kind() == "block" else None
@@ -222,16 +222,6 @@ def _php(found: Declared, node: SgNode, node_kind: str) -> None:
     if node_kind == "const_declaration":
         names = [child.text().partition("=")[0].strip() for child in node.children() if child.kind() == "const_element"]
         found.symbol = ", ".join(names)
-
-
-def _php_closure(node: SgNode, _grammar: Grammar) -> Declared | None:
-    name, value = node.field("left"), node.field("right")
-    is_function = name and value and value.kind() in ("anonymous_function", "arrow_function")
-    return (
-        Declared("function", name.text().lstrip("$"), node, value.field("body"))
-        if is_function and name and value
-        else None
-    )
 
 
 def _zig(found: Declared, node: SgNode, node_kind: str) -> None:
@@ -316,6 +306,25 @@ def _use_of(node: SgNode) -> str:
     return "default"
 
 
+_CLOSURES = {
+    "short_var_declaration": ("left", "right", "func_literal"),
+    "let_declaration": ("pattern", "value", "closure_expression"),
+    "assignment_expression": ("left", "right", "anonymous_function arrow_function"),
+}
+"""By kind of node, of Go, Rust and PHP: the fields of a variable and of its value, and the kinds of a function."""
+
+
+def _closure(node: SgNode, _grammar: Grammar) -> Declared | None:
+    """Read a variable that holds a function: `handle := func() {…}`."""
+    left, right, kinds = _CLOSURES[node.kind()]
+    name, value = node.field(left), node.field(right)
+    if value and value.kind() == "expression_list":
+        value = value.child(0)
+    if not name or not value or value.kind() not in kinds.split() or not re.fullmatch(r"\$?\w+", name.text()):
+        return None
+    return Declared("function", name.text().lstrip("$"), node, value.field("body"))
+
+
 def _js_declarator(node: SgNode, _grammar: Grammar) -> Declared | None:
     """Read `onSave = useCallback(() => …)`, too: a function that goes through a call and keeps its name."""
     name, value = node.field("name"), node.field("value")
@@ -323,19 +332,6 @@ def _js_declarator(node: SgNode, _grammar: Grammar) -> Declared | None:
         first = next(iter(arguments.named_children()), None)
         value = first if first and first.kind() in _FUNCTIONS else value
     return _assigned(node, _clean(name.text()), value, "function", "") if name and name.kind() == "identifier" else None
-
-
-def _go_short(node: SgNode, _grammar: Grammar) -> Declared | None:
-    left, right = node.field("left"), node.field("right")
-    value = next(iter(right.named_children()), None) if right else None
-    is_function = left and value and value.kind() == "func_literal" and "," not in left.text()
-    return Declared("function", left.text(), node, value.field("body")) if is_function and left and value else None
-
-
-def _rust_let(node: SgNode, _grammar: Grammar) -> Declared | None:
-    name, value = node.field("pattern"), node.field("value")
-    is_function = name and value and value.kind() == "closure_expression" and name.kind() == "identifier"
-    return Declared("function", name.text(), node, value.field("body")) if is_function and name and value else None
 
 
 def _javascript(found: Declared, _node: SgNode, _node_kind: str) -> None:
@@ -448,10 +444,8 @@ _READERS: dict[str, Mapping[str, Callable[[SgNode, str, Grammar], Declared | Non
 """By language and kind of node: what is not read by its fields."""
 _INNER: dict[str, Callable[[SgNode, Grammar], Declared | None]] = {
     "variable_declarator": _js_declarator,
-    "short_var_declaration": _go_short,
-    "let_declaration": _rust_let,
     "attribute": _hcl_local,
-    "assignment_expression": _php_closure,
+    **dict.fromkeys(_CLOSURES, _closure),
 }
 """By kind of node: what is read in another way inside of a unit."""
 _AMENDS: dict[str, Callable[[Declared, SgNode, str], None]] = {

@@ -97,12 +97,10 @@ class LexicalGrammar:
     calls: re.Pattern[str] | None
     continues: re.Pattern[str] | None
     """Lines that go on with a unit though they are indented as it is."""
-    tests: re.Pattern[str] | None
     has_lists: bool
     """Whether a line may declare several names with blanks between them."""
     reach: str = "any"
     methods_bare: bool = True
-    own: frozenset[str] = frozenset(("self", "this"))
 
     def units(self, text: str, sizes: tuple[int, int], *, every: bool = False) -> list[Unit]:
         """Return the units of a text in order.
@@ -250,9 +248,7 @@ class _Reader:
         signature = " ".join(self.text[self._line_start(each.start) : self._line_end(each.end)].split()).rstrip(
             " {:=;("
         )
-        if kind == "function" and self.grammar.tests and self.grammar.tests.search(signature):
-            kind = "test"
-        elif kind == "function" and parent and parent.kind in TYPES:
+        if kind == "function" and parent and parent.kind in TYPES:
             kind = "method"
         end = min(end, parent.end) if parent else end
         owner, name = _owner_of(each.name, kind)
@@ -314,7 +310,7 @@ def _grammar(name: str, lines: Sequence[str]) -> LexicalGrammar:
     comments = "|".join(_COMMENTS[each] for each in said.get("comments", "hash").split())
     strings = "|".join(_STRINGS[each] for each in said.get("strings", "double single").split())
     flags = re.MULTILINE | (re.IGNORECASE if "any" in said.get("case", "") else 0)
-    calls, continues, tests = (said.get(key, "").replace(r"\h", r"[ \t]") for key in ("calls", "continues", "tests"))
+    calls, continues = (said.get(key, "").replace(r"\h", r"[ \t]") for key in ("calls", "continues"))
     return LexicalGrammar(
         name,
         re.compile(f"(?P<comment>{comments})|{strings}", re.MULTILINE),
@@ -322,6 +318,5 @@ def _grammar(name: str, lines: Sequence[str]) -> LexicalGrammar:
         tuple(rows),
         re.compile(_CALL if calls == "usual" else calls) if calls else None,
         re.compile(continues, re.IGNORECASE) if continues else None,
-        re.compile(tests) if tests else None,
         has_lists="names" in said,
     )
