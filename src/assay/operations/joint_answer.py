@@ -130,12 +130,12 @@ def _answer(
     asked = [search for _, search, _ in answers]
     named = _looked_up(asked, queries, rooted=rooted, guesses=guesses)
     notes += named.every_note
-    is_read = any(one.is_read for one in readings) and asks_more
-    holds_text = len(quoting) == len(queries) and any(found.hits for found, _, _ in answers)  # each hit does
+    found = [one for one, _, _ in answers]
+    understood = asks_more and any(one.is_read for one in readings)
     return JointAnswer(
         hits=tuple(with_looked_up(named, _united(answers, rooted=rooted))[:depth]),
-        relevant=bool(named.hits) or holds_text or (is_read and any(found.relevant for found, _, _ in answers)),
-        corrected=_corrected(queries, read, [found for found, _, _ in answers]),
+        relevant=bool(named.hits) or _is_relevant(found, queries, understood=understood),
+        corrected=_corrected(queries, read, found),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(member.report.stale for each in asked for member in each.members),
         notes=tuple(dict.fromkeys(filter(None, notes))),
@@ -143,6 +143,12 @@ def _answer(
         problems=tuple(problem for each in asked for problem in each.problems),
         sections=() if named.is_exact else tuple(_sections(answers, rooted=rooted)),
     )
+
+
+def _is_relevant(answers: Sequence[CorpusAnswer], queries: Sequence[Query], *, understood: bool) -> bool:
+    """Say whether some answer is likely right: each hit of a query that quotes or is an expression holds it."""
+    holds_text = all(query.reads_text for query in queries) and any(answer.hits for answer in answers)
+    return holds_text or (understood and any(answer.relevant for answer in answers))
 
 
 def _read(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[list[Query], list[Reading]]:
