@@ -29,7 +29,7 @@ MECHANISMS = {
     "pieces of words": ("terms", {"_KNOWN": 1}, ""),
     "rows of words": ("encode.static", {"_MOST_MET": 2, "_BATCH": 1}, ""),
     "described chunks": ("search.folder_index", {"_AT_ONCE": 2}, ""),
-    "batches of commits": ("search.history", {"_BATCH": 1}, ""),
+    "batches of commits": ("search.commit_index", {"_BATCH": 1}, ""),
     "functions of files": ("operations.sizing", {"_MOST_KNOWN": 1}, ""),
     "blocks of grep": ("operations.grep", {"BLOCK": 64}, "_blocks"),
     "keys of a question": ("io.database", {"_KEYS_A_QUESTION": 1}, ""),

@@ -6,8 +6,10 @@ unchanged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
@@ -24,6 +26,7 @@ _FIELDS = 8
 _PLAIN = ("log", f"--format={HEADER}", "--no-notes", "--no-decorate", "--no-color")
 _LOG = (*_PLAIN, *_PATCH)
 _NAMED = (*_PLAIN, "--name-only", "--no-renames", "--relative")
+_ID = re.compile(r"[0-9a-f]{40,64}")
 _MOST_BROKEN = 20
 """Commits that git is asked about by themselves because files of theirs are missing; then it names files alone."""
 
@@ -94,6 +97,11 @@ def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
         yield from _read(root, left, _NAMED, Patches.names)
 
 
+def named_commits(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
+    """Yield some commits by their full ids, in this order, each with the names of its files alone; a merge has none."""
+    return _read(root, ids, _NAMED, Patches.names)
+
+
 def _read(
     root: Path, ids: Sequence[str], log: Sequence[str], changes: Callable[[Patches], Iterator[FileChange]]
 ) -> Iterator[Commit]:
@@ -108,11 +116,14 @@ def headers(printed: IO[bytes]) -> Iterator[tuple[Commit, Patches]]:
     """Yield the commits of a log in the format `HEADER`, each with the reader of what it changed, to be read first."""
     patches = Patches(printed)
     while header := patches.line():
-        while header.count(b"\0") < _FIELDS and (more := patches.line()):
-            header += more
-        if header.count(b"\0") < _FIELDS:  # git was ended, and says why
+        lines, ends = [header], header.count(b"\0")
+        while ends < _FIELDS and (more := patches.line()):
+            lines.append(more)
+            ends += more.count(b"\0")
+        if ends < _FIELDS:  # git was ended, and says why
             return
-        _, id_, parents, author, committer, date, written, message, *_ = header.decode("utf-8", "replace").split("\0")
+        fields = b"".join(lines).decode("utf-8", "replace").split("\0")
+        _, id_, parents, author, committer, date, written, message, *_ = fields
         yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), (), written), patches
 
 
@@ -140,6 +151,15 @@ def head(root: Path) -> str:
     return answer(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
 
+def history_state(root: Path) -> str:
+    """Return what changes when a history does: its newest commit, and where a shallow clone ends."""
+    newest, _, shallow = answer(root, "rev-parse", "HEAD^{commit}", "--git-path", "shallow").partition("\n")
+    if not _ID.fullmatch(newest):
+        raise InputError(f"'{root}' has no commit: its history cannot be searched; give a folder of a git repository")
+    ends = "".join(sorted(_lines_of(root / shallow)))
+    return f"{newest} {sha256(ends.encode()).hexdigest()[:16]}" if ends else newest
+
+
 def length(root: Path) -> int:
     """Return how many commits the first-parent line has that touch the folder."""
     return int(git(root, "rev-list", "--first-parent", "--count", "HEAD", "--", "."))
@@ -148,10 +168,14 @@ def length(root: Path) -> int:
 def cut_off(root: Path) -> frozenset[str]:
     """Return the commits of a shallow clone whose parents are missing: each seems to have added all there was."""
     file = answer(root, "rev-parse", "--git-path", "shallow")
+    return frozenset(_lines_of(root / file)) if file else frozenset()
+
+
+def _lines_of(file: Path) -> list[str]:
     try:
-        return frozenset((root / file).read_text("ascii").split()) if file else frozenset()
+        return file.read_text("ascii").split()
     except (OSError, UnicodeDecodeError):
-        return frozenset()
+        return []
 
 
 def is_shallow(root: Path) -> bool:

@@ -146,6 +146,11 @@ class Patches:
             yield hunk()
 
 
+def changed_path(header: bytes) -> str:
+    """Return the path that a line `+++ b/PATH` names, empty for a file that is not there any more."""
+    return _path(header, b"b/")
+
+
 class LineMap:
     """Where each line of a file was at a commit before, nowhere for a new file: brought forward change by change."""
 

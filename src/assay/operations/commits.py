@@ -19,8 +19,9 @@ from assay.operations.found_commit import FoundCommit
 from assay.operations.hits import answer_type
 from assay.operations.indexes import build_of, encoder_of
 from assay.protocols import Progress
+from assay.search.commit_index import MAX_COMMITS, CommitIndex
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window
-from assay.search.history import MOST_COMMITS, MOST_FILES, CommitFilter, HistoryIndex, changed_files
+from assay.search.history import MOST_FILES, WHOLE_COMMITS, CommitFilter, changed_files
 from assay.search.query_filters import queries_of, query_words
 from assay.search.reference_table import numbers_in
 from assay.search.retrievers import IndexGuard
@@ -107,7 +108,8 @@ class History:
     def __init__(self, root: Path, settings: Settings, progress: Progress | None = None) -> None:
         check(settings.search)
         self.root, self._settings, self._progress = root, settings, progress
-        self._index = HistoryIndex(root, history_location(root), encoder_of(settings), build_of(settings))
+        self._encoder = encoder_of(settings)
+        self._index = CommitIndex(root, history_location(root), WHOLE_COMMITS, self._encoder, build_of(settings))
         self._known: _IndexedCommits | None = None
 
     def search(self, question: str, keep: CommitFilter, k: int) -> LogAnswer:
@@ -123,7 +125,7 @@ class History:
             newest = _newest(self.root, commits, snapshot, k)
             return LogAnswer(str(self.root), [*newest], bool(newest), len(commits.messages))
         guard = IndexGuard(self._index.check, f"removing '{self._index.folder.location}'")
-        search = CorpusSearch(snapshot, self._index.encoder, self._settings.search, guard)
+        search = CorpusSearch(snapshot, self._encoder, self._settings.search, guard)
         (hits,) = search.search([replace(query, paths=())], k * _PARTS)
         best: dict[str, Hit] = {}
         for hit in hits:
@@ -179,5 +181,5 @@ def _commits_named(commits: _IndexedCommits, id_: str, keep: CommitFilter) -> tu
 def _newest(root: Path, commits: _IndexedCommits, snapshot: Snapshot, k: int) -> tuple[FoundCommit, ...]:
     """Return the first commits that are alive in git's own order, the newest first."""
     alive = _messages(snapshot)
-    ids = [id_ for id_ in commit_ids(root, MOST_COMMITS) if id_ in alive][:k]
+    ids = [id_ for id_ in commit_ids(root, MAX_COMMITS) if id_ in alive][:k]
     return tuple(commits.of_message(alive[id_]) for id_ in ids)

@@ -25,6 +25,7 @@ from assay.search.messages import saying
 from assay.search.operation_answers import answer_to
 from assay.search.operation_questions import operations_asked
 from assay.search.part_names import names_like
+from assay.search.past_changes import PastChanges
 from assay.search.places import lines_named, places_of
 from assay.search.question import Speller, understand
 from assay.search.ranking import SHIPPED
@@ -151,6 +152,8 @@ class CorpusSearch:
     encoder: Encoder
     settings: SearchSettings
     guard: retrievers.IndexGuard
+    past: PastChanges | None = None
+    """What commits say of the corpus' files, where these are in a repository with a history."""
 
     @cached_property
     def speller(self) -> Speller:
@@ -167,7 +170,7 @@ class CorpusSearch:
     @cached_property
     def learned(self) -> LearnedSearcher:
         """Return what ranks by what was learned."""
-        return LearnedSearcher(self.snapshot, self.encoder, weights_folder(self.settings))
+        return LearnedSearcher(self.snapshot, self.encoder, weights_folder(self.settings), past=self.past)
 
     @cached_property
     def scorer(self) -> Scorer:

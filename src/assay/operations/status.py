@@ -19,6 +19,7 @@ import numpy as np
 from assay.errors import DamagedIndex, counted, printable
 from assay.operations.hits import answer_type, as_text
 from assay.operations.indexes import AnyIndex
+from assay.operations.past_commits import PastCommits
 from assay.operations.requests import StatusOf
 from assay.operations.roots import Roots
 from assay.search.folder_index import Freshness, IndexReport
@@ -50,6 +51,8 @@ class Status:
     chunks: int
     described: int
     """Chunks that a language model described."""
+    history: str
+    """What commits say beside them: how many are indexed, or why none are."""
     size_mb: float
     verified: str
     """How much of it was read to see that it is intact."""
@@ -119,6 +122,7 @@ def status(request: StatusOf, roots: Roots) -> Status:
         files=report.files,
         chunks=report.chunks,
         described=report.described,
+        history=PastCommits(reader.root, reader.settings).standing(),
         **_written(index, found if whole is found else None),
         checked_s=-1.0 if reader.checked_s is None else round(reader.checked_s, 1),
         compared=whole.is_compared,
@@ -189,7 +193,7 @@ def status_text(answer: Status, *, named: bool = False) -> str:
     """Return the status of an intact index as rows for a terminal; with `named`, each file that it names has one."""
     facts = {name: getattr(answer, name) for name in ("root", "location", "encoder", "files", "chunks")}
     facts |= {"described": answer.described} if answer.described else {}
-    facts |= {"size mb": answer.size_mb, "format": answer.format, "updated": answer.updated}
+    facts |= {"history": answer.history, "size mb": answer.size_mb, "format": answer.format, "updated": answer.updated}
     facts["whole"] = f"yes, {answer.verified}"
     rows = [f"{name:<10}{value}" for name, value in facts.items()]
     stale = {what: getattr(answer, what) for what in ("added", "changed", "removed") if getattr(answer, what)}

@@ -22,9 +22,11 @@ from assay.corpus.addresses import is_url
 from assay.errors import AssayError, DamagedIndex, InputError, StorageError, UnwritableIndex, counted, some_of
 from assay.operations.corpus_search import CorpusSearch, check
 from assay.operations.indexes import AnyIndex, index_of, index_out_of_memory, root_of
+from assay.operations.past_commits import PastCommits
 from assay.protocols import Progress
 from assay.search import retrievers
 from assay.search.folder_index import IndexReport
+from assay.search.past_changes import PastChanges
 from assay.search.path_filters import kept_and_left_out
 from assay.settings import SearchSettings, Settings
 from assay.store.place import holds_many, is_bucket, located
@@ -45,6 +47,11 @@ class Workspace:
     """What is odd about how it was opened, for whoever named it."""
 
     @cached_property
+    def past(self) -> PastCommits:
+        """Return what the commits of the root say of its files."""
+        return PastCommits(self.index.root, self.settings)
+
+    @cached_property
     def snapshot(self) -> Snapshot:
         """Return what is searched."""
         return self.index.snapshot()
@@ -52,7 +59,9 @@ class Workspace:
     @cached_property
     def corpus_search(self) -> CorpusSearch:
         """Return what searches this root alone."""
-        return CorpusSearch(self.snapshot, self.index.encoder, self.settings.search, self.guard)
+        past = self.past.snapshot
+        said = None if past is None else PastChanges({"": past})
+        return CorpusSearch(self.snapshot, self.index.encoder, self.settings.search, self.guard, said)
 
     @cached_property
     def guard(self) -> retrievers.IndexGuard:
@@ -74,7 +83,7 @@ class Workspace:
                 vars(before)["snapshot"] = self.snapshot
                 return before, report
             report = _as_before(self.index, refusal)
-        same = self.index.snapshot() is self.snapshot and report.stale == self.report.stale
+        same = self.index.snapshot() is self.snapshot and report.stale == self.report.stale and self.past.is_current()
         return (self if same else replace(self, report=report)), report
 
 
@@ -137,8 +146,11 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
         if report is None:
             raise InputError(f"no index of '{root}' yet: leave out --no-refresh, or run assay index")
         return Workspace(index, report, settings)
+    past = PastCommits(root, settings)
     try:
-        return Workspace(index, index.refresh(progress, patience_s=patience_s, replaces=check_all), settings)
+        with past.made_beside():
+            report = index.refresh(progress, patience_s=patience_s, replaces=check_all)
+        return Workspace(index, report, settings)
     except StorageError as refusal:
         if check_all:
             raise
@@ -184,7 +196,9 @@ class JointSearch:
         first = self.members[0]
         snapshot = Snapshot.joined({member.name: member.snapshot for member in self.members})
         guard = retrievers.IndexGuard(self._damage, "assay index PATH")
-        return CorpusSearch(snapshot, first.index.encoder, first.settings.search, guard)
+        pasts = {member.name: past for member in self.members if (past := member.past.snapshot) is not None}
+        said = PastChanges(pasts) if pasts else None
+        return CorpusSearch(snapshot, first.index.encoder, first.settings.search, guard, said)
 
     def without_damaged(self) -> JointSearch:
         """Return the same without the damaged ones, which it names; raise DamagedIndex where that leaves none."""

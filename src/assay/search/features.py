@@ -29,7 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder, default_static, distinct_rows
+from assay.search.declared_names import innermost_name
 from assay.search.messages import READ, MessageMatch
+from assay.search.neighbour_votes import NEIGHBOUR_FEATURES, neighbour_votes
+from assay.search.past_changes import CommitVotes
 from assay.search.path_filters import traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array, TermMatch
@@ -40,11 +43,16 @@ from assay.values import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
 
 NAME, PARENT, PATH, DOC, BODY = range(len(FIELDS))
 
-FEATURES = tuple(
-    (
+PAST_FEATURES = tuple(
+    "file_votes file_votes_share file_message unit_votes unit_votes_share unit_message owner_votes".split()
+)
+FEATURES = (
+    *(
         "lexical lexical_share dense dense_share covered covered_name covered_body name_whole rare_missing file_dense "
         "has_doc callable block test example aside log_lines lexical_place dense_place file_lexical meaning_known"
-    ).split()
+    ).split(),
+    *PAST_FEATURES,
+    *NEIGHBOUR_FEATURES,
 )
 """In the order of their columns."""
 
@@ -81,6 +89,8 @@ class QueryInCorpus:
     """Of the cosines over the corpus."""
     deviation: float
     """Their standard deviation."""
+    past: CommitVotes | None = None
+    """What past commits say of files and units; None where there is no history."""
 
     @cached_property
     def strongest(self) -> float:
@@ -149,8 +159,11 @@ def candidates_of(
 ) -> CandidateFeatures:
     """Gather the features of some chunks, among them those that declare a typed name, or say a pasted message."""
     files, file = np.unique(query.snapshot.files(numbers), return_inverse=True)
-    traits = _traits(query.snapshot, files)[file]
+    paths = query.snapshot.paths_of(files.tolist())
+    traits = _traits(paths)[file]
     columns = {**_of_terms(numbers, query), **_of_scores(numbers, query, file), **_of_unit(numbers, query, traits)}
+    columns |= _of_past(numbers, query, files, paths, file)
+    columns |= _of_neighbours(numbers, query, columns, traits[:, 0], [paths[at] for at in file.tolist()])
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
         rows[:, at] = columns[feature]
@@ -212,9 +225,62 @@ def _of_unit(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) 
     }
 
 
-def _traits(snapshot: Snapshot, files: Numbers) -> NDArray[np.bool_]:
+def _traits(paths: Sequence[str]) -> NDArray[np.bool_]:
     """Return whether each file is of a test, of an example, an aside, shape `(files, 3)`."""
-    return np.array(list(map(traits_of, snapshot.paths_of(files.tolist()))), dtype=bool).reshape(-1, 3)
+    return np.array(list(map(traits_of, paths)), dtype=bool).reshape(-1, 3)
+
+
+def _of_past(
+    numbers: Numbers, query: QueryInCorpus, files: Numbers, paths: Sequence[str], file: NDArray[np.intp]
+) -> Mapping[str, Column]:
+    """Say how commits with messages like the question vote for the file, the unit and the owner of each candidate."""
+    if query.past is None:
+        return dict.fromkeys(PAST_FEATURES, 0.0)
+    snapshot, roots = query.snapshot, query.snapshot.roots_of(files.tolist())
+    places = [(roots[at], paths[at]) for at in file.tolist()]
+    symbols = [innermost_name(snapshot.symbol(number)) for number in numbers.tolist()]
+    owners = [innermost_name(snapshot.parent(number)) for number in numbers.tolist()]
+    of_files = _votes(query.past, list(zip(roots, paths, strict=True)))[file]
+    of_units, of_owners = (
+        _votes(query.past, [(root, f"{path}\t{name}") for (root, path), name in zip(places, names, strict=True)])
+        for names in (symbols, owners)
+    )
+    return {
+        "file_votes": np.sqrt(of_files[:, 0]),
+        "file_votes_share": of_files[:, 0] / max(of_files[:, 0].max(initial=0.0), 1e-6),
+        "file_message": of_files[:, 1],
+        "unit_votes": np.sqrt(of_units[:, 0]),
+        "unit_votes_share": of_units[:, 0] / max(of_units[:, 0].max(initial=0.0), 1e-6),
+        "unit_message": of_units[:, 1],
+        "owner_votes": np.sqrt(of_owners[:, 0]),
+    }
+
+
+def _votes(past: CommitVotes, rows: Sequence[tuple[str, str]]) -> Array:
+    """Return the votes of rows of several roots, each looked up once, shape `(rows, 2)`."""
+    votes = np.zeros((len(rows), 2), np.float32)
+    for root in dict.fromkeys(root for root, _ in rows):
+        distinct = list(dict.fromkeys(row for own, row in rows if own == root))
+        found = dict(zip(distinct, past.of(root, distinct), strict=True))
+        for at, (own, row) in enumerate(rows):
+            if own == root:
+                votes[at] = found[row]
+    return votes
+
+
+def _of_neighbours(
+    numbers: Numbers,
+    query: QueryInCorpus,
+    columns: Mapping[str, Column],
+    in_test: NDArray[np.bool_],
+    paths: Sequence[str],
+) -> Mapping[str, Column]:
+    """Say what tests and callers among the candidates say of each."""
+    lexical, dense, covered = (np.asarray(columns[name]) for name in ("lexical_share", "dense_share", "covered"))
+    strength = 0.5 * lexical + 0.25 * np.clip(dense, 0.0, 2.0) + 0.25 * covered
+    is_test = in_test | (query.snapshot.rows("kind", numbers) == _TEST)
+    votes = neighbour_votes(query.snapshot, numbers, strength, is_test, paths)
+    return dict(zip(NEIGHBOUR_FEATURES, votes.T, strict=True))
 
 
 def _file_mean(file: NDArray[np.intp], scores: Array) -> Array:

@@ -4,35 +4,28 @@ A message says why, in prose, and a change says what, in code, so that each is r
 chunk is the commit's id, and below it the file's; author and date stand where other chunks have their parents and
 signature, so that nothing but chunks has to be stored.
 
-Stored as an index of files is, a commit being a file whose text never changes; it is made when somebody first asks
-about the history, and not before.
+It is made when somebody first asks about the history, and not before.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 
-from assay.corpus.git_history import Commit, commit_ids, commits_of, cut_off
+from assay.corpus.changed_units import declared_name, head_name
+from assay.corpus.git_history import Commit, commits_of, cut_off
 from assay.corpus.languages import language_of
 from assay.corpus.patches import FileChange, Hunk
-from assay.encode.view import chunk_vectors
-from assay.errors import DamagedIndex, InputError, StorageError
-from assay.protocols import Encoder, Progress
+from assay.errors import InputError
+from assay.search.commit_index import CommitForm
 from assay.search.filters import Mask
-from assay.search.index_changes import Build, identity, mismatch
 from assay.search.path_filters import keeping
-from assay.store.catalog import DIGEST_BYTES, FileRecord
-from assay.store.folder import IndexFolder, Version
-from assay.store.segment import Segment, build, write_segment
+from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
-from assay.store.vectors import quantised
 from assay.values import Chunk
 
 MOST_FILES = 30
@@ -43,10 +36,6 @@ _LONGEST_CHANGE = 3000
 """Characters of what a commit changed in a file."""
 _FILES = "\x1e"
 """What stands between a message and the files, and in no message that somebody typed."""
-_DECLARED = re.compile(
-    r"\b(?:def|class|func|fn|function|impl|struct|enum|trait|interface|type|module|sub)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)"
-)
-_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
 
 def commit_chunks(commit: Commit) -> Iterator[Chunk]:
@@ -90,12 +79,7 @@ def _lines(change: FileChange) -> Iterator[str]:
 
 def _names(hunk: Hunk) -> Iterator[str]:
     """Yield the names that a change declares, and that of what it stands in."""
-    found = _DECLARED.search(hunk.context) or _CALLED.search(hunk.context)
-    if found:
-        yield found[1]
-    for line in (*hunk.removed, *hunk.new):
-        if declared := _DECLARED.search(line):
-            yield declared[1]
+    yield from filter(None, (head_name(hunk.context), *map(declared_name, (*hunk.removed, *hunk.new))))
 
 
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
@@ -148,89 +132,12 @@ def _files_of(segment: Segment, number: int) -> Sequence[str]:
     return [file] if file else changed_files(segment.chunks([number])[0])
 
 
-MOST_COMMITS = 20_000
-"""The newest commits that are indexed."""
-_FORM = "commits 4"
-_BATCH = 500
-"""Commits whose chunks are held at once; each batch is there for good, whatever ends the next."""
+def _whole(root: Path, ids: Sequence[str]) -> Iterator[Chunk]:
+    """Yield the chunks of some commits; of one that a shallow clone begins with, the message alone."""
+    rootless = cut_off(root)
+    for commit in commits_of(root, ids):
+        yield from commit_chunks(replace(commit, changes=()) if commit.id in rootless else commit)
 
 
-class HistoryIndex:
-    """The index of the commits of one repository, or of those that touch one of its folders."""
-
-    def __init__(self, root: Path, location: Path, encoder: Encoder, how: Build = Build()) -> None:  # noqa: B008  frozen
-        self.root, self.encoder = root, encoder
-        self.folder = IndexFolder(location, root=str(root))
-        self._how = how
-        made = identity(encoder, how)
-        self._identity = replace(made, settings=f"{made.settings}, {_FORM}")
-        self._held: tuple[str, Snapshot] | None = None
-
-    def snapshot(self, progress: Progress | None = None) -> Snapshot:
-        """Return all commits, the newest included; raise InputError where there is no repository or no commit."""
-        ids = commit_ids(self.root, MOST_COMMITS)
-        last = self._usable()
-        if last is None or last.manifest.rules != _state(ids):
-            with self.folder.writing():
-                last = self._usable()
-                if last is None or last.manifest.rules != _state(ids):
-                    self._update(last, ids, progress)
-            last = self.folder.open()
-        if last is None:
-            raise StorageError(f"the index of the history in {self.folder.location} was removed; try again")
-        if self._held is None or self._held[0] != last.manifest.catalog:
-            self._held = last.manifest.catalog, last.snapshot()
-        return self._held[1]
-
-    def check(self) -> str:
-        """Read every byte; return what is damaged, or nothing."""
-        try:
-            self.folder.check()
-        except DamagedIndex as damage:
-            return str(damage)
-        return ""
-
-    def _usable(self) -> Version | None:
-        try:
-            version = self.folder.open()
-        except DamagedIndex:
-            return None
-        return None if version is None or mismatch(version.manifest.identity, self._identity) else version
-
-    def _update(self, last: Version | None, ids: list[str], progress: Progress | None) -> None:
-        """Write the version that has these commits, of which those that the last one has stay as they are."""
-        known = {record.path: record for record in last.catalog.records()} if last else {}
-        wanted = set(ids)
-        kept = {path: record for path, record in known.items() if _id(path) in wanted}
-        there = {_id(path) for path in kept}
-        missing = [id_ for id_ in ids if id_ not in there]
-        records, dead, rootless = list(kept.values()), set(known) - set(kept), cut_off(self.root)
-        batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)] or [[]]
-        for number, batch in enumerate(batches, 1):
-            commits = commits_of(self.root, batch) if batch else ()
-            shown = (replace(each, changes=()) if each.id in rootless else each for each in commits)
-            chunks, fresh = [chunk for each in shown for chunk in commit_chunks(each)], list[Path]()
-            if chunks:
-                fresh.append(self.folder.new_path())
-                vectors = chunk_vectors(self.encoder, chunks, self._how.reads)
-                write_segment(fresh[0], build(chunks, quantised(vectors, self._how.quantisation)))
-            records += map(_record, chunks)
-            state = _state(ids) if number == len(batches) else ""
-            self.folder.save(last, self._identity, state, time.time_ns(), records, dead=dead, fresh=fresh)
-            last, dead = self.folder.open(), set()
-            if progress:
-                progress("commits", min(number * _BATCH, len(missing)), len(missing))
-
-
-def _id(path: str) -> str:
-    return path.partition("/")[0]
-
-
-def _state(ids: list[str]) -> str:
-    """Return what an index of these commits was made of, in a few characters."""
-    return blake2b("".join(ids).encode(), digest_size=DIGEST_BYTES).hexdigest()
-
-
-def _record(chunk: Chunk) -> FileRecord:
-    digest = blake2b(chunk.path.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
-    return FileRecord(chunk.path, len(chunk.text), 0, 0, 0, digest, 1)
+WHOLE_COMMITS = CommitForm("commits 4", _whole)
+"""Messages and changes, to be searched for."""

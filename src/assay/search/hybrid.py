@@ -28,6 +28,7 @@ from assay.search.features import (
 )
 from assay.search.filters import SIDES, Mask, filter_mask, side_of
 from assay.search.messages import MessageMatch, may_be_message, message_in, saying
+from assay.search.past_changes import PastChanges
 from assay.search.path_filters import PROSE, traits_of
 from assay.search.question import Question, understand
 from assay.search.ranking import (
@@ -67,6 +68,8 @@ class LearnedSearcher:
     """The folder of the ranking's weights."""
     token_similarity: TokenSimilarity = field(default_factory=TokenSimilarity)
     field_weights: FieldWeights = field(default_factory=FieldWeights)
+    past: PastChanges | None = None
+    """What the commits of the corpus say; None where there is no history."""
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
@@ -97,7 +100,8 @@ class LearnedSearcher:
         cosines = snapshot.near(vector, [filter_mask(snapshot, each) for each in _of_each_side(query)])
         lexical = bm25(snapshot, terms, self.field_weights)
         statistics = snapshot.cosine_statistics(vector, cosines)
-        return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *statistics)
+        past = self.past.said_of(question) if self.past else None
+        return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *statistics, past)
 
     def candidates(self, query: Query, found: QueryInCorpus, depth: int = _DEPTH) -> CandidateFeatures:
         """Return every chunk worth ranking with its features, `depth` of words and as many of meaning."""

@@ -332,6 +332,19 @@ def run_forked(work: Callable[[Task], Result], tasks: Iterable[Task], count: int
         raise AssayError("an indexing process was ended from outside, perhaps for want of memory") from gone
 
 
+def forked(work: Callable[[], object]) -> Callable[[], None]:
+    """Have a copy of this process do one thing; return what waits for its end."""
+    from multiprocessing import get_context
+
+    def run(parent: int) -> None:
+        _start_worker(_do, parent)
+        work()
+
+    process = get_context("fork").Process(target=run, args=(os.getpid(),))
+    process.start()
+    return process.join
+
+
 _works = list[Callable[[Any], Any]]()
 """What a worker does: a fork has it without its being pickled."""
 

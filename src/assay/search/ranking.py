@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -296,11 +296,11 @@ def _weights(stored: Mapping[str, Any], names: Sequence[str], features: Sequence
 EVIDENCE = tuple(
     (
         "typed typed_type member_of_typed uses_typed parent_words file_words file_words_short file_whole_short "
-        "file_of_unit_short test_asked"
+        "file_of_unit_short test_asked file_whole"
     ).split()
 )
 """Of one candidate; what ends in `_short` counts the less the longer a question is."""
-_OF_FILES = ("file_words", "file_words_short", "file_whole_short")
+_OF_FILES = ("file_words", "file_words_short", "file_whole_short", "file_whole")
 _FILE_COLUMNS = [EVIDENCE.index(name) for name in _OF_FILES]
 FORMS = ("name", "how", "topic", "other")
 """A name alone; *how* something works; a short phrase; any other question."""
@@ -451,6 +451,18 @@ def evidence_of(asked: AskedWords, chunks: Sequence[Chunk]) -> Scores:
     return np.array(rows, dtype=np.float64).reshape(len(chunks), len(EVIDENCE))
 
 
+class FileEvidence(NamedTuple):
+    """What the name of a file says of a question, in the order of `_OF_FILES`."""
+
+    words: float
+    """What its words weigh in the question."""
+    words_short: float
+    """The same, the less the longer the question is."""
+    whole_short: float
+    whole: float
+    """Whether the question holds all of them."""
+
+
 class AskedWords:
     """What of a question is compared with each candidate; `weights` are those of its terms."""
 
@@ -462,7 +474,7 @@ class AskedWords:
         self.tests = bool(_TESTS.search(question.text))
 
     def row(
-        self, chunk: Chunk, parent: tuple[str, tuple[str, ...]], file: tuple[float, float, float], *, names_file: bool
+        self, chunk: Chunk, parent: tuple[str, tuple[str, ...]], file: FileEvidence, *, names_file: bool
     ) -> tuple[float, ...]:
         """Return the evidence of one candidate, in the order of `EVIDENCE`."""
         typed = max(exactness(chunk, name) for name in self.typed) if self.typed else 0.0
@@ -473,18 +485,21 @@ class AskedWords:
             folded in self.folded,
             self._uses(chunk) if len(self.typed) > 1 else 0.0,
             sum([self.weight.get(each, 0.0) for each in stems]),
-            *file,
+            file.words,
+            file.words_short,
+            file.whole_short,
             names_file and chunk.kind in _UNIT_KINDS and self.short,
             self.tests and (chunk.kind == "test" or traits_of(chunk.path)[0]),
+            file.whole,
         )
 
-    def of_files(self, paths: Sequence[str]) -> list[tuple[float, float, float]]:
-        """Return for each path what the words of its file's name weigh, the same if short, and if all are there."""
+    def of_files(self, paths: Sequence[str]) -> list[FileEvidence]:
+        """Return for each path what the name of its file says."""
         rows, weight, short = [], self.weight, self.short
         for stems, _ in map(_file_words, paths):
             known = [weight[each] for each in stems if each in weight]
-            total = sum(known)
-            rows.append((total, total * short, short if known and len(known) == len(stems) else 0.0))
+            total, whole = sum(known), float(bool(known) and len(known) == len(stems))
+            rows.append(FileEvidence(total, total * short, whole * short, whole))
         return rows
 
     def _uses(self, chunk: Chunk) -> float:

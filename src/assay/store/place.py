@@ -97,6 +97,12 @@ def default_location(root: Path) -> Path:
     return Path(platformdirs.user_cache_dir("assay")) / f"{name}-{digest}"
 
 
+def past_location(root: Path) -> Path:
+    """Return the folder of what the commits of a root say of its files, beside their index."""
+    place = default_location(root)
+    return place.with_name(f"{place.name}.past")
+
+
 def history_location(root: Path) -> Path:
     """Return the folder of the index of a root's commits, beside that of its files."""
     place = default_location(root)

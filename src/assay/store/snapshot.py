@@ -138,9 +138,11 @@ class Snapshot:
         self._bases: list[int] = self.bases.tolist()
 
     @classmethod
-    def of(cls, chunks: Sequence[Chunk], vectors: Vectors) -> Snapshot:
-        """Hold chunks in memory, for a corpus that is used once."""
-        return cls([(build(chunks, vectors), None)])
+    def of(
+        cls, chunks: Sequence[Chunk], vectors: Vectors, facts: Sequence[str] = (), links: Sequence[Sequence[str]] = ()
+    ) -> Snapshot:
+        """Hold chunks in memory, with what each defines and calls, for a corpus that is used once."""
+        return cls([(build(chunks, vectors, facts, links), None)])
 
     @classmethod
     def joined(cls, snapshots: Mapping[str, Snapshot]) -> Snapshot:
@@ -320,6 +322,11 @@ class Snapshot:
         part, local = self._part(number)
         return part.symbols[local]
 
+    def parent(self, number: int) -> str:
+        """Return the enclosing names of one chunk."""
+        part, local = self._part(number)
+        return part.parents[local]
+
     def symbol_bytes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bytes the symbols of some chunks have."""
         lengths = np.zeros(len(numbers), np.int64)
@@ -347,6 +354,10 @@ class Snapshot:
             new = list(own)
             known.update(zip(new, self.parts[which][0].paths.some([file & _FILE_MASK for file in new]), strict=True))
         return [known.get(file, "") for file in files]
+
+    def roots_of(self, files: Sequence[int]) -> list[str]:
+        """Return the names of the roots of some files by their numbers in `files`; empty where there is one root."""
+        return [self._roots[file >> _FILE_BITS] if self._roots and file >= 0 else "" for file in files]
 
     def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """Return one array column of `Segment` (`lines`, `kind`, …) at some chunks, whatever segment they are in."""

@@ -15,8 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.corpus.call_facts import names_in
 from assay.corpus.chunk import parse
+from assay.corpus.git_history import head
 from assay.corpus.languages import BY_EXTENSION
+from assay.corpus.pinned import is_repository
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import Skipped, read
 from assay.encode.view import chunk_vectors
@@ -28,12 +31,14 @@ from assay.protocols import Encoder, Say
 from assay.search.declared_names import unit_of
 from assay.search.features import text_features
 from assay.search.hybrid import LearnedSearcher
+from assay.search.past_changes import VOTING_COMMITS, PastChanges
 from assay.search.path_filters import PROSE
 from assay.search.question import Question, Speller
 from assay.search.ranking import AskedWords, ListEvidence, RankingName, evidence_of, query_features, ranking_name
 from assay.search.retrievers import Array
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
+from assay.truth.following import without_commit
 from assay.truth.ground_truth import qrels_of
 from assay.truth.target_places import resolved
 from assay.truth.truth_check import check
@@ -148,7 +153,8 @@ def _judged_in(file: Path, checkouts: Path) -> Iterator[JudgedQuery]:
         raise InputError(f"'{file}' names the repository '{name}', and there is no folder '{root}'")
     reading = truth_formats.read(file)
     pinned = reading.truth.commit
-    reading = replace(reading, truth=replace(reading.truth, commit=""))  # the folder is taken as it is
+    queries = tuple(without_commit(query) if pinned else query for query in reading.truth.queries)
+    reading = replace(reading, truth=replace(reading.truth, commit="", queries=queries))  # the folder is taken as it is
     missing = [problem for problem in check(reading, root).problems if problem not in reading.problems]
     if missing:
         hint = f"; is '{root}' at commit {pinned[:12]}?" if pinned else ""
@@ -180,7 +186,8 @@ def gather(  # noqa: PLR0913, PLR0917  what is searched, with what, and who hear
     unanswered: list[RankingExample] = []
     for number, name in enumerate(names):
         snapshot = snapshot_of(checkouts / name, encoder)
-        searcher, speller = LearnedSearcher(snapshot, encoder), Speller(snapshot, dictionary)
+        searcher = LearnedSearcher(snapshot, encoder, past=past_of(checkouts / name))
+        speller = Speller(snapshot, dictionary)
         elsewhere = names[(number + len(names) // 2) % len(names)]
         own += [example for one in queries if one.repository == name for example in _examples(searcher, speller, one)]
         strangers = [replace(one, entries=()) for one in queries if one.repository == elsewhere]
@@ -193,11 +200,19 @@ def gather(  # noqa: PLR0913, PLR0917  what is searched, with what, and who hear
 def snapshot_of(root: Path, encoder: Encoder) -> Snapshot:
     """Chunk and encode a checkout in memory, as an index does."""
     chunks: list[Chunk] = []
+    facts: list[str] = []
     for entry in walk(root).files:
         text = read(root, entry)
         if not isinstance(text, Skipped):
-            chunks.extend(parse(entry.path, text).chunks)
-    return Snapshot.of(chunks, chunk_vectors(encoder, chunks))
+            parsed = parse(entry.path, text, linked=True)
+            chunks += parsed.chunks
+            facts += parsed.facts or [""] * len(parsed.chunks)
+    return Snapshot.of(chunks, chunk_vectors(encoder, chunks), facts, [list(names_in(each)) for each in facts])
+
+
+def past_of(root: Path) -> PastChanges | None:
+    """Return what the commits of a checkout say, if it is one."""
+    return PastChanges({"": VOTING_COMMITS.in_memory(root)}) if is_repository(root) and head(root) else None
 
 
 def _examples(searcher: LearnedSearcher, speller: Speller, judged: JudgedQuery) -> Iterator[RankingExample]:

@@ -34,7 +34,7 @@ def by_symbol(found: MinedQueries, mined: Path, now: Places) -> MinedQueries:
     names = {each.target: _name_now(each.target, then, now) for each in found.judgments}
     kept = [replace(each, target=name) for each in found.judgments if (name := names[each.target])]
     answered = {each.query_id for each in kept}
-    queries = [_of_no_commit(query) for query in found.queries if query.id in answered]
+    queries = [without_commit(query) for query in found.queries if query.id in answered]
     lost = len(found.queries) - len(queries)
     documented = [each.target for each in kept if each.judge == "docs"]  # of these the documentation asks
     tests = [] if documented else [name for each in found.hidden if (name := _name_now(each, then, now))]
@@ -42,7 +42,8 @@ def by_symbol(found: MinedQueries, mined: Path, now: Places) -> MinedQueries:
     return MinedQueries(queries, kept, tests, left_out, documented)
 
 
-def _of_no_commit(query: Query) -> Query:
+def without_commit(query: Query) -> Query:
+    """Return a query that does not say which commit it was asked of, or comes from."""
     return replace(query, tags={name: value for name, value in query.tags.items() if name != "commit"})
 
 

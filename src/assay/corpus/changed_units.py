@@ -1,0 +1,65 @@
+"""Name the units that commits changed: those around their changes, as git names them, and those that they declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.corpus.git import reading
+from assay.corpus.patches import changed_path
+
+_HEADS = tuple(
+    "log --format=%x00%H --no-notes --no-color --no-ext-diff --no-textconv --no-renames --relative -p --unified=0"
+    " --submodule=short --ignore-submodules=all --src-prefix=a/ --dst-prefix=b/ --no-walk=unsorted --stdin -- .".split()
+)
+_DECLARED = re.compile(
+    r"\b(?:def|class|func|fn|function|impl|struct|enum|trait|interface|type|module|sub|fun)\s+(?:\([^)]*\)\s*)?"
+    r"([A-Za-z_]\w*)"
+)
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_MAX_LINE_CHARS = 300
+_MAX_NAMES = 100
+"""Names of one file that a commit is told to have changed; more are no answer to anything."""
+
+
+class ChangedUnits(NamedTuple):
+    """The names of the units that one commit changed, by the path of their file."""
+
+    id: str
+    names: dict[str, list[str]]
+
+
+def declared_name(line: str) -> str:
+    """Return the name that a line declares, or nothing."""
+    found = _DECLARED.search(line)
+    return found[1] if found else ""
+
+
+def head_name(line: str) -> str:
+    """Return the name of the unit whose head a line is, as far as git can tell: what it declares, or else calls."""
+    found = _DECLARED.search(line) or _CALLED.search(line)
+    return found[1] if found else ""
+
+
+def changed_units(root: Path, ids: Sequence[str]) -> Iterator[ChangedUnits]:
+    """Yield what some commits changed, by their full ids, in this order; a merge changed nothing by itself."""
+    with reading(root, *_HEADS, asked="".join(f"{id_}\n" for id_ in ids).encode("ascii")) as printed:
+        commit, names = "", dict[str, list[str]]()
+        for line in printed:
+            if line.startswith(b"\0"):
+                if commit:
+                    yield ChangedUnits(commit, names)
+                commit, names = line[1:].decode("ascii", "replace").strip(), {}
+            elif line.startswith(b"+++ "):
+                found = names.setdefault(changed_path(line), [])
+            elif line.startswith((b"@@ ", b"+")) and names and (name := _name(line)) and len(found) < _MAX_NAMES:
+                found.append(name)
+        if commit:
+            yield ChangedUnits(commit, names)
+
+
+def _name(line: bytes) -> str:
+    text = line[:_MAX_LINE_CHARS].decode("utf-8", "replace")
+    return declared_name(text) if line.startswith(b"+") else head_name(text.split("@@", 2)[-1])

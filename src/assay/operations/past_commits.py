@@ -1,0 +1,94 @@
+"""Keep what the commits of a root say of its files, beside their index.
+
+It is brought up to date when a search wants it, and at first while files are indexed, by a process of its own. Where it
+cannot be had, a search answers by the files alone, and `status` says why.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+
+from assay.corpus.git_history import history_state
+from assay.errors import AssayError
+from assay.search.commit_index import CommitIndex
+from assay.search.past_changes import VOTING_COMMITS
+from assay.settings import Settings
+from assay.store.place import is_bucket, past_location
+from assay.store.snapshot import Snapshot
+
+
+class PastCommits:
+    """What the commits of one root say, as they are when it is first asked; none where there is no telling history."""
+
+    def __init__(self, root: Path, settings: Settings) -> None:
+        self._root, self._is_writer = root, settings.index.refresh
+        self._index = CommitIndex(root, past_location(root), VOTING_COMMITS)
+        self._state = ""
+        self.why_not = _why_none(root, settings)
+        """Why there is nothing to look for, or to be had, or empty."""
+
+    @cached_property
+    def snapshot(self) -> Snapshot | None:
+        """Return the newest commits, indexed now if they are not yet; where another process indexes, its last ones."""
+        if self.why_not:
+            return None
+        try:
+            self._state = self._now()
+            return self._index.snapshot() if self._is_writer else self._index.last()
+        except (AssayError, OSError) as error:
+            self.why_not = str(error)
+            return None
+
+    def is_current(self) -> bool:
+        """Say whether nothing was committed since it was asked, as far as it was."""
+        if "snapshot" in vars(self) and not self.why_not:
+            with suppress(AssayError, OSError):
+                return self._now() == self._state
+        return True
+
+    def standing(self) -> str:
+        """Say what is indexed of the history, without changing it, or why nothing is."""
+        try:
+            state, known = (self.why_not, None) if self.why_not else (history_state(self._root), self._index.last())
+        except (AssayError, OSError) as error:
+            return f"none: {error}"
+        if self.why_not:
+            return f"none: {self.why_not}"
+        held = f"{len(known):,} commits with files" if known else "none yet; a search reads it"
+        return f"{held}; a shallow clone, which lacks the older ones" if " " in state else held
+
+    @contextmanager
+    def made_beside(self) -> Iterator[None]:
+        """Index all commits in a process of its own while something else is done, where none are indexed yet."""
+        from assay.search.index_build import can_fork, forked  # what parses is loaded where something is indexed
+
+        wait: Callable[[], None] | None = None
+        if not self.why_not and self._is_writer and can_fork():
+            with suppress(AssayError, OSError):
+                wait = forked(self._make) if self._index.folder.open() is None else None
+        try:
+            yield
+        finally:
+            if wait:
+                wait()
+
+    def _make(self) -> None:
+        with suppress(AssayError, OSError):  # which come again where it is asked
+            self._index.snapshot()
+
+    def _now(self) -> str:
+        return history_state(self._root) if self._is_writer else self._index.folder.catalog()
+
+
+def _why_none(root: Path, settings: Settings) -> str:
+    if settings.search.ranking != "learned":
+        return f"not read where search.ranking is '{settings.search.ranking}'"
+    if is_bucket(settings.index.location):
+        return "not read where the index is in a bucket"
+    if not any(os.path.lexists(folder / ".git") for folder in (root, *root.absolute().parents)):
+        return "not in a git repository"
+    return ""

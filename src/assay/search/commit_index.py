@@ -1,0 +1,150 @@
+"""Keep an index of the newest commits of a repository, each stored as a file that never changes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from assay import __version__
+from assay.corpus.git_history import commit_ids, history_state
+from assay.encode.view import chunk_vectors
+from assay.errors import DamagedIndex, StorageError
+from assay.protocols import Encoder, Progress
+from assay.search.index_changes import Build, identity, mismatch
+from assay.store.catalog import DIGEST_BYTES, FileRecord, Identity
+from assay.store.folder import IndexFolder, Version
+from assay.store.segment import build, write_segment
+from assay.store.snapshot import Snapshot
+from assay.store.vectors import quantised
+from assay.values import Chunk
+
+MAX_COMMITS = 20_000
+"""The newest commits that are indexed."""
+_BATCH = 500
+"""Commits whose chunks are held at once; each batch is there for good, whatever ends the next."""
+
+
+def _no_links(_: Chunk) -> Sequence[str]:
+    return ()
+
+
+def _id(path: str) -> str:
+    return path.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitForm:
+    """What an index of commits holds of each."""
+
+    name: str
+    """Which tells it from others, and from what it was in other versions."""
+    chunks: Callable[[Path, Sequence[str]], Iterator[Chunk]]
+    """Returns the chunks of some commits of a repository, by their keys."""
+    keys: Callable[[Sequence[str]], list[str]] = list
+    """Returns the keys of commits, the newest first: as their ids, where a commit is held alike whatever its age."""
+    key_of: Callable[[str], str] = _id
+    """Returns the key of the commit that the path of a chunk begins with."""
+    links: Callable[[Chunk], Sequence[str]] = _no_links
+    """Returns the terms as they stand under which a chunk is found beside its words."""
+
+    def in_memory(self, root: Path) -> Snapshot:
+        """Return the newest commits of a repository without vectors, for a corpus that is used once."""
+        chunks = list(self.chunks(root, self.keys(commit_ids(root, MAX_COMMITS))))
+        return Snapshot.of(chunks, np.zeros((len(chunks), 0), np.float32), links=list(map(self.links, chunks)))
+
+
+class CommitIndex:
+    """The index of the commits of one repository, or of those that touch one of its folders.
+
+    Without an encoder, it has no vectors, and is searched by words alone.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        location: Path,
+        form: CommitForm,
+        encoder: Encoder | None = None,
+        how: Build = Build(),  # noqa: B008  frozen
+    ) -> None:
+        self.root, self.encoder = root, encoder
+        self.folder = IndexFolder(location, root=str(root))
+        self._form, self._how = form, how
+        made = identity(encoder, how) if encoder else Identity("", 0, f"assay {__version__}")
+        self._identity = replace(made, settings=f"{made.settings}, {form.name}")
+        self._held: tuple[str, Snapshot] | None = None
+
+    def snapshot(self, progress: Progress | None = None) -> Snapshot:
+        """Return all commits, the newest included; raise InputError where there is no repository or no commit."""
+        state = history_state(self.root)
+        last = self._usable()
+        if last is None or last.manifest.rules != state:
+            with self.folder.writing():
+                last = self._usable()
+                if last is None or last.manifest.rules != state:
+                    self._update(last, state, progress)
+            last = self.folder.open()
+        if last is None:
+            raise StorageError(f"the index of the history in {self.folder.location} was removed; try again")
+        if self._held is None or self._held[0] != last.manifest.catalog:
+            self._held = last.manifest.catalog, last.snapshot()
+        return self._held[1]
+
+    def last(self) -> Snapshot | None:
+        """Return the commits as they were last indexed, whatever was committed since."""
+        last = self._usable()
+        return last.snapshot() if last else None
+
+    def check(self) -> str:
+        """Read every byte; return what is damaged, or nothing."""
+        try:
+            self.folder.check()
+        except DamagedIndex as damage:
+            return str(damage)
+        return ""
+
+    def _usable(self) -> Version | None:
+        try:
+            version = self.folder.open()
+        except DamagedIndex:
+            return None
+        return None if version is None or mismatch(version.manifest.identity, self._identity) else version
+
+    def _update(self, last: Version | None, state: str, progress: Progress | None) -> None:
+        """Write the version that has the newest commits, of which those that the last one has stay as they are."""
+        keys, key_of = self._form.keys(commit_ids(self.root, MAX_COMMITS)), self._form.key_of
+        known = {record.path: record for record in last.catalog.records()} if last else {}
+        wanted = set(keys)
+        kept = {path: record for path, record in known.items() if key_of(path) in wanted}
+        there = set(map(key_of, kept))
+        missing = [key for key in keys if key not in there]
+        records, dead = list(kept.values()), set(known) - set(kept)
+        batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)] or [[]]
+        for number, batch in enumerate(batches, 1):
+            chunks, fresh = list(self._form.chunks(self.root, batch)) if batch else [], list[Path]()
+            if chunks:
+                fresh.append(self.folder.new_path())
+                self._write(fresh[0], chunks)
+            records += map(_record, chunks)
+            reached = state if number == len(batches) else ""
+            self.folder.save(last, self._identity, reached, time.time_ns(), records, dead=dead, fresh=fresh)
+            last, dead = self.folder.open(), set()
+            if progress:
+                progress("commits", min(number * _BATCH, len(missing)), len(missing))
+
+    def _write(self, target: Path, chunks: Sequence[Chunk]) -> None:
+        if self.encoder:
+            vectors = quantised(chunk_vectors(self.encoder, chunks, self._how.reads), self._how.quantisation)
+        else:
+            vectors = np.zeros((len(chunks), 0), np.float32)
+        write_segment(target, build(chunks, vectors, links=[self._form.links(chunk) for chunk in chunks]))
+
+
+def _record(chunk: Chunk) -> FileRecord:
+    digest = blake2b(chunk.path.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
+    return FileRecord(chunk.path, len(chunk.text), 0, 0, 0, digest, 1)
