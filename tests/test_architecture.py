@@ -28,7 +28,7 @@ LONGEST_FUNCTION = 40
 LONGEST_COMMAND = 60
 MOST_BRANCHES = 12
 LARGEST_CAGE = 2800
-BUDGET = {"code lines of src/assay": 57_300, "files of src/assay": 390, "lines of tests": 47_800, "imports, in %": 10.3}
+BUDGET = {"code lines of src/assay": 57_850, "files of src/assay": 394, "lines of tests": 48_000, "imports, in %": 10.3}
 """Where the design wants them: 52,000, 350, 43,000 and 9."""
 READS_A_CLOCK = {
     "tests/waiting.py": "the one place that waits for an event",

@@ -136,6 +136,26 @@ def test_a_second_run_writes_the_same_and_a_name_without_queries_keeps_the_weigh
     assert load_ranking("code", out, reads_order=False).scale != load_ranking("code", reads_order=False).scale
 
 
+def test_what_commits_ask_is_learned_from_and_not_measured(examples, judged, tmp_path: Path):
+    truths, checkouts = judged
+    first = {"type": "truth", "format": 1, "name": "zoo", "commit": "0" * 40}
+    tags = {"source": "history", "commit": "1" * 12}
+    rows = [first, {"type": "query", "id": "q", "text": "feed the animals", "mode": "code", "tags": tags}]
+    rows += [{"type": "query", "id": "r", "text": "count them", "mode": "code", "tags": {**tags, "commit": "2" * 12}}]
+    rows += [{"type": "judgment", "query_id": each, "target": "animals.py", "grade": 2} for each in "qr"]
+    (tmp_path / "zoo.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    mined = [one for one in judged_queries([*truths, tmp_path / "zoo.jsonl"], checkouts) if one.is_mined]
+    assert [one.query.text for one in mined] == ["feed the animals", "count them"]
+    code = examples.of("code")
+    tagged = {**code.own[0].judged.query.tags, "source": "history"}
+    asked = replace(code.own[0].judged, query=replace(code.own[0].judged.query, tags=tagged))
+    (trained,) = train_all(
+        replace(code, own=(*code.own, replace(code.own[0], judged=asked))), tmp_path / "out", SMALL, print
+    )
+    assert (trained.queries, trained.mined) == (len(code.own), 1)
+    assert "repositories, and 1 that commits ask" in (tmp_path / "out" / "README.md").read_text("utf-8")
+
+
 def test_each_query_is_scored_by_weights_that_did_not_see_its_repository(examples):
     """Poisoning the targets of one repository changes the scores of the others, never its own."""
     own = examples.of("code").own

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from git_repositories import WHO, git, repository
 
 from assay.corpus.changed_units import changed_units
 from assay.corpus.git_history import commit_ids
@@ -18,6 +17,7 @@ from assay.search.commit_index import CommitIndex
 from assay.search.past_changes import VOTING_COMMITS, PastChanges
 from assay.search.question import understand
 from assay.settings import IndexSettings, SearchSettings, Settings
+from git_repositories import WHO, git, repository
 
 TILL = "class Till:\n    def close(self):\n        return 1\n\n\ndef drawer():\n    return 2\n"
 QUESTION = understand("money is lost when the shop closes at midnight")

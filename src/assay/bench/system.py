@@ -44,6 +44,8 @@ class SystemCorpus:
     """A hash of every path and content."""
     undocumented: tuple[str, ...] = ()
     """Symbols whose documentation was a question and is gone."""
+    history: Path | None = None
+    """The repository that a copy was made of, whose history up to the commit is the copy's, too."""
 
 
 def cached() -> Path:
@@ -80,7 +82,11 @@ def corpus_of(truth: Truth, folder: Path | None, cache: Path, *, without: tuple[
     if not commit or not target.exists():
         rmtree(target, ignore_errors=True)
         _put(target, lambda beside: _checkout(folder, commit, hidden.lines, left_out, beside))
-    return SystemCorpus(truth.name, target, commit=commit, digest=_digest(target), undocumented=hidden.undocumented)
+    history = folder.resolve() if is_repository(folder) else None
+    digest = _digest(target)
+    return SystemCorpus(
+        truth.name, target, commit=commit, digest=digest, undocumented=hidden.undocumented, history=history
+    )
 
 
 def lines_of(corpus: SystemCorpus, path: str) -> list[str]:

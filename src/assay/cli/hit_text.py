@@ -141,7 +141,9 @@ class SearchWriter:
         hit, explain = Hit(chunk, unit.score, unit.why, line=unit.line), given.asked.explain
         if given.form == "vimgrep":
             return quickfix(hit, shown)
-        return f"{hit_text(hit, shown, wanted, unit.more, explain=explain, clip=not is_whole, color=color)}\n"
+        by, clip = unit.changed_by, not is_whole
+        text = hit_text(hit, shown, wanted, unit.more, explain=explain, changed_by=by, clip=clip, color=color)
+        return f"{text}\n"
 
     def _wanted(self, corrected: Sequence[str] = ()) -> AbstractSet[str]:
         """Return the terms whose lines are chosen and marked: those of the questions as they were searched for."""
@@ -214,6 +216,7 @@ def hit_text(
     more: Sequence[str] = (),
     *,
     explain: bool,
+    changed_by: str = "",
     clip: bool,
     color: bool = False,
 ) -> str:
@@ -227,6 +230,7 @@ def hit_text(
     rows: list[_Row] = [[(name, "bold magenta"), (line, ""), (_what(chunk, wanted), "bold")]]
     if explain:
         rows.append([(f"    {score(hit)}", "dim")])
+        rows += [[(f"    changed by: {printable(changed_by)}", "dim")]] * bool(changed_by)
         rows += [[(f"    described: {printable(chunk.description)}", "dim")]] * bool(chunk.description)
     highlighted = iter(_highlighted(chunk.language, [line for _, line in shown], wanted) if color else ())
     for number, line in with_gaps(shown):

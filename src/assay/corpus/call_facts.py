@@ -81,6 +81,11 @@ def calls_of(facts: str, name: str = "") -> Iterator[CodeCall]:
                 yield CodeCall(int(line), called, receiver, inside)
 
 
+def names_called(facts: str) -> set[str]:
+    """Return the names of what is called among facts."""
+    return {row.split("\t", 2)[1] for row in facts.split("\n") if row.startswith("C")}
+
+
 def fields_of(facts: str) -> Iterator[FieldType]:
     """Yield the types of fields among facts."""
     for row in facts.split("\n"):

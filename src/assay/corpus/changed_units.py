@@ -14,12 +14,11 @@ _HEADS = tuple(
     "log --format=%x00%H --no-notes --no-color --no-ext-diff --no-textconv --no-renames --relative -p --unified=0"
     " --submodule=short --ignore-submodules=all --src-prefix=a/ --dst-prefix=b/ --no-walk=unsorted --stdin -- .".split()
 )
-_DECLARED = re.compile(
-    r"\b(?:def|class|func|fn|function|impl|struct|enum|trait|interface|type|module|sub|fun)\s+(?:\([^)]*\)\s*)?"
-    r"([A-Za-z_]\w*)"
-)
+_KEYWORDS = "def|class|func|fn|function|impl|struct|enum|trait|interface|type|module|sub|fun"
+_DECLARED = re.compile(rf"\b(?:{_KEYWORDS})\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)")
+_MAY_DECLARE = re.compile(rf"\b(?:{_KEYWORDS})\s".encode())
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
-_MAX_LINE_CHARS = 300
+_MAX_LINE_BYTES = 300
 _MAX_NAMES = 100
 """Names of one file that a commit is told to have changed; more are no answer to anything."""
 
@@ -54,12 +53,16 @@ def changed_units(root: Path, ids: Sequence[str]) -> Iterator[ChangedUnits]:
                 commit, names = line[1:].decode("ascii", "replace").strip(), {}
             elif line.startswith(b"+++ "):
                 found = names.setdefault(changed_path(line), [])
-            elif line.startswith((b"@@ ", b"+")) and names and (name := _name(line)) and len(found) < _MAX_NAMES:
+            elif names and len(found) < _MAX_NAMES and (name := _name(line)):
                 found.append(name)
         if commit:
             yield ChangedUnits(commit, names)
 
 
 def _name(line: bytes) -> str:
-    text = line[:_MAX_LINE_CHARS].decode("utf-8", "replace")
-    return declared_name(text) if line.startswith(b"+") else head_name(text.split("@@", 2)[-1])
+    """Return the name that a line of a patch tells of: the head of a hunk, or one that is added and declares."""
+    if line.startswith(b"@@ "):
+        return head_name(line[:_MAX_LINE_BYTES].decode("utf-8", "replace").split("@@", 2)[-1])
+    if line.startswith(b"+") and _MAY_DECLARE.search(line, 1, _MAX_LINE_BYTES):
+        return declared_name(line[:_MAX_LINE_BYTES].decode("utf-8", "replace"))
+    return ""

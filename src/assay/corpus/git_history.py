@@ -127,11 +127,14 @@ def headers(printed: IO[bytes]) -> Iterator[tuple[Commit, Patches]]:
         yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), (), written), patches
 
 
-def commit_ids(root: Path, most: int) -> list[str]:
-    """Return the ids of the newest commits that touch a folder, the newest first; of a whole repository merges, too."""
+def commit_ids(root: Path, most: int, *, until: str = "HEAD") -> list[str]:
+    """Return the ids of the newest commits that touch a folder, the newest first; of a whole repository merges, too.
+
+    `until` is the last commit that counts, with those before it.
+    """
     if not head(root):
         raise InputError(f"'{root}' has no commit: its history cannot be searched; give a folder of a git repository")
-    listed = git(root, "rev-list", f"--max-count={most}", "HEAD", *_below(root))
+    listed = git(root, "rev-list", f"--max-count={most}", until, *_below(root))
     return listed.decode("ascii").split()
 
 

@@ -75,6 +75,8 @@ class FoundUnit:
     """What a language model wrote about it, if one did."""
     why: dict[str, float] = field(default_factory=dict)
     """The parts of the score, if asked for."""
+    changed_by: str = ""
+    """With these, subject and date of the commit like the question that says most for its file."""
     root: str = ""
     """Of an answer from several roots, the one that holds this."""
     others: list[OtherPlace] = field(default_factory=list)
@@ -169,6 +171,7 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
         **{name: getattr(chunk, name) for name in _OF_CHUNK},
         score=round(hit.score, 3),
         why=why,
+        changed_by=getattr(hit.why, "changed_by", "") if explain else "",
         line=hit.line,
         others=[OtherPlace(each.path, each.start_line, each.end_line, each.symbol, each.root) for each in others],
         more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path)))

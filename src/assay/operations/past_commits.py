@@ -15,7 +15,7 @@ from pathlib import Path
 from assay.corpus.git_history import history_state
 from assay.errors import AssayError
 from assay.search.commit_index import CommitIndex
-from assay.search.past_changes import VOTING_COMMITS
+from assay.search.past_changes import VOTING_COMMITS, PastChanges
 from assay.settings import Settings
 from assay.store.place import is_bucket, past_location
 from assay.store.snapshot import Snapshot
@@ -82,6 +82,13 @@ class PastCommits:
 
     def _now(self) -> str:
         return history_state(self._root) if self._is_writer else self._index.folder.catalog()
+
+
+def past_until(root: Path, commit: str, settings: Settings) -> PastChanges | None:
+    """Return what the commits of a repository up to one of them, or to the newest, say; None where none are read."""
+    if _why_none(root, settings):
+        return None
+    return PastChanges({"": VOTING_COMMITS.in_memory(root, commit or "HEAD")})
 
 
 def _why_none(root: Path, settings: Settings) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,11 @@ _BATCH = 500
 """Commits whose chunks are held at once; each batch is there for good, whatever ends the next."""
 
 
-def _no_links(_: Chunk) -> Sequence[str]:
-    return ()
+class LinkedChunk(NamedTuple):
+    """A chunk of a commit, and the terms as they stand under which it is found beside its words."""
+
+    chunk: Chunk
+    links: Sequence[str] = ()
 
 
 def _id(path: str) -> str:
@@ -43,19 +47,18 @@ class CommitForm:
 
     name: str
     """Which tells it from others, and from what it was in other versions."""
-    chunks: Callable[[Path, Sequence[str]], Iterator[Chunk]]
+    chunks: Callable[[Path, Sequence[str]], Iterator[LinkedChunk]]
     """Returns the chunks of some commits of a repository, by their keys."""
     keys: Callable[[Sequence[str]], list[str]] = list
     """Returns the keys of commits, the newest first: as their ids, where a commit is held alike whatever its age."""
     key_of: Callable[[str], str] = _id
     """Returns the key of the commit that the path of a chunk begins with."""
-    links: Callable[[Chunk], Sequence[str]] = _no_links
-    """Returns the terms as they stand under which a chunk is found beside its words."""
 
-    def in_memory(self, root: Path) -> Snapshot:
+    def in_memory(self, root: Path, until: str = "HEAD") -> Snapshot:
         """Return the newest commits of a repository without vectors, for a corpus that is used once."""
-        chunks = list(self.chunks(root, self.keys(commit_ids(root, MAX_COMMITS))))
-        return Snapshot.of(chunks, np.zeros((len(chunks), 0), np.float32), links=list(map(self.links, chunks)))
+        found = list(self.chunks(root, self.keys(commit_ids(root, MAX_COMMITS, until=until))))
+        chunks, links = [one.chunk for one in found], [one.links for one in found]
+        return Snapshot.of(chunks, np.zeros((len(chunks), 0), np.float32), links=links)
 
 
 class CommitIndex:
@@ -130,19 +133,20 @@ class CommitIndex:
             if chunks:
                 fresh.append(self.folder.new_path())
                 self._write(fresh[0], chunks)
-            records += map(_record, chunks)
+            records += (_record(one.chunk) for one in chunks)
             reached = state if number == len(batches) else ""
             self.folder.save(last, self._identity, reached, time.time_ns(), records, dead=dead, fresh=fresh)
             last, dead = self.folder.open(), set()
             if progress:
                 progress("commits", min(number * _BATCH, len(missing)), len(missing))
 
-    def _write(self, target: Path, chunks: Sequence[Chunk]) -> None:
+    def _write(self, target: Path, found: Sequence[LinkedChunk]) -> None:
+        chunks = [one.chunk for one in found]
         if self.encoder:
             vectors = quantised(chunk_vectors(self.encoder, chunks, self._how.reads), self._how.quantisation)
         else:
             vectors = np.zeros((len(chunks), 0), np.float32)
-        write_segment(target, build(chunks, vectors, links=[self._form.links(chunk) for chunk in chunks]))
+        write_segment(target, build(chunks, vectors, links=[one.links for one in found]))
 
 
 def _record(chunk: Chunk) -> FileRecord:

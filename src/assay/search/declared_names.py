@@ -188,6 +188,7 @@ def owners_of(chunk: Chunk) -> tuple[str, ...]:
     return tuple(map(fold, (innermost_name(chunk.parent), file.partition(".")[0], *folders[-1:])))
 
 
+@lru_cache(16_384)
 def innermost_name(parent: str) -> str:
     """Return the innermost of enclosing names."""
     return _NAMES_APART.split(parent)[-1] if parent else ""

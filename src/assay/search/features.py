@@ -155,18 +155,27 @@ _NO_MESSAGES: Mapping[int, MessageMatch] = {}
 
 
 def candidates_of(
-    numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE, said: Mapping[int, MessageMatch] = _NO_MESSAGES
+    numbers: Numbers,
+    query: QueryInCorpus,
+    declared: Numbers = _NONE,
+    said: Mapping[int, MessageMatch] = _NO_MESSAGES,
+    *,
+    of_code: bool = True,
 ) -> CandidateFeatures:
-    """Gather the features of some chunks, among them those that declare a typed name, or say a pasted message."""
+    """Gather the features of some chunks, among them those that declare a typed name, or say a pasted message.
+
+    What stands beside them, their history, their tests and callers, says nothing of documentation.
+    """
     files, file = np.unique(query.snapshot.files(numbers), return_inverse=True)
     paths = query.snapshot.paths_of(files.tolist())
     traits = _traits(paths)[file]
     columns = {**_of_terms(numbers, query), **_of_scores(numbers, query, file), **_of_unit(numbers, query, traits)}
-    columns |= _of_past(numbers, query, files, paths, file)
-    columns |= _of_neighbours(numbers, query, columns, traits[:, 0], [paths[at] for at in file.tolist()])
+    if of_code:
+        columns |= _of_past(numbers, query, files, paths, file)
+        columns |= _of_neighbours(numbers, query, columns, traits[:, 0], [paths[at] for at in file.tolist()])
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
-        rows[:, at] = columns[feature]
+        rows[:, at] = columns.get(feature, 0.0)
     return CandidateFeatures(numbers, rows, file, files, declared, said)
 
 
@@ -235,11 +244,10 @@ def _of_past(
 ) -> Mapping[str, Column]:
     """Say how commits with messages like the question vote for the file, the unit and the owner of each candidate."""
     if query.past is None:
-        return dict.fromkeys(PAST_FEATURES, 0.0)
-    snapshot, roots = query.snapshot, query.snapshot.roots_of(files.tolist())
+        return {}
+    roots = query.snapshot.roots_of(files.tolist())
     places = [(roots[at], paths[at]) for at in file.tolist()]
-    symbols = [innermost_name(snapshot.symbol(number)) for number in numbers.tolist()]
-    owners = [innermost_name(snapshot.parent(number)) for number in numbers.tolist()]
+    symbols, owners = (map(innermost_name, query.snapshot.texts(column, numbers)) for column in ("symbols", "parents"))
     of_files = _votes(query.past, list(zip(roots, paths, strict=True)))[file]
     of_units, of_owners = (
         _votes(query.past, [(root, f"{path}\t{name}") for (root, path), name in zip(places, names, strict=True)])
@@ -257,14 +265,11 @@ def _of_past(
 
 
 def _votes(past: CommitVotes, rows: Sequence[tuple[str, str]]) -> Array:
-    """Return the votes of rows of several roots, each looked up once, shape `(rows, 2)`."""
+    """Return the votes of files or units of several roots, shape `(rows, 2)`."""
     votes = np.zeros((len(rows), 2), np.float32)
     for root in dict.fromkeys(root for root, _ in rows):
-        distinct = list(dict.fromkeys(row for own, row in rows if own == root))
-        found = dict(zip(distinct, past.of(root, distinct), strict=True))
-        for at, (own, row) in enumerate(rows):
-            if own == root:
-                votes[at] = found[row]
+        here = [at for at, (own, _) in enumerate(rows) if own == root]
+        votes[here] = past.of(root, [rows[at][1] for at in here])
     return votes
 
 

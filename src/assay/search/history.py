@@ -21,7 +21,7 @@ from assay.corpus.git_history import Commit, commits_of, cut_off
 from assay.corpus.languages import language_of
 from assay.corpus.patches import FileChange, Hunk
 from assay.errors import InputError
-from assay.search.commit_index import CommitForm
+from assay.search.commit_index import CommitForm, LinkedChunk
 from assay.search.filters import Mask
 from assay.search.path_filters import keeping
 from assay.store.segment import Segment
@@ -132,11 +132,11 @@ def _files_of(segment: Segment, number: int) -> Sequence[str]:
     return [file] if file else changed_files(segment.chunks([number])[0])
 
 
-def _whole(root: Path, ids: Sequence[str]) -> Iterator[Chunk]:
+def _whole(root: Path, ids: Sequence[str]) -> Iterator[LinkedChunk]:
     """Yield the chunks of some commits; of one that a shallow clone begins with, the message alone."""
     rootless = cut_off(root)
     for commit in commits_of(root, ids):
-        yield from commit_chunks(replace(commit, changes=()) if commit.id in rootless else commit)
+        yield from map(LinkedChunk, commit_chunks(replace(commit, changes=()) if commit.id in rootless else commit))
 
 
 WHOLE_COMMITS = CommitForm("commits 4", _whole)

@@ -28,7 +28,7 @@ from assay.search.features import (
 )
 from assay.search.filters import SIDES, Mask, filter_mask, side_of
 from assay.search.messages import MessageMatch, may_be_message, message_in, saying
-from assay.search.past_changes import PastChanges
+from assay.search.past_changes import CommitVotes, PastChanges
 from assay.search.path_filters import PROSE, traits_of
 from assay.search.question import Question, understand
 from assay.search.ranking import (
@@ -122,7 +122,8 @@ class LearnedSearcher:
         chosen[np.concatenate(numbers)] = True
         if allowed is not None:
             chosen &= allowed
-        return candidates_of(order.ordered(np.flatnonzero(chosen)), found, declared, said)
+        of_code = query.mode != "docs"
+        return candidates_of(order.ordered(np.flatnonzero(chosen)), found, declared, said, of_code=of_code)
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         found = self.look_up(query, vector)
@@ -168,6 +169,7 @@ class LearnedSearcher:
             answerable,
             [tuple(chunks[at] for at in others) for _, others in places],
             [_line(chunks[at], messages[at]) or line for at, line in zip(best, inside, strict=True)],
+            found.past,
         )
 
 
@@ -186,6 +188,7 @@ class _RankedSide(NamedTuple):
     """What each of the best stands for."""
     lines: Sequence[int]
     """Where each of the best says the message that was pasted, or declares the name inside of its unit; or 0."""
+    past: CommitVotes | None
 
     def listed(self, k: int) -> list[Hit]:
         """Return at most `k` hits, with probabilities for a query that is as likely answerable as this side says."""
@@ -197,7 +200,7 @@ class _RankedSide(NamedTuple):
         total = self.scores + sum(self.beside.values())
         probabilities = self.ranking.probabilities(total, answerable).tolist()
         explain = cache(partial(self.ranking.explain, self.rows, {**self.beside, "answerable": everywhere}))
-        explained = (Explanation(explain, at) for at in range(len(self.chunks)))
+        explained = (Explanation(explain, at, self.past, chunk) for at, chunk in enumerate(self.chunks))
         return list(map(Hit, self.chunks, probabilities, explained, self.others, self.lines))
 
 
@@ -207,6 +210,13 @@ class Explanation(Mapping[str, float]):
 
     of_all: Callable[[], Sequence[Mapping[str, float]]]
     place: int
+    past: CommitVotes | None
+    chunk: Chunk
+
+    @property
+    def changed_by(self) -> str:
+        """Subject and date of the commit like the question that says most for the file, or nothing."""
+        return self.past.telling(self.chunk.root, self.chunk.path) if self.past else ""
 
     def __getitem__(self, part: str) -> float:
         """Return what a part adds."""

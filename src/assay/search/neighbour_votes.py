@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.corpus.call_facts import calls_of
+from assay.corpus.call_facts import names_called
 from assay.search.declared_names import innermost_name
 from assay.store.postings import Numbers
 from assay.store.snapshot import Snapshot
@@ -44,31 +44,31 @@ def neighbour_votes(
     strongest = np.argsort(-strength, kind="stable")[:_STRONGEST].tolist()
     tests = [at for at in strongest if is_test[at]]
     others = [at for at in strongest if not is_test[at]]
-    named, in_file = _by_name(snapshot, numbers, is_test), _by_file_name(paths, is_test)
+    names = list(map(innermost_name, snapshot.texts("symbols", numbers)))
+    named, in_file = _by_name(names, is_test), _by_file_name(paths, is_test)
     for at in tests[:_TEST_FILES]:
         tested = in_file.get(_tested_name(paths[at]), [])
         votes[tested, 0] = np.maximum(votes[tested, 0], strength[at])
-    for column, voters in ((1, tests), (2, others)):
-        for at in voters[:_VOTERS]:
-            _vote(votes[:, column], at, float(strength[at]) ** 2, snapshot.facts(int(numbers[at])), named)
+    for column, voters in ((1, tests[:_VOTERS]), (2, others[:_VOTERS])):
+        for at, facts in zip(voters, snapshot.texts("facts", numbers[voters]), strict=True):
+            _vote(votes[:, column], at, float(strength[at]) ** 2, facts, named)
     votes[:, 1:] = np.log1p(votes[:, 1:])
     return votes
 
 
 def _vote(votes: Scores, caller: int, worth: float, facts: str, named: dict[str, list[int]]) -> None:
-    for name in sorted({call.name for call in calls_of(facts)} & named.keys()):
+    for name in sorted(names_called(facts) & named.keys()):
         meant = named[name]
         if len(meant) <= _MAX_NAMESAKES:
             for at in meant:
                 votes[at] += worth / len(meant) if at != caller else 0.0
 
 
-def _by_name(snapshot: Snapshot, numbers: Numbers, is_test: NDArray[np.bool_]) -> dict[str, list[int]]:
+def _by_name(names: Sequence[str], is_test: NDArray[np.bool_]) -> dict[str, list[int]]:
     named = defaultdict[str, list[int]](list)
     for at in np.flatnonzero(~is_test).tolist():
-        name = innermost_name(snapshot.symbol(int(numbers[at])))
-        if len(name) >= _MIN_NAME_CHARS:
-            named[name].append(at)
+        if len(names[at]) >= _MIN_NAME_CHARS:
+            named[names[at]].append(at)
     return named
 
 
@@ -86,5 +86,5 @@ def _file_name(path: str) -> str:
 
 @lru_cache(16_384)
 def _tested_name(path: str) -> str:
-    """Return the name of the files that a test file is about: `test_core.py` is about `core`."""
+    """Return the name of the files that a test file is about: that of its own without what says that it is a test."""
     return _TEST.sub("", _TEST.sub("", _file_name(path)))

@@ -7,9 +7,12 @@ own, and of a commit of many files each has little to do with what it says.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +21,12 @@ from assay.corpus.changed_units import ChangedUnits, changed_units
 from assay.corpus.git import GitTooSlow
 from assay.corpus.git_history import Commit, cut_off, named_commits
 from assay.errors import InputError
-from assay.search.commit_index import CommitForm
+from assay.search.commit_index import CommitForm, LinkedChunk
 from assay.search.question import Question
 from assay.search.retrievers import FieldWeights, bm25, match
+from assay.store.arrays import Strings
+from assay.store.postings import Hashes, term_hashes
+from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk
 
@@ -29,7 +35,9 @@ MAX_FILES = 30
 _MAX_MESSAGE_CHARS = 1000
 _UNITS_READ = 1000
 """The newest commits, of which the units that they changed are read."""
+_DATE_CHARS = len("2024-05-06")
 _WITH_UNITS = "/units"
+_ONE = 1 << 40
 _VOTERS = 40
 """Commits that vote, those whose messages hold most of a question."""
 _WORDS = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0), typical_length=(2.0, 2.0, 5.0, 15.0, 20.0), b=(0, 0, 0, 0, 0.6))
@@ -48,7 +56,7 @@ def _keys(ids: Sequence[str]) -> list[str]:
     return [f"{id_}{_WITH_UNITS}" for id_ in ids[:_UNITS_READ]] + list(ids[_UNITS_READ:])
 
 
-def _voters(root: Path, keys: Sequence[str]) -> Iterator[Chunk]:
+def _voters(root: Path, keys: Sequence[str]) -> Iterator[LinkedChunk]:
     """Yield the message of each of some commits, with what it votes for; what a shallow clone begins with adds all."""
     ids, rootless = [key.removesuffix(_WITH_UNITS) for key in keys], cut_off(root)
     newest = [id_ for id_, key in zip(ids, keys, strict=True) if key.endswith(_WITH_UNITS)]
@@ -68,56 +76,114 @@ def _known_units(root: Path, ids: Sequence[str]) -> Iterator[ChangedUnits]:
         return
 
 
-def _voter(key: str, commit: Commit, units: Mapping[str, Sequence[str]]) -> Chunk:
-    """Return a message whose subject counts twice; what it votes for stands where chunks have a signature."""
+def _voter(key: str, commit: Commit, units: Mapping[str, Sequence[str]]) -> LinkedChunk:
+    """Return a message whose subject counts twice; its date stands where others have a signature."""
     paths = [change.after for change in commit.changes]
     subject = commit.subject[:200]
     text = f"{subject}\n{subject}\n{_NOISE.sub(' ', commit.body[:_MAX_MESSAGE_CHARS])}"
     rows = [f"{path}\t{name}" for path, names in units.items() for name in dict.fromkeys(names)]
-    named = "\n".join((*paths, *rows)) if len(paths) <= MAX_FILES else ""
-    return Chunk(key, text, "text", key, 1, max(1, len(paths)), signature=named)
+    links = tuple(map(_link, (*paths, *rows))) if len(paths) <= MAX_FILES else ()
+    chunk = Chunk(key, text, "text", key, 1, max(1, len(paths)), signature=commit.date[:_DATE_CHARS])
+    return LinkedChunk(chunk, links)
 
 
-def _voted_for(chunk: Chunk) -> Sequence[str]:
-    return [f":{row}" for row in chunk.signature.split("\n") if row]
+@lru_cache(65_536)
+def _link(row: str) -> str:
+    """Return the term of a file or a unit, as short as terms may be that hardly ever meet."""
+    return ":" + blake2b(row.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-VOTING_COMMITS = CommitForm("voters 1", _voters, _keys, str, _voted_for)
+VOTING_COMMITS = CommitForm("voters 3", _voters, _keys, str)
 """Messages, and the files and units that they are about."""
+
+
+class _LinkTable(NamedTuple):
+    """What a segment of commits is about, `n` files and units, with `m` links of commits to them."""
+
+    hashes: Hashes
+    """(n) ascending."""
+    places: NDArray[np.intp]
+    """(n) where each of these stands below."""
+    starts: NDArray[np.int64]
+    """(n) where the commits of each begin."""
+    commits: NDArray[np.int64]
+    """(m) numbers of commits."""
+
+
+def _link_table(segment: Segment, base: int) -> _LinkTable:
+    terms = segment.terms
+    first, end = (bisect_left(range(len(terms)), letter, key=terms.bytes_at) for letter in (b":", b";"))
+    links = Strings(terms.whole, terms.offsets[first : end + 1])
+    hashes = term_hashes(links)
+    places = np.argsort(hashes)
+    starts = np.asarray(segment.starts[first : end + 1], np.int64)
+    commits = segment.posting_chunk[starts[0] : starts[-1]].astype(np.int64) + base
+    return _LinkTable(hashes[places], places, starts[:-1] - starts[0], commits)
+
+
+class _RootCommits:
+    """The commits of one root, and what each is about."""
+
+    def __init__(self, commits: Snapshot) -> None:
+        self.commits = commits
+
+    @cached_property
+    def tables(self) -> list[_LinkTable]:
+        """Return the tables of all segments."""
+        bases = self.commits.bases.tolist()
+        return [_link_table(segment, base) for (segment, _), base in zip(self.commits.parts, bases, strict=False)]
+
+    def voting(self, question: Question) -> _RootVotes:
+        """Return how commits vote for a question."""
+        commits = self.commits
+        found = match(commits, question.terms)
+        scores = bm25(commits, found, _WORDS)
+        total = float(np.array([term.idf for term in found], np.float32).sum()) or 1.0
+        covered = np.zeros(commits.size, np.float32)
+        for term in found:
+            covered[term.chunks] += term.idf / total
+        voters = commits.order.best(scores, np.flatnonzero(scores > 0), _VOTERS)
+        weight = np.zeros(commits.size, np.int64)
+        shared = np.sqrt(commits.rows("lines", voters)[:, 1]) if len(voters) else 1.0
+        weight[voters] = np.rint((scores[voters] / total) ** 2 / shared * _ONE)
+        tables = [table for table in self.tables if len(table.starts)]
+        sums = [np.add.reduceat(weight[table.commits], table.starts) for table in tables]
+        most = [np.maximum.reduceat(covered[table.commits], table.starts) for table in tables]
+        return _RootVotes(commits, weight, tables, sums, most)
+
+
+class _RootVotes(NamedTuple):
+    """How the commits of one root vote, and what each file and unit of each segment gets."""
+
+    commits: Snapshot
+    weight: NDArray[np.int64]
+    """(commits) what each gives to each of its files, in parts of `_ONE`: whole numbers add up alike in any order."""
+    tables: Sequence[_LinkTable]
+    sums: Sequence[NDArray[np.int64]]
+    most: Sequence[Scores]
+
+    def of(self, rows: Sequence[str]) -> Scores:
+        """Return the votes of some rows, and the most that one message holds of the question, shape `(rows, 2)`."""
+        wanted = term_hashes(Strings.of(map(_link, rows)))
+        total, most = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.float32)
+        for table, sums, own in zip(self.tables, self.sums, self.most, strict=True):
+            at = np.minimum(np.searchsorted(table.hashes, wanted), len(table.hashes) - 1)
+            here = np.flatnonzero(table.hashes[at] == wanted)
+            places = table.places[at[here]]
+            total[here] += sums[places]
+            most[here] = np.maximum(most[here], own[places])
+        return np.stack(((total / _ONE).astype(np.float32), most), axis=1)
 
 
 class PastChanges:
     """The commits of each of some roots, by the name of the root, or by nothing where there is one."""
 
     def __init__(self, commits: Mapping[str, Snapshot]) -> None:
-        self._commits = commits
+        self._roots = {root: _RootCommits(one) for root, one in commits.items() if one.size}
 
     def said_of(self, question: Question) -> CommitVotes:
         """Return what all commits say of files and units, for a question."""
-        return CommitVotes({root: _of_root(commits, question) for root, commits in self._commits.items()})
-
-
-@dataclass(frozen=True, slots=True)
-class _RootVotes:
-    commits: Snapshot
-    weight: Scores
-    """(commits) what each gives to each of its files."""
-    covered: Scores
-    """(commits) the fraction of the question's weight that its message holds."""
-
-
-def _of_root(commits: Snapshot, question: Question) -> _RootVotes:
-    found = match(commits, question.terms)
-    scores = bm25(commits, found, _WORDS)
-    idf = np.array([term.idf for term in found], np.float32)
-    total = float(idf.sum()) or 1.0
-    covered = np.zeros(commits.size, np.float32)
-    for term in found:
-        covered[term.chunks] += term.idf / total
-    voters = commits.order.best(scores, np.flatnonzero(scores > 0), _VOTERS)
-    weight = np.zeros(commits.size, np.float32)
-    weight[voters] = (scores[voters] / total) ** 2 / np.sqrt(commits.rows("lines", voters)[:, 1]) if len(voters) else 0
-    return _RootVotes(commits, weight, covered)
+        return CommitVotes({root: commits.voting(question) for root, commits in self._roots.items()})
 
 
 class CommitVotes:
@@ -132,11 +198,16 @@ class CommitVotes:
         The result has shape `(rows, 2)`: the sum of the votes, and the most that one message about it holds of the
         question.
         """
-        said = np.zeros((len(rows), 2), np.float32)
         votes = self._roots.get(root)
-        if votes is not None and votes.commits.size:
-            for at, (commits, _) in enumerate(votes.commits.postings_of([f":{row}" for row in rows])):
-                if len(commits):
-                    own = np.sort(votes.weight[commits])  # an index that was updated has them in another order
-                    said[at] = own.sum(), votes.covered[commits].max()
-        return said
+        return votes.of(rows) if votes else np.zeros((len(rows), 2), np.float32)
+
+    def telling(self, root: str, path: str) -> str:
+        """Return subject and date of the commit that gives most to a file, or nothing where none votes for it."""
+        votes = self._roots.get(root)
+        voting = votes.commits.postings(_link(path))[0] if votes else np.zeros(0, np.int64)
+        if votes is None or not votes.weight[voting].any():
+            return ""
+        (best,) = votes.commits.order.best(votes.weight.astype(np.float32), voting, 1).tolist()
+        commit = votes.commits.chunk(best)
+        subject, _, _ = commit.text.partition("\n")
+        return f"{subject} ({commit.signature})"

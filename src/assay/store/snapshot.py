@@ -129,6 +129,7 @@ class Snapshot:
         """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
         self._chunks: dict[int, Chunk] = {}
         self._paths: dict[int, str] = {}
+        self._texts: dict[str, dict[int, str]] = {}
         self._known_holders: dict[str, tuple[tuple[int, int], ...]] = {}
         self.term_scores = ArrayCache(_TERM_BYTES)
         """What a term adds to the score of each chunk that holds it, by term and weights."""
@@ -322,10 +323,16 @@ class Snapshot:
         part, local = self._part(number)
         return part.symbols[local]
 
-    def parent(self, number: int) -> str:
-        """Return the enclosing names of one chunk."""
-        part, local = self._part(number)
-        return part.parents[local]
+    def texts(self, column: str, numbers: NDArray[np.int64]) -> list[str]:
+        """Return one column of texts of `Segment` (`symbols`, `parents`, `facts`) at some chunks; the last are kept."""
+        known, wanted = self._texts.setdefault(column, {}), numbers.tolist()
+        if new := [number for number in wanted if number not in known]:
+            if len(known) + len(new) > _MOST_TERMS:
+                known.clear()
+                new = wanted
+            for part, here, local in self._by_part(missing := np.array(new, np.int64)):
+                known.update(zip(missing[here].tolist(), getattr(part, column).some(local.tolist()), strict=True))
+        return [known[number] for number in wanted]
 
     def symbol_bytes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bytes the symbols of some chunks have."""

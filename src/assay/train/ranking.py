@@ -215,16 +215,19 @@ def train_ranking_of(
     examples: RankingExamples, name: RankingName, settings: RankingSettings
 ) -> ranking_figures.TrainedRanking:
     """Learn from everything; the figures are of the queries that ask for this mode alone, if there are any."""
-    every = cross_validated(examples.own, name, settings)
+    asked = [one for one in examples.own if not one.judged.is_mined] or examples.own
+    mined = _some_mined(examples.own, settings) if asked is not examples.own else []
+    every = cross_validated(asked, name, settings, mined)
     tested = [one for one in every if not one.example.judged.names_files]
-    stages = fit_stages(_learned_from(examples.own), name, settings)
+    stages = fit_stages([*_learned_from(asked), *mined], name, settings)
     calibration = calibrated(tested, [scored(one, stages) for one in examples.foreign], settings)
     alone = [one.example.judged.query.mode != "all" for one in tested]
     order, lists = _order(every, calibration.scale, settings)
     curve = calibration.scale, calibration.offset, calibration.floor
     return ranking_figures.TrainedRanking(
         name,
-        len(examples.own),
+        len(asked),
+        len(mined),
         tuple(sorted({one.judged.repository for one in examples.own})),
         ranking_figures.figures_of(
             ranking_figures.measured([one for one, own in zip(tested, alone, strict=True) if own or not any(alone)])
@@ -234,6 +237,13 @@ def train_ranking_of(
         Ranking(*stages, calibration.relevance, *curve, order),
         tuple(lists),
     )
+
+
+def _some_mined(examples: Sequence[RankingExample], settings: RankingSettings) -> list[RankingExample]:
+    """Return at most so many examples that commits ask: more of them outweigh what people ask."""
+    mined = [one for one in examples if one.judged.is_mined]
+    order = np.random.default_rng(settings.seed).permutation(len(mined))
+    return [mined[at] for at in order[: settings.mined].tolist()]
 
 
 def _learned_from(examples: Sequence[RankingExample]) -> list[RankingExample]:
@@ -255,9 +265,12 @@ def _order(
 
 
 def cross_validated(
-    examples: Sequence[RankingExample], name: RankingName, settings: RankingSettings
+    examples: Sequence[RankingExample],
+    name: RankingName,
+    settings: RankingSettings,
+    mined: Sequence[RankingExample] = (),
 ) -> list[ranking_figures.ScoredExample]:
-    """Return every example scored by weights that were learned on other repositories and writers."""
+    """Return every example scored by weights that were learned on other repositories and writers, and what is mined."""
     names = sorted({one.judged.group for one in examples})
     if len(names) < 2:
         alone = f"the {name} queries are all of '{names[0]}'"
@@ -265,7 +278,7 @@ def cross_validated(
     results: dict[int, ranking_figures.ScoredExample] = {}
     for fold in range(min(settings.folds, len(names))):
         held_out = set(names[fold :: settings.folds])
-        known = [one for one in _learned_from(examples) if one.judged.group not in held_out]
+        known = [one for one in (*_learned_from(examples), *mined) if one.judged.group not in held_out]
         stages = fit_stages(known, name, settings)
         results |= {at: scored(one, stages) for at, one in enumerate(examples) if one.judged.group in held_out}
     return [results[at] for at in range(len(examples))]

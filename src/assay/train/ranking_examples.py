@@ -68,6 +68,11 @@ class JudgedQuery:
         return f"writer {writer}" if writer else self.repository.partition(_AT)[0]
 
     @property
+    def is_mined(self) -> bool:
+        """Say whether a commit asks: learned from, but no measure of how people ask."""
+        return self.query.tags.get("source") == "history"
+
+    @property
     def names_files(self) -> bool:
         """Say whether its answers are whole files."""
         right = [entry.span for entry in self.entries if entry.grade]

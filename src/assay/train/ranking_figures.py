@@ -50,6 +50,8 @@ class TrainedRanking:
 
     name: RankingName
     queries: int
+    mined: int
+    """Queries that commits ask, which are learned from beside these."""
     repositories: tuple[str, ...]
     figures: tuple[RankingFigure, ...]
     rejected: float | None
@@ -125,8 +127,9 @@ def _results(trained: TrainedRanking) -> str:
         for each in trained.lists
         for one in each.figures
     )
+    mined = f", and {trained.mined:,} that commits ask" if trained.mined else ""
     parts = [
-        f"### {trained.name}: {trained.queries:,} queries of {len(trained.repositories)} repositories",
+        f"### {trained.name}: {trained.queries:,} queries of {len(trained.repositories)} repositories{mined}",
         f"{', '.join(trained.repositories)}.",
         rows_of("measure | mean | interval", rows),
         rows_of("truth names | queries | list | measure | mean | interval", lists) if trained.lists else "",

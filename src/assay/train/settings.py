@@ -165,11 +165,13 @@ class RankingSettings(TrainSettings):
     """The spec of the encoder whose cosines are learned with; one for bags of words, one for contextual encoders."""
     folds: int = 4
     """Groups that take turns in being held out, whole writers and whole repositories."""
-    seeds: int = 4
+    seeds: int = 8
     """Networks that are fitted side by side and averaged."""
     steps: int = 200
     """Of each network, instead of epochs."""
     batch: int = 160
+    mined: int = 1200
+    """Most queries that commits ask which are learned from beside those of people."""
     rate: float = 0.03
     hide: float = 0.1
     """The fraction of features that are hidden from a query at random while it is learned from."""

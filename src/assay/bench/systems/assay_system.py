@@ -10,6 +10,7 @@ from typing import Any
 from assay.bench.system import GENERAL, SystemCorpus, build_seconds, folder_of
 from assay.errors import InputError
 from assay.operations.indexes import NO_DESCRIPTIONS, index_key
+from assay.operations.past_commits import past_until
 from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Searcher
 from assay.settings import load
@@ -44,6 +45,8 @@ class AssaySystem:
 
             (self._workspace,) = take_descriptions([self._workspace])
         searcher = self._workspace.corpus_search
+        if corpus.history:
+            searcher = replace(searcher, past=past_until(corpus.history, corpus.commit, settings))
         if folder is not None:
             made = bool(self._workspace.report.changed or self._workspace.report.rebuilt_because)
             self.built_s = build_seconds(folder, time.perf_counter() - started, made=made)
