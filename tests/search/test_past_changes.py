@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.bench.system import corpus_of
+from assay.bench.systems.assay_system import AssaySystem
 from assay.corpus.changed_units import changed_units
 from assay.corpus.git_history import commit_ids
 from assay.operations.past_commits import PastCommits
@@ -17,6 +20,8 @@ from assay.search.commit_index import CommitIndex
 from assay.search.past_changes import VOTING_COMMITS, PastChanges
 from assay.search.question import understand
 from assay.settings import IndexSettings, SearchSettings, Settings
+from assay.truth.ground_truth import Truth
+from assay.values import Judgment, Query
 from git_repositories import WHO, git, repository
 
 TILL = "class Till:\n    def close(self):\n        return 1\n\n\ndef drawer():\n    return 2\n"
@@ -123,3 +128,21 @@ def test_a_message_of_a_megabyte_and_one_in_another_encoding_are_read(shop: Path
     stock, till = said(shop, "stock.py", "till.py")
     assert stock[0] > 0
     assert till[0] > 0
+
+
+def test_an_explained_hit_names_the_commit_that_says_most_for_its_file(assay, shop: Path):
+    asked = ("search", "money lost when the shop closes at midnight", shop, "--explain")
+    shown = assay(*asked, "--format", "json").out
+    changed = {hit["path"]: hit["changed_by"] for hit in json.loads(shown)["hits"]}
+    assert changed["till.py"].startswith("No money is lost at midnight (20")
+    assert "changed by: No money is lost at midnight (20" in assay(*asked).out
+
+
+def test_a_bench_gives_a_copy_of_a_repository_the_history_that_it_had(shop: Path, tmp_path: Path):
+    judged, commit = Judgment("q", "till.py:1-3", 2), git(shop, "rev-parse", "HEAD~1").strip()
+    truth = Truth("shop", (Query("q", "midnight"),), (judged,), repository=str(shop), commit=commit)
+    corpus = corpus_of(truth, shop, tmp_path / "cache")
+    assert corpus.history == shop.resolve()
+    searcher = AssaySystem().prepare(corpus, {})
+    assert searcher.past.said_of(QUESTION).of("", ["till.py"])[0][0] > 0
+    assert searcher.past.said_of(understand("count twice")).of("", ["stock.py"]).tolist() == [[0.0, 0.0]]
