@@ -54,8 +54,8 @@ class PastCommits:
         """Say what is indexed of the history, without changing it, or why nothing is."""
         try:
             state, known = (self.why_not, None) if self.why_not else (history_state(self._root), self._index.last())
-        except (AssayError, OSError) as error:
-            return f"none: {error}"
+        except (AssayError, OSError):  # which says where the folder lies: nothing for whoever asks a server
+            return "none: git cannot read it, and assay log says why"
         if self.why_not:
             return f"none: {self.why_not}"
         held = f"{len(known):,} commits with files" if known else "none yet; a search reads it"
