@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assay.terms import STOP_WORDS, WORD, exact, parts, stem, terms, terms_of, words
+from assay.terms import STOP_WORDS, WORD, composed, exact, parts, stem, terms, terms_of, words
 
 IDENTIFIERS = st.from_regex(r"[A-Za-z0-9_]{1,80}", fullmatch=True)
 LOWER_WORDS = st.from_regex(r"[a-z]{1,10}", fullmatch=True)
@@ -13,8 +13,9 @@ LOWER_WORDS = st.from_regex(r"[a-z]{1,10}", fullmatch=True)
 
 @given(st.text() | st.text(st.characters(max_codepoint=127)))
 @example("a\x1cb\x85c\x0bd_1-2")
-def test_words_are_what_the_pattern_finds(text):
-    assert words(text) == WORD.findall(text)
+@example("\uf900 cafe\u0301")
+def test_words_are_what_the_pattern_finds_in_composed_text(text):
+    assert words(text) == WORD.findall(composed(text))
 
 
 PARTS = {

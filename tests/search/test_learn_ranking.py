@@ -14,6 +14,7 @@ pytest.importorskip("torch", reason="the train extra is not installed")
 
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span
+from assay.search.features import FEATURES
 from assay.search.hybrid import LearnedSearcher
 from assay.search.ranking import load_ranking
 from assay.train.ranking import cross_validated, train_all
@@ -21,6 +22,7 @@ from assay.train.ranking_examples import gather, judged_queries, worth_of
 from assay.train.ranking_figures import measured
 from assay.train.settings import RankingSettings
 from assay.values import Query
+from git_repositories import WHO, git
 
 SMALL = RankingSettings(encoder="hash:64", steps=5, seeds=1, hidden_code=2)
 
@@ -134,6 +136,22 @@ def test_a_second_run_writes_the_same_and_a_name_without_queries_keeps_the_weigh
     assert (out / "code.json").read_bytes() == (before / "code.json").read_bytes()
     assert load_ranking("docs", out, reads_order=False).scale == load_ranking("docs", reads_order=False).scale
     assert load_ranking("code", out, reads_order=False).scale != load_ranking("code", reads_order=False).scale
+
+
+def test_every_third_query_is_asked_without_a_history(judged, encoder, tmp_path: Path):
+    truths, checkouts = judged
+    moved = shutil.copytree(checkouts, tmp_path / "checkouts")
+    git(moved / "mail", "init", "--quiet")
+    queries = [one for one in judged_queries(truths, moved) if one.query.mode == "code"]
+    for one in queries:  # each asks what a commit says
+        (moved / "mail" / "notes.txt").write_text(one.query.text)
+        git(moved / "mail", "add", "--all")
+        git(moved / "mail", *WHO, "commit", "--quiet", "-m", one.query.text)
+    first = next(one for one in queries if one.repository == "mail")
+    mail = [first] * 6 + [one for one in queries if one.repository != "mail"]
+    own = gather(mail, moved, encoder, frozenset, print).of("code").own
+    votes = [one.rows[:, FEATURES.index("file_votes")].any() for one in own if one.judged.repository == "mail"]
+    assert votes == [True, True, False] * 2
 
 
 def test_what_commits_ask_is_learned_from_and_not_measured(examples, judged, tmp_path: Path):

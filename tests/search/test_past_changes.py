@@ -18,8 +18,10 @@ from assay.operations.past_commits import PastCommits
 from assay.search import past_changes
 from assay.search.commit_index import CommitIndex
 from assay.search.past_changes import VOTING_COMMITS, PastChanges
-from assay.search.question import understand
+from assay.search.question import Question, understand
 from assay.settings import IndexSettings, SearchSettings, Settings
+from assay.store.arrays import Strings
+from assay.store.postings import term_hashes
 from assay.truth.ground_truth import Truth
 from assay.values import Judgment, Query
 from git_repositories import WHO, git, repository
@@ -45,7 +47,12 @@ def shop(tmp_path: Path) -> Path:
 
 def said(commits: CommitIndex | Path, *rows: str) -> list[list[float]]:
     snapshot = VOTING_COMMITS.in_memory(commits) if isinstance(commits, Path) else commits.snapshot()
-    return PastChanges({"": snapshot}).said_of(QUESTION).of("", rows).tolist()
+    return votes(PastChanges({"": snapshot}), QUESTION, *rows)
+
+
+def votes(past: PastChanges, question: Question, *rows: str) -> list[list[float]]:
+    links = term_hashes(Strings.of(map(past_changes._link, rows)))
+    return past._roots[""].voting(question).of(links).tolist()
 
 
 def test_a_message_like_the_question_votes_for_the_files_and_the_units_that_its_commit_changed(shop: Path):
@@ -69,11 +76,30 @@ def test_a_commit_of_many_files_a_merge_and_the_first_of_a_shallow_clone_vote_fo
     shallow = tmp_path / "shallow"
     subprocess.run(["git", "clone", "--quiet", "--depth=2", f"file://{shop}", shallow], check=True)
     assert said(shallow, "till.py", "stock.py") == [[0.0, 0.0], [0.0, 0.0]]
-    assert "a shallow clone" in PastCommits(shallow, Settings()).standing()
+    assert "a shallow clone" in PastCommits(shallow, Settings()).summary()
+
+
+def test_what_says_nothing_is_read_once_and_a_folder_of_a_repository_has_the_history_of_its_files(
+    shop: Path, tmp_path: Path, monkeypatch
+):
+    git(shop, "checkout", "--quiet", "-b", "side", "HEAD~1")
+    (shop / "far").mkdir()
+    write(shop, "Midnight money in the far shop", **{"far/till": TILL})
+    git(shop, "checkout", "--quiet", "main")
+    git(shop, *WHO, "merge", "--quiet", "--no-ff", "-m", "Merge side", "side")
+    write(shop, "More of it", **{"far/till": TILL.replace("2", "9")})
+    assert said(shop / "far", "till.py")[0][0] > 0
+    followed, read = CommitIndex(shop, tmp_path / "followed", VOTING_COMMITS), []
+    followed.snapshot()
+    real = past_changes.named_commits
+    monkeypatch.setattr(past_changes, "named_commits", lambda root, ids: [*map(read.append, ids)] and real(root, ids))
+    write(shop, "Once more", stock="")
+    followed.snapshot()
+    assert len(read) == 1  # neither the merge nor anything else again
 
 
 def test_an_index_that_followed_a_history_says_what_a_fresh_one_does(shop: Path, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(past_changes, "_UNITS_READ", 2)  # of a third commit units are read no more
+    monkeypatch.setattr(past_changes, "_MAX_UNIT_COMMITS", 2)  # of a third commit units are read no more
     rows = ["till.py", "stock.py", "till.py\tTill", "till.py\tdrawer", "stock.py\tcount"]
     followed = CommitIndex(shop, tmp_path / "followed", VOTING_COMMITS)
     assert said(followed, *rows)[2][0] > 0
@@ -95,10 +121,10 @@ def test_what_cannot_be_had_of_a_history_is_said_and_the_files_alone_answer(shop
         (shop, Settings(index=IndexSettings(location="s3://b/p")), "none: not read where the index is in a bucket"),
         (shop, Settings(), "none yet"),
     ):
-        assert PastCommits(root, settings).standing().startswith(why)
+        assert PastCommits(root, settings).summary().startswith(why)
     commits = PastCommits(shop, Settings())
     assert len(commits.snapshot) == 3
-    assert commits.standing() == "3 commits with files"
+    assert commits.summary() == "3 commits with files"
     write(shop, "One more", stock="")
     assert not commits.is_current()
     shutil.rmtree(shop / ".git" / "objects")
@@ -144,5 +170,5 @@ def test_a_bench_gives_a_copy_of_a_repository_the_history_that_it_had(shop: Path
     corpus = corpus_of(truth, shop, tmp_path / "cache")
     assert corpus.history == shop.resolve()
     searcher = AssaySystem().prepare(corpus, {})
-    assert searcher.past.said_of(QUESTION).of("", ["till.py"])[0][0] > 0
-    assert searcher.past.said_of(understand("count twice")).of("", ["stock.py"]).tolist() == [[0.0, 0.0]]
+    assert votes(searcher.past, QUESTION, "till.py")[0][0] > 0
+    assert votes(searcher.past, understand("count twice"), "stock.py") == [[0.0, 0.0]]

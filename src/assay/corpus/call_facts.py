@@ -6,6 +6,7 @@ A fact is a line: a letter for its sort, then its fields between tabs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 TYPES = frozenset("class interface struct enum trait impl type module".split())
@@ -81,9 +82,10 @@ def calls_of(facts: str, name: str = "") -> Iterator[CodeCall]:
                 yield CodeCall(int(line), called, receiver, inside)
 
 
-def names_called(facts: str) -> set[str]:
+@lru_cache(4096)
+def names_called(facts: str) -> frozenset[str]:
     """Return the names of what is called among facts."""
-    return {row.split("\t", 2)[1] for row in facts.split("\n") if row.startswith("C")}
+    return frozenset(row.split("\t", 2)[1] for row in facts.split("\n") if row.startswith("C"))
 
 
 def fields_of(facts: str) -> Iterator[FieldType]:

@@ -20,7 +20,7 @@ _MAY_DECLARE = re.compile(rf"\b(?:{_KEYWORDS})\s".encode())
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _MAX_LINE_BYTES = 300
 _MAX_NAMES = 100
-"""Names of one file that a commit is told to have changed; more are no answer to anything."""
+"""Names of one file that count as changed by a commit: one that changes more says nothing of each."""
 
 
 class ChangedUnits(NamedTuple):
@@ -45,15 +45,16 @@ def head_name(line: str) -> str:
 def changed_units(root: Path, ids: Sequence[str]) -> Iterator[ChangedUnits]:
     """Yield what some commits changed, by their full ids, in this order; a merge changed nothing by itself."""
     with reading(root, *_HEADS, asked="".join(f"{id_}\n" for id_ in ids).encode("ascii")) as printed:
-        commit, names = "", dict[str, list[str]]()
+        commit, names, found = "", dict[str, list[str]](), list[str]()
         for line in printed:
             if line.startswith(b"\0"):
                 if commit:
                     yield ChangedUnits(commit, names)
-                commit, names = line[1:].decode("ascii", "replace").strip(), {}
+                commit, names, found = line[1:].decode("ascii", "replace").strip(), {}, []
             elif line.startswith(b"+++ "):
-                found = names.setdefault(changed_path(line), [])
-            elif names and len(found) < _MAX_NAMES and (name := _name(line)):
+                path = changed_path(line)
+                found = names.setdefault(path, []) if path else []
+            elif len(found) < _MAX_NAMES and (name := _name(line)):
                 found.append(name)
         if commit:
             yield ChangedUnits(commit, names)

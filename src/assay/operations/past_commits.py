@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from assay.corpus.git_history import history_state
-from assay.errors import AssayError
+from assay.errors import AssayError, counted
 from assay.search.commit_index import CommitIndex
 from assay.search.past_changes import VOTING_COMMITS, PastChanges
 from assay.settings import Settings
@@ -22,7 +22,7 @@ from assay.store.snapshot import Snapshot
 
 
 class PastCommits:
-    """What the commits of one root say, as they are when it is first asked; none where there is no telling history."""
+    """The commits of one root as they are when they are first needed, or the reason why none are read."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
         self._root, self._is_writer = root, settings.index.refresh
@@ -50,7 +50,7 @@ class PastCommits:
                 return self._now() == self._state
         return True
 
-    def standing(self) -> str:
+    def summary(self) -> str:
         """Say what is indexed of the history, without changing it, or why nothing is."""
         try:
             state, known = (self.why_not, None) if self.why_not else (history_state(self._root), self._index.last())
@@ -58,7 +58,7 @@ class PastCommits:
             return "none: git cannot read it, and assay log says why"
         if self.why_not:
             return f"none: {self.why_not}"
-        held = f"{len(known):,} commits with files" if known else "none yet; a search reads it"
+        held = f"{counted(len(known), 'commit')} with files" if known else "none yet; a search reads it"
         return f"{held}; a shallow clone, which lacks the older ones" if " " in state else held
 
     @contextmanager

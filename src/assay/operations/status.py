@@ -122,7 +122,7 @@ def status(request: StatusOf, roots: Roots) -> Status:
         files=report.files,
         chunks=report.chunks,
         described=report.described,
-        history=PastCommits(reader.root, reader.settings).standing(),
+        history=PastCommits(reader.root, reader.settings).summary(),
         **_written(index, found if whole is found else None),
         checked_s=-1.0 if reader.checked_s is None else round(reader.checked_s, 1),
         compared=whole.is_compared,

@@ -17,7 +17,7 @@ from assay.encode.view import chunk_vectors
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Build, identity, mismatch
-from assay.store.catalog import DIGEST_BYTES, FileRecord, Identity
+from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord, Identity
 from assay.store.folder import IndexFolder, Version
 from assay.store.segment import build, write_segment
 from assay.store.snapshot import Snapshot
@@ -53,10 +53,12 @@ class CommitForm:
     """Returns the keys of commits, the newest first: as their ids, where a commit is held alike whatever its age."""
     key_of: Callable[[str], str] = _id
     """Returns the key of the commit that the path of a chunk begins with."""
+    most: int = MAX_COMMITS
+    """The newest commits that are held."""
 
     def in_memory(self, root: Path, until: str = "HEAD") -> Snapshot:
         """Return the newest commits of a repository without vectors, for a corpus that is used once."""
-        found = list(self.chunks(root, self.keys(commit_ids(root, MAX_COMMITS, until=until))))
+        found = list(self.chunks(root, self.keys(commit_ids(root, self.most, until=until))))
         chunks, links = [one.chunk for one in found], [one.links for one in found]
         return Snapshot.of(chunks, np.zeros((len(chunks), 0), np.float32), links=links)
 
@@ -83,7 +85,7 @@ class CommitIndex:
         self._held: tuple[str, Snapshot] | None = None
 
     def snapshot(self, progress: Progress | None = None) -> Snapshot:
-        """Return all commits, the newest included; raise InputError where there is no repository or no commit."""
+        """Return all commits, the newest included; raise InputError without a repository, or without a commit."""
         state = history_state(self.root)
         last = self._usable()
         if last is None or last.manifest.rules != state:
@@ -120,7 +122,7 @@ class CommitIndex:
 
     def _update(self, last: Version | None, state: str, progress: Progress | None) -> None:
         """Write the version that has the newest commits, of which those that the last one has stay as they are."""
-        keys, key_of = self._form.keys(commit_ids(self.root, MAX_COMMITS)), self._form.key_of
+        keys, key_of = self._form.keys(commit_ids(self.root, self._form.most)), self._form.key_of
         known = {record.path: record for record in last.catalog.records()} if last else {}
         wanted = set(keys)
         kept = {path: record for path, record in known.items() if key_of(path) in wanted}
@@ -134,6 +136,8 @@ class CommitIndex:
                 fresh.append(self.folder.new_path())
                 self._write(fresh[0], chunks)
             records += (_record(one.chunk) for one in chunks)
+            silent = set(batch) - {key_of(one.chunk.path) for one in chunks}
+            records += (FileRecord(key, 0, 0, 0, 0, NO_DIGEST, 0) for key in batch if key in silent)
             reached = state if number == len(batches) else ""
             self.folder.save(last, self._identity, reached, time.time_ns(), records, dead=dead, fresh=fresh)
             last, dead = self.folder.open(), set()

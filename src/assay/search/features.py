@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder, default_static, distinct_rows
-from assay.search.declared_names import innermost_name
 from assay.search.messages import READ, MessageMatch
 from assay.search.neighbour_votes import NEIGHBOUR_FEATURES, neighbour_votes
 from assay.search.past_changes import CommitVotes
@@ -90,7 +89,7 @@ class QueryInCorpus:
     deviation: float
     """Their standard deviation."""
     past: CommitVotes | None = None
-    """What past commits say of files and units; None where there is no history."""
+    """How past commits vote for files and units; None without a history."""
 
     @cached_property
     def strongest(self) -> float:
@@ -171,7 +170,7 @@ def candidates_of(
     traits = _traits(paths)[file]
     columns = {**_of_terms(numbers, query), **_of_scores(numbers, query, file), **_of_unit(numbers, query, traits)}
     if of_code:
-        columns |= _of_past(numbers, query, files, paths, file)
+        columns |= _of_past(numbers, query.past) if query.past else {}
         columns |= _of_neighbours(numbers, query, columns, traits[:, 0], [paths[at] for at in file.tolist()])
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
@@ -239,38 +238,18 @@ def _traits(paths: Sequence[str]) -> NDArray[np.bool_]:
     return np.array(list(map(traits_of, paths)), dtype=bool).reshape(-1, 3)
 
 
-def _of_past(
-    numbers: Numbers, query: QueryInCorpus, files: Numbers, paths: Sequence[str], file: NDArray[np.intp]
-) -> Mapping[str, Column]:
+def _of_past(numbers: Numbers, past: CommitVotes) -> Mapping[str, Column]:
     """Say how commits with messages like the question vote for the file, the unit and the owner of each candidate."""
-    if query.past is None:
-        return {}
-    roots = query.snapshot.roots_of(files.tolist())
-    places = [(roots[at], paths[at]) for at in file.tolist()]
-    symbols, owners = (map(innermost_name, query.snapshot.texts(column, numbers)) for column in ("symbols", "parents"))
-    of_files = _votes(query.past, list(zip(roots, paths, strict=True)))[file]
-    of_units, of_owners = (
-        _votes(query.past, [(root, f"{path}\t{name}") for (root, path), name in zip(places, names, strict=True)])
-        for names in (symbols, owners)
-    )
+    (file_votes, file_message), (unit_votes, unit_message), (owner_votes, _) = past.of(numbers).transpose(1, 2, 0)
     return {
-        "file_votes": np.sqrt(of_files[:, 0]),
-        "file_votes_share": of_files[:, 0] / max(of_files[:, 0].max(initial=0.0), 1e-6),
-        "file_message": of_files[:, 1],
-        "unit_votes": np.sqrt(of_units[:, 0]),
-        "unit_votes_share": of_units[:, 0] / max(of_units[:, 0].max(initial=0.0), 1e-6),
-        "unit_message": of_units[:, 1],
-        "owner_votes": np.sqrt(of_owners[:, 0]),
+        "file_votes": np.sqrt(file_votes),
+        "file_votes_share": file_votes / max(file_votes.max(initial=0.0), 1e-6),
+        "file_message": file_message,
+        "unit_votes": np.sqrt(unit_votes),
+        "unit_votes_share": unit_votes / max(unit_votes.max(initial=0.0), 1e-6),
+        "unit_message": unit_message,
+        "owner_votes": np.sqrt(owner_votes),
     }
-
-
-def _votes(past: CommitVotes, rows: Sequence[tuple[str, str]]) -> Array:
-    """Return the votes of files or units of several roots, shape `(rows, 2)`."""
-    votes = np.zeros((len(rows), 2), np.float32)
-    for root in dict.fromkeys(root for root, _ in rows):
-        here = [at for at, (own, _) in enumerate(rows) if own == root]
-        votes[here] = past.of(root, [rows[at][1] for at in here])
-    return votes
 
 
 def _of_neighbours(

@@ -69,7 +69,7 @@ class LearnedSearcher:
     token_similarity: TokenSimilarity = field(default_factory=TokenSimilarity)
     field_weights: FieldWeights = field(default_factory=FieldWeights)
     past: PastChanges | None = None
-    """What the commits of the corpus say; None where there is no history."""
+    """The commits of the corpus; None without a history."""
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
@@ -100,7 +100,7 @@ class LearnedSearcher:
         cosines = snapshot.near(vector, [filter_mask(snapshot, each) for each in _of_each_side(query)])
         lexical = bm25(snapshot, terms, self.field_weights)
         statistics = snapshot.cosine_statistics(vector, cosines)
-        past = self.past.said_of(question) if self.past else None
+        past = self.past.votes_for(question, snapshot) if self.past else None
         return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *statistics, past)
 
     def candidates(self, query: Query, found: QueryInCorpus, depth: int = _DEPTH) -> CandidateFeatures:
@@ -216,7 +216,7 @@ class Explanation(Mapping[str, float]):
     @property
     def changed_by(self) -> str:
         """Subject and date of the commit like the question that says most for the file, or nothing."""
-        return self.past.telling(self.chunk.root, self.chunk.path) if self.past else ""
+        return self.past.strongest(self.chunk.root, self.chunk.path) if self.past else ""
 
     def __getitem__(self, part: str) -> float:
         """Return what a part adds."""

@@ -19,11 +19,11 @@ from assay.store.postings import Numbers
 from assay.store.snapshot import Snapshot
 
 NEIGHBOUR_FEATURES = ("test_of_file", "tested", "called")
-_STRONGEST = 80
+_MAX_CANDIDATES = 80
 """Candidates that may vote."""
-_VOTERS = 25
+_MAX_VOTERS = 25
 """Of these, tests and others that vote for what they call."""
-_TEST_FILES = 40
+_MAX_TESTS = 40
 """Tests whose files vote for the files that they are named for."""
 _MIN_NAME_CHARS = 4
 _MAX_NAMESAKES = 4
@@ -41,15 +41,15 @@ def neighbour_votes(
     `strength` says how well each answers by itself, `paths` where it stands.
     """
     votes = np.zeros((len(numbers), len(NEIGHBOUR_FEATURES)), np.float32)
-    strongest = np.argsort(-strength, kind="stable")[:_STRONGEST].tolist()
+    strongest = np.argsort(-strength, kind="stable")[:_MAX_CANDIDATES].tolist()
     tests = [at for at in strongest if is_test[at]]
     others = [at for at in strongest if not is_test[at]]
     names = list(map(innermost_name, snapshot.texts("symbols", numbers)))
     named, in_file = _by_name(names, is_test), _by_file_name(paths, is_test)
-    for at in tests[:_TEST_FILES]:
+    for at in tests[:_MAX_TESTS]:
         tested = in_file.get(_tested_name(paths[at]), [])
         votes[tested, 0] = np.maximum(votes[tested, 0], strength[at])
-    for column, voters in ((1, tests[:_VOTERS]), (2, others[:_VOTERS])):
+    for column, voters in ((1, tests[:_MAX_VOTERS]), (2, others[:_MAX_VOTERS])):
         for at, facts in zip(voters, snapshot.texts("facts", numbers[voters]), strict=True):
             _vote(votes[:, column], at, float(strength[at]) ** 2, facts, named)
     votes[:, 1:] = np.log1p(votes[:, 1:])

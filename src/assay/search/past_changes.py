@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,23 +23,26 @@ from assay.corpus.git import GitTooSlow
 from assay.corpus.git_history import Commit, cut_off, named_commits
 from assay.errors import InputError
 from assay.search.commit_index import CommitForm, LinkedChunk
+from assay.search.declared_names import innermost_name
 from assay.search.question import Question
 from assay.search.retrievers import FieldWeights, bm25, match
 from assay.store.arrays import Strings
-from assay.store.postings import Hashes, term_hashes
+from assay.store.postings import Hashes, Numbers, term_hashes
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk
 
+MAX_COMMITS = 5000
+"""The newest commits, which vote."""
 MAX_FILES = 30
 """Files of a commit that votes for them."""
 _MAX_MESSAGE_CHARS = 1000
-_UNITS_READ = 1000
+_MAX_UNIT_COMMITS = 1000
 """The newest commits, of which the units that they changed are read."""
 _DATE_CHARS = len("2024-05-06")
 _WITH_UNITS = "/units"
-_ONE = 1 << 40
-_VOTERS = 40
+_FIXED_POINT = 1 << 40
+_MAX_VOTERS = 40
 """Commits that vote, those whose messages hold most of a question."""
 _WORDS = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0), typical_length=(2.0, 2.0, 5.0, 15.0, 20.0), b=(0, 0, 0, 0, 0.6))
 _NOISE = re.compile(
@@ -53,17 +57,16 @@ Scores = NDArray[np.float32]
 
 def _keys(ids: Sequence[str]) -> list[str]:
     """Return the keys of commits: of the newest, units are read, too."""
-    return [f"{id_}{_WITH_UNITS}" for id_ in ids[:_UNITS_READ]] + list(ids[_UNITS_READ:])
+    return [f"{id_}{_WITH_UNITS}" for id_ in ids[:_MAX_UNIT_COMMITS]] + list(ids[_MAX_UNIT_COMMITS:])
 
 
 def _voters(root: Path, keys: Sequence[str]) -> Iterator[LinkedChunk]:
     """Yield the message of each of some commits, with what it votes for; what a shallow clone begins with adds all."""
-    ids, rootless = [key.removesuffix(_WITH_UNITS) for key in keys], cut_off(root)
-    newest = [id_ for id_, key in zip(ids, keys, strict=True) if key.endswith(_WITH_UNITS)]
-    units = dict(_known_units(root, newest))
-    for key, commit in zip(keys, named_commits(root, ids), strict=True):
+    key_of, rootless = {key.removesuffix(_WITH_UNITS): key for key in keys}, cut_off(root)
+    units = dict(_known_units(root, [id_ for id_, key in key_of.items() if key != id_]))
+    for commit in named_commits(root, list(key_of)):
         if commit.changes and len(commit.parents) < 2 and commit.id not in rootless:
-            yield _voter(key, commit, units.get(commit.id, {}))
+            yield _voter(key_of[commit.id], commit, units.get(commit.id, {}))
 
 
 def _known_units(root: Path, ids: Sequence[str]) -> Iterator[ChangedUnits]:
@@ -87,13 +90,12 @@ def _voter(key: str, commit: Commit, units: Mapping[str, Sequence[str]]) -> Link
     return LinkedChunk(chunk, links)
 
 
-@lru_cache(65_536)
 def _link(row: str) -> str:
     """Return the term of a file or a unit, as short as terms may be that hardly ever meet."""
     return ":" + blake2b(row.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-VOTING_COMMITS = CommitForm("voters 3", _voters, _keys, str)
+VOTING_COMMITS = CommitForm("voters 3", _voters, _keys, str, MAX_COMMITS)
 """Messages, and the files and units that they are about."""
 
 
@@ -142,10 +144,10 @@ class _RootCommits:
         covered = np.zeros(commits.size, np.float32)
         for term in found:
             covered[term.chunks] += term.idf / total
-        voters = commits.order.best(scores, np.flatnonzero(scores > 0), _VOTERS)
+        voters = commits.order.best(scores, np.flatnonzero(scores > 0), _MAX_VOTERS)
         weight = np.zeros(commits.size, np.int64)
         shared = np.sqrt(commits.rows("lines", voters)[:, 1]) if len(voters) else 1.0
-        weight[voters] = np.rint((scores[voters] / total) ** 2 / shared * _ONE)
+        weight[voters] = np.rint((scores[voters] / total) ** 2 / shared * _FIXED_POINT)
         tables = [table for table in self.tables if len(table.starts)]
         sums = [np.add.reduceat(weight[table.commits], table.starts) for table in tables]
         most = [np.maximum.reduceat(covered[table.commits], table.starts) for table in tables]
@@ -157,51 +159,76 @@ class _RootVotes(NamedTuple):
 
     commits: Snapshot
     weight: NDArray[np.int64]
-    """(commits) what each gives to each of its files, in parts of `_ONE`: whole numbers add up alike in any order."""
+    """(commits) what each gives to each of its files, times `_FIXED_POINT`: integers add up alike in any order."""
     tables: Sequence[_LinkTable]
     sums: Sequence[NDArray[np.int64]]
     most: Sequence[Scores]
 
-    def of(self, rows: Sequence[str]) -> Scores:
-        """Return the votes of some rows, and the most that one message holds of the question, shape `(rows, 2)`."""
-        wanted = term_hashes(Strings.of(map(_link, rows)))
-        total, most = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.float32)
+    def of(self, links: Hashes) -> Scores:
+        """Return what each of some links gets, and the most that one of its messages holds, shape `(links, 2)`."""
+        total, most = np.zeros(len(links), np.int64), np.zeros(len(links), np.float32)
         for table, sums, own in zip(self.tables, self.sums, self.most, strict=True):
-            at = np.minimum(np.searchsorted(table.hashes, wanted), len(table.hashes) - 1)
-            here = np.flatnonzero(table.hashes[at] == wanted)
+            at = np.minimum(np.searchsorted(table.hashes, links), len(table.hashes) - 1)
+            here = np.flatnonzero(table.hashes[at] == links)
             places = table.places[at[here]]
             total[here] += sums[places]
             most[here] = np.maximum(most[here], own[places])
-        return np.stack(((total / _ONE).astype(np.float32), most), axis=1)
+        return np.stack(((total / _FIXED_POINT).astype(np.float32), most), axis=1)
+
+
+class _ChunkLinks:
+    """The links of the file, the unit and the owner of each chunk of a corpus, computed when they are first needed."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._known = np.zeros((snapshot.size, 3), np.uint64)
+
+    def of(self, numbers: Numbers) -> Hashes:
+        """Return the links of some chunks, shape `(chunks, 3)`."""
+        new = numbers[self._known[numbers, 0] == 0]
+        if len(new):
+            paths = self.snapshot.paths_of(self.snapshot.files(new).tolist())
+            named = (map(innermost_name, self.snapshot.texts(column, new)) for column in ("symbols", "parents"))
+            units = ([f"{path}\t{name}" for path, name in zip(paths, names, strict=True)] for names in named)
+            rows = zip(paths, *units, strict=True)
+            self._known[new] = term_hashes(Strings.of(map(_link, chain.from_iterable(rows)))).reshape(-1, 3)
+        return self._known[numbers]
 
 
 class PastChanges:
-    """The commits of each of some roots, by the name of the root, or by nothing where there is one."""
+    """The commits of each of some roots, by the name of the root, or by an empty name where there is one."""
 
     def __init__(self, commits: Mapping[str, Snapshot]) -> None:
         self._roots = {root: _RootCommits(one) for root, one in commits.items() if one.size}
+        self._links: _ChunkLinks | None = None
 
-    def said_of(self, question: Question) -> CommitVotes:
-        """Return what all commits say of files and units, for a question."""
-        return CommitVotes({root: commits.voting(question) for root, commits in self._roots.items()})
+    def votes_for(self, question: Question, corpus: Snapshot) -> CommitVotes:
+        """Return how the commits vote for what is in a corpus, for a question."""
+        links = self._links
+        if links is None or links.snapshot is not corpus:
+            links = self._links = _ChunkLinks(corpus)
+        return CommitVotes({root: commits.voting(question) for root, commits in self._roots.items()}, links)
 
 
 class CommitVotes:
-    """What commits say of files and units, for one question."""
+    """How commits vote for the files and units of a corpus, for one question."""
 
-    def __init__(self, roots: Mapping[str, _RootVotes]) -> None:
-        self._roots = roots
+    def __init__(self, roots: Mapping[str, _RootVotes], links: _ChunkLinks) -> None:
+        self._roots, self._links = roots, links
 
-    def of(self, root: str, rows: Sequence[str]) -> Scores:
-        """Return what each of some files or units of a root gets, a unit written as its file, a tab and its name.
+    def of(self, numbers: Numbers) -> Scores:
+        """Return what commits say of the file, the unit and the owner of some chunks, shape `(chunks, 3, 2)`.
 
-        The result has shape `(rows, 2)`: the sum of the votes, and the most that one message about it holds of the
-        question.
+        The sum of the votes, and the most that one message about it holds of the question.
         """
-        votes = self._roots.get(root)
-        return votes.of(rows) if votes else np.zeros((len(rows), 2), np.float32)
+        links, votes = self._links.of(numbers), np.zeros((len(numbers), 3, 2), np.float32)
+        roots = np.array(self._links.snapshot.roots_of(numbers))
+        for root, own in self._roots.items():
+            here = np.flatnonzero(roots == root)
+            votes[here] = own.of(links[here].ravel()).reshape(-1, 3, 2)
+        return votes
 
-    def telling(self, root: str, path: str) -> str:
+    def strongest(self, root: str, path: str) -> str:
         """Return subject and date of the commit that gives most to a file, or nothing where none votes for it."""
         votes = self._roots.get(root)
         voting = votes.commits.postings(_link(path))[0] if votes else np.zeros(0, np.int64)

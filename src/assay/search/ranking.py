@@ -23,14 +23,15 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
-from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus, places_in_runs
+from assay.search.features import ALL_FEATURES, FEATURES, PAST_FEATURES, QueryInCorpus, places_in_runs
+from assay.search.neighbour_votes import NEIGHBOUR_FEATURES
 from assay.search.path_filters import PROSE, traits_of
 from assay.search.question import Question
 from assay.search.retrievers import Array
@@ -79,9 +80,11 @@ QUERY_FEATURES = tuple(
     "unknown terms strongest closest closest_share corpus cosine_mean cosine_deviation rarity always".split()
 )
 """Of the query in the whole corpus; the last is 1, for the constant of a sum."""
+_ITS_OWN = [at for at, name in enumerate(ALL_FEATURES) if name not in (*PAST_FEATURES, *NEIGHBOUR_FEATURES)]
+"""What stands beside a candidate says whether it is better than others, not whether it is any good."""
 RELEVANCE_FEATURES = (
-    *(f"first_{name}" for name in ALL_FEATURES),
-    *(f"any_{name}" for name in ALL_FEATURES),
+    *(f"first_{ALL_FEATURES[at]}" for at in _ITS_OWN),
+    *(f"any_{ALL_FEATURES[at]}" for at in _ITS_OWN),
     "score",
     "margin",
     *QUERY_FEATURES,
@@ -121,7 +124,8 @@ def relevance_row(query: Array, rows: Array, scores: Array) -> Array:
     first = np.argsort(-scores, kind="stable")[:_FIRST]
     others = scores[first[1:]]
     margin = float(scores[first[0]] - others.mean()) if len(others) else 0.0
-    best = (rows[first[0]], rows[first].max(axis=0), [scores[first[0]], margin], query)
+    own = rows[first][:, _ITS_OWN]
+    best = (own[0], own.max(axis=0), [scores[first[0]], margin], query)
     return np.concatenate(best).astype(np.float32)
 
 
@@ -296,11 +300,11 @@ def _weights(stored: Mapping[str, Any], names: Sequence[str], features: Sequence
 EVIDENCE = tuple(
     (
         "typed typed_type member_of_typed uses_typed parent_words file_words file_words_short file_whole_short "
-        "file_of_unit_short test_asked file_whole"
+        "file_of_unit_short test_asked"
     ).split()
 )
 """Of one candidate; what ends in `_short` counts the less the longer a question is."""
-_OF_FILES = ("file_words", "file_words_short", "file_whole_short", "file_whole")
+_OF_FILES = ("file_words", "file_words_short", "file_whole_short")
 _FILE_COLUMNS = [EVIDENCE.index(name) for name in _OF_FILES]
 FORMS = ("name", "how", "topic", "other")
 """A name alone; *how* something works; a short phrase; any other question."""
@@ -451,18 +455,6 @@ def evidence_of(asked: AskedWords, chunks: Sequence[Chunk]) -> Scores:
     return np.array(rows, dtype=np.float64).reshape(len(chunks), len(EVIDENCE))
 
 
-class FileEvidence(NamedTuple):
-    """What the name of a file says of a question, in the order of `_OF_FILES`."""
-
-    words: float
-    """What its words weigh in the question."""
-    words_short: float
-    """The same, the less the longer the question is."""
-    whole_short: float
-    whole: float
-    """Whether the question holds all of them."""
-
-
 class AskedWords:
     """What of a question is compared with each candidate; `weights` are those of its terms."""
 
@@ -474,7 +466,7 @@ class AskedWords:
         self.tests = bool(_TESTS.search(question.text))
 
     def row(
-        self, chunk: Chunk, parent: tuple[str, tuple[str, ...]], file: FileEvidence, *, names_file: bool
+        self, chunk: Chunk, parent: tuple[str, tuple[str, ...]], file: tuple[float, float, float], *, names_file: bool
     ) -> tuple[float, ...]:
         """Return the evidence of one candidate, in the order of `EVIDENCE`."""
         typed = max(exactness(chunk, name) for name in self.typed) if self.typed else 0.0
@@ -485,21 +477,18 @@ class AskedWords:
             folded in self.folded,
             self._uses(chunk) if len(self.typed) > 1 else 0.0,
             sum([self.weight.get(each, 0.0) for each in stems]),
-            file.words,
-            file.words_short,
-            file.whole_short,
+            *file,
             names_file and chunk.kind in _UNIT_KINDS and self.short,
             self.tests and (chunk.kind == "test" or traits_of(chunk.path)[0]),
-            file.whole,
         )
 
-    def of_files(self, paths: Sequence[str]) -> list[FileEvidence]:
-        """Return for each path what the name of its file says."""
+    def of_files(self, paths: Sequence[str]) -> list[tuple[float, float, float]]:
+        """Return for each path what the words of its file's name weigh, the same if short, and if all are there."""
         rows, weight, short = [], self.weight, self.short
         for stems, _ in map(_file_words, paths):
             known = [weight[each] for each in stems if each in weight]
-            total, whole = sum(known), float(bool(known) and len(known) == len(stems))
-            rows.append(FileEvidence(total, total * short, whole * short, whole))
+            total = sum(known)
+            rows.append((total, total * short, short if known and len(known) == len(stems) else 0.0))
         return rows
 
     def _uses(self, chunk: Chunk) -> float:

@@ -362,9 +362,11 @@ class Snapshot:
             known.update(zip(new, self.parts[which][0].paths.some([file & _FILE_MASK for file in new]), strict=True))
         return [known.get(file, "") for file in files]
 
-    def roots_of(self, files: Sequence[int]) -> list[str]:
-        """Return the names of the roots of some files by their numbers in `files`; empty where there is one root."""
-        return [self._roots[file >> _FILE_BITS] if self._roots and file >= 0 else "" for file in files]
+    def roots_of(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the names of the roots of some chunks, which are empty where there is one root."""
+        if not self._roots:
+            return [""] * len(numbers)
+        return [self._roots[which] for which in (np.searchsorted(self.bases, numbers, side="right") - 1).tolist()]
 
     def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """Return one array column of `Segment` (`lines`, `kind`, …) at some chunks, whatever segment they are in."""

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from assay.corpus.call_facts import names_in
 from assay.corpus.chunk import parse
-from assay.corpus.git_history import head
 from assay.corpus.languages import BY_EXTENSION
-from assay.corpus.pinned import is_repository
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import Skipped, read
 from assay.encode.view import chunk_vectors
@@ -27,15 +25,16 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import Fields
 from assay.measure.line_spans import Entry, Span
+from assay.operations.past_commits import past_until
 from assay.protocols import Encoder, Say
 from assay.search.declared_names import unit_of
 from assay.search.features import text_features
 from assay.search.hybrid import LearnedSearcher
-from assay.search.past_changes import VOTING_COMMITS, PastChanges
 from assay.search.path_filters import PROSE
 from assay.search.question import Question, Speller
 from assay.search.ranking import AskedWords, ListEvidence, RankingName, evidence_of, query_features, ranking_name
 from assay.search.retrievers import Array
+from assay.settings import Settings
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
 from assay.truth.following import without_commit
@@ -44,6 +43,7 @@ from assay.truth.target_places import resolved
 from assay.truth.truth_check import check
 from assay.values import Chunk, Mode, Problem, Query
 
+_HISTORIES = 3  # of so many queries, one is asked without
 _FOREIGN_PARTS = 8  # one of which each repository is searched with
 _BOTH = "_both"
 _AT = "@"
@@ -191,15 +191,23 @@ def gather(  # noqa: PLR0913, PLR0917  what is searched, with what, and who hear
     unanswered: list[RankingExample] = []
     for number, name in enumerate(names):
         snapshot = snapshot_of(checkouts / name, encoder)
-        searcher = LearnedSearcher(snapshot, encoder, past=past_of(checkouts / name))
+        searcher = LearnedSearcher(snapshot, encoder, past=past_until(checkouts / name, "", Settings()))
         speller = Speller(snapshot, dictionary)
         elsewhere = names[(number + len(names) // 2) % len(names)]
-        own += [example for one in queries if one.repository == name for example in _examples(searcher, speller, one)]
+        asked = [one for one in queries if one.repository == name]
+        own += _asked(searcher, speller, asked)
         strangers = [replace(one, entries=()) for one in queries if one.repository == elsewhere]
         strangers += foreign[number % _FOREIGN_PARTS :: _FOREIGN_PARTS]
-        unanswered += [example for one in strangers for example in _examples(searcher, speller, one)]
+        unanswered += _asked(searcher, speller, strangers)
         say(f"{name}: {len(snapshot):,} chunks")
     return RankingExamples(tuple(own), tuple(unanswered))
+
+
+def _asked(searcher: LearnedSearcher, speller: Speller, queries: Sequence[JudgedQuery]) -> Iterator[RankingExample]:
+    """Collect the examples of some queries, every third without a history: many a folder has none."""
+    without = replace(searcher, past=None)
+    for number, one in enumerate(queries):
+        yield from _examples(without if number % _HISTORIES == _HISTORIES - 1 else searcher, speller, one)
 
 
 def snapshot_of(root: Path, encoder: Encoder) -> Snapshot:
@@ -213,11 +221,6 @@ def snapshot_of(root: Path, encoder: Encoder) -> Snapshot:
             chunks += parsed.chunks
             facts += parsed.facts or [""] * len(parsed.chunks)
     return Snapshot.of(chunks, chunk_vectors(encoder, chunks), facts, [list(names_in(each)) for each in facts])
-
-
-def past_of(root: Path) -> PastChanges | None:
-    """Return what the commits of a checkout say, if it is one."""
-    return PastChanges({"": VOTING_COMMITS.in_memory(root)}) if is_repository(root) and head(root) else None
 
 
 def _examples(searcher: LearnedSearcher, speller: Speller, judged: JudgedQuery) -> Iterator[RankingExample]:
