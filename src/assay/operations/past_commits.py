@@ -52,12 +52,12 @@ class PastCommits:
 
     def summary(self) -> str:
         """Say what is indexed of the history, without changing it, or why nothing is."""
-        try:
-            state, known = (self.why_not, None) if self.why_not else (history_state(self._root), self._index.last())
-        except (AssayError, OSError):  # which says where the folder lies: nothing for whoever asks a server
-            return "none: git cannot read it, and assay log says why"
         if self.why_not:
             return f"none: {self.why_not}"
+        try:
+            state, known = history_state(self._root), self._index.last()
+        except (AssayError, OSError):  # the error names the folder, which the users of a server may not know
+            return "none: git cannot read it, and assay log says why"
         held = f"{counted(len(known), 'commit')} with files" if known else "none yet; a search reads it"
         return f"{held}; a shallow clone, which lacks the older ones" if " " in state else held
 
