@@ -4,9 +4,9 @@ python benchmarks/issues.py INSTANCES.jsonl --repositories FOLDER [--work FOLDER
 
 INSTANCES are rows of SWE-bench: issue, commit, patch. FOLDER/OWNER/NAME is a clone of each repository, which may be
 bare. Each is indexed at the commit before the fix, one state after the other, and asked for code; files of
-documentation that a fix touched are no answers. *assay* is the default, *one question* is the same ranking asked with
-the whole text, *bm25* is the plain one that `assay bench` has. Times are processor time of the first question to an
-index.
+documentation that a fix touched are no answers. *assay* is the default with the history up to that commit, *without
+history* the same of a folder that has none, *one question* is that ranking asked with the whole text, *bm25* is the
+plain one that `assay bench` has. Times are processor time of the first question to an index.
 
 python benchmarks/issues.py log ROOT CHANGELOG [--sample N]
 
@@ -42,10 +42,12 @@ from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.operations.commits import History
+from assay.operations.past_commits import past_until
 from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Searcher
 from assay.search.history import CommitFilter
 from assay.search.hybrid import LearnedSearcher
+from assay.search.past_changes import PastChanges
 from assay.search.retrievers import FieldWeights, KeywordSearcher
 from assay.settings import Settings, load
 from assay.truth import truth_formats
@@ -54,10 +56,11 @@ from assay.truth.ground_truth import Truth
 from assay.values import Query
 
 _BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
-SYSTEMS: dict[str, Callable[[Workspace], Searcher]] = {
-    "bm25": lambda workspace: KeywordSearcher(workspace.snapshot, _BODY),
-    "one question": lambda workspace: LearnedSearcher(workspace.snapshot, workspace.index.encoder),
-    "assay": lambda workspace: workspace.corpus_search,
+SYSTEMS: dict[str, Callable[[Workspace, PastChanges | None], Searcher]] = {
+    "bm25": lambda workspace, _: KeywordSearcher(workspace.snapshot, _BODY),
+    "one question": lambda workspace, _: LearnedSearcher(workspace.snapshot, workspace.index.encoder),
+    "without history": lambda workspace, _: workspace.corpus_search,
+    "assay": lambda workspace, past: replace(workspace.corpus_search, past=past),
 }
 FIGURES = (("file", "Hit@5"), ("file", "MRR"), ("file", "Acc@5"), ("line", "covered@5"))
 DEPTH = 20
@@ -79,7 +82,7 @@ def run_issues() -> None:
         taken = 1e3 * np.percentile([row["seconds"] for row in rows if row["system"] == system], (50, 90))
         gained = hits[system] - hits["bm25"]
         low, high = interval(gained)
-        print(f"  {system:<12}  {figures}  p50 {taken[0]:.0f} ms  p90 {taken[1]:.0f} ms", end="")
+        print(f"  {system:<15}  {figures}  p50 {taken[0]:.0f} ms  p90 {taken[1]:.0f} ms", end="")
         print(f"  Hit@5 over bm25 {gained.mean():+.3f} [{low:+.3f}, {high:+.3f}]")
     if given.json:
         given.json.write_text(json.dumps(rows) + "\n", "utf-8")
@@ -98,8 +101,9 @@ def asked(instances: Path, repositories: Path, work: Path) -> Iterator[dict]:
         except InputError as error:
             print(f"{state.name} is left out: {error}", flush=True)
             continue
+        past = past_until(repositories / state.repository, state.commit, workspace.settings)
         for name, system in SYSTEMS.items():
-            searcher = system(workspace)
+            searcher = system(workspace, past)
             for query in queries:
                 yield {"system": name, "id": query.id, **answered(searcher, query, entries[query.id])}
         print(f"{state.name}: {workspace.report.chunks:,} chunks, {workspace.report.seconds:.1f} s", flush=True)

@@ -96,6 +96,7 @@ def _why_none(root: Path, settings: Settings) -> str:
         return f"not read where search.ranking is '{settings.search.ranking}'"
     if is_bucket(settings.index.location):
         return "not read where the index is in a bucket"
-    if not any(os.path.lexists(folder / ".git") for folder in (root, *root.absolute().parents)):
+    is_bare = (root / "HEAD").is_file() and (root / "objects").is_dir()
+    if not is_bare and not any(os.path.lexists(folder / ".git") for folder in (root, *root.absolute().parents)):
         return "not in a git repository"
     return ""
