@@ -40,42 +40,41 @@ def neighbour_votes(
 
     `strength` says how well each answers by itself, `paths` where it stands.
     """
-    votes = np.zeros((len(numbers), len(NEIGHBOUR_FEATURES)), np.float32)
+    worths = strength.tolist()
     strongest = np.argsort(-strength, kind="stable")[:_MAX_CANDIDATES].tolist()
     tests = [at for at in strongest if is_test[at]]
     others = [at for at in strongest if not is_test[at]]
-    names = list(map(innermost_name, snapshot.texts("symbols", numbers)))
-    named, in_file = _by_name(names, is_test), _by_file_name(paths, is_test)
-    for at in tests[:_MAX_TESTS]:
-        tested = in_file.get(_tested_name(paths[at]), [])
-        votes[tested, 0] = np.maximum(votes[tested, 0], strength[at])
-    for column, voters in ((1, tests[:_MAX_VOTERS]), (2, others[:_MAX_VOTERS])):
+    answers = np.flatnonzero(~is_test).tolist()
+    named = _by_name(list(map(innermost_name, snapshot.texts("symbols", numbers))), answers)
+
+    worth_of_name: dict[str, float] = {}
+    for at in tests[:_MAX_TESTS]:  # the strongest first
+        worth_of_name.setdefault(_tested_name(paths[at]), worths[at])
+    test_of_file = [0.0] * len(numbers)
+    for at in answers:
+        test_of_file[at] = max(0.0, worth_of_name.get(_file_name(paths[at]), 0.0))
+    calls = []
+    for voters in (tests[:_MAX_VOTERS], others[:_MAX_VOTERS]):
+        calls.append([0.0] * len(numbers))
         for at, facts in zip(voters, snapshot.texts("facts", numbers[voters]), strict=True):
-            _vote(votes[:, column], at, float(strength[at]) ** 2, facts, named)
-    votes[:, 1:] = np.log1p(votes[:, 1:])
-    return votes
+            _vote(calls[-1], at, worths[at] ** 2, facts, named)
+    return np.stack([np.array(test_of_file), *np.log1p(calls)], axis=1).astype(np.float32)
 
 
-def _vote(votes: Scores, caller: int, worth: float, facts: str, named: dict[str, list[int]]) -> None:
+def _vote(votes: list[float], caller: int, worth: float, facts: str, named: dict[str, list[int]]) -> None:
     for name in sorted(names_called(facts) & named.keys()):
         meant = named[name]
         if len(meant) <= _MAX_NAMESAKES:
             for at in meant:
-                votes[at] += worth / len(meant) if at != caller else 0.0
+                if at != caller:
+                    votes[at] += worth / len(meant)
 
 
-def _by_name(names: Sequence[str], is_test: NDArray[np.bool_]) -> dict[str, list[int]]:
+def _by_name(names: Sequence[str], numbers: Sequence[int]) -> dict[str, list[int]]:
     named = defaultdict[str, list[int]](list)
-    for at in np.flatnonzero(~is_test).tolist():
+    for at in numbers:
         if len(names[at]) >= _MIN_NAME_CHARS:
             named[names[at]].append(at)
-    return named
-
-
-def _by_file_name(paths: Sequence[str], is_test: NDArray[np.bool_]) -> dict[str, list[int]]:
-    named = defaultdict[str, list[int]](list)
-    for at in np.flatnonzero(~is_test).tolist():
-        named[_file_name(paths[at])].append(at)
     return named
 
 

@@ -27,7 +27,7 @@ from assay.search.declared_names import innermost_name
 from assay.search.question import Question
 from assay.search.retrievers import FieldWeights, bm25, match
 from assay.store.arrays import Strings
-from assay.store.postings import Hashes, Numbers, term_hashes
+from assay.store.postings import Hashes, Numbers, run_starts, term_hashes
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk
@@ -100,27 +100,32 @@ VOTING_COMMITS = CommitForm("voters 3", _voters, _keys, str, MAX_COMMITS)
 
 
 class _LinkTable(NamedTuple):
-    """What a segment of commits is about, `n` files and units, with `m` links of commits to them."""
+    """What the commits of a root are about, `n` files and units, with `m` links of commits to them."""
 
     hashes: Hashes
     """(n) ascending."""
-    places: NDArray[np.intp]
-    """(n) where each of these stands below."""
-    starts: NDArray[np.int64]
+    starts: NDArray[np.intp]
     """(n) where the commits of each begin."""
     commits: NDArray[np.int64]
     """(m) numbers of commits."""
 
 
-def _link_table(segment: Segment, base: int) -> _LinkTable:
+def _link_table(snapshot: Snapshot) -> _LinkTable:
+    links = [_links_of(segment) for segment, _ in snapshot.parts]
+    hashes = np.concatenate([each for each, _ in links])
+    commits = np.concatenate([each + base for (_, each), base in zip(links, snapshot.bases.tolist(), strict=False)])
+    order = np.argsort(hashes, kind="stable")
+    starts = run_starts(hashes[order])
+    return _LinkTable(hashes[order][starts], starts, commits[order])
+
+
+def _links_of(segment: Segment) -> tuple[Hashes, NDArray[np.int64]]:
+    """Return what each link of a segment leads to, and from which of its commits."""
     terms = segment.terms
     first, end = (bisect_left(range(len(terms)), letter, key=terms.bytes_at) for letter in (b":", b";"))
-    links = Strings(terms.whole, terms.offsets[first : end + 1])
-    hashes = term_hashes(links)
-    places = np.argsort(hashes)
     starts = np.asarray(segment.starts[first : end + 1], np.int64)
-    commits = segment.posting_chunk[starts[0] : starts[-1]].astype(np.int64) + base
-    return _LinkTable(hashes[places], places, starts[:-1] - starts[0], commits)
+    hashes = term_hashes(Strings(terms.whole, terms.offsets[first : end + 1]))
+    return np.repeat(hashes, np.diff(starts)), segment.posting_chunk[starts[0] : starts[-1]].astype(np.int64)
 
 
 class _RootCommits:
@@ -130,14 +135,13 @@ class _RootCommits:
         self.commits = commits
 
     @cached_property
-    def tables(self) -> list[_LinkTable]:
-        """Return the tables of all segments."""
-        bases = self.commits.bases.tolist()
-        return [_link_table(segment, base) for (segment, _), base in zip(self.commits.parts, bases, strict=False)]
+    def table(self) -> _LinkTable:
+        """Return what all of them are about."""
+        return _link_table(self.commits)
 
     def voting(self, question: Question) -> _RootVotes:
         """Return how commits vote for a question."""
-        commits = self.commits
+        commits, table = self.commits, self.table
         found = match(commits, question.terms)
         scores = bm25(commits, found, _WORDS)
         total = float(np.array([term.idf for term in found], np.float32).sum()) or 1.0
@@ -148,32 +152,37 @@ class _RootCommits:
         weight = np.zeros(commits.size, np.int64)
         shared = np.sqrt(commits.rows("lines", voters)[:, 1]) if len(voters) else 1.0
         weight[voters] = np.rint((scores[voters] / total) ** 2 / shared * _FIXED_POINT)
-        tables = [table for table in self.tables if len(table.starts)]
-        sums = [np.add.reduceat(weight[table.commits], table.starts) for table in tables]
-        most = [np.maximum.reduceat(covered[table.commits], table.starts) for table in tables]
-        return _RootVotes(commits, weight, tables, sums, most)
+        return _RootVotes(
+            commits,
+            weight,
+            table.hashes,
+            np.add.reduceat(weight[table.commits], table.starts) if len(table.starts) else weight[:0],
+            np.maximum.reduceat(covered[table.commits], table.starts) if len(table.starts) else covered[:0],
+        )
 
 
 class _RootVotes(NamedTuple):
-    """How the commits of one root vote, and what each file and unit of each segment gets."""
+    """How the commits of one root vote, and what each of `n` files and units gets."""
 
     commits: Snapshot
     weight: NDArray[np.int64]
     """(commits) what each gives to each of its files, times `_FIXED_POINT`: integers add up alike in any order."""
-    tables: Sequence[_LinkTable]
-    sums: Sequence[NDArray[np.int64]]
-    most: Sequence[Scores]
+    hashes: Hashes
+    """(n) ascending."""
+    sums: NDArray[np.int64]
+    """(n) the weights of all that are about it."""
+    most: Scores
+    """(n) the largest part of the question that one message about it holds."""
 
     def of(self, links: Hashes) -> Scores:
         """Return what each of some links gets, and the most that one of its messages holds, shape `(links, 2)`."""
-        total, most = np.zeros(len(links), np.int64), np.zeros(len(links), np.float32)
-        for table, sums, own in zip(self.tables, self.sums, self.most, strict=True):
-            at = np.minimum(np.searchsorted(table.hashes, links), len(table.hashes) - 1)
-            here = np.flatnonzero(table.hashes[at] == links)
-            places = table.places[at[here]]
-            total[here] += sums[places]
-            most[here] = np.maximum(most[here], own[places])
-        return np.stack(((total / _FIXED_POINT).astype(np.float32), most), axis=1)
+        votes = np.zeros((len(links), 2), np.float32)
+        if len(self.hashes):
+            at = np.minimum(np.searchsorted(self.hashes, links), len(self.hashes) - 1)
+            here = np.flatnonzero(self.hashes[at] == links)
+            votes[here, 0] = self.sums[at[here]] / _FIXED_POINT
+            votes[here, 1] = self.most[at[here]]
+        return votes
 
 
 class _ChunkLinks:
