@@ -19,6 +19,7 @@ from assay.io import files
 from assay.io.fields import REST, as_json, read_value
 from assay.measure.compare import Comparison, Values, compare
 from assay.measure.line_spans import Span, span_of
+from assay.measure.measures import parse
 from assay.report.document import Mean
 
 
@@ -376,8 +377,8 @@ def deciding(measures: Sequence[str]) -> str:
 
 
 def is_quality(measure: str) -> bool:
-    """Say whether more is better: not so for what a reader has to read, nor for how much was judged."""
-    return not measure.startswith(("lines@", "tokens@", "judged@"))
+    """Say whether more of a measure is better."""
+    return parse(measure).is_quality
 
 
 def all_of(role: str, sets: Mapping[str, MeasuredSet]) -> str:

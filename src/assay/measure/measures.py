@@ -40,6 +40,11 @@ class Measure:
         """Say whether a smaller value is the better one."""
         return self.name in {"lines", "tokens"}
 
+    @property
+    def is_quality(self) -> bool:
+        """Say whether a larger value is a better answer, and not only more to read or more that was judged."""
+        return not self.less_is_better and self.name != "judged"
+
     def of(self, matched: Matched) -> Values:
         """Return the value of each query."""
         return _COMPUTED[self.name](matched, self.depth)
