@@ -62,7 +62,7 @@ SMOKE = (
     Smoke("cluster.py tasks.jsonl samples.jsonl co/click co/hono --programs 6 --pairs 4", r"2 of 2 equal",
           needs=("py:ray",)),
     Smoke("documentation.py gallery --out gallery.md", r"gallery.md"),
-    Smoke("encodings.py --part even", r"assay: \d+ of 464", quick=True),
+    Smoke("text_encodings.py --part even", r"assay: \d+ of 464", quick=True),
     Smoke("exhaustive.py --codes 200 --queries 20 --random 8", r"200"),
     Smoke("exhaustive.py measures --rows 500 --results 10", r"500", quick=True),
     Smoke("exhaustive.py candidates --codes 100 --queries 10 --encoder hash --parts 1", r"100", quick=True),

@@ -1,6 +1,6 @@
 """Decode source files in other encodings without a mark: how many come out as they were written, and how fast.
 
-python benchmarks/encodings.py [--by assay …] [--libraries FOLDER] [--part all] [--wrong]
+python benchmarks/text_encodings.py [--by assay …] [--libraries FOLDER] [--part all] [--wrong]
 
 The files are code with English identifiers, and comments and strings in thirteen languages (`comments.json`), with one
 comment, three, or many, in seventeen encodings. `--by` takes assay, and chardet, chardetng_py, cchardet or
