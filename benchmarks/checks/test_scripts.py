@@ -57,7 +57,7 @@ SMOKE = (
     Smoke("agent_tasks.py co --tasks asked.json", r"known: calls: median"),
     Smoke("agent_tasks.py co --tasks asked.json --policy", r"mcp all: all seen"),
     Smoke("asked.py asked.jsonl co", r"what +1  first 1\.000"),
-    Smoke("attacks.py --group benign --markdown attacks.md", r"namespaces|container|root"),
+    Smoke("attacks.py --group benign --markdown attacks.md", r"namespaces holds all"),
     Smoke("bucket.py co/click --part 0.05", r"no answer", needs=("py:obstore",)),
     Smoke("cluster.py tasks.jsonl samples.jsonl co/click co/hono --programs 6 --pairs 4", r"2 of 2 equal",
           needs=("py:ray",)),
