@@ -25,6 +25,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
+from shared import run_command
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "gallery.md"
@@ -167,6 +168,4 @@ def serving(root: Path) -> Iterator[str]:
 COMMANDS = {"gallery": run_gallery, "pictures": run_pictures}
 
 if __name__ == "__main__":
-    if not {*sys.argv[1:2]} & {*COMMANDS}:
-        sys.exit(f"name one of: {', '.join(COMMANDS)}")
-    COMMANDS[sys.argv.pop(1)]()
+    run_command(COMMANDS)

