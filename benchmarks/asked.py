@@ -1,4 +1,4 @@
-"""Ask questions with an operation in them, questions that documentation answers, and questions about code, by default.
+"""Measure search by default on questions with an operation, those that documentation answers, and those about code.
 
     python benchmarks/asked.py ROWS.jsonl CHECKOUTS [--misses]
 

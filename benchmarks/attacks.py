@@ -1,8 +1,8 @@
-"""Attack every sandbox that this machine offers and write what held: `docs/attacks.md` out.
+"""Count the attacks that each sandbox of this machine contains, and write `docs/attacks.md`.
 
     python benchmarks/attacks.py [--user 64321 --user-python /usr/bin/python3] [--group GROUP] [--markdown FILE]
 
-The attacks are those of `attack_catalogue`, which adds several hundred to those of `tests/cage/attacks`. As root,
+The attacks are those of `tests/cage/attacks` and the cases of `attack_catalogue`, several hundred more. As root,
 `--user` is the number of an ordinary user to do it all again as, with an environment of an interpreter that this user
 may run, which gets pytest; the package and the attacks are copied to where both can read. Exits 1 if the sandbox
 `namespaces` does not hold all of them. `weak` is no sandbox to rely on: what gets out of it shows

@@ -2,11 +2,12 @@
 
 The commands run as they are printed, on the sources as they are; nothing is edited afterwards.
 
+python benchmarks/documentation.py gallery [--out FILE]
 python benchmarks/documentation.py pictures [terminal] [page] [--root FOLDER] [--chromium PROGRAM]
 
-Writes `docs/pictures/terminal.svg`, real commands on this repository in colour, and `docs/pictures/page.png`, the page
-of a real server on it, asked by a real browser (the extra `serve`, and Playwright). An SVG in a README loads nothing,
-so the fonts that rich would fetch are taken out of it.
+`gallery` writes `docs/gallery.md`. `pictures` writes `docs/pictures/terminal.svg`, real commands on this repository in
+colour, and `docs/pictures/page.png`, the page of a real server on it, asked by a real browser (the extra `serve`, and
+Playwright). An SVG in a README loads nothing, so the fonts that rich would fetch are taken out of it.
 """
 
 from __future__ import annotations

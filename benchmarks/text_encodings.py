@@ -1,4 +1,4 @@
-"""Decode source files in other encodings without a mark: how many come out as they were written, and how fast.
+"""Count source files in other encodings without a mark that are decoded as they were written, and time it.
 
 python benchmarks/text_encodings.py [--by assay …] [--libraries FOLDER] [--part all] [--wrong]
 

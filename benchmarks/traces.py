@@ -1,4 +1,4 @@
-"""Paste traces and outputs of tools that name lines of a repository, and see whether the answer begins with that line.
+"""Measure how often a pasted trace or output of a tool finds the line that it names first.
 
     python benchmarks/traces.py CHECKOUT... [--times 2] [--json FILE]
 

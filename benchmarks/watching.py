@@ -1,4 +1,4 @@
-"""Trust in an index: what a full check costs, servers that are killed, and files edited while clients ask.
+"""Measure what trust in an index costs: full checks, servers that are killed, files edited while clients ask.
 
     python benchmarks/watching.py cost ROOT          status of an index, every byte read, against a plain search
     python benchmarks/watching.py kill ROOT -n 50    servers and watchers killed with -9 while they index
