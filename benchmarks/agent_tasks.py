@@ -1,4 +1,4 @@
-"""Calls and tokens until a coding agent has seen the right lines: with `assay mcp`, and with grep, reading and git.
+"""Count calls and tokens until an agent has seen the right lines: with `assay mcp`, and with grep, reading and git.
 
     python benchmarks/agent_tasks.py CHECKOUTS [--tasks FILE] [--task ID] [--policy | --first-call URL]
 

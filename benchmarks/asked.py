@@ -1,4 +1,4 @@
-"""Ask questions with an operation in them, questions that documentation answers, and questions about code, by default.
+"""Measure search by default on questions with an operation, those that documentation answers, and those about code.
 
     python benchmarks/asked.py ROWS.jsonl CHECKOUTS [--misses]
 
@@ -19,10 +19,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from shared import mean_with_interval
 
 import assay
-from assay.measure.compare import interval
 
 FIRST = 5
 
@@ -66,9 +65,7 @@ def holds(hit: Any, answer: Mapping[str, Any]) -> bool:
 
 def shown(at: int, each: list[tuple[bool, bool]]) -> str:
     """Return a mean with its interval: of the first, or of all that are looked at."""
-    values = np.array([one[at] for one in each], float)
-    low, high = interval(values)
-    return f"{'any' if at else 'first'} {values.mean():.3f} [{low:.3f}, {high:.3f}]"
+    return f"{'any' if at else 'first'} {mean_with_interval([one[at] for one in each])}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An index in object storage, measured against a real S3-compatible server on this machine.
+"""Measure an index in object storage, on a real S3-compatible server: seconds, requests and bytes.
 
     python benchmarks/bucket.py FOLDER [--part 1]   # needs the extras `bucket` and `dev`
 

@@ -1,4 +1,4 @@
-"""What a Ray cluster costs and survives: programs and repositories on three nodes of this machine.
+"""Measure what a Ray cluster of three nodes on this machine costs, and what it survives.
 
     python benchmarks/cluster.py TASKS SAMPLES FOLDER... [--programs 500] [--pairs 300]
 

@@ -2,11 +2,12 @@
 
 The commands run as they are printed, on the sources as they are; nothing is edited afterwards.
 
+python benchmarks/documentation.py gallery [--out FILE]
 python benchmarks/documentation.py pictures [terminal] [page] [--root FOLDER] [--chromium PROGRAM]
 
-Writes `docs/pictures/terminal.svg`, real commands on this repository in colour, and `docs/pictures/page.png`, the page
-of a real server on it, asked by a real browser (the extra `serve`, and Playwright). An SVG in a README loads nothing,
-so the fonts that rich would fetch are taken out of it.
+`gallery` writes `docs/gallery.md`. `pictures` writes `docs/pictures/terminal.svg`, real commands on this repository in
+colour, and `docs/pictures/page.png`, the page of a real server on it, asked by a real browser (the extra `serve`, and
+Playwright). An SVG in a README loads nothing, so the fonts that rich would fetch are taken out of it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
+from shared import run_command
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "gallery.md"
@@ -167,6 +169,4 @@ def serving(root: Path) -> Iterator[str]:
 COMMANDS = {"gallery": run_gallery, "pictures": run_pictures}
 
 if __name__ == "__main__":
-    if not {*sys.argv[1:2]} & {*COMMANDS}:
-        sys.exit(f"name one of: {', '.join(COMMANDS)}")
-    COMMANDS[sys.argv.pop(1)]()
+    run_command(COMMANDS)

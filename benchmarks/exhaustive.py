@@ -38,6 +38,7 @@ from typing import Any
 
 import numpy as np
 from scale import SYLLABLES, unit
+from shared import memory_mb, run_command
 
 from assay import plugins
 from assay.encode.static import load_static
@@ -307,17 +308,11 @@ def measure_candidates(codes: int, queries: int, specs: list[str]) -> dict[str, 
 
 
 def anonymous_mb() -> float:
-    """Return the memory of this process that is no file."""
-    for line in Path("/proc/self/status").read_text("utf-8").splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) / 1024
-    raise SystemExit("no /proc/self/status here: this measures on Linux")
+    """Return the memory of this process that is no file, in MiB."""
+    return memory_mb("self") * 1000 / 1024
 
 
 COMMANDS = {"measures": run_measures, "candidates": run_candidates}
 
 if __name__ == "__main__":
-    named = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
-    if named:
-        sys.argv.pop(1)
-    (named or run_exhaustive)()
+    run_command(COMMANDS, run_exhaustive)

@@ -1,4 +1,4 @@
-"""Say whether a gate of questions that follow the files sees what breaks search, and lets pass what does not.
+"""Count the changes that a gate of mined questions judges rightly: those that break search, and those that do not.
 
     python benchmarks/gate.py CHECKOUT... [--limit 100]
 

@@ -24,6 +24,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from shared import run_command, seconds_of
+
 from assay.encode.static import load_static
 from assay.search.folder_index import FolderIndex
 from assay.search.index_changes import UNSURE_NS
@@ -350,13 +352,13 @@ def write_files(root: Path, files: int) -> None:
 def measured(root: Path, location: Path) -> dict[str, float]:
     """Refresh three times: all is new, nothing is, one file is."""
     index = FolderIndex(root, location, load_static())
-    seconds = [timed(index)]
+    seconds = [seconds_of(index.refresh)]
     chunks = len(index.snapshot())
     own_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     worker_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
-    seconds.append(timed(index))
+    seconds.append(seconds_of(index.refresh))
     (root / "part0/group0/unit0.py").write_text("def changed():\n    pass\n")
-    seconds.append(timed(index))
+    seconds.append(seconds_of(index.refresh))
     return {
         "chunks": chunks,
         "first_s": seconds[0],
@@ -369,16 +371,7 @@ def measured(root: Path, location: Path) -> dict[str, float]:
     }
 
 
-def timed(index: FolderIndex) -> float:
-    started = time.perf_counter()
-    index.refresh()
-    return time.perf_counter() - started
-
-
 COMMANDS = {"many": run_many}
 
 if __name__ == "__main__":
-    named = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
-    if named:
-        sys.argv.pop(1)
-    (named or run_hostile_files)()
+    run_command(COMMANDS, run_hostile_files)

@@ -1,6 +1,6 @@
-"""Build hostile repositories, run Assay in each under strace, and say what a stranger's files made it do.
+"""Count what hostile repositories make Assay do: each command runs in each of them under strace.
 
-    python3 hostile_repositories.py --assay /path/to/bin/assay [--only NAME]... [--commands search,log] [--list]
+    python benchmarks/hostile_repositories.py [--assay PATH] [--only NAME]... [--commands search,log] [--list]
 
 For each repository one row of a Markdown table, for each thing that broke a line below it. Exits 1 if anything broke.
 Needs Linux, git and strace; the extras `mcp` and `serve` of the installation are tested only where it has them.

@@ -1,4 +1,4 @@
-"""Compare what a walk keeps with what git keeps, on drawn trees with drawn ignore files.
+"""Count the drawn trees with drawn ignore files of which a walk keeps other files than git.
 
 python benchmarks/ignore_rules.py [--trees 20000]
 

@@ -23,7 +23,6 @@ import json
 import random
 import re
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -33,11 +32,11 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from shared import mean_with_interval, run_command
 
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.corpus.pinned import export
 from assay.errors import InputError
-from assay.measure.compare import interval
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import match
 from assay.measure.measures import parse
@@ -80,10 +79,9 @@ def run_issues() -> None:
     for system in SYSTEMS:
         figures = "  ".join(f"{name} {values(rows, system, unit, name).mean():.3f}" for unit, name in FIGURES)
         taken = 1e3 * np.percentile([row["seconds"] for row in rows if row["system"] == system], (50, 90))
-        gained = hits[system] - hits["bm25"]
-        low, high = interval(gained)
+        gained = mean_with_interval(hits[system] - hits["bm25"], "+.3f")
         print(f"  {system:<15}  {figures}  p50 {taken[0]:.0f} ms  p90 {taken[1]:.0f} ms", end="")
-        print(f"  Hit@5 over bm25 {gained.mean():+.3f} [{low:+.3f}, {high:+.3f}]")
+        print(f"  Hit@5 over bm25 {gained}")
     if given.json:
         given.json.write_text(json.dumps(rows) + "\n", "utf-8")
 
@@ -183,9 +181,9 @@ def run_log() -> None:
             "repository": given.root.name,
             "entries": len(ranks),
             "ranking": ranking,
-            "Hit@1": figure([float(rank == 1) for rank in ranks]),
-            "Hit@5": figure([float(0 < rank <= 5) for rank in ranks]),
-            "MRR@10": figure([1 / rank if rank else 0.0 for rank in ranks]),
+            "Hit@1": mean_with_interval([float(rank == 1) for rank in ranks]),
+            "Hit@5": mean_with_interval([float(0 < rank <= 5) for rank in ranks]),
+            "MRR@10": mean_with_interval([1 / rank if rank else 0.0 for rank in ranks]),
         }
         print(json.dumps(row))
 
@@ -196,16 +194,7 @@ def rank(history: History, text: str, commit: str, keep: CommitFilter) -> int:
     return found.index(commit) + 1 if commit in found else 0
 
 
-def figure(values: list[float]) -> str:
-    """Return the mean with its 95% interval."""
-    low, high = interval(np.array(values))
-    return f"{np.mean(values):.3f} [{low:.3f}, {high:.3f}]"
-
-
 COMMANDS = {"log": run_log}
 
 if __name__ == "__main__":
-    named = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
-    if named:
-        sys.argv.pop(1)
-    (named or run_issues)()
+    run_command(COMMANDS, run_issues)

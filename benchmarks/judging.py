@@ -1,4 +1,4 @@
-"""How well a judge without a model agrees with hidden tests, where it may run the examples of a query and where not.
+"""Measure how well a judge without a model agrees with hidden tests, with and without running the examples of a query.
 
     python benchmarks/judging.py pairs HumanEval.jsonl.gz PROGRAMS OUTCOMES OUT --each 30
     python benchmarks/judging.py pairs MBPP.jsonl PROGRAMS OUTCOMES OUT --sample 1500

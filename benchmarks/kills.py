@@ -1,4 +1,4 @@
-"""Kill `exec`, `judge run` and `rank eval` at random moments, and begin them again: nothing is lost, nothing is twice.
+"""Count what is lost or done twice when `exec`, `judge run` and `rank eval` are killed and begun again.
 
     python benchmarks/kills.py [--kills 100] [--seed 0]
 

@@ -19,12 +19,11 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-import numpy as np
+from shared import mean_with_interval
 
 import assay
 from assay.corpus.encodings import decoded
 from assay.corpus.outline import outline
-from assay.measure.compare import interval
 
 NEAR, ENOUGH = 2, 0.9
 INSIDE = frozenset(
@@ -86,8 +85,7 @@ def run_search(given: argparse.Namespace) -> None:
         if given.names and not found:
             print(f"{name}: {row['query']} ({row['places'][0]})")
     for kind, values in right.items():
-        low, high = interval(np.array(values, float))
-        print(f"{kind:<24} {len(values):>4}  {np.mean(values):.3f} [{low:.3f}, {high:.3f}]")
+        print(f"{kind:<24} {len(values):>4}  {mean_with_interval(values)}")
 
 
 def main() -> None:

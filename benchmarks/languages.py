@@ -31,7 +31,6 @@ import ast
 import csv
 import json
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -40,8 +39,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
+from shared import mean_with_interval, run_command
 
-from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
@@ -98,11 +97,7 @@ def row_of(column: str, texts: list[str], asked: list[JudgedQuery], opened: dict
     took = (time.process_time() - started) / len(texts) * 1000
     run = {str(at): list(spans(found)) for at, found in enumerate(answers)}
     matched = match(run, {str(at): one.entries for at, one in enumerate(asked)}, "line")
-    cells = []
-    for measure in ("Hit@5", "MRR"):
-        values = parse(measure).of(matched)
-        low, high = interval(values)
-        cells.append(f"{values.mean():.3f} [{low:.3f}, {high:.3f}]")
+    cells = [mean_with_interval(parse(measure).of(matched)) for measure in ("Hit@5", "MRR")]
     name = NAMES.get(column, "English")
     read = np.mean([found.language == ("" if name == "English" else name) for found in answers])
     relevant = np.mean([found.relevant for found in answers])
@@ -429,7 +424,4 @@ def _plain(text: str) -> str:
 COMMANDS = {"lexicon": run_lexicon, "catalogs": run_catalogs}
 
 if __name__ == "__main__":
-    named = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
-    if named:
-        sys.argv.pop(1)
-    (named or run_languages)()
+    run_command(COMMANDS, run_languages)

@@ -1,4 +1,4 @@
-"""How long the page of `assay serve` takes from a key to painted answers, in a real browser.
+"""Measure how long the page of `assay serve` takes from a key to painted answers, in a real browser.
 
     python benchmarks/page.py REPOSITORY [--rounds 3] [--chromium PROGRAM]
 

@@ -38,7 +38,6 @@ import json
 import os
 import random
 import re
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +47,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from shared import mean_with_interval, run_command
 
 import assay
 from assay.bench.scores import score
@@ -55,7 +55,7 @@ from assay.bench.system import SystemCorpus
 from assay.corpus.chunk import parse as parse_file
 from assay.corpus.walk import Skipped, walk
 from assay.corpus.walked_files import read as read_file
-from assay.measure.compare import compare, interval
+from assay.measure.compare import compare
 from assay.measure.line_spans import Span
 from assay.measure.measures import parse
 from assay.operations.describe_index import take_descriptions
@@ -93,8 +93,7 @@ def run_names() -> None:
             if not found:
                 missed.append(f"{checkout.name}: {typed} ({chunk.path}:{chunk.start_line})")
     for way, values in right.items():
-        low, high = interval(np.array(values, float))
-        print(f"{way:<22} {len(values):>5}  {np.mean(values):.3f} [{low:.3f}, {high:.3f}]")
+        print(f"{way:<22} {len(values):>5}  {mean_with_interval(values)}")
     print(*missed, sep="\n")
     if given.json:
         given.json.write_text(json.dumps(right) + "\n", "utf-8")
@@ -182,8 +181,7 @@ def run_parts() -> None:
                     if not right[way][-1]:
                         print(f"{checkout.name}: {way}: {typed} of {chunk.symbol}, not {first and first.symbol}")
     for way, values in right.items():
-        low, high = interval(np.array(values, float))
-        print(f"{way:<22} {len(values):>5}  {np.mean(values):.3f} [{low:.3f}, {high:.3f}]")
+        print(f"{way:<22} {len(values):>5}  {mean_with_interval(values)}")
 
 
 def parts_of(name: str) -> Iterator[tuple[str, str]]:
@@ -269,11 +267,7 @@ def row(name: str, form: str, found: list[int]) -> str:
         "Hit@5": (places >= 0) & (places < FIRST),
         "MRR": np.where(places < 0, 0, 1 / (places + 1.0 + (places < 0))),
     }
-    shown = (
-        f"{label} {value.mean():.3f} [{low:.3f}, {high:.3f}]"
-        for label, value in columns.items()
-        for low, high in [interval(value.astype(float))]
-    )
+    shown = (f"{label} {mean_with_interval(value)}" for label, value in columns.items())
     return f"{name:<24}{form:<8}{len(found):>5}  " + "  ".join(shown)
 
 
@@ -318,14 +312,7 @@ def foreign_row(name: str, own: Sequence[tuple[bool, bool]], foreign: Sequence[b
     """Return a line of the table."""
     answered = [refusal for right, refusal in own if right]
     columns = (answered, [refusal for _, refusal in own], foreign, others)
-    return f"{name:<24}" + "  ".join(map(mean, columns))
-
-
-def mean(values: Sequence[bool]) -> str:
-    """Return a mean with its interval."""
-    numbers = np.array(values, dtype=float)
-    low, high = interval(numbers)
-    return f"{numbers.mean():.3f} [{low:.3f}, {high:.3f}]"
+    return f"{name:<24}" + "  ".join(map(mean_with_interval, columns))
 
 
 KEY = 16
@@ -393,6 +380,4 @@ COMMANDS = {
 }
 
 if __name__ == "__main__":
-    if not {*sys.argv[1:2]} & {*COMMANDS}:
-        sys.exit(f"name one of: {', '.join(COMMANDS)}")
-    COMMANDS[sys.argv.pop(1)]()
+    run_command(COMMANDS)

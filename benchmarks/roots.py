@@ -35,9 +35,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+from shared import mean_with_interval, memory_mb, run_command
 from speed import QUERIES
 
-from assay.measure.compare import interval
 from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
@@ -124,11 +124,7 @@ def measure(name: str, way: Way, asked: Sequence[JudgedQuery]) -> None:
             taken.append((time.process_time() - started) * 1000)
             run[str(number)] = [Span(place_of(hit), hit.chunk.start_line, hit.chunk.end_line) for hit in hits]
         matched = match(run, {str(number): within(one) for number, one in enumerate(wanted)}, "line")
-        cells = []
-        for each in map(parse, MEASURES):
-            values = each.of(matched)
-            low, high = interval(values)
-            cells.append(f"{each} {values.mean():.3f} [{low:.3f}, {high:.3f}]")
+        cells = [f"{each} {mean_with_interval(each.of(matched))}" for each in map(parse, MEASURES)]
         times = f"{np.median(taken):6.0f} / {np.percentile(taken, 95):.0f} ms"
         print(f"{name:<9} {mode:<5} {len(wanted):4}  {'  '.join(cells)}  {times}", flush=True)
 
@@ -170,7 +166,9 @@ def run_serve() -> None:
         figures["over all, ms"] = quantiles([asked(port, text) for text in questions(given.questions)])
         ones = [asked(port, text, names[n % min(8, len(names))]) for n, text in enumerate(questions(given.questions))]
         figures["over one, ms"] = quantiles(ones[8:])
-        figures["memory, MB"] = {"own": memory_mb(process.pid, "RssAnon"), "mapped": memory_mb(process.pid, "RssFile")}
+        figures["memory, MB"] = {
+            name: round(memory_mb(process.pid, kind)) for name, kind in (("own", "RssAnon"), ("mapped", "RssFile"))
+        }
     print(json.dumps(figures, indent=1))
 
 
@@ -229,15 +227,7 @@ def quantiles(values: list[float]) -> dict[str, float]:
     return {f"p{share}": round(float(np.percentile(values, share)), 1) for share in (50, 95)}
 
 
-def memory_mb(process: int, kind: str) -> float:
-    rows = Path(f"/proc/{process}/status").read_text().splitlines()
-    return round(int(next(row for row in rows if row.startswith(kind)).split()[1]) / 1e3)
-
-
 COMMANDS = {"serve": run_serve}
 
 if __name__ == "__main__":
-    command = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
-    if command:
-        sys.argv.pop(1)
-    (command or run_roots)()
+    run_command(COMMANDS, run_roots)

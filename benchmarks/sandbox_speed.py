@@ -1,4 +1,4 @@
-"""Programs a second: fresh interpreters, a bare fork, the sandbox and the runners of others, in interleaved rounds.
+"""Measure programs a second: fresh interpreters, a bare fork, the sandbox and the runners of others, in turn.
 
     python benchmarks/sandbox_speed.py [--programs 500] [--rounds 10] [--workers 2] [--kind namespaces]
         [--peers PYTHON]

@@ -34,6 +34,8 @@ from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 
+from shared import run_command
+
 from assay.encode.static import load_static
 from assay.search.hybrid import LearnedSearcher
 from assay.store.folder import IndexFolder
@@ -317,7 +319,4 @@ def git(folder: Path, *arguments: str) -> str:
 COMMANDS = {"lists": run_lists, "first": run_first}
 
 if __name__ == "__main__":
-    named = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
-    if named:
-        sys.argv.pop(1)
-    (named or run_scale)()
+    run_command(COMMANDS, run_scale)

@@ -34,6 +34,7 @@ from urllib.parse import quote, urlencode
 
 import numpy as np
 from scale import COMMON, SYLLABLES, UNITS_A_FILE, write_files
+from shared import memory_mb
 
 WAYS = ("../" * 8, "..%2f" * 8, "%2e%2e/" * 8, "..%252f" * 8, "..\\" * 8, "/", "//", "file:///", "~/")
 SECRETS = ("etc/passwd", "proc/self/environ", "root/.ssh/id_rsa")
@@ -455,12 +456,6 @@ def questions(count: int, seed: int) -> Iterator[str]:
 
     for _ in range(count):
         yield chance.choice(("where is the {} of a {}", "{} {}", "how does {} {} work", "{}_{}")).format(word(), word())
-
-
-def memory_mb(process: int) -> float:
-    """Return what a process holds by itself: the pages of its index, which the system may drop, are not counted."""
-    rows = Path(f"/proc/{process}/status").read_text().splitlines()
-    return int(next(row for row in rows if row.startswith("RssAnon")).split()[1]) / 1e3
 
 
 if __name__ == "__main__":

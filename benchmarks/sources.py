@@ -39,7 +39,6 @@ import json
 import random
 import re
 import struct
-import sys
 import sysconfig
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,6 +50,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
+from shared import run_command
 
 from assay import plugins
 from assay.io import rows
@@ -417,6 +417,4 @@ def write_pairs(out: Path, name: str, pairs: Iterable[Row]) -> None:
 COMMANDS = {"functions": run_functions, "words": run_words, "judge": run_judge}
 
 if __name__ == "__main__":
-    if not {*sys.argv[1:2]} & {*COMMANDS}:
-        sys.exit(f"name one of: {', '.join(COMMANDS)}")
-    COMMANDS[sys.argv.pop(1)]()
+    run_command(COMMANDS)

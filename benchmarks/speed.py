@@ -1,4 +1,4 @@
-"""Time `assay` against `semble`, whole processes in turn on one machine: repositories in, Markdown tables out.
+"""Time `assay` against `semble`, whole processes in turn on one machine, and print Markdown tables.
 
     python benchmarks/speed.py REPOSITORY … --assay ASSAY --semble SEMBLE --model FOLDER [--rounds 5] [--markdown FILE]
 

@@ -1,4 +1,4 @@
-"""Paste traces and outputs of tools that name lines of a repository, and see whether the answer begins with that line.
+"""Measure how often a pasted trace or output of a tool finds the line that it names first.
 
     python benchmarks/traces.py CHECKOUT... [--times 2] [--json FILE]
 
@@ -21,10 +21,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
+from shared import mean_with_interval
 
 import assay
-from assay.measure.compare import interval
 from assay.search.display import excerpt, terms_to_mark
 from assay.search.path_filters import traits_of
 from assay.store.snapshot import Snapshot
@@ -65,9 +64,7 @@ def run() -> None:
         if not (is_first and is_shown):
             print(f"{'not first' if not is_first else 'not shown'}: {name} in {checkout}: {text[:300]!r}")
     for what, at in (("unit first", 1), ("line shown", 2)):
-        values = np.array([row[at] for row in rows], float)
-        low, high = interval(values)
-        print(f"{what}: {len(rows)} texts of {len(forms)} forms: {values.mean():.3f} [{low:.3f}, {high:.3f}]")
+        print(f"{what}: {len(rows)} texts of {len(forms)} forms: {mean_with_interval([row[at] for row in rows])}")
     if given.json:
         given.json.write_text(json.dumps([row[:3] for row in rows]) + "\n", "utf-8")
 

@@ -1,4 +1,4 @@
-"""Trust in an index: what a full check costs, servers that are killed, and files edited while clients ask.
+"""Measure what trust in an index costs: full checks, servers that are killed, files edited while clients ask.
 
     python benchmarks/watching.py cost ROOT          status of an index, every byte read, against a plain search
     python benchmarks/watching.py kill ROOT -n 50    servers and watchers killed with -9 while they index
@@ -29,6 +29,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from shared import seconds_of
 
 from assay.encode.static import load_static
 from assay.search.folder_index import FolderIndex
@@ -71,7 +73,7 @@ def kill(given: argparse.Namespace, folder: Path) -> dict[str, object]:
     shutil.copytree(given.root, root, ignore=shutil.ignore_patterns(".git"))
     index = FolderIndex(root, place, load_static())
     files = index.refresh().files
-    update_s = timed(lambda: (rewritten(root, 0), index.refresh()))
+    update_s = seconds_of(lambda: (rewritten(root, 0), index.refresh()))
     found: dict[str, object] = {"files": files, "files_rewritten_each_time": REWRITTEN, "update_s": round(update_s, 2)}
     chance = random.Random(1)  # noqa: S311  which moments is no secret
     for name, start in (("assay mcp", serving), ("assay serve", serving_page), ("assay watch", watching)):
@@ -301,13 +303,7 @@ def assay(*arguments: object) -> str:
 
 
 def best(work: Callable[[], object]) -> float:
-    return min(timed(work) for _ in range(7))
-
-
-def timed(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+    return min(seconds_of(work) for _ in range(7))
 
 
 if __name__ == "__main__":

