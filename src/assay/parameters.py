@@ -22,7 +22,7 @@ from assay.errors import InputError, nearest
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 _TRUTH = {"true": True, "false": False}
-_SHOWN = 40
+_MAX_VALUE_CHARS = 40
 """Characters of a refused value that are shown."""
 
 
@@ -279,7 +279,7 @@ def _text(parameter: Parameter, value: Any) -> str:
 
 def _shown(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
-    return f"'{text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}'"
+    return f"'{text[:_MAX_VALUE_CHARS]}{'…' * (len(text) > _MAX_VALUE_CHARS)}'"
 
 
 def read_request(
@@ -292,7 +292,7 @@ def read_request(
     declared = {each.name: each for each in known or parameters_of(kind)}
     for name in values:
         if name not in declared:
-            raise InputError(f"{name[:_SHOWN]}: unknown parameter; {nearest(name, sorted(declared))}")
+            raise InputError(f"{name[:_MAX_VALUE_CHARS]}: unknown parameter; {nearest(name, sorted(declared))}")
     for name, each in declared.items():
         if each.is_required and name not in values:
             raise InputError(f"{name}: missing")

@@ -18,7 +18,7 @@ from assay.errors import InputError, nearest
 
 Values = TypeVar("Values")
 
-_WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
+_TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
 
 QUANTISATIONS = ("none", "int8")
 READINGS = ("auto", "view", "source")
@@ -265,5 +265,5 @@ def _checked(old: Any, new: Any, where: str, path: tuple[str, ...]) -> Any:
     if isinstance(old, tuple) and isinstance(new, list) and all(isinstance(each, str) for each in new):
         return tuple(new)
     if type(new) is not type(old):
-        raise InputError(f"setting '{key}' {where} is {new!r}; wanted {_WANTED[type(old)]}")
+        raise InputError(f"setting '{key}' {where} is {new!r}; wanted {_TYPE_NAMES[type(old)]}")
     return new

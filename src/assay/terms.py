@@ -16,8 +16,9 @@ import Stemmer
 
 WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_LONGEST = 80
-_KNOWN = 16_384  # a server meets new words forever; of kafka's 84,000 the rarest are split twice, in no measurable time
+_MAX_IDENTIFIER_CHARS = 80
+_WORD_CACHE_SIZE = 16_384
+"""A server meets new words forever; of kafka's 84,000 the rarest are split twice, in no measurable time."""
 _GAPS = bytes(code if WORD.match(chr(code)) else ord(" ") for code in range(256))
 
 _stemmer = Stemmer.Stemmer("english", 0)
@@ -36,7 +37,7 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_WORD_CACHE_SIZE)
 def stem(word: str) -> str:
     """Return the stem of a lower-case word (Porter 2)."""
     with _stemmer_lock:
@@ -44,13 +45,13 @@ def stem(word: str) -> str:
     return stemmed
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_WORD_CACHE_SIZE)
 def parts(identifier: str) -> tuple[str, ...]:
     """Split `snake_case`, `camelCase`, `HTTPServer2` into lower-case parts, unstemmed."""
-    return tuple(map(str.lower, _PART.findall(composed(identifier[:_LONGEST]))))
+    return tuple(map(str.lower, _PART.findall(composed(identifier[:_MAX_IDENTIFIER_CHARS]))))
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_WORD_CACHE_SIZE)
 def terms_of(identifier: str) -> tuple[str, ...]:
     """Return the terms under which one identifier is found: stemmed parts, then the whole."""
     pieces = parts(identifier)
@@ -60,7 +61,7 @@ def terms_of(identifier: str) -> tuple[str, ...]:
 
 def exact(identifier: str) -> str:
     """Return the term that only this identifier yields, in any letter case and with `_` or without."""
-    return "=" + composed(identifier).replace("_", "")[:_LONGEST].lower()
+    return "=" + composed(identifier).replace("_", "")[:_MAX_IDENTIFIER_CHARS].lower()
 
 
 def words(text: str) -> list[str]:

@@ -16,7 +16,7 @@ import pytest
 
 from assay.bench import ask_worker
 from assay.bench.answer_runs import SystemAnswer
-from assay.bench.ask_worker import MOST_RESTARTS, Contender, Worker, ask_in_turn
+from assay.bench.ask_worker import MAX_RESTARTS, Contender, Worker, ask_in_turn
 from assay.bench.system import SystemCorpus
 from assay.bench.systems.system_worker import SystemTask
 from assay.errors import InputError
@@ -162,8 +162,8 @@ def test_what_hangs_or_is_killed_is_stopped_with_its_children(ask, tmp_path: Pat
 def test_a_system_that_keeps_dying_is_given_up(ask, log: Path):
     answers = ask(*["exit"] * 6, "a")
     assert [bool(each.error) for each in answers] == [True] * 7
-    assert [each.error.split(" after")[0] for each in answers[MOST_RESTARTS + 1 :]] == ["system gave up"] * 3
-    assert log.read_text().count("made") == MOST_RESTARTS + 1
+    assert [each.error.split(" after")[0] for each in answers[MAX_RESTARTS + 1 :]] == ["system gave up"] * 3
+    assert log.read_text().count("made") == MAX_RESTARTS + 1
 
 
 def test_too_slow_is_too_slow_even_when_it_came_unless_a_system_has_its_own_limit(  # noqa: PLR0917  fixtures

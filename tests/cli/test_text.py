@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from assay.cli import hit_text as answer
-from assay.io.terminal import WIDEST
+from assay.io.terminal import MAX_LINE_CHARS
 from assay.search.display import lines, terms_to_mark
 from assay.values import Chunk, Hit
 
@@ -57,7 +57,7 @@ def test_no_line_moves_the_cursor_or_fills_the_screen():
     shown = answer.hit_text(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=True)
     assert "\x1b" not in shown
     assert "\x07" not in shown
-    assert max(map(len, shown.splitlines())) <= WIDEST + 8
+    assert max(map(len, shown.splitlines())) <= MAX_LINE_CHARS + 8
     assert "x" * 500 in answer.hit_text(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=False)
 
 

@@ -78,7 +78,7 @@ def test_outcomes_are_the_same_wherever_programs_run_and_ends_come_once_and_in_o
 
 def test_a_slow_item_loses_none_of_those_behind_it(runner: Runner, monkeypatch: pytest.MonkeyPatch):
     for each in (local_runs, worker_pool):
-        monkeypatch.setattr(each, "MOST_WAITING", 1)
+        monkeypatch.setattr(each, "MAX_WAITING", 1)
     found = list(execute([ADD], [PROGRAMS[3], *PROGRAMS[:3] * 4], runner, limits=FAST))
     assert len(found) == 13
 

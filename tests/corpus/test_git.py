@@ -102,7 +102,7 @@ def test_a_repository_that_had_git_hang_is_left_alone_for_a_while(repository: Pa
 def test_no_pipe_and_no_device_where_git_reads_a_file_outlasts_its_limit(repository: Path, monkeypatch, started):
     """Git of one version waits for what another passes over; what is held is that none is still there."""
     monkeypatch.setattr("assay.corpus.git.IDLE_S", 0.2)
-    monkeypatch.setattr("assay.corpus.git._MOST_MEMORY", 64 << 20)
+    monkeypatch.setattr("assay.corpus.git._MAX_MEMORY_BYTES", 64 << 20)
     for name in ("packed-refs", "objects/info/alternates", "../.gitattributes", "../sub/.gitattributes"):
         monkeypatch.setattr("assay.corpus.git._hung", {})
         pipe = repository / ".git" / name

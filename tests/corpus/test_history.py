@@ -138,7 +138,7 @@ def test_a_commit_whose_files_are_missing_is_named_and_the_rest_are_whole(reposi
     assert [change.after for change in found[lost].changes] == ["a.py", "ä b.py"]
     assert not any(change.hunks for change in found[lost].changes)
     assert [found[id_].changes[0].hunks[0].new for id_ in (last, first)] == [("four = 4",), ("one = 1",)]
-    monkeypatch.setattr(git_history, "_MOST_BROKEN", 2)  # then each commit is not asked about by itself
+    monkeypatch.setattr(git_history, "_MAX_BROKEN_COMMITS", 2)  # then each commit is not asked about by itself
     ids = [commit(repository, "more", {"a.py": f"{number}\n"}) for number in range(5)]
     for one in ids:
         lose(repository, one, "a.py")
@@ -189,7 +189,7 @@ def test_lines_are_found_in_head_wherever_they_stand_now(edited: Path, tmp_path:
     assert (alone.exists, alone.numbers) == (False, (0,))
     spans, commits = blame_lines(tmp_path, "a.py", alone, 1, 1)
     assert ([each.commit for each in spans], commits) == ([""], [])
-    monkeypatch.setattr(line_history, "_MOST_COMPARED", 1)
+    monkeypatch.setattr(line_history, "_MAX_COMPARED_LINES", 1)
     assert head_lines(edited, FILE, "\n" + SECOND.replace("one", "uno") + "\n").numbers == (0,) * 8
 
 
@@ -210,7 +210,7 @@ def test_lines_and_units_have_the_commits_that_changed_them(edited: Path):
 
 
 def test_a_device_is_not_read_for_commits_to_ignore(edited: Path, monkeypatch):
-    monkeypatch.setattr("assay.corpus.git._MOST_MEMORY", 64 << 20)
+    monkeypatch.setattr("assay.corpus.git._MAX_MEMORY_BYTES", 64 << 20)
     git(edited, "config", "blame.ignoreRevsFile", "/dev/zero")
     with pytest.raises(InputError, match="git blame of"):
         blame_lines(edited, FILE, head_lines(edited, FILE, NOW), 1, 10)

@@ -167,9 +167,9 @@ def test_what_a_packed_file_holds_is_bounded(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "line.jsonl").write_bytes(gzip.compress(b" " * 4_000_000))
     (tmp_path / "list.json").write_bytes(gzip.compress(b"[" + b" " * 4_000_000))
     (tmp_path / "a.parquet").write_bytes(gzip.compress(FORMS["a.parquet"] + b"\0" * 4_000_000))
-    monkeypatch.setattr(rows, "MOST_BYTES", 3_000_000)
-    monkeypatch.setattr(rows, "LONGEST_LINE", 2_000_000)
-    monkeypatch.setattr(rows, "LONGEST_TEXT", 2_000_000)
+    monkeypatch.setattr(rows, "MAX_UNPACKED_BYTES", 3_000_000)
+    monkeypatch.setattr(rows, "MAX_LINE_BYTES", 2_000_000)
+    monkeypatch.setattr(rows, "MAX_TEXT_BYTES", 2_000_000)
     for name, told in (
         ("bomb.jsonl", "more than"),
         ("line.jsonl", "a line"),

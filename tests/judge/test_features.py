@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assay.encode.static import default_static
 from assay.judge.pairs import Pair
-from assay.judge.signals import FEATURES, LONGEST, code_terms, features, query_terms
+from assay.judge.signals import FEATURES, MAX_CODE_CHARS, code_terms, features, query_terms
 from assay.values import Chunk, Query
 
 SUM = Chunk("sum", 'def sum_list(values):\n    """Return the sum of a list of numbers."""\n    return sum(values)')
@@ -58,7 +58,7 @@ def test_other_languages_are_read_by_their_words_and_what_the_chunk_knows_is_bel
 
 
 def test_of_a_long_code_the_start_is_read():
-    start = "def first():\n" + "    x = 1\n" * (LONGEST // 10 + 10)
+    start = "def first():\n" + "    x = 1\n" * (MAX_CODE_CHARS // 10 + 10)
     assert code_terms(Chunk("c", start + "    unread = 1\n")) == code_terms(Chunk("c", start))
 
 

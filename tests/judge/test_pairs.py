@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.judge.pairs import LONGEST, Pair, laid_out, not_python, notes, read
+from assay.judge.pairs import MAX_TEXT_CHARS, Pair, laid_out, not_python, notes, read
 from assay.values import Chunk, Problem, Query
 
 GOOD = {"query_id": "q", "query": "add", "code_id": "c", "code": "def f(a):\n    return a\n"}
@@ -44,7 +44,10 @@ def test_the_list_of_cosqa(tmp_path: Path):
 def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
     bad = [
         ({**GOOD, "code": " \n"}, "is empty"),
-        ({**GOOD, "code": "x" * (LONGEST + 1)}, f"{LONGEST + 1:,} characters; at most {LONGEST:,}"),
+        (
+            {**GOOD, "code": "x" * (MAX_TEXT_CHARS + 1)},
+            f"{MAX_TEXT_CHARS + 1:,} characters; at most {MAX_TEXT_CHARS:,}",
+        ),
         ({**GOOD, "query": ""}, "is empty"),
         ({**GOOD, "code": 7}, "wanted text"),
         ({"code_id": "c"}, "wanted query_id and code_id"),
@@ -55,7 +58,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
         (GOOD, "was there before"),
     ]
     file = written(
-        tmp_path / "p.jsonl", GOOD, *(row for row, _ in bad), {**GOOD, "code_id": "last", "code": "x" * LONGEST}
+        tmp_path / "p.jsonl", GOOD, *(row for row, _ in bad), {**GOOD, "code_id": "last", "code": "x" * MAX_TEXT_CHARS}
     )
     first, *problems, last = read(file)
     assert isinstance(first, Pair)

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.programs.harness.codec import MOST_BYTES, MOST_ITEMS, Channel, Drawn, Gone, NotPlainData, pack, unpack
+from assay.programs.harness.codec import MAX_BYTES, MAX_ITEMS, Channel, Drawn, Gone, NotPlainData, pack, unpack
 
 
 def crossed(value: object) -> object:
@@ -178,9 +178,9 @@ def test_what_is_no_data_is_refused_and_a_forged_value_is_no_value():
         (nested(1200), "deep"),
         (nested(50_000), "deep"),
         (count(), "more than 200000"),
-        ([0] * (MOST_ITEMS + 1), "items"),
-        ("x" * (MOST_BYTES + 10), "bytes"),
-        (bytes(MOST_BYTES + 10), "bytes"),
+        ([0] * (MAX_ITEMS + 1), "items"),
+        ("x" * (MAX_BYTES + 10), "bytes"),
+        (bytes(MAX_BYTES + 10), "bytes"),
     ):
         with pytest.raises(NotPlainData, match=why):
             pack(value)
@@ -206,7 +206,7 @@ def test_messages_keep_their_order_and_a_channel_ends_at_what_is_no_message():
             sender.send(["x" * number, number])
         assert [receiver.receive()[1] for _ in range(50)] == list(range(50))
         with pytest.raises(NotPlainData):
-            sender.send("x" * MOST_BYTES)
+            sender.send("x" * MAX_BYTES)
     for raw in (b"", b"\0\0", struct.pack(">I", 10) + b"[1", struct.pack(">I", 1 << 31), struct.pack(">I", 2) + b"}{"):
         here, there = socket.socketpair()
         with here, there:

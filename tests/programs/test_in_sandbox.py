@@ -23,7 +23,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, askable
 from assay.programs.execute import execute
-from assay.programs.harness.comparison import LONGEST, canonical, canonical_lines
+from assay.programs.harness.comparison import MAX_SHOWN_CHARS, canonical, canonical_lines
 from assay.programs.harness.judge_process import rehearse
 from assay.programs.modules.install import EquippedRunner, install_missing_modules
 from assay.programs.run_samples import limit_of, limited, measured, run_samples, with_limits
@@ -109,7 +109,7 @@ def test_equal_values_have_one_text_and_unequal_ones_two() -> None:
 @settings(max_examples=50)
 @given(st.lists(st.integers() | st.floats() | st.text(), max_size=60))
 def test_texts_are_short_and_differ_with_the_values(values: list[object]) -> None:
-    assert len(canonical(values)) <= LONGEST
+    assert len(canonical(values)) <= MAX_SHOWN_CHARS
     assert canonical(values) != canonical([*values, 0])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from assay.errors import InputError, WorkersLost
-from assay.runs.local import MOST_WAITING
+from assay.runs.local import MAX_WAITING
 from assay.runs.worker_pool import Finished, PoolRunner, Refused, WorkerPool
 from scripted_pool import SQUARES, ScriptedPlace, once
 
@@ -53,7 +53,7 @@ def test_no_more_is_taken_than_may_wait():
     ends = runner_of(ScriptedPlace()).run(numbers())
     for read in range(1, 2000):
         next(ends)
-        assert len(taken) <= read + 2 * MOST_WAITING
+        assert len(taken) <= read + 2 * MAX_WAITING
 
 
 def test_a_batch_of_a_dead_worker_goes_first_to_the_next():

@@ -20,7 +20,7 @@ from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
 from assay.search.index_changes import UNSURE_NS, Build, sift, unchanged
 from assay.store.catalog import STAT, Catalog, FileRecord
-from assay.store.merge import MOST_DEAD, MOST_SEGMENTS
+from assay.store.merge import MAX_DEAD_FRACTION, MAX_SEGMENTS
 from assay.store.place import MANIFEST
 from assay.values import Query
 
@@ -187,8 +187,8 @@ def test_segments_stay_few_and_mostly_alive(tree, index):
         tree.write(f"file{number}.py", f"def changed{number}():\n    return {number}\n")
         index.refresh()
         parts = index.folder.open().parts
-        assert len(parts) <= MOST_SEGMENTS
-        assert all(len(part.segment) - part.living <= MOST_DEAD * len(part.segment) for part in parts)
+        assert len(parts) <= MAX_SEGMENTS
+        assert all(len(part.segment) - part.living <= MAX_DEAD_FRACTION * len(part.segment) for part in parts)
     assert_equal_to_fresh(index)
 
 

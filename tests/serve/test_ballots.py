@@ -23,7 +23,7 @@ from assay.runs.options import SampleDraw
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from assay.serve.http.ballots import LONGEST_BODY, BallotServer
+from assay.serve.http.ballots import MAX_BODY_BYTES, BallotServer
 from assay.values import Chunk, Query
 from waiting import LIMIT_S, until
 
@@ -145,7 +145,7 @@ def test_what_is_no_vote_or_cannot_be_written_is_refused(server: BallotServer, t
         ({"item": "none", "grade": 1}, 400),
         ({}, 400),
         ([1], 400),
-        ({"item": "x" * LONGEST_BODY, "grade": 1}, 413),
+        ({"item": "x" * MAX_BODY_BYTES, "grade": 1}, 413),
         ({"item": "x" * (4 << 20), "grade": 1}, 413),
     ):
         status, _, told = ask(server, "POST", f"/{server.key}/vote", body)

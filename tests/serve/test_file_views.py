@@ -85,11 +85,11 @@ def test_binary_minified_and_large_files_are_bounded(session: Session, project: 
     assert file_text(FileLines(path="logo.png", line=1, count=10), session).reason == "binary"
     minified = file_text(FileLines(path="app.min.js", line=1, count=10), session)
     assert (len(minified.text), minified.cut, minified.reason) == (4000, {1: 46_000}, "minified")
-    monkeypatch.setattr(files, "LARGEST_SHOWN", 1000)
+    monkeypatch.setattr(files, "MAX_SHOWN_BYTES", 1000)
     (project / "large.txt").write_text("0123456789\n" * 200)
     large = file_text(FileLines(path="large.txt", line=1, count=2000), session)
     assert (large.truncated, large.lines, large.size) == (True, 90, 2200)
-    monkeypatch.setattr(files, "_MOST_CHARACTERS", 110)
+    monkeypatch.setattr(files, "_MAX_CHARS", 110)
     assert file_text(FileLines(path="large.txt", line=1, count=2000), session).text.count("\n") == 10
     with pytest.raises(InputError, match="binary"):
         blame(Blame(path="data.txt", line=1, count=1), session)

@@ -357,7 +357,7 @@ def test_over_http_repositories_are_listed_with_a_token_and_a_push_needs_none(st
 
     from assay.serve.http.access import AccessRules, shared_token
     from assay.serve.http.app import app_of
-    from assay.serve.http.guard import LARGEST_BODY, Guard
+    from assay.serve.http.guard import MAX_BODY_BYTES, Guard
     from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
     from assay.serve.turns import AnswerThreads
@@ -386,7 +386,7 @@ def test_over_http_repositories_are_listed_with_a_token_and_a_push_needs_none(st
     assert client.post("/api/webhook", json={"ref": "x"}).status_code == 401
     assert push({**PUSH, "repository": {"clone_url": "https://github.com/x/y"}}).status_code == 400
     large = {"Content-Type": "application/json", "X-Gitlab-Token": "x"}
-    assert client.post("/api/webhook", content=b" " * (LARGEST_BODY + 1), headers=large).status_code == 413
+    assert client.post("/api/webhook", content=b" " * (MAX_BODY_BYTES + 1), headers=large).status_code == 413
     assert client.get("/api/webhook").status_code == 401
     assert push(path="/api/webhook/../rank").status_code == 401
     assert store.take_wanted(ROOTS) == []

@@ -19,7 +19,7 @@ from assay.store.place import bucket_place, is_bucket
 from assay.store.postings import TermTable, term_hashes
 from assay.store.segment import build, read_segment, write_segment
 from assay.store.snapshot import Snapshot
-from assay.store.vectors import SMALLEST, build_lists, products, quantised, restored
+from assay.store.vectors import MIN_LISTED_CHUNKS, build_lists, products, quantised, restored
 from assay.values import KINDS, Chunk
 
 WORDS = st.sampled_from(["parseArgs", "parse_args", "HTTPServer2", "naïve", "x", "retry", "_", "42", "Ω", "日本"])
@@ -194,7 +194,7 @@ def test_a_segment_keeps_quantised_vectors_on_disk_and_when_merged(tmp_path):
         np.testing.assert_allclose(query @ snapshot.vectors(np.array([1, 4])).T, wanted[:, [1, 4]], atol=1e-6)
 
 
-SIZE, WIDTH = SMALLEST + 2_000, 16
+SIZE, WIDTH = MIN_LISTED_CHUNKS + 2_000, 16
 
 
 def points(count, seed):

@@ -41,7 +41,7 @@ FOUND, TOKENS = "Hit@10", "tokens@10"
 _MEASURES = (FOUND, "MRR", "Recall@10", TOKENS)
 _NAMED = 8
 """Types of records that are named."""
-_LEAST_WORDS = 4
+_MIN_PROMPT_WORDS = 4
 """Words of a prompt that asks for something; shorter ones (*yes, do it*) refer to what was said before."""
 
 
@@ -104,7 +104,7 @@ def questions_of(session: AgentSession) -> Iterator[AgentQuestion]:
         first = next((step for step in task if step.kind == "search"), Step("search"))
         for step in task:
             calls += step.kind != "prompt"
-            is_prompt = step.kind == "prompt" and len(step.text.split()) >= _LEAST_WORDS and "prompt" not in asked
+            is_prompt = step.kind == "prompt" and len(step.text.split()) >= _MIN_PROMPT_WORDS and "prompt" not in asked
             expected = tuple(path for path, each in edited.items() if each.calls >= calls)
             if expected and step.text not in asked and (is_prompt or step.kind == "search"):
                 asked.add("prompt" if is_prompt else step.text)

@@ -31,7 +31,7 @@ FORMAT = 1
 _OTHERS = frozenset(("cmd", "http", "mcp", "run"))
 """Systems whose answers no version of Assay changes."""
 _LAST_LINE = 10**9
-_HELD_S = 1.0
+_FLUSH_INTERVAL_S = 1.0
 """Answers that a crash of the machine may cost, in time: each write waits for the disk."""
 
 Ranked = Mapping[str, Sequence[tuple[Span, float]]]
@@ -120,7 +120,7 @@ class RunFile:
                 self._take(record)
             if not begun:
                 append_lines(file, [{"format": FORMAT, "key": key, **about}])
-            self._lines = stack.enter_context(Batches(file, seconds=_HELD_S))
+            self._lines = stack.enter_context(Batches(file, seconds=_FLUSH_INTERVAL_S))
             self._open = stack.pop_all()
 
     def __enter__(self) -> Self:

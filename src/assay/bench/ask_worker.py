@@ -28,9 +28,9 @@ from assay.io.processes import end_patiently
 from assay.measure.line_spans import Span
 from assay.values import Query
 
-MOST_RESTARTS = 3
+MAX_RESTARTS = 3
 GAVE_UP = "system gave up"
-_LONGEST_S = 1_000_000_000
+_MAX_TIMEOUT_S = 1_000_000_000
 _GRACE_S = 1.0
 """How much longer than the limit a worker may take: a system is to stop its own command or request by then."""
 _ENDING_S = 1.0
@@ -38,7 +38,7 @@ _GONE_S = 10.0
 """How long a worker whose pipes are closed may take to end: on busy cores an interpreter needs seconds."""
 _TAIL_BYTES = 4096
 _PIECE = 65_536
-_LARGEST_REPLY = 64_000_000
+_MAX_REPLY_BYTES = 64_000_000
 _MB = 2**20
 
 
@@ -60,8 +60,8 @@ class Worker:
         self, task: SystemTask, *, timeout_s: float = 30.0, index_timeout_s: float = 3600.0, threads: int = 1
     ) -> None:
         limit_s = task.options.get("timeout_s", timeout_s)
-        if type(limit_s) not in {int, float} or not 0 < limit_s <= _LONGEST_S:
-            raise InputError(f"timeout_s of '{task.spec}' is {limit_s!r}; wanted seconds above 0 to {_LONGEST_S:,}")
+        if type(limit_s) not in {int, float} or not 0 < limit_s <= _MAX_TIMEOUT_S:
+            raise InputError(f"timeout_s of '{task.spec}' is {limit_s!r}; wanted seconds above 0 to {_MAX_TIMEOUT_S:,}")
         self._limit_s = float(limit_s)
         self._index_limit_s = index_timeout_s
         self._task = replace(task, options={**task.options, "timeout_s": self._limit_s})
@@ -108,8 +108,8 @@ class Worker:
 
     def _restart(self) -> None:
         """Start again after a hang or a crash, but not for ever, and without making the index again."""
-        if self.preparation.error or self.preparation.restarts >= MOST_RESTARTS:
-            self._note(error=self.preparation.error or f"{GAVE_UP} after {MOST_RESTARTS} restarts")
+        if self.preparation.error or self.preparation.restarts >= MAX_RESTARTS:
+            self._note(error=self.preparation.error or f"{GAVE_UP} after {MAX_RESTARTS} restarts")
             return
         first = self.preparation.index_s is None and not self.preparation.restarts
         if first:
@@ -179,7 +179,7 @@ class _Running:
             self._asked.send(request)
             if not self._answered.poll(timeout_s):
                 return {"error": late, "gone": True}
-            reply: dict[str, Any] = json.loads(self._answered.recv_bytes(_LARGEST_REPLY))
+            reply: dict[str, Any] = json.loads(self._answered.recv_bytes(_MAX_REPLY_BYTES))
         except (EOFError, OSError, ValueError):
             return {"error": self._reason(), "gone": True}
         return reply

@@ -262,7 +262,7 @@ _UNITS = {
 _TITLES = {AS_PUBLISHED: "line, as published"}
 _SETS = 4
 _BEST = "bold is the best of its column"
-_WIDEST = 8
+_MAX_MEASURES = 8
 """Measures in a table of Markdown; results.json has all of them."""
 _FIRST = 3
 """Measures in a table of a terminal."""
@@ -282,7 +282,7 @@ def report_of(results: Results) -> doc.Report:
 def overview_of(results: Results) -> doc.Report:
     """Return the figures of each set, and of all sets of a role, one after another."""
     study = ResultsView(results)
-    measures = study.measures[:_WIDEST]
+    measures = study.measures[:_MAX_MEASURES]
     notes = doc.Bullets("Note", tuple(map(doc.words, caveats(results))), warning=True)
     sections = [doc.Section("notes", "Notes", (notes,), untitled=True), *parts.against(results)]
     if study.measured:

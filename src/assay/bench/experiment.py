@@ -40,7 +40,7 @@ RESULTS = "results.json"
 _WRITTEN = frozenset(
     ".gitignore results.json RESULTS.md report.html report.json index.html baseline runs runs.old truth unseen".split()
 )
-_TOLD = 3
+_MAX_LISTED_PROBLEMS = 3
 """Problems of a set that are told one by one."""
 
 
@@ -217,10 +217,10 @@ def _prepared(plan: BenchPlan, setting: Setting, unusable: dict[str, str]) -> It
             continue
         if apart := disagreement(ready.truth):
             setting.say(f"{spec.name}: {apart}")
-        for problem in ready.problems[:_TOLD]:
+        for problem in ready.problems[:_MAX_LISTED_PROBLEMS]:
             setting.say(f"{spec.name}: {problem}")
-        if len(ready.problems) > _TOLD:
-            more = len(ready.problems) - _TOLD
+        if len(ready.problems) > _MAX_LISTED_PROBLEMS:
+            more = len(ready.problems) - _MAX_LISTED_PROBLEMS
             setting.say(f"{spec.name}: {more:,} more rows are no use; assay truth check lists them")
         yield ready
 

@@ -36,7 +36,7 @@ from assay.report.document import probability
 from assay.report.plain_text import value_text
 from assay.runs.options import GateOptions
 
-MOST = 10
+MAX_LISTED = 10
 """Questions of a kind that are listed, and annotations of a kind that GitHub shows."""
 OF_A_CHANGE = 0.01
 """The chance below which a loss counts that a change of the files made: a gate of each change must be able to pass."""
@@ -227,9 +227,9 @@ def lines_of(change: GateChange) -> Iterator[str]:
     for what, moves in (("fell", change.fell), ("rose", change.rose)):
         if moves:
             yield f"{counted(len(moves), change.item)} {what}, the greatest change first:"
-            yield from (f"- {move_text(move, change.measure)}" for move in moves[:MOST])
-        if len(moves) > MOST:
-            yield f"- and {len(moves) - MOST:,} more, in results.json"
+            yield from (f"- {move_text(move, change.measure)}" for move in moves[:MAX_LISTED])
+        if len(moves) > MAX_LISTED:
+            yield f"- and {len(moves) - MAX_LISTED:,} more, in results.json"
 
 
 def move_text(move: QuestionMove, measure: str) -> str:
@@ -247,11 +247,11 @@ def github_annotations(results: Results, failed: Sequence[str], corpora: Mapping
 
     GitHub shows ten of each kind. `corpora` are the folders that the places of a set lie in.
     """
-    for line in failed[:MOST]:
+    for line in failed[:MAX_LISTED]:
         yield f"::error title=Search quality::{_escaped(line)}"
     moves = [(change, move) for change in (results.against.changes if results.against else ()) for move in change.fell]
     moves.sort(key=lambda each: -abs(each[1].now - each[1].before))
-    for change, move in moves[:MOST]:
+    for change, move in moves[:MAX_LISTED]:
         span, folder = place_of(move.right), corpora.get(change.set) or Path()
         path = _escaped((folder / span.path).as_posix()).replace(":", "%3A").replace(",", "%2C")
         at = f"file={path},line={max(span.start, 1)}," if move.right else ""

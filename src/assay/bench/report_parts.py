@@ -9,13 +9,13 @@ from itertools import accumulate, chain
 from math import isclose
 
 from assay.bench import results
-from assay.bench.gates import MOST, summary_of
+from assay.bench.gates import MAX_LISTED, summary_of
 from assay.bench.results_view import ResultsView, SetView, significant, turned
 from assay.errors import counted
 from assay.report import document as doc
 
 _PAIRS = 60
-_LONGEST = 24
+_MAX_LABEL_CHARS = 24
 (SYSTEM,) = doc.left("System")
 
 
@@ -214,17 +214,17 @@ def _moves(each: results.GateChange) -> Iterator[doc.Leaf]:
     columns = (*doc.left("Question", "Rank"), each.measure, *doc.left("First now", "Expected"))
     for what, moves in (("fell", each.fell), ("rose", each.rose)):
         rows = []
-        for move in moves[:MOST]:
+        for move in moves[:MAX_LISTED]:
             question = f"{move.id}: {_cut(' '.join(move.text.split()), 80)}"
             ranks = f"{move.old_rank or 'none'} → {move.new_rank or 'none'}" if move.answer else ""
             values = f"{move.before:.3f} → {move.now:.3f}"
             rows.append((question, ranks, values, _target(move.answer, ""), _target(move.right, "")))
-        more = f"{len(moves) - MOST:,} more are in results.json." if len(moves) > MOST else ""
+        more = f"{len(moves) - MAX_LISTED:,} more are in results.json." if len(moves) > MAX_LISTED else ""
         if rows:
             yield doc.table(f"{len(moves):,} {what}, the greatest change first", columns, rows, more)
 
 
-def _cut(words: str, longest: int = _LONGEST) -> str:
+def _cut(words: str, longest: int = _MAX_LABEL_CHARS) -> str:
     return words if len(words) <= longest else words[: longest - 1] + "…"
 
 
@@ -316,8 +316,8 @@ def _lines(study: ResultsView, view: SetView, names: dict[int, str]) -> Iterator
             yield doc.Series(system, study.systems.index(system), tuple(known), tuple(known.values()))
 
 
-_SHOWN = 5
-_MOST = 1200
+_MAX_SHOWN_ANSWERS = 5
+_MAX_REPORTED_PAIRS = 1200
 """Pairs of query and system in the report: enough to read for days, and a page still opens at once."""
 _TARGETS = 8
 
@@ -343,7 +343,7 @@ def misses(study: ResultsView) -> doc.Section:
         none = "Every system found something right in its first ten results of every query."
         return doc.Section("misses", "Misses", (doc.words(none),))
     pairs = list(accumulate(len(miss.got) for miss in found))
-    shown = found[: max(1, sum(count <= _MOST for count in pairs))]
+    shown = found[: max(1, sum(count <= _MAX_REPORTED_PAIRS for count in pairs))]
     left = len(found) - len(shown)
     note = (
         f"{counted(len(found), 'query')} for which some system's first ten results held nothing right, hardest first."
@@ -403,8 +403,8 @@ def _details(study: ResultsView, miss: Miss) -> Iterator[doc.Detail]:
             yield doc.Detail(system_phrase(study, system), (why,))
             continue
         near = ("right file, other lines" if results.place_of(each).path in files else "" for each in answers)
-        items = tuple(map(_target, answers[:_SHOWN], near))
-        more = max(0, len(answers) - _SHOWN)
+        items = tuple(map(_target, answers[:_MAX_SHOWN_ANSWERS], near))
+        more = max(0, len(answers) - _MAX_SHOWN_ANSWERS)
         yield doc.Detail(system_phrase(study, system), items, ordered=True, more=more)
     if miss.ranks:
         found = sorted(miss.ranks.items(), key=lambda each: each[1])

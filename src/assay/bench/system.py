@@ -26,7 +26,7 @@ from assay.truth.target_places import Places
 from assay.values import Chunk
 
 _EXTENSIONS = {"python": ".py", "javascript": ".js", "typescript": ".ts", "go": ".go", "java": ".java", "rust": ".rs"}
-_SHOWN = 80
+_MAX_PATH_CHARS = 80
 """Characters of a path in an error, from its end."""
 
 
@@ -180,7 +180,7 @@ def _put(target: Path, write: Callable[[Path], None]) -> None:
         beside.chmod(0o755)
         beside.rename(target)
     except OSError as error:
-        where = str(error.filename or target)[-_SHOWN:]
+        where = str(error.filename or target)[-_MAX_PATH_CHARS:]
         raise InputError(f"the corpus cannot be written: {error.strerror or error}: …{where}") from error
     finally:
         if beside is not None:
@@ -213,7 +213,7 @@ class System(Protocol):
 GENERAL: Mapping[str, Any] = {"location": "", "timeout_s": 30.0}
 """What every system is given: a folder that is its own, and how long a query may take."""
 
-_WANTED = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list of texts"}
+_TYPE_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list of texts"}
 
 
 def checked(system: str, options: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def checked(system: str, options: Mapping[str, Any], known: Mapping[str, Any]) -
         if key not in defaults:
             raise InputError(f"unknown option '{key}' of the system '{system}'; {nearest(key, sorted(defaults))}")
         if not _fits(value, defaults[key]):
-            wanted = _WANTED.get(type(defaults[key]), "a table")
+            wanted = _TYPE_NAMES.get(type(defaults[key]), "a table")
             raise InputError(f"option '{key}' of the system '{system}' is {value!r}; wanted {wanted}")
     return {**defaults, **options}
 

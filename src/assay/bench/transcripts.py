@@ -26,11 +26,11 @@ from assay.terms import tokens
 from assay.values import Problem
 
 StepKind = Literal["prompt", "search", "read", "edit", "other"]
-_LONGEST_TEXT = 2_000
+_MAX_TEXT_CHARS = 2_000
 """Characters of a prompt, a query or a path that are kept."""
-_READ_FOR_PATHS = 1 << 18
+_MAX_OUTPUT_CHARS = 1 << 18
 """Characters of a result in which paths are looked for."""
-_MOST_PATHS = 500
+_MAX_PATHS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +167,10 @@ class Transcripts:
             return
         session, at, base = self._calls[call]
         text = content if isinstance(content, str) else "\n".join(str(each.get("text", "")) for each in _dicts(content))
-        step, shown = session.steps[at], text[:_READ_FOR_PATHS].replace("\\n", "\n")  # it may be JSON
+        step, shown = session.steps[at], text[:_MAX_OUTPUT_CHARS].replace("\\n", "\n")  # it may be JSON
         if step.kind == "search":
             found = dict.fromkeys(match[0] for match in _PATH.finditer(shown))
-            step = replace(step, paths=session.inside(found, base)[:_MOST_PATHS])
+            step = replace(step, paths=session.inside(found, base)[:_MAX_PATHS])
         if step.kind == "edit" and (undone or "verification failed" in shown[:200]):
             step = replace(step, kind="other")
         session.steps[at] = replace(step, tokens=tokens(text))
@@ -195,7 +195,7 @@ def _dicts(value: object) -> list[dict[str, Any]]:
 
 
 def _clipped(value: object) -> str:
-    return value[:_LONGEST_TEXT].strip().encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+    return value[:_MAX_TEXT_CHARS].strip().encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 _EDITING = frozenset("edit multiedit write notebookedit write_file create_file edit_file".split())
@@ -252,7 +252,7 @@ def _shell_step(command: object) -> Step:
     line = line if isinstance(line, str) else ""
     if patched := _PATCHED.findall(line):
         return Step("edit", "apply_patch", paths=tuple(patched))
-    line = line[:_LONGEST_TEXT]
+    line = line[:_MAX_TEXT_CHARS]
     if found := _FIND.search(line):
         return Step("search", found[1])
     if found := _GREP.search(line):

@@ -178,7 +178,7 @@ and compilers start as many as there are cores."""
 _FRESH_S = 1.0
 _SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 """Libraries start a thread a core otherwise: a process that forks has to have one, and a job's threads are counted."""
-_STRANGERS_KEPT_OFF = 6
+_SIGNAL_SCOPE_VERSION = 6
 """The first version of Landlock that stops signals to processes outside."""
 
 
@@ -262,7 +262,7 @@ def _strangers(kind: SandboxKind) -> Callable[[], int]:
 
 
 def _filter(kind: SandboxKind, version: int) -> Filter:
-    return Filter(namespaces=kind.namespaces, own_files=kind.mounts, signals_younger=version >= _STRANGERS_KEPT_OFF)
+    return Filter(namespaces=kind.namespaces, own_files=kind.mounts, signals_younger=version >= _SIGNAL_SCOPE_VERSION)
 
 
 def scratch_of(plan: dict[str, Any]) -> Scratch:

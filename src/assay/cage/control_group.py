@@ -14,9 +14,9 @@ import sys
 import time
 from pathlib import Path
 
-_WANTED = {"memory", "pids"}
+_CONTROLLERS = {"memory", "pids"}
 _NAME = "assay-cage-"
-_ROOM, _MORE_TASKS = 4, 8
+_MEMORY_FACTOR, _EXTRA_TASKS = 4, 8
 """How far beyond a job's memory and processes the kernel steps in: the job is ended before, and is told why."""
 _LEAF = "assay"
 """Where this process goes in a group that was given to it, for a group with processes can have none below it."""
@@ -64,8 +64,8 @@ class ControlGroup:
         """Note what was used before a job."""
         if self._limits != (memory_mb, tasks):
             self._limits = memory_mb, tasks
-            os.write(self._files["limit"][0], str(int(memory_mb * _ROOM) + 64 << 20).encode())
-            os.write(self._files["tasks"][0], str(tasks + _MORE_TASKS).encode())
+            os.write(self._files["limit"][0], str(int(memory_mb * _MEMORY_FACTOR) + 64 << 20).encode())
+            os.write(self._files["tasks"][0], str(tasks + _EXTRA_TASKS).encode())
         self._base, self._base_s = self._used(), self._cpu_s()
 
     def memory_mb(self) -> float:
@@ -97,7 +97,7 @@ def parents() -> list[Path]:
         for _, controllers, path in own:
             group = Path(place + path)
             group = group.parent if group.name == _LEAF else group
-            if kind == "cgroup2" and not controllers and _turned_on(group) >= _WANTED:
+            if kind == "cgroup2" and not controllers and _turned_on(group) >= _CONTROLLERS:
                 return [group]
             for name in {"memory", "cpuacct", "pids"} & set(controllers.split(",")) & set(options.split(",")):
                 if kind == "cgroup" and os.access(place + path, os.W_OK):
@@ -109,16 +109,16 @@ def _turned_on(group: Path) -> set[str]:
     """Return the controllers that groups below this one have; where systemd gave it to this user, turn them on."""
     with contextlib.suppress(OSError):
         on = set((group / "cgroup.subtree_control").read_text().split())
-        if on >= _WANTED and os.access(group, os.W_OK):
+        if on >= _CONTROLLERS and os.access(group, os.W_OK):
             return on
         given = any(os.getxattr(group, name) == b"1" for name in os.listxattr(group) if name.endswith(".delegate"))
-        if given and set((group / "cgroup.controllers").read_text().split()) >= _WANTED:
+        if given and set((group / "cgroup.controllers").read_text().split()) >= _CONTROLLERS:
             leaf = group / _LEAF
             leaf.mkdir(exist_ok=True)
             for process in (group / "cgroup.procs").read_text().split():
                 (leaf / "cgroup.procs").write_text(process)
             (group / "cgroup.subtree_control").write_text("+memory +pids")
-            return _WANTED
+            return _CONTROLLERS
     return set()
 
 

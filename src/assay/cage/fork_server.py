@@ -41,7 +41,7 @@ from assay.cage.confinement import Scratch
 from assay.cage.job import Limits, Reason
 from assay.cage.processes import Reaper
 
-_LARGEST_MB = 256
+_MAX_REUSED_MB = 256
 """What a judge may have used and still be kept: all that it holds counts as its next job's memory."""
 
 
@@ -60,7 +60,7 @@ class JudgeProcess:
     @property
     def stays(self) -> bool:
         """Whether it can judge another job; its last one has ended."""
-        return bool(self._last.get("stays")) and self._last["peak_mb"] < _LARGEST_MB
+        return bool(self._last.get("stays")) and self._last["peak_mb"] < _MAX_REUSED_MB
 
     def is_for(self, key: object) -> bool:
         """Say whether it lives and has read these tests."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from tempfile import TemporaryFile
 from typing import Any
 
-_LARGEST = 1 << 20
+_MAX_READ_BYTES = 1 << 20
 _FILES = 16
 _SEALS = 0xF
 """F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE: nobody changes the file from here on."""
@@ -36,7 +36,7 @@ def send(end: socket.socket, message: object, files: Sequence[int] = ()) -> None
 def receive(end: socket.socket) -> tuple[Any, list[int]]:
     """Return the next message with its files, or None where the other end is closed."""
     room = socket.CMSG_LEN(_FILES * array.array("i").itemsize)
-    data, rights, _, _ = end.recvmsg(_LARGEST, room, socket.MSG_CMSG_CLOEXEC)
+    data, rights, _, _ = end.recvmsg(_MAX_READ_BYTES, room, socket.MSG_CMSG_CLOEXEC)
     files = array.array("i")
     for _, _, content in rights:
         files.frombytes(content[: len(content) - len(content) % files.itemsize])

@@ -40,7 +40,7 @@ _LINKS = {
     "dev/stdin": "/proc/self/fd/0", "dev/stdout": "/proc/self/fd/1", "dev/stderr": "/proc/self/fd/2",
 }  # fmt: skip
 _BASE = "/tmp"  # noqa: S108  any folder that is there; what it holds is covered for a moment, in here only
-_SHOWN = "/shown"
+_HOST_TMP = "/shown"
 """Where folders of the machine's /tmp are shown, for /tmp itself is each job's own."""
 _ACCOUNTS = {
     "etc/passwd": "root:x:0:0:root:/:/bin/false\nuser:x:{0}:{0}:user:/work:/bin/sh\n",
@@ -149,7 +149,7 @@ def private_root(folders: Sequence[str], *, user: int, own_processes: bool) -> s
 
 def aliases(folders: Sequence[str]) -> dict[str, str]:
     """Return the links that a fresh /tmp needs, for folders of the machine's /tmp that are shown."""
-    return {Path(path).parts[2]: f"{_SHOWN}{_BASE}/{Path(path).parts[2]}" for path in folders if _in_tmp(path)}
+    return {Path(path).parts[2]: f"{_HOST_TMP}{_BASE}/{Path(path).parts[2]}" for path in folders if _in_tmp(path)}
 
 
 def fresh_scratch(size_mb: int, inodes: int, links: Mapping[str, str]) -> None:
@@ -177,7 +177,7 @@ def _fill(folders: Sequence[str], user: int) -> None:
         else:
             _show(path)
     for path in sorted(set(folders)):
-        _show(path, f"{_SHOWN}{path}" if _in_tmp(path) else path)
+        _show(path, f"{_HOST_TMP}{path}" if _in_tmp(path) else path)
     for path in SETTINGS:
         _show(path)
     for link, target in _LINKS.items():

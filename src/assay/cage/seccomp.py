@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from assay.cage.syscalls import ARCHITECTURES, MACHINE, NUMBERS, PR_SET_SECCOMP, prctl
 
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_LOAD, _EQUAL, _AT_LEAST, _GREATER, _ANY_BIT = 0x20, 0x15, 0x35, 0x25, 0x45
+_LOAD, _EQUAL, _GREATER_EQUAL, _GREATER, _ANY_BIT = 0x20, 0x15, 0x35, 0x25, 0x45
 _RETURN, _AND, _JUMP = 0x06, 0x54, 0x05
 _NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, 16
 _X32 = 0x40000000
@@ -138,7 +138,7 @@ _NOT_TO_THE_JUDGE: list[_Instruction] = [
 _TO_THE_YOUNGER: list[_Instruction] = [
     (_LOAD, 0, 0, _ARGUMENT),
     (_EQUAL, 4, 0, 0),
-    (_AT_LEAST, 0, 2, _PLACE),
+    (_GREATER_EQUAL, 0, 2, _PLACE),
     (_GREATER, 0, 2, 0x7FFFFFFF),
     (_GREATER, 0, 1, _PLACE + 1),
 ]
@@ -175,12 +175,13 @@ class _Code:
         """Kill foreign architectures, refuse the calls of x32, and decide about the others by stretches of numbers."""
         done = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)]
         done += [(_LOAD, 0, 0, _NUMBER)]
-        done += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _ERRNO | errno.EPERM)] if x32 else []
+        done += [(_GREATER_EQUAL, 0, 1, _X32), (_RETURN, 0, 0, _ERRNO | errno.EPERM)] if x32 else []
         for start in range(0, max(max(numbers, default=0) for numbers, _ in self._rules) + 1, _STRETCH):
             part: list[_Instruction] = []
             for numbers, ends in self._rules:
                 group = [number for number in numbers if start <= number < start + _STRETCH]
                 part += [(_EQUAL, len(group) - position, 0, number) for position, number in enumerate(group)]
                 part += [(_JUMP, 0, 0, len(ends)), *ends] if group else []
-            done += [(_AT_LEAST, 0, 1, start + _STRETCH), (_JUMP, 0, 0, len(part) + 1), *part, (_RETURN, 0, 0, _ALLOW)]
+            done += [(_GREATER_EQUAL, 0, 1, start + _STRETCH), (_JUMP, 0, 0, len(part) + 1)]
+            done += [*part, (_RETURN, 0, 0, _ALLOW)]
         return [*done, (_RETURN, 0, 0, _ALLOW)]

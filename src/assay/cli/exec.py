@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.programs.run_samples import OutcomeRow
     from assay.values import Outcome
 
-_FEW = 5
+_MAX_LISTED_REASONS = 5
 """Reasons of one kind that are named."""
 _WORST = 10
 """Tasks whose results are printed, those first of which the fewest programs pass."""
@@ -180,21 +180,21 @@ def _notes(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _first(names: Sequence[str]) -> str:
-    return printable(", ".join(names[:_FEW])) + (", …" if len(names) > _FEW else "")
+    return printable(", ".join(names[:_MAX_LISTED_REASONS])) + (", …" if len(names) > _MAX_LISTED_REASONS else "")
 
 
 def _reasons(figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield why programs are undecided, and which modules they lack."""
     undecided, lacking = (list(figures[name].items()) for name in ("undecided", "lacking"))
-    for reason, count in undecided[:_FEW]:
+    for reason, count in undecided[:_MAX_LISTED_REASONS]:
         yield f"{count:,} undecided, counted as not passed: {reason}"
     if decided := [
         f"pass@{at['k']} {at['value']:.3f}" for at in figures["pass@k without undecided"] if at["value"] is not None
     ]:
         yield f"without undecided programs: {', '.join(decided)}"
-    if len(undecided) > _FEW:
-        yield f"{len(undecided) - _FEW:,} more reasons for undecided programs are in the file"
-    for reason, count in lacking[:_FEW]:
+    if len(undecided) > _MAX_LISTED_REASONS:
+        yield f"{len(undecided) - _MAX_LISTED_REASONS:,} more reasons for undecided programs are in the file"
+    for reason, count in lacking[:_MAX_LISTED_REASONS]:
         yield f"{reason} ({counted(count, 'program')})"
-    if rest := sum(count for _, count in lacking[_FEW:]):
+    if rest := sum(count for _, count in lacking[_MAX_LISTED_REASONS:]):
         yield f"{counted(rest, 'program')} lack other modules; `missing` in the file names them"

@@ -38,7 +38,7 @@ from assay.operations.requests import (
     print_limit,
 )
 from assay.parameters import Options, Request, argument, flag, form, option, shared
-from assay.search.query_filters import LONGEST_QUERY
+from assay.search.query_filters import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
     from assay.operations.local_roots import LocalRoots
@@ -144,7 +144,7 @@ def search(given: SearchOptions) -> int:
 def _piped() -> str:
     """Return what standard input holds, of a long log only the end."""
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    if len(text) <= LONGEST_QUERY:
+    if len(text) <= MAX_QUERY_CHARS:
         return text
     from assay.search.issues import telling_part
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from assay.cli.find import SearchOptions
 
-_MOST_PROBLEMS = 5
+_MAX_LISTED_PROBLEMS = 5
 """Roots that standard error names one by one."""
 _DEPTHS = (3, 200)
 """Where files are listed: how many times as many hits are asked for, and then how many."""
@@ -124,7 +124,7 @@ class SearchWriter:
 
     def _file_line(self, answer: Answer, hits: Sequence[FoundUnit]) -> str:
         kept = ("start_line", "end_line", "score", "symbol", "kind", "others")
-        found = [{key: value for key, value in asdict(hit).items() if key in kept} for hit in hits[:MOST_PLACES]]
+        found = [{key: value for key, value in asdict(hit).items() if key in kept} for hit in hits[:MAX_PLACES]]
         row = {"path": hits[0].path, "root": hits[0].root, "places": found}
         return dumps(_row(answer, row)) + "\n"
 
@@ -154,18 +154,18 @@ class SearchWriter:
         for note in notes_of(answer):
             say(note)
         if answer.matches >= 0 and self.given.form in {"text", "vimgrep"}:
-            from assay.search.text_matches import MOST_MATCHES  # and the engine of expressions
+            from assay.search.text_matches import MAX_MATCHES  # and the engine of expressions
 
-            more = " or more" if answer.matches == MOST_MATCHES else ""
+            more = " or more" if answer.matches == MAX_MATCHES else ""
             say(f"{matches_text(answer)}{more}; assay grep lists them")
         if self.given.form in {"jsonl", "vimgrep"} or self.given.by == "file":
             beside = {"section": len(answer.docs), "commit": len(answer.commits)}
             if told := " and ".join(counted(number, thing) for thing, number in beside.items() if number):
                 say(f"{told} beside the code not shown; --format json has them")
-        for problem in answer.problems[:_MOST_PROBLEMS]:
+        for problem in answer.problems[:_MAX_LISTED_PROBLEMS]:
             say(f"not all roots were searched: {problem}")
-        if len(answer.problems) > _MOST_PROBLEMS:
-            say(f"{len(answer.problems) - _MOST_PROBLEMS} more roots were not searched; --format json lists them")
+        if len(answer.problems) > _MAX_LISTED_PROBLEMS:
+            say(f"{len(answer.problems) - _MAX_LISTED_PROBLEMS} more roots were not searched; --format json lists them")
         if left := len(answer.hits) - len(self._shown(answer)):
             say(f"{counted(left, 'less likely place')} not shown; --limit {self.settings.limit} shows all")
 
@@ -201,8 +201,8 @@ _PARTS = 10
 """Parts of a score that are shown; JSON has all of them."""
 _MARGIN = " " * 8
 """What stands before a line of code where its number is not."""
-_LEAST_ROOM = 20
-MOST_PLACES = 3
+_MIN_COLUMNS = 20
+MAX_PLACES = 3
 """Places of a file that are shown."""
 _HARD_SPACE = "\N{NO-BREAK SPACE}"
 _Row = list[Any]
@@ -266,10 +266,10 @@ def file_text(hits: Sequence[FoundUnit], wanted: AbstractSet[str], *, color: boo
 
     path = printable_name(hits[0].path)
     rows = [click.style(path, fg="magenta", bold=True) if color else path]
-    for hit in hits[:MOST_PLACES]:
+    for hit in hits[:MAX_PLACES]:
         rows.append(f"{hit.line or declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
         rows += (f"{_MARGIN}  {printable(row)}" for row in hit.more)
-    return "\n".join([*rows, *[f"{_MARGIN}+{len(hits) - MOST_PLACES} more"] * (len(hits) > MOST_PLACES), ""]) + "\n"
+    return "\n".join([*rows, *[f"{_MARGIN}+{len(hits) - MAX_PLACES} more"] * (len(hits) > MAX_PLACES), ""]) + "\n"
 
 
 def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
@@ -294,7 +294,7 @@ def _pieces(line: str) -> list[str]:
     room = width - len(_MARGIN) - _columns(indent) if width else 0
     if not room or _columns(line) <= room + _columns(indent):
         return [line]
-    room, pieces = max(room, _LEAST_ROOM), [""]
+    room, pieces = max(room, _MIN_COLUMNS), [""]
     for word in re.findall(r"\S+\s*", line[len(indent) :]):
         if pieces[-1] and _columns((pieces[-1] + word).rstrip()) > room:
             pieces.append("")

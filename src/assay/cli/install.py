@@ -92,10 +92,10 @@ def hook(given: HookOptions) -> int:  # noqa: ARG001
     import sys
 
     from assay.errors import InputError
-    from assay.serve.agents.hooks import LARGEST_EVENT, hook_answer
+    from assay.serve.agents.hooks import MAX_EVENT_BYTES, hook_answer
 
     try:
-        event = json.loads(sys.stdin.buffer.read(LARGEST_EVENT))
+        event = json.loads(sys.stdin.buffer.read(MAX_EVENT_BYTES))
     except (ValueError, RecursionError):
         event = None
     if not isinstance(event, dict):

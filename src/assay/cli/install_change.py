@@ -26,7 +26,7 @@ _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 _LONG = 400
 """Characters of a line above which the piece of it that changes is shown instead."""
-_MOST_PARTS = 5
+_MAX_PATH_PARTS = 5
 """Folders and names of a path that are shown."""
 
 _HINTS = """\
@@ -113,7 +113,7 @@ def _short(file: Path, project: Path) -> str:
     if file.is_relative_to(project):
         return str(file.relative_to(project))
     parts = ("~", *file.relative_to(Path.home()).parts) if file.is_relative_to(Path.home()) else file.parts
-    return str(Path(*parts) if len(parts) <= _MOST_PARTS else Path(*parts[:3], "…", parts[-1]))
+    return str(Path(*parts) if len(parts) <= _MAX_PATH_PARTS else Path(*parts[:3], "…", parts[-1]))
 
 
 @dataclass(frozen=True, slots=True)

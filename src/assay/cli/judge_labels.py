@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     Reasons = Mapping[str, Mapping[Key, str]]
 
 MARKS = {1: "match", 0: "no match", None: "undecided"}
-_LINES, _WIDEST = 8, 110
-_TAKEN = "annotator,pairs,calls,tokens,$ a pair,$,$ without the cache,model s,sandbox s,programs that run".split(",")
+_LINES, _MAX_LINE_CHARS = 8, 110
+_COSTS = "annotator,pairs,calls,tokens,$ a pair,$,$ without the cache,model s,sandbox s,programs that run".split(",")
 _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa", "auc")
 
 
@@ -159,7 +159,7 @@ def _agreement_tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
         ]
         yield table("Two at a time", ("annotators", "kappa", "the same", "pairs in common"), rows)
     if costs:
-        yield table("What a pair took", _TAKEN, [_cost(name, made) for name, made in costs.items()])
+        yield table("What a pair took", _COSTS, [_cost(name, made) for name, made in costs.items()])
         paths = {(name, path): each for name, made in costs.items() for path, each in made.paths.items()}
         rows = [
             (*of, each.pairs, Number(each.seconds_a_pair, digits=2), _dollars(each.cost, each.pairs))
@@ -204,7 +204,7 @@ def _side_by_side(difference: LabelDifference, reasons: Reasons, texts: Texts) -
 
 
 def _cut(text: str) -> str:
-    return (text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…").rstrip()
+    return (text if len(text) <= _MAX_LINE_CHARS else text[: _MAX_LINE_CHARS - 1] + "…").rstrip()
 
 
 @command(LabelRequest, example="assay judge label pairs.jsonl --person ann --out labels")

@@ -82,7 +82,7 @@ def no_refresh() -> Any:
     return flag("--no-refresh", help="Search the index as it is, without updating it.")
 
 
-MOST_WORKERS = 31
+MAX_WORKERS = 31
 
 
 class CloneOptions(Options):
@@ -131,7 +131,7 @@ class ServerOptions(Options):
         "--workers N",
         "Answer with N processes, and index in another one; SIGHUP reloads.  [default: one process does all]",
         least=1,
-        most=MOST_WORKERS,
+        most=MAX_WORKERS,
     )
     access_log: str = option("--access-log FILE", "Note each request in FILE as a line of JSON; -: standard output.")
     log_queries: bool = flag("--log-queries", "Note in the access log also what was asked.")

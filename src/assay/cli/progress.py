@@ -37,7 +37,7 @@ FIRST_LINE_S = 3.0
 LINE_S = 10.0
 _REPORTS, _PART, _SURE_S = 3, 0.1, 30.0
 """What an estimate takes: so many reports, and so much of the whole or so much time."""
-MOST_NAMED = 10
+MAX_LISTED_PROBLEMS = 10
 """Problems of a campaign that are named without -v; the others are counted."""
 
 
@@ -201,10 +201,10 @@ class ProgressReporter:
     def on_problem(self, problem: Problem) -> None:
         """Name what cannot be judged; the rest is counted."""
         self.problems.append(str(problem))
-        if self._every or len(self.problems) <= MOST_NAMED:
+        if self._every or len(self.problems) <= MAX_LISTED_PROBLEMS:
             say(self.problems[-1])
 
     def close(self) -> None:
         """Say how much was not named."""
-        if not self._every and len(self.problems) > MOST_NAMED:
-            say(f"{len(self.problems) - MOST_NAMED:,} more problems; -v names them")
+        if not self._every and len(self.problems) > MAX_LISTED_PROBLEMS:
+            say(f"{len(self.problems) - MAX_LISTED_PROBLEMS:,} more problems; -v names them")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.rank.evaluate_rankers import Cell, Evaluation, RankerDifference
     from assay.values import Ranked, Task
 
-_FEW = 5
+_DEFAULT_PROGRAMS = 5
 """Programs of a task that are printed, where there are several tasks."""
 _SURE = 0.5
 """Probability from which a predicted fault is printed; what a ranker saw or ran has none."""
@@ -70,7 +70,7 @@ def order(request: OrderRequest) -> None:
     say_problems([*pools.problems, *odd], every=request.verbose)
     rows = [row for task, ranked in found for row in _rows(task, ranked[: request.most])]
     if request.form == "text":
-        shown = request.most or (_FEW if len(found) > 1 else None)
+        shown = request.most or (_DEFAULT_PROGRAMS if len(found) > 1 else None)
         is_neural = request.spec.startswith("neural:") and len(parts_of(request.spec)) == 1
         columns = ("probability",) if is_neural else ("score", "probability")
         click.echo("\n".join(line for task, ranked in found for line in _order_text(task, ranked, shown, columns)))

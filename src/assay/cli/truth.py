@@ -264,7 +264,7 @@ def _judged_text(judged: JudgedTruth, show: int) -> Iterator[str]:
         yield from (printable(f"      {name}: {' '.join(why.split())[:160]}") for name, why in each.reasons.items())
 
 
-_SHOWN_LINES = 40
+_MAX_LINES = 40
 """Of the text of a proposal."""
 
 
@@ -325,9 +325,9 @@ def _add(judgments: Sequence[Judgment], truth: Truth, out: Path) -> None:
 def _confirmed(query: Query, code: Chunk, judgment: Judgment, at: str) -> Judgment | None:
     """Return what a person says to a proposal, as a judgment of grade 1 or 0; None to end."""
     lines = code.text.splitlines()
-    more = [f"… {len(lines) - _SHOWN_LINES:,} more lines"] if len(lines) > _SHOWN_LINES else []
+    more = [f"… {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
     click.echo(f"\n{at}  {printable(query.text)}\n{printable(f'{code.id}  {judgment.reason}')}")
-    click.echo("\n".join(f"  | {harmless(line)}" for line in [*lines[:_SHOWN_LINES], *more]))
+    click.echo("\n".join(f"  | {harmless(line)}" for line in [*lines[:_MAX_LINES], *more]))
     said = click.prompt("does it help to answer?", type=click.Choice(["y", "n", "q"]), prompt_suffix=" ")
     who = f"{judgment.judge}, {'confirmed' if said == 'y' else 'refused'} by a person"
     return None if said == "q" else replace(judgment, grade=int(said == "y"), judge=who)

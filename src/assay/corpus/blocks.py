@@ -13,8 +13,8 @@ from assay.settings import IndexSettings
 from assay.values import Chunk
 
 BLOCK_LINES = 40
-SMALLEST_BLOCK = 20
-_DEEP = 99
+MIN_BLOCK_LINES = 20
+_BLANK_LINE_COST = 99
 _USUAL = IndexSettings()
 
 Span = tuple[int, int]
@@ -49,7 +49,7 @@ def blanked(text: str) -> str:
 
 def spans(lines: Sequence[str], start: int, end: int, limit: int = BLOCK_LINES) -> Iterator[Span]:
     """Cut `[start, end)` into spans of about `limit` lines that begin and end on a line with text."""
-    smallest = min(SMALLEST_BLOCK, max(1, limit // 2))
+    smallest = min(MIN_BLOCK_LINES, max(1, limit // 2))
     while (start := trimmed(lines, start, end)[0]) < end:
         cut = min(end, start + limit)
         if cut < end:
@@ -99,4 +99,4 @@ def _cost(line: int, lines: Sequence[str], depths: Mapping[int, int]) -> int:
     """Return the depth of a border; any line after a blank one is better than the middle of a text."""
     if line in depths:
         return depths[line]
-    return _DEEP if line and not lines[line - 1].strip() else _DEEP + 1
+    return _BLANK_LINE_COST if line and not lines[line - 1].strip() else _BLANK_LINE_COST + 1

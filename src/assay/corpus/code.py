@@ -37,7 +37,7 @@ _GLUED = frozenset("impl module test".split())
 _SILENT = re.compile(r"^(?:end|fi|done|else|#endif|#else|pass|public:|private:|protected:)?[\W_]*(?://.*)?$")
 _OPENING = re.compile(r"^(?://|#(?!\[|include|define|pragma|!)|--|/?\*|;|%|\{-|(?:type|const|var) ?\($)")
 """A line that says something about what follows it: a comment, a condition, the opening of a group."""
-_SMALLEST = 4
+_MIN_NODE_LINES = 4
 """Lines of a node that is worth looking into."""
 
 
@@ -59,7 +59,7 @@ def borders_of(roots: Sequence[SgNode], ranges: Sequence[tuple[int, int]]) -> di
                 at = comment_from if comment_from >= 0 else first
                 comment_from = -1
                 found[at] = min(depth, found.get(at, depth))
-                if last - first >= _SMALLEST:
+                if last - first >= _MIN_NODE_LINES:
                     stack.append((child, depth + 1))
     return found
 

@@ -19,7 +19,7 @@ from assay.corpus.long_lines import fitted
 from assay.corpus.unit import ParserFailed
 from assay.errors import InputError, nearest
 
-LONGEST = 5000
+MAX_CHARS = 5000
 """Characters of a pattern."""
 HOLE = re.compile(r"\$(?:\$\$)?([A-Z_][A-Z0-9_]*)|\$\$\$")
 _WORD = re.compile(r"[^\W\d]\w+")
@@ -43,8 +43,8 @@ class Pattern:
         """Check a pattern; raise InputError where the language has no grammar or the pattern says nothing."""
         if language not in GRAMMARS:
             raise InputError(f"no grammar for the language '{language}'; {nearest(language, sorted(GRAMMARS))}")
-        if len(text) > LONGEST:
-            raise InputError(f"the pattern has {len(text):,} characters, at most {LONGEST:,} are matched; cut it")
+        if len(text) > MAX_CHARS:
+            raise InputError(f"the pattern has {len(text):,} characters, at most {MAX_CHARS:,} are matched; cut it")
         self.text, self.language = text, language
         named = [found for found in HOLE.finditer(text) if _is_named(found[1])]
         self._holes = sorted({(found[0].startswith("$$$"), found[1]) for found in named})

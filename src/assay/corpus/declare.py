@@ -16,7 +16,7 @@ from assay.corpus.grammars import Grammar
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-_LONGEST_NAME = 120
+_MAX_NAME_CHARS = 120
 _NAMES = frozenset(
     "identifier type_identifier simple_identifier field_identifier word name variable constant user_type "
     "attrpath property_identifier private_property_identifier selectors string".split()
@@ -79,7 +79,7 @@ def _by_fields(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Dec
 
 def _clean(text: str) -> str:
     """Return a name on one line, without quotes."""
-    return " ".join(text[:_LONGEST_NAME].split()).strip("\"'`")
+    return " ".join(text[:_MAX_NAME_CHARS].split()).strip("\"'`")
 
 
 def _first(node: SgNode, kinds: frozenset[str]) -> SgNode | None:

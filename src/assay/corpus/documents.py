@@ -137,7 +137,7 @@ _FINDERS: dict[str, Callable[[Sequence[str]], Iterator[Heading]]] = {
 LANGUAGES = frozenset(_FINDERS)
 
 
-SHORTEST = 4
+MIN_SECTION_LINES = 4
 ABOVE = " > "
 
 
@@ -182,7 +182,7 @@ def _merged(found: Sequence[_Section], lines: Sequence[str], longest: int) -> li
     for at, section in enumerate(found):
         if waiting is not None:
             section.start, waiting = waiting.start, None
-        if sum(1 for line in lines[section.start : section.end] if line.strip()) >= SHORTEST:
+        if sum(1 for line in lines[section.start : section.end] if line.strip()) >= MIN_SECTION_LINES:
             kept.append(section)
         elif at + 1 < len(found) and found[at + 1].level > section.level:
             waiting = section

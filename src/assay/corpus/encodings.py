@@ -50,13 +50,13 @@ _GUESSED = (
     "cp932 euc-jp gb18030 big5hkscs cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 koi8-r"
     " koi8-u iso8859-2 iso8859-7 iso8859-9"
 ).split()
-_SIGNS, _MORE_SIGNS = frozenset((0x81,)), frozenset((0xA1, 0xA2, 0xA3))
-_MANY_BYTES = {
-    "cp932": (_SIGNS, frozenset((0x82, 0x83, *range(0x88, 0x98)))),
-    "euc_jis_2004": (_MORE_SIGNS, frozenset((0xA4, 0xA5, *range(0xB0, 0xD0)))),
-    "gb18030": (_MORE_SIGNS, frozenset(range(0xB0, 0xD8))),
-    "big5hkscs": (_MORE_SIGNS, frozenset(range(0xA4, 0xC7))),
-    "cp949": (_MORE_SIGNS, frozenset(range(0xB0, 0xC9))),
+_CP932_SIGNS, _EUC_SIGNS = frozenset((0x81,)), frozenset((0xA1, 0xA2, 0xA3))
+_MULTIBYTE = {
+    "cp932": (_CP932_SIGNS, frozenset((0x82, 0x83, *range(0x88, 0x98)))),
+    "euc_jis_2004": (_EUC_SIGNS, frozenset((0xA4, 0xA5, *range(0xB0, 0xD0)))),
+    "gb18030": (_EUC_SIGNS, frozenset(range(0xB0, 0xD8))),
+    "big5hkscs": (_EUC_SIGNS, frozenset(range(0xA4, 0xC7))),
+    "cp949": (_EUC_SIGNS, frozenset(range(0xB0, 0xC9))),
 }
 """Encoding → the first bytes of its signs, and those of kana, hangul and the characters that are used most.
 
@@ -168,15 +168,15 @@ def likeliest(data: bytes) -> str:
         data, ignore_threshold=True, compat_names=False, include_encodings=_GUESSED, empty_input_encoding="cp1252"
     )
     likely = {str(each["encoding"]): each["confidence"] for each in found if each["encoding"]}
-    likely |= {name: likely[name] * 2 * _usual_fraction(data, name) ** 4 for name in _MANY_BYTES.keys() & likely.keys()}
+    likely |= {name: likely[name] * 2 * _usual_fraction(data, name) ** 4 for name in _MULTIBYTE.keys() & likely.keys()}
     best = max(likely, key=lambda name: likely[name], default="")
     is_unsure = likely.get("cp1252", 0) >= _UNSURE_FRACTION * likely.get(best, 0)
-    return "cp1252" if best and best not in _MANY_BYTES and is_unsure else best
+    return "cp1252" if best and best not in _MULTIBYTE and is_unsure else best
 
 
 def _usual_fraction(data: bytes, encoding: str) -> float:
     """Return how much of what is not ASCII is of the characters that are used most in an encoding of many bytes."""
-    signs, usual = _MANY_BYTES[encoding]
+    signs, usual = _MULTIBYTE[encoding]
     text = [letter for letter in data.decode(encoding, "ignore") if not letter.isascii()][:_MAX_SAMPLED_CHARS]
     written = [code for letter in text if (code := letter.encode(encoding))[0] not in signs]
     return sum(len(code) == 2 and code[0] in usual for code in written) / max(len(written), 1)

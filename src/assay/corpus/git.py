@@ -33,12 +33,12 @@ TIMEOUT_S = 600
 IDLE_S = 10.0
 """How long git may print nothing while it is waited for: a stranger's repository can have it read a pipe, or search a
 line for ever."""
-_LEFT_ALONE_S = 60.0
+_RETRY_AFTER_S = 60.0
 """For how long a repository that had git hang is not read again."""
 _hung: dict[str, float] = {}
 """When git hung, by what it was asked about."""
 _BUFFER = 1 << 17
-_MOST_MEMORY = 4 << 30
+_MAX_MEMORY_BYTES = 4 << 30
 """Bytes that git may allocate; what it maps of packs does not count."""
 
 
@@ -60,7 +60,7 @@ _PLAIN = tuple(
     for part in ("-c", setting)
 )
 _WORKTREE = re.compile(r"""^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$""", re.MULTILINE | re.IGNORECASE)
-_MOST_PRINTED = 1_000_000
+_MAX_PRINTED_BYTES = 1_000_000
 _ONLINE = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60")
 """A host that sends next to nothing for a minute is given up."""
 _UNSET = frozenset(
@@ -119,7 +119,7 @@ def _check_own(top: Path) -> None:
 
 
 def _small(file: Path) -> str:
-    return read_regular(file, _MOST_PRINTED).decode(errors="replace")
+    return read_regular(file, _MAX_PRINTED_BYTES).decode(errors="replace")
 
 
 @contextmanager
@@ -150,9 +150,10 @@ def online(url: str, *arguments: str, limits: FetchLimits | None = None, options
     only = ("-c", "protocol.allow=never", "-c", f"protocol.{scheme}.allow=always")
     command = ("git", *_QUIET, *_ONLINE, *only, *options, *(plain if each == url else each for each in arguments))
     environment = _environment(GIT_LFS_SKIP_SMUDGE="1") | with_login(url, os.environ)
-    bounds, cwd = ProcessLimits(None, _MOST_PRINTED, is_foreground=True), "."
+    bounds, cwd = ProcessLimits(None, _MAX_PRINTED_BYTES, is_foreground=True), "."
     if limits:
-        bounds, cwd = ProcessLimits(limits.seconds, _MOST_PRINTED, limits.watch, partial(end_with, os.getpid())), "/"
+        begin, cwd = partial(end_with, os.getpid()), "/"
+        bounds = ProcessLimits(limits.seconds, _MAX_PRINTED_BYTES, limits.watch, begin)
         environment = _BATCH | environment | {"GIT_ASKPASS": "true", "SSH_ASKPASS": "true"}
     try:
         done = run_bounded(command, bounds, cwd=cwd, env=environment)
@@ -166,8 +167,8 @@ def online(url: str, *arguments: str, limits: FetchLimits | None = None, options
 def _running(
     arguments: Sequence[str], what: str, *, asked: bytes = b"", may_fail: bool = False, timeout_s: float = TIMEOUT_S
 ) -> Iterator[IO[bytes]]:
-    if time.monotonic() < _hung.get(what, -_LEFT_ALONE_S) + _LEFT_ALONE_S:
-        raise GitTooSlow(f"{what}: git took too long a moment ago; it is asked again in {_LEFT_ALONE_S:g} s")
+    if time.monotonic() < _hung.get(what, -_RETRY_AFTER_S) + _RETRY_AFTER_S:
+        raise GitTooSlow(f"{what}: git took too long a moment ago; it is asked again in {_RETRY_AFTER_S:g} s")
     with TemporaryFile() as questions, TemporaryFile() as complaints:
         questions.write(asked)
         questions.seek(0)
@@ -226,7 +227,7 @@ def _started(arguments: Sequence[str], what: str, stdin: IO[bytes], stderr: IO[b
     except FileNotFoundError as error:
         raise InputError(f"{what}: git is not installed; install it, or give a folder that needs none") from error
     with suppress(OSError, AttributeError):  # it ended, or this is not Linux
-        resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+        resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
     return process
 
 

@@ -27,7 +27,7 @@ _PLAIN = ("log", f"--format={HEADER}", "--no-notes", "--no-decorate", "--no-colo
 _LOG = (*_PLAIN, *_PATCH)
 _NAMED = (*_PLAIN, "--name-only", "--no-renames", "--relative")
 _ID = re.compile(r"[0-9a-f]{40,64}")
-_MOST_BROKEN = 20
+_MAX_BROKEN_COMMITS = 20
 """Commits that git is asked about by themselves because files of theirs are missing; then it names files alone."""
 
 
@@ -76,7 +76,7 @@ def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
     changed in them is left out.
     """
     left, broken = list(ids), 0
-    while left and broken < _MOST_BROKEN:
+    while left and broken < _MAX_BROKEN_COMMITS:
         try:
             last = None
             for commit in _read(root, left, _LOG, Patches.changes):

@@ -26,12 +26,12 @@ from assay.errors import InputError
 
 PATIENCE_S = 20.0
 """What one question to git may take."""
-_LARGEST_BLOB = 10_000_000
-_MOST_COMPARED = 20_000
+_MAX_BLOB_BYTES = 10_000_000
+_MAX_COMPARED_LINES = 20_000
 """Lines between the first and the last difference that are compared one by one."""
-_LONGEST_PATCH = 20_000
+_MAX_PATCH_BYTES = 20_000
 """Bytes of the patch of one commit that are kept."""
-_LONGEST_MESSAGE = 20_000
+_MAX_MESSAGE_CHARS = 20_000
 _LITERAL = "--literal-pathspecs"
 _NO_PROGRAM = ("--no-ext-diff", "--no-textconv", "--no-color")
 
@@ -148,16 +148,16 @@ def _log_changes(root: Path, arguments: Sequence[str]) -> Generator[LineChange]:
     """Yield what a log says while git runs; whoever closes this early ends git."""
     with reading(root, *arguments, timeout_s=PATIENCE_S) as printed:
         for commit, patches in headers(printed):
-            text = patches.text(_LONGEST_PATCH)
+            text = patches.text(_MAX_PATCH_BYTES)
             author = commit.author.rpartition(" <")[0]
-            yield LineChange(commit.id, author, commit.written, commit.message[:_LONGEST_MESSAGE], text)
+            yield LineChange(commit.id, author, commit.written, commit.message[:_MAX_MESSAGE_CHARS], text)
 
 
 def _head_text(root: Path, path: str) -> str | None:
     name = os.fspath(from_utf8(root, path).relative_to(root))
     try:
         size = answer(root, "cat-file", "-s", f"HEAD:./{name}")
-        if not size.isdigit() or int(size) > _LARGEST_BLOB:
+        if not size.isdigit() or int(size) > _MAX_BLOB_BYTES:
             return None
         with reading(root, "cat-file", "blob", f"HEAD:./{name}", timeout_s=PATIENCE_S) as printed:
             return decoded(printed.read())
@@ -172,7 +172,7 @@ def _match_lines(old: Sequence[str], new: Sequence[str]) -> list[int]:
     ends = _alike(before[same:][::-1], after[same:][::-1])
     numbers = [*range(1, same + 1), *[0] * (len(after) - same - ends), *range(len(before) - ends + 1, len(before) + 1)]
     middle = before[same : len(before) - ends], after[same : len(after) - ends]
-    if max(map(len, middle)) <= _MOST_COMPARED:
+    if max(map(len, middle)) <= _MAX_COMPARED_LINES:
         for block in SequenceMatcher(None, *middle).get_matching_blocks():
             for at in range(block.size):
                 numbers[same + block.b + at] = same + block.a + at + 1

@@ -18,13 +18,13 @@ Imported = tuple[str, str]
 
 _SUFFIX = re.compile(r"(?:/index)?\.(?:[mc]?[jt]sx?|vue|svelte|json)$|/index$")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]*)['"`]""")
-_LONGEST_IMPORT = 20_000
+_MAX_IMPORT_CHARS = 20_000
 
 
 def imported_names(language: str, text: str, path: str) -> Iterator[Imported]:
     """Yield the names of one import statement of a file at a path."""
     read = _READ.get(language)
-    if read is not None and len(text) <= _LONGEST_IMPORT:
+    if read is not None and len(text) <= _MAX_IMPORT_CHARS:
         yield from read(text, path)
 
 
@@ -164,7 +164,7 @@ _READ: dict[str, Callable[[str, str], Iterator[Imported]]] = {
 }
 
 
-_LONGEST_DECLARATION = 400
+_MAX_DECLARATION_CHARS = 400
 _WORDS = (
     r"(?:(?:public|private|protected|internal|readonly|override|static|final|const|let|var|val|mut|declare|abstract|"
     r"lateinit|open|weak|lazy|export|volatile|transient|pub(?:\([^)]*\))?|required|late|covariant|"
@@ -197,7 +197,7 @@ class TypedName(NamedTuple):
 
 def typed_names(language: str, node_kind: str, text: str, *, type_first: bool) -> Iterator[TypedName]:
     """Yield what a declaration says of its variables."""
-    text = text[:_LONGEST_DECLARATION].strip()
+    text = text[:_MAX_DECLARATION_CHARS].strip()
     read = _READ_TYPES.get(language)
     if node_kind == "with_item":
         if found := _WITH.fullmatch(text):
@@ -258,7 +258,7 @@ def _java(text: str) -> Iterator[TypedName]:
 _READ_TYPES: dict[str, Callable[[str], Iterator[TypedName]]] = {"go": _go_types, "ruby": _ruby, "java": _java}
 
 
-_LONGEST = 300
+_MAX_EXPRESSION_CHARS = 300
 _CALLED = re.compile(r"\([^()]*\)|\[[^\[\]()]*\](?=\()")
 _GENERIC = re.compile(r"(?:::)?<[^<>()]*>")
 _PREFIX = re.compile(r"^(?:(?:await|new|return|mut|ref|const|try[!?]?|move|yield|not)\b|[&*(!\s])+")
@@ -286,7 +286,7 @@ _NO_TYPE = frozenset(
 
 def expression_steps(text: str) -> str:
     """Return what an expression is, as a start and steps: `self.cart.add(x)` is `self.cart.add()`; empty if no path."""
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_EXPRESSION_CHARS:
         return ""
     text = _NEW.sub(r"\1()", text)
     text = _END.sub("", _PREFIX.sub("", text)) if not text.endswith(")") else _PREFIX.sub("", text)
@@ -304,7 +304,7 @@ def expression_steps(text: str) -> str:
 def type_name(text: str) -> str:
     """Return the name of a type as it is written, without what wraps it; empty for several, and for built-in ones."""
     text = text.strip().strip("\"'")
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_EXPRESSION_CHARS:
         return ""
     for _ in range(4):
         text = _MODIFIERS.sub("", text).strip()

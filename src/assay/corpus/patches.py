@@ -14,7 +14,7 @@ from typing import IO
 
 from assay.corpus.walked_files import as_utf8
 
-_MOST_KEPT = 1000
+_MAX_CHANGED_LINES = 1000
 """Changed lines of a file whose text is kept; a change of more is no answer to anything."""
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: (.*))?")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|[abfnrtv\\\"])")
@@ -110,7 +110,7 @@ class Patches:
             elif line.startswith(b"Binary files "):
                 binary = _path(line.removeprefix(b"Binary").partition(b" and ")[0].removeprefix(b" "), b"a/")
             elif found := _HUNK.match(line):
-                new = list(self._hunks(found, keep=kept < _MOST_KEPT))
+                new = list(self._hunks(found, keep=kept < _MAX_CHANGED_LINES))
                 hunks += new
                 kept += sum(hunk.size + hunk.added for hunk in new)
         return FileChange(before, after, tuple(hunks), binary)

@@ -17,7 +17,7 @@ from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError
 from assay.io.files import read_regular
 
-_LARGEST = 64 << 20
+_MAX_FILE_BYTES = 64 << 20
 _SHA1 = 40
 """Characters of the id of an object, where it is one of SHA-1."""
 _PROGRAM = "100755"
@@ -67,7 +67,7 @@ def changed(root: Path, commit: str, paths: Iterable[str]) -> frozenset[str]:
 def _differs(file: Path, root: Path, blobs: Mapping[str, Blob]) -> bool:
     blob = blobs.get(str(file.relative_to(root)))
     try:
-        data = read_regular(file, _LARGEST)
+        data = read_regular(file, _MAX_FILE_BYTES)
     except OSError:
         return blob is not None
     if blob is None:

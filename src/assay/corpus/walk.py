@@ -29,7 +29,7 @@ from assay.corpus.walked_files import FileEntry, Skipped, Walk, as_utf8, entry_o
 from assay.errors import InputError
 from assay.io.files import read_regular
 
-LARGEST_BYTES = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 """Larger files are data, not something that people wrote to be read."""
 _PATIENCE_S = 5.0
 """What git may take in all to say what it tracks, whose settings a stranger may have written; half a million files take
@@ -43,7 +43,7 @@ def walk(
     *,
     known: Collection[str] = (),
     rules: str = "",
-    largest_bytes: int = LARGEST_BYTES,
+    largest_bytes: int = MAX_FILE_BYTES,
     open_ignored: bool = False,
 ) -> Walk:
     """List the files below a folder.
@@ -270,8 +270,8 @@ class _Walker:
 def _rules_in(path: Path) -> bytes:
     """Return what an ignore file holds, but not of a device or a pipe, which may never end and a link can lead to."""
     found = path.stat()
-    if not S_ISREG(found.st_mode) or found.st_size > LARGEST_BYTES:
-        raise OSError(EINVAL, f"no regular file of at most {LARGEST_BYTES / 1e6:.0f} MB")
+    if not S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
+        raise OSError(EINVAL, f"no regular file of at most {MAX_FILE_BYTES / 1e6:.0f} MB")
     return path.read_bytes()
 
 
@@ -368,9 +368,9 @@ _PIECE = re.compile(
 git compares what stands before the first wildcard by itself: in `ab**/c`, `stuck`, the stars begin a pattern.
 """
 _WRITTEN = {"deep": "(?:.*/)?", "all": ".+", "step": "[^/]+", "some": "[^/]*", "one": "[^/]", "broken": r"[^\s\S]"}
-_LARGEST_POINTER = 8192
+_MAX_POINTER_BYTES = 8192
 """Bytes of a file that says where a repository lies."""
-_MOST_WORKTREES = 1000
+_MAX_WORKTREES = 1000
 _EXCLUDES_FILE = re.compile(r"^\s*excludesfile\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -509,7 +509,7 @@ def other_worktrees(folder: Path) -> list[Path]:
     top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), folder)
     try:
         common = git_folder(top).resolve()
-        pointers = list(islice((common / "worktrees").glob("*/gitdir"), _MOST_WORKTREES))
+        pointers = list(islice((common / "worktrees").glob("*/gitdir"), _MAX_WORKTREES))
         tops = [common.parent] if common.name == ".git" else []
         tops += [(each.parent / _small_text(each).strip()).resolve().parent for each in pointers]
         others = [each for each in tops if each != top and git_folder(each).resolve() == common] if top in tops else []
@@ -520,7 +520,7 @@ def other_worktrees(folder: Path) -> list[Path]:
 
 
 def _small_text(file: Path) -> str:
-    return read_regular(file, _LARGEST_POINTER).decode(errors="replace")
+    return read_regular(file, _MAX_POINTER_BYTES).decode(errors="replace")
 
 
 def _global_files() -> list[Path]:

@@ -24,9 +24,9 @@ from assay.protocols import Role, Vectors
 from assay.values import Chunk, Query
 
 _BATCH = 96
-_LONGEST = 24_000  # characters of one text: about the 8,191 tokens that such endpoints take
-_MOST_BYTES = 32_000_000  # a batch of 8,192 numbers a text is 20 MB
-_SHOWN = 200  # characters of an answer in a message
+_MAX_TEXT_CHARS = 24_000  # characters of one text: about the 8,191 tokens that such endpoints take
+_MAX_REPLY_BYTES = 32_000_000  # a batch of 8,192 numbers a text is 20 MB
+_MAX_ERROR_CHARS = 200  # characters of an answer in a message
 
 
 class ApiEncoder:
@@ -34,7 +34,7 @@ class ApiEncoder:
 
     def __init__(self, model: str, *, base: str = "", pause_s: float = 0.5, timeout_s: float = 60.0) -> None:
         self.name = f"api:{model}"
-        options = HttpOptions(timeout_s, _MOST_BYTES, pause_s=pause_s)
+        options = HttpOptions(timeout_s, _MAX_REPLY_BYTES, pause_s=pause_s)
         self._endpoint = ModelEndpoint(
             "embeddings", model, options, base=base, later=f"try later, check {BASE}, or use another encoder"
         )
@@ -54,7 +54,7 @@ class ApiEncoder:
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of one batch; an empty text is sent as a space, which endpoints accept."""
-        reply = self._endpoint.ask({"input": [text[:_LONGEST] or " " for text in texts]})
+        reply = self._endpoint.ask({"input": [text[:_MAX_TEXT_CHARS] or " " for text in texts]})
         try:
             ordered = sorted(reply["data"], key=lambda entry: int(entry["index"]))
             vectors = np.array([entry["embedding"] for entry in ordered], dtype=np.float32)
@@ -73,7 +73,7 @@ class ApiEncoder:
 
 _DOCUMENTS_BATCH = 500
 _TEXTS_BATCH = 32
-_MOST_SCORES_BYTES = 8_000_000  # some send the documents back
+_MAX_SCORES_BYTES = 8_000_000  # some send the documents back
 _NOT_THE_SHAPE = 422
 
 
@@ -96,7 +96,7 @@ class RerankEndpoint:
             )
         self.name = f"rerank:{model}"
         later = f"try later, check {BASE}, or leave search.reranker empty"
-        options = HttpOptions(timeout_s, _MOST_SCORES_BYTES, tries=3, pause_s=pause_s)
+        options = HttpOptions(timeout_s, _MAX_SCORES_BYTES, tries=3, pause_s=pause_s)
         provider, _, named = model.partition(":")
         base, key = RERANKERS.get(provider, ("", ""))
         self._endpoint = ModelEndpoint(
@@ -155,4 +155,4 @@ def _place_and_score(entry: Mapping[str, Any]) -> tuple[int, float]:
 
 
 def _brief(error: Exception) -> str:
-    return printable(repr(error))[:_SHOWN]
+    return printable(repr(error))[:_MAX_ERROR_CHARS]

@@ -21,7 +21,7 @@ Precision = Literal["", "fp32", "bf16", "fp16"]
 POOLINGS = ("mean", "cls", "last", "pooler")
 PRECISIONS = ("fp32", "bf16", "fp16")
 _CHANGE_VECTORS = ("pooling", "dtype", "length")
-_LONGEST = 100_000
+_MAX_COUNT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ def _count(values: dict[str, str], name: str, model: str) -> int:
     value = values.get(name, "")
     if not value:
         return 0
-    if not (value.isascii() and value.isdecimal()) or not 1 <= int(value) <= _LONGEST:
-        raise InputError(f"option '{name}' of {model} is '{value}'; wanted a whole number from 1 to {_LONGEST:,}")
+    if not (value.isascii() and value.isdecimal()) or not 1 <= int(value) <= _MAX_COUNT:
+        raise InputError(f"option '{name}' of {model} is '{value}'; wanted a whole number from 1 to {_MAX_COUNT:,}")
     return int(value)
 
 

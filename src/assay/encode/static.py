@@ -26,7 +26,8 @@ from assay.terms import parts, words
 
 CONTINUES = "##"
 """What a piece starts with when it only continues a word."""
-_MOST_MET = 131_072  # more than a large repository has; a server meets new ones forever, and forgets all of them then
+_WORD_CACHE_SIZE = 131_072
+"""More than a large repository has; a server meets new words forever, and forgets all of them then."""
 
 
 class Vocabulary:
@@ -52,7 +53,7 @@ class Vocabulary:
     def rows_of_each(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
         """Return the rows of the words of each text; those that are new are cut together."""
         new = [word for word in set().union(*texts) if word not in self._met]
-        if len(self._met) + len(new) > _MOST_MET:
+        if len(self._met) + len(new) > _WORD_CACHE_SIZE:
             self._met.clear()
         for word, pieces in zip(new, list(map(parts, new)), strict=True):
             self._met[word] = self._rows_of_parts(pieces)
@@ -96,7 +97,7 @@ class _Met(dict[str, tuple[int, ...]]):
         self._cut = cut
 
     def __missing__(self, identifier: str) -> tuple[int, ...]:
-        if len(self) >= _MOST_MET:
+        if len(self) >= _WORD_CACHE_SIZE:
             self.clear()
         rows = self[identifier] = self._cut(identifier)
         return rows

@@ -42,7 +42,7 @@ _COMMENTS = 600
 _PROSE = 2400
 _BODY_WORDS = 40
 _BODY_WORDS_BESIDE_PROSE = 16
-_MUCH_PROSE = 160  # characters of documentation and comments from which the body says less than they do
+_LONG_PROSE_CHARS = 160  # characters of documentation and comments from which the body says less than they do
 
 
 Reads = Literal["auto", "view", "source"]
@@ -83,7 +83,7 @@ def view(chunk: Chunk) -> str:
     names = _names(chunk)
     doc = f"{chunk.doc[:_DOC]} {chunk.description}".strip() if chunk.description else chunk.doc[:_DOC]
     comments = _comments(chunk)
-    limit = _BODY_WORDS if len(doc) + len(comments) < _MUCH_PROSE else _BODY_WORDS_BESIDE_PROSE
+    limit = _BODY_WORDS if len(doc) + len(comments) < _LONG_PROSE_CHARS else _BODY_WORDS_BESIDE_PROSE
     said = set(names)
     signature = list(_new_words(_IDENTIFIER.findall(chunk.signature), said))
     said.update(doc.lower().split())

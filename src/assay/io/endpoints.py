@@ -77,7 +77,7 @@ def checked_url(url: str, what: str, wanted: str) -> SplitResult:
 
 
 MASK = "***"
-_SHORTEST = 6
+_MIN_SECRET_CHARS = 6
 _RUN = 10
 """Characters of a secret in a row that are hidden; fewer may be a coincidence, or the prefix of all keys of a kind."""
 _BLOCK = 5  # every run of ten holds one of a secret's blocks of five whole
@@ -88,7 +88,7 @@ class Mask:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         parts = {part for secret in secrets for part in (secret, secret.partition(" ")[2])}
-        self._secrets = sorted((part for part in parts if len(part) >= _SHORTEST), key=len, reverse=True)
+        self._secrets = sorted((part for part in parts if len(part) >= _MIN_SECRET_CHARS), key=len, reverse=True)
 
     def hide(self, text: str) -> str:
         """Return a text without the secrets; one that holds some quoted as in a URL comes back unquoted."""

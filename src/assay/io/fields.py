@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 from assay.errors import InputError, nearest
 from assay.io.rows import Cells
 
-_MOST = 1e12
+_DEFAULT_MAX = 1e12
 
 
 class FieldError(InputError):
@@ -57,7 +57,7 @@ class Fields:
             return str(value)
         return value if isinstance(value, str) and value.strip() else self._refuse(name, value, "an id")
 
-    def number(self, name: str, default: float | None = None, *, least: float = 0, most: float = _MOST) -> float:
+    def number(self, name: str, default: float | None = None, *, least: float = 0, most: float = _DEFAULT_MAX) -> float:
         """Return a field that is a number within bounds."""
         return float(self._within(name, default, "a number", least, most))
 
@@ -171,7 +171,7 @@ _Reader = Callable[[Any], Any]
 
 REST: Mapping[str, bool] = types.MappingProxyType({"rest": True})
 """Metadata of the field that takes all other keys of a table."""
-_MOST_NUMBER = 1e15
+_MAX_NUMBER = 1e15
 _PLAIN = frozenset((str, int, float, bool, types.NoneType))
 
 
@@ -233,7 +233,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_plain_number(value: Any) -> bool:
-    return type(value) in {int, float} and -_MOST_NUMBER < value < _MOST_NUMBER  # nor is nan, nor what is no float
+    return type(value) in {int, float} and -_MAX_NUMBER < value < _MAX_NUMBER  # nor is nan, nor what is no float
 
 
 _SCALARS: dict[Any, tuple[Callable[[Any], bool], str]] = {

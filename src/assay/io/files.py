@@ -213,7 +213,7 @@ def _keep_rights(target: Path, beside: Path) -> None:
         beside.chmod(stat.S_IMODE(about.st_mode))
 
 
-_AGAIN_S = 0.01
+_POLL_INTERVAL_S = 0.01
 
 
 @contextmanager
@@ -267,6 +267,6 @@ def _lock(descriptor: int, patience_s: float | None) -> None:
         except BlockingIOError:
             if time.monotonic() >= ends:
                 raise
-            time.sleep(_AGAIN_S)
+            time.sleep(_POLL_INTERVAL_S)
         else:
             return

@@ -173,9 +173,9 @@ def _proxy_for(url: httpx.URL) -> str:
 
 _CONNECT_S = 10.0
 """Within which somebody has to take a connection."""
-_LONGEST_WAIT_S = 120.0  # a server that wants more is done for today
-_LONGEST_NUMBER = 16  # letters of a number of seconds
-_SHOWN = 200  # characters of a server's words in a message
+_MAX_WAIT_S = 120.0  # a server that wants more is done for today
+_MAX_SECONDS_CHARS = 16  # letters of a number of seconds
+_MAX_ERROR_CHARS = 200  # characters of a server's words in a message
 _ERROR_BYTES = 65_536  # of an answer that is none
 _BUSY = frozenset((408, 409, 425, 429))
 _LASTING = frozenset((501, 505, 506, 508, 510, 511))
@@ -188,7 +188,7 @@ _QUICK = 0.25
 _SPENT = ("insufficient_quota", "insufficient balance", "billing_hard_limit")
 _PLAIN = frozenset(("accept", "accept-language", "connection", "content-type", "user-agent"))
 _USUAL = {"accept": "*/*", "user-agent": "assay"}
-_TOO_MANY = 429
+_RATE_LIMITED = 429
 
 Result = TypeVar("Result")
 OnLost = Callable[[bool], object]
@@ -278,7 +278,7 @@ class HttpClient:
             passing = outcome
             lost += passing.is_lost
             is_hopeless = passing.is_blank and attempt and not self._is_proven
-            is_last = is_hopeless or lost >= _PAID_TRIES or (passing.wait_s or 0) > _LONGEST_WAIT_S
+            is_last = is_hopeless or lost >= _PAID_TRIES or (passing.wait_s or 0) > _MAX_WAIT_S
             is_last = is_last or attempt + 1 == self._options.tries
             if passing.is_lost:
                 on_lost(is_last)
@@ -326,7 +326,7 @@ class HttpClient:
     ) -> Result | _Passing:
         if not 200 <= status < 300:
             passing = self._refused(status, headers, text)
-            if passing.is_overload and (passing.wait_s or 0) <= _LONGEST_WAIT_S:
+            if passing.is_overload and (passing.wait_s or 0) <= _MAX_WAIT_S:
                 self._window.on_overload(started, passing.wait_s or 0.0)
             return passing
         self._window.on_answer(started)
@@ -380,7 +380,7 @@ class HttpClient:
         """Return what may pass; what may not is raised."""
         to = self._printable_part(self._mask.hide(headers.get("location", ""))) if 300 <= status < 400 else ""
         what = f"HTTP {status}{f', a redirect to {to}' if to else ''}: {self._printable_part(text)}".rstrip(": ")
-        is_spent = status == _TOO_MANY and any(each in text.lower() for each in _SPENT)
+        is_spent = status == _RATE_LIMITED and any(each in text.lower() for each in _SPENT)
         if (status in _BUSY or (status >= 500 and status not in _LASTING)) and not is_spent:
             wait_s = _wanted_wait_s(headers.get("retry-after", ""))
             return _Passing(what, wait_s, status in _OVERLOAD or bool(wait_s))
@@ -388,7 +388,7 @@ class HttpClient:
 
     def _given_up(self, tries: int, passing: _Passing) -> HttpError:
         wait_s, what = passing.wait_s or 0, passing.what
-        if wait_s > _LONGEST_WAIT_S and self._options.tries > 1:
+        if wait_s > _MAX_WAIT_S and self._options.tries > 1:
             message = f"{self._name} asks to wait {lasting(wait_s)} before the next request ({what})"
         else:
             message = f"{self._name} failed{f' {tries} times, last' if tries > 1 else ''} with {what}"
@@ -410,7 +410,7 @@ class HttpClient:
             raise ValueError(f"an answer that is not JSON: {self._printable_part(text)!r}") from None
 
     def _printable_part(self, text: str) -> str:
-        return printable(self._mask.hide(text)[: 4 * _SHOWN])[:_SHOWN]
+        return printable(self._mask.hide(text)[: 4 * _MAX_ERROR_CHARS])[:_MAX_ERROR_CHARS]
 
 
 class _CutOff(AssayError):
@@ -444,7 +444,7 @@ def _check(name: str, url: str) -> None:
 
 def _wanted_wait_s(value: str) -> float | None:
     """Read `Retry-After`: seconds, or a date."""
-    if value.isascii() and value.replace(".", "", 1).isdigit() and len(value) < _LONGEST_NUMBER:
+    if value.isascii() and value.replace(".", "", 1).isdigit() and len(value) < _MAX_SECONDS_CHARS:
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())

@@ -33,10 +33,10 @@ from typing import Any, BinaryIO, Literal
 from assay.errors import InputError, MissingExtra
 from assay.values import Problem
 
-MOST_BYTES = 8 * 10**9
+MAX_UNPACKED_BYTES = 8 * 10**9
 """What a packed file or a pipe may hold: a million documents of 8 KB."""
-LONGEST_LINE = 1 << 28
-LONGEST_TEXT = 2 * 10**9
+MAX_LINE_BYTES = 1 << 28
+MAX_TEXT_BYTES = 2 * 10**9
 """Bytes of what has to be in memory at once, such as one JSON list."""
 _BLOCK = 1 << 20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -57,9 +57,9 @@ def first_bytes(path: Path, most: int = 1 << 16) -> bytes:
 def whole(path: Path) -> bytes:
     """Return all of a text, unpacked, without a byte order mark."""
     with unpacked(path) as file:
-        data = file.read(LONGEST_TEXT + 1)
-    if len(data) > LONGEST_TEXT:
-        raise InputError(f"{path} is one text of more than {LONGEST_TEXT // 10**9} GB: write it as JSON lines")
+        data = file.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        raise InputError(f"{path} is one text of more than {MAX_TEXT_BYTES // 10**9} GB: write it as JSON lines")
     return _text(path, data)
 
 
@@ -69,11 +69,11 @@ def blocks(path: Path) -> Iterator[bytes]:
     with unpacked(path) as file:
         while block := file.read(_BLOCK):
             if not block.endswith(b"\n"):
-                block += file.readline(LONGEST_LINE)
+                block += file.readline(MAX_LINE_BYTES)
             size += len(block)
-            if len(block) >= LONGEST_LINE:
-                raise InputError(f"{path} has a line of more than {LONGEST_LINE >> 20} MB: it is not a file of rows")
-            if size > MOST_BYTES:
+            if len(block) >= MAX_LINE_BYTES:
+                raise InputError(f"{path} has a line of more than {MAX_LINE_BYTES >> 20} MB: it is not a file of rows")
+            if size > MAX_UNPACKED_BYTES:
                 _refuse_larger(path)
             block = block if seen else _text(path, block, whole=False)
             seen, blank = True, blank and not block.strip()
@@ -149,7 +149,7 @@ def _temporary(path: Path, file: BinaryIO) -> Path:
     with os.fdopen(descriptor, "wb") as copy:
         while block := file.read(_BLOCK):
             copy.write(block)
-            if copy.tell() > MOST_BYTES:
+            if copy.tell() > MAX_UNPACKED_BYTES:
                 _refuse_larger(path)
     return Path(name)
 
@@ -160,7 +160,7 @@ def _remove(file: Path, process: int) -> None:
 
 
 def _refuse_larger(path: Path) -> None:
-    raise InputError(f"{path} holds more than {MOST_BYTES // 10**9} GB: split it")
+    raise InputError(f"{path} holds more than {MAX_UNPACKED_BYTES // 10**9} GB: split it")
 
 
 def _text(path: Path, data: bytes, *, whole: bool = True) -> bytes:
@@ -231,7 +231,7 @@ def objects(path: Path, problems: list[Problem], columns: Sequence[str] = (), mo
     """
     form = form_of(path)
     if form == "parquet":
-        found = parquet(path).rows_of(on_disk(path), path, MOST_BYTES, columns, most)
+        found = parquet(path).rows_of(on_disk(path), path, MAX_UNPACKED_BYTES, columns, most)
     elif form == "list":
         found = _listed(path, problems)
     else:

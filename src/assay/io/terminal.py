@@ -15,7 +15,7 @@ import click
 
 from assay.errors import printable
 
-WIDEST = 160
+MAX_LINE_CHARS = 160
 """Characters of a line that are shown; code that a person wrote is not wider."""
 _PROBLEMS = 5
 
@@ -70,8 +70,8 @@ def wants_color() -> bool:
 
 def printable_line(text: str, *, clip: bool) -> str:
     """Return a line as it is shown: nothing in it moves the cursor, and it is not too wide."""
-    if clip and len(text) > WIDEST:
-        text = text[: WIDEST - 1] + "…"
+    if clip and len(text) > MAX_LINE_CHARS:
+        text = text[: MAX_LINE_CHARS - 1] + "…"
     return "".join(letter if letter.isprintable() or letter == "\t" else "·" for letter in text)
 
 

@@ -107,7 +107,7 @@ _TOGETHER = 64
 """Pairs that a judge gets at once who wants many."""
 FAILED = frozenset({"chat", "reply", "sandbox"})
 """Problems of whoever judges, not of the pair: there is no step of what went wrong."""
-_ENOUGH = 25
+_MAX_LOST_IN_A_ROW = 25
 """Pairs in a row that no model answers: then there is none, and the rest waits for another day."""
 
 
@@ -212,8 +212,8 @@ def _judge_all(judge: Judge, pairs: Iterator[Pair], journal: Journal, tally: Tal
                 tally.stopped = str(end)
             except Interrupted:
                 continue
-            if tally.lost_in_a_row >= _ENOUGH:
-                tally.stopped = f"{_ENOUGH} pairs in a row could not be judged: {tally.last_problem}"
+            if tally.lost_in_a_row >= _MAX_LOST_IN_A_ROW:
+                tally.stopped = f"{_MAX_LOST_IN_A_ROW} pairs in a row could not be judged: {tally.last_problem}"
 
 
 def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:

@@ -29,9 +29,9 @@ from assay.values import Chunk, Judgment, Problem, Query
 
 SPLITS = ("train", "valid", "test")
 SHARES = (8, 1, 1)
-GIVEN = "given"
+EXTERNAL_LABEL = "given"
 """The path of a label that somebody else made."""
-_ANNOTATORS = {GIVEN: "found", "person": "expert-generated"}
+_ANNOTATORS = {EXTERNAL_LABEL: "found", "person": "expert-generated"}
 """As the Hugging Face hub calls them, by the path of a label."""
 
 
@@ -193,7 +193,7 @@ def labels_of(file: Path, say: Say) -> tuple[Labels, list[Chunk]]:
     def row(each: Judgment) -> Mapping[str, Any]:
         code = codes[each.target]
         ids = {"query_id": each.query_id, "code_id": code.id, "query": queries[each.query_id]}
-        about = {"judge": each.judge or truth.name, "path": GIVEN, "reason": each.reason}
+        about = {"judge": each.judge or truth.name, "path": EXTERNAL_LABEL, "reason": each.reason}
         return {**ids, **about, "code": code.text, "language": code.language, "grade": each.grade}
 
     return lambda: map(row, held), list(codes.values())

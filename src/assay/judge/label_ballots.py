@@ -36,7 +36,7 @@ from assay.runs.record import (
     stored_settings,
 )
 
-_LONGEST_S = 1e6
+_MAX_SECONDS = 1e6
 
 
 def progress(order: Sequence[str], done: Container[str], at: int | None = None) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def progress(order: Sequence[str], done: Container[str], at: int | None = None) 
 def seconds_of(given: Mapping[str, Any]) -> float:
     """Return how long a page says that an answer took, 0 where that is no time."""
     seconds = given.get("seconds")
-    return float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < _LONGEST_S else 0.0
+    return float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < _MAX_SECONDS else 0.0
 
 
 def now() -> str:
@@ -62,7 +62,7 @@ def now() -> str:
 
 PERSON = "person"
 """What judges, in the settings of such a file."""
-LONGEST_REASON = 2_000
+MAX_REASON_CHARS = 2_000
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 _FINISHED = "finished"
 
@@ -170,8 +170,8 @@ class LabelBallot(PersonFile):
         grades = (0, 1, 2, None) if self._settings.graded else (0, 1, None)
         if pair is None or isinstance(grade, bool) or grade not in grades:
             raise InputError(f"no pair {item[:20]!r} or no label {str(grade)[:20]!r}; wanted one of {grades}")
-        if not isinstance(reason, str) or len(reason) > LONGEST_REASON:
-            raise InputError(f"wanted a reason of at most {LONGEST_REASON:,} characters")
+        if not isinstance(reason, str) or len(reason) > MAX_REASON_CHARS:
+            raise InputError(f"wanted a reason of at most {MAX_REASON_CHARS:,} characters")
         with self._lock:
             if item in self._fixed:
                 raise InputError("these labels are finished and stay as they are")

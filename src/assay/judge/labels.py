@@ -31,7 +31,7 @@ _GRADES = ("grade", "label", "score", "relevance")
 _JUDGES = ("judge", "annotator")
 _OF_TRUTH = ("truth", "query", "document")
 """Lines of a ground truth beside its judgments."""
-_WANTED = (
+_LABEL_FORMATS = (
     "wanted records of `assay judge run`, JSON or JSON lines, or CSV or TSV with a line of names; "
     "`assay truth convert` makes JSON lines of TREC's qrels"
 )
@@ -85,7 +85,7 @@ def read_labels(file: Path, name: str = "") -> LabelFiles:
         found.problems.append(Problem(f"{file}", "the last line is cut, as by a crash: what it said is not counted"))
     if not by:
         why = f" ({found.problems[0]})" if found.problems else ""
-        raise InputError(f"{file} holds no label{why}; {_WANTED}")
+        raise InputError(f"{file} holds no label{why}; {_LABEL_FORMATS}")
     called = name or plain(file).stem
     for judge, annotator in by.items():
         annotator.name = called if len(by) == 1 else f"{name}:{judge}" if name else judge or called

@@ -22,7 +22,7 @@ from assay.runs.options import BY_PAIR, BY_QUERY, SampleDraw, draw_within
 from assay.truth.formats.shared import CODE_TEXTS, QUERY_TEXTS
 from assay.values import Chunk, Problem, Query
 
-LONGEST = 100_000
+MAX_TEXT_CHARS = 100_000
 """Characters of a code or a query that is judged: what is longer fits in no prompt, and is no answer."""
 _OWN_IDS = ("id", "_id", "idx")
 QUERY_IDS = ("query_id", "query-id", "qid", *_OWN_IDS)
@@ -176,8 +176,8 @@ def _wrong(query_id: str, query: object, code_id: str, code: object) -> str:
             return f"the {what} of '{name[:60]}' is {describe_value(text)}, wanted text"
         if not text.strip():
             return f"the {what} '{name[:60]}' is empty"
-        if len(text) > LONGEST:
-            return f"the {what} '{name[:60]}' has {len(text):,} characters; at most {LONGEST:,} are judged"
+        if len(text) > MAX_TEXT_CHARS:
+            return f"the {what} '{name[:60]}' has {len(text):,} characters; at most {MAX_TEXT_CHARS:,} are judged"
         if not name or not name.isprintable():
             return f"the id {name[:60]!r} of a {what} holds what no id may"
     return ""

@@ -29,7 +29,7 @@ Another model is surer, or leans another way."""
 ASKS, THREE_WAY, SIGNALS = "asks", "three-way", "signals"
 FIRST = 100
 """Pairs by which bounds are found."""
-_FEWEST, _AT_ONCE = 10, 8
+_MIN_UNCLEAR_PAIRS, _AT_ONCE = 10, 8
 _OPTIONS = {
     "scale": (0.0, 100.0),
     "bias": (-100.0, 100.0),
@@ -138,10 +138,10 @@ def with_bounds(
         with closing(in_flight(partial(_likely, screener), sessions, _AT_ONCE)) as ends:
             said = [each.result() for each in ends]
         likely = sorted(each for each in said if isinstance(each, float))
-        if len(likely) < _FEWEST:
+        if len(likely) < _MIN_UNCLEAR_PAIRS:
             why = next((f"; {each}" for each in said if isinstance(each, str)), "")
             answers = f"{chat.name} gave {counted(len(likely), 'answer')} about {counted(len(sessions), 'pair')}"
-            raise InputError(f"{answers}, and --unclear needs {_FEWEST}{why}")
+            raise InputError(f"{answers}, and --unclear needs {_MIN_UNCLEAR_PAIRS}{why}")
         known = {session.pair.digest: session.known for session in sessions}
         shares = (1 - clear * prior, clear * (1 - prior))
         match, non_match = (likely[round(share * (len(likely) - 1))] for share in shares)

@@ -43,7 +43,7 @@ FEATURES = ("cosine", "token_similarity", "name_similarity", "in_order", "has_na
 each word of the name; which neighbors in the query are neighbors in name or documentation; and what the code has."""
 ENCODER_FEATURES = ("cosine_encoder",)
 """Where a contextual encoder is named: its cosine, and nothing else."""
-LONGEST = 20_000
+MAX_CODE_CHARS = 20_000
 """Characters of a code that are read."""
 _DOC_CHARS, _ENCODED_CHARS = 2_000, 3_000
 _QUERY_WORDS, _NAME_WORDS, _LEAD_WORDS, _ALL_WORDS, _BODY_WORDS, _VIEW_WORDS = 40, 16, 24, 100, 120, 40
@@ -135,7 +135,7 @@ def query_terms(query: Query) -> QueryTerms:
 
 def code_terms(chunk: Chunk) -> CodeTerms:
     """Return the words of a code; what the chunk already knows (symbol, documentation, signature) is believed."""
-    text = textwrap.dedent(chunk.text[:LONGEST].expandtabs()).strip()
+    text = textwrap.dedent(chunk.text[:MAX_CODE_CHARS].expandtabs()).strip()
     tree = tree_of(text) if chunk.language in ("", "python") else ""
     nodes = () if isinstance(tree, str) else ast.walk(tree)
     function = next((node for node in nodes if isinstance(node, _Function)), None)

@@ -34,7 +34,7 @@ _FORGIVEN: Mapping[str, frozenset[Fault]] = {
     "renamed": EXECUTION - {Fault.TIMEOUT},
 }
 """By how the query names the function."""
-_MOST = 300
+_MAX_MESSAGE_CHARS = 300
 """Characters of a message that a record tells."""
 
 
@@ -160,12 +160,13 @@ def _key(pair: Pair, posed: PosedCode) -> str:
 def _step(posed: PosedCode, shown: Execution) -> dict[str, Any]:
     """Return what a run showed, as records have it."""
     outcome = shown.outcome
-    values = f": {outcome.got[:_MOST]}, wanted {outcome.expected[:_MOST]}" if outcome.got or outcome.expected else ""
+    got, expected = outcome.got[:_MAX_MESSAGE_CHARS], outcome.expected[:_MAX_MESSAGE_CHARS]
+    values = f": {got}, wanted {expected}" if got or expected else ""
     return {
         "part": "examples",
         "fault": outcome.fault and str(outcome.fault),
         "held": min(len(shown.passed), len(posed.task.tests)),
-        "detail": outcome.detail[:_MOST] + values,
+        "detail": outcome.detail[:_MAX_MESSAGE_CHARS] + values,
         "missing": outcome.missing,
         "seconds": round(outcome.seconds, 3),
     }

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 MODULE = "solution"
 """What tests call the module of the code."""
-MOST_READINGS = 3
-_LONGEST = 50_000
-_MOST_CASES = 20
+MAX_READINGS = 3
+_MAX_PROGRAM_CHARS = 50_000
+_MAX_CASES = 20
 _HIDDEN_CALLS = frozenset("exec eval compile globals setattr delattr __import__".split())
 _HIDDEN_PARTS = frozenset("__dict__ __code__ __globals__ __builtins__ import_module reload".split())
 """Ways to bind a name that reading does not find."""
@@ -80,7 +80,7 @@ class TestProgram:
 def generate(session: PairSession) -> TestProgram:
     """Ask a model for a test program under one plausible reading of the query; each vote is to take another one."""
     reply = session.ask("tests")
-    readings = tuple(filter(str.strip, reply.get("readings", ())))[:MOST_READINGS]
+    readings = tuple(filter(str.strip, reply.get("readings", ())))[:MAX_READINGS]
     return TestProgram(reply["reading"], *parts_of(reply), readings=readings)
 
 
@@ -94,8 +94,8 @@ def refused(program: TestProgram, code: str) -> str:
     """Return why a program may not or cannot run against a code, empty where it may."""
     if not program.cases:
         return "the test program has no cases"
-    if len(program.cases) > _MOST_CASES or len(program.text()) > _LONGEST:
-        return f"the test program is too long: at most {_MOST_CASES} cases and {_LONGEST:,} characters"
+    if len(program.cases) > _MAX_CASES or len(program.text()) > _MAX_PROGRAM_CHARS:
+        return f"the test program is too long: at most {_MAX_CASES} cases and {_MAX_PROGRAM_CHARS:,} characters"
     names, methods = defined(code), _methods(code)
     trees = {}
     texts = {"setup": program.setup, "helpers": program.helpers}
@@ -249,7 +249,7 @@ RunnerOf = Callable[[Sequence[str]], "ProgramRunner"]
 _LACKING = re.compile(r"(?:[\w ]+: )?(?:NameError|ImportError|ModuleNotFoundError)\b")
 """Faults of whoever runs the code, not of the code."""
 _ABSENT = re.compile(r"No module named '([A-Za-z_]\w*)")
-_MOST = 600
+_MAX_CHARS = 600
 """Characters of a value or a message that a report tells."""
 
 
@@ -481,7 +481,7 @@ def _case(number: int, outcome: Outcome) -> Case:
     fault = outcome.fault
     state: State = "passed" if fault is Fault.CORRECT else "failed" if fault and fault.is_intent else "error"
     kind = f"{fault}: " if fault and state == "error" and not outcome.detail.startswith(str(fault)) else ""
-    detail, got, expected = (text[:_MOST] for text in (kind + outcome.detail, outcome.got, outcome.expected))
+    detail, got, expected = (text[:_MAX_CHARS] for text in (kind + outcome.detail, outcome.got, outcome.expected))
     return Case(number, state, outcome.tests_run, detail, got, expected, outcome.line)
 
 
@@ -491,7 +491,7 @@ def simulate(session: PairSession, program: TestProgram) -> CaseReport:
     states: dict[str, State] = {"passed": "passed", "failed": "failed"}
     said = enumerate(zip(reply["outcomes"], reply["details"], strict=False), 1)
     cases = tuple(
-        Case(number, states.get(outcome, "error"), detail=detail[:_MOST]) for number, (outcome, detail) in said
+        Case(number, states.get(outcome, "error"), detail=detail[:_MAX_CHARS]) for number, (outcome, detail) in said
     )
     return CaseReport(cases, _first_error(cases))
 

@@ -51,7 +51,7 @@ UNKNOWN = Price(math.nan, math.nan)
 FREE = Price(0.0, 0.0, 0.0)
 
 # List prices, as in genai-prices 0.2.3, read on 2026-11-23.
-_LISTED: Mapping[str, Price] = {
+_LIST_PRICES: Mapping[str, Price] = {
     "openai:gpt-4o": Price(2.50, 10.00, 1.25),
     "openai:gpt-4o-mini": Price(0.15, 0.60, 0.075),
     "openai:gpt-4.1": Price(2.00, 8.00, 0.5),
@@ -91,7 +91,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "prompt"),
     "vllm": Provider("http://127.0.0.1:8000/v1", "VLLM_API_KEY", "schema", free=True),
 }
-_LEAST = {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0, "usd_cached": 0}
+_MIN_AMOUNTS = {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0, "usd_cached": 0}
 """Options that are amounts, and the smallest that has sense."""
 _AS = "as"
 _CALLED = {"identity": _AS}
@@ -168,7 +168,7 @@ def endpoint(provider: str, argument: str, usual: ChatOptions | None = None) -> 
         url=url,
         model=model,
         options=options,
-        price=_price(options, known, _LISTED.get(f"{provider}:{model}", UNKNOWN) if own else UNKNOWN),
+        price=_price(options, known, _LIST_PRICES.get(f"{provider}:{model}", UNKNOWN) if own else UNKNOWN),
         most_key=known.most_key if own else "max_tokens",
         key_variable=_key_variable(known, own=own, is_named=url == environment),
         tells_cost=own and provider == "openrouter",
@@ -228,7 +228,7 @@ def _options(query: str, spec: str, usual: ChatOptions) -> ChatOptions:
     options = replace(usual, **{"identity" if name == _AS else name: value for name, value in chosen.items()})
     if options.format not in {"", *FORMATS}:
         raise InputError(f"option 'format' in '{spec}' is '{options.format}'; wanted one of {', '.join(FORMATS)}")
-    for name, least in _LEAST.items():
+    for name, least in _MIN_AMOUNTS.items():
         value = getattr(options, name)
         if name in chosen and not least <= value < math.inf:
             raise InputError(f"option '{name}' in '{spec}' is {value}; wanted {least} or more")

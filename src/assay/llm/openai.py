@@ -27,7 +27,7 @@ from assay.llm.schema import LENGTHS, check, is_strict, most_tokens, read, witho
 from assay.llm.wrappers import More
 from assay.values import Prompt, Reply
 
-_SHOWN = 200  # characters of a server's words in a message
+_MAX_ERROR_CHARS = 200  # characters of a server's words in a message
 _REFUSED = {401: "the key", 402: "the account", 403: "the key", 404: "the model's name and the address"}
 _REFUSED[429] = "the account"
 _FORMAT_WORDS = ("response_format", "json_schema", "json_object", "grammar")
@@ -95,7 +95,7 @@ def _completion(body: Any) -> dict[str, Any]:
 
 
 def _brief(body: object) -> str:
-    return repr(printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN])
+    return repr(printable(json.dumps(body, ensure_ascii=False)[: 4 * _MAX_ERROR_CHARS])[:_MAX_ERROR_CHARS])
 
 
 def _refused(text: str, question: Mapping[str, Any]) -> frozenset[str]:
@@ -124,7 +124,7 @@ def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dic
             found[name] += math.exp(min(value, 0.0))
     mass = sum(found.values())
     if not 0 < mass < 1 + _ROUNDING:
-        likely = printable(", ".join(repr(token) for token, _ in given[:3]))[:_SHOWN]
+        likely = printable(", ".join(repr(token) for token, _ in given[:3]))[:_MAX_ERROR_CHARS]
         if mass:
             raise ValueError(f"gave probabilities that add up to {mass:.3g}; name another endpoint")
         wanted = ", ".join(names)
@@ -164,15 +164,15 @@ _TOP = 20  # first tokens that are asked for; more are refused
 _ROUNDING = 1e-3  # by which probabilities may add up to more than 1
 ANSWERS = 3
 """That are asked for at most before there is none."""
-_MOST_SHOWN = 4000  # characters of a wrong answer that the model sees again
-_CUT_SHOWN = 200  # of one that was cut: it would go on as it did
-_LONGEST_NAME = 200
-_MOST_TOKENS = 10**9  # a larger count is no count
-_MOST_SAID = 1000  # characters of what is wrong with it
+_MAX_ANSWER_CHARS = 4000  # characters of a wrong answer that the model sees again
+_MAX_TRUNCATED_CHARS = 200  # of one that was cut: it would go on as it did
+_MAX_NAME_CHARS = 200
+_MAX_TOKENS = 10**9  # a larger count is no count
+_MAX_PROBLEM_CHARS = 1000  # characters of what is wrong with it
 _OVERHEAD_TOKENS = 100  # roles, separators, and our own sentences
 _BYTES_A_TOKEN = 3  # of a prompt, at least: prose and code have about four
 _JSON_ONLY = "Answer with one JSON object and nothing else. It has to fit this JSON schema:\n{schema}"
-_AGAIN = "That answer cannot be used: {problem}. Answer again with one JSON object that fits the schema, nothing else."
+_RETRY = "That answer cannot be used: {problem}. Answer again with one JSON object that fits the schema, nothing else."
 
 
 class Author:
@@ -186,7 +186,7 @@ class Author:
     def of(self, body: Mapping[str, Any]) -> str:
         """Return the name of the model that gave an answer."""
         said = body.get("model")
-        name = printable(said)[:_LONGEST_NAME] if isinstance(said, str) and said else self._endpoint.model
+        name = printable(said)[:_MAX_NAME_CHARS] if isinstance(said, str) and said else self._endpoint.model
         self._first = self._first or name
         if name != self._first and not self._is_change_said:
             self._is_change_said = True
@@ -240,8 +240,9 @@ class OpenAiChat:
                 raise NoAnswer(
                     f"{self.name} gave no valid answer in {len(taken.wrong)}; the last: {printable(problem)}", raw=raw
                 )
-            shown = {"role": "assistant", "content": raw[: _CUT_SHOWN if cuts else _MOST_SHOWN]}
-            messages = [*messages[:2], shown, {"role": "user", "content": _AGAIN.format(problem=problem[:_MOST_SAID])}]
+            shown = {"role": "assistant", "content": raw[: _MAX_TRUNCATED_CHARS if cuts else _MAX_ANSWER_CHARS]}
+            retry = {"role": "user", "content": _RETRY.format(problem=problem[:_MAX_PROBLEM_CHARS])}
+            messages = [*messages[:2], shown, retry]
 
     def most(self, prompt: Prompt) -> Spend:
         """Return about the most that one try takes."""
@@ -271,7 +272,7 @@ class OpenAiChat:
         try:
             return dict(choice_probabilities(choice, prompt.choices)), self._author.of(body)
         except ValueError as error:
-            raise NoAnswer(f"{self.name} {error}", raw=json.dumps(choice)[:_MOST_SHOWN]) from None
+            raise NoAnswer(f"{self.name} {error}", raw=json.dumps(choice)[:_MAX_ANSWER_CHARS]) from None
 
     def _ask(self, messages: list[dict[str, str]], prompt: Prompt, taken: _Taken, more: More) -> dict[str, Any]:
         """Return the body of a completion; `taken` and `more` hear of each try."""
@@ -323,7 +324,7 @@ class OpenAiChat:
         first = body["choices"][0] if body["choices"] else {}
         if isinstance(first, dict) and isinstance(first.get("message"), dict):
             return first
-        raise NoAnswer(f"{self.name} gave no message: {_brief(body)}", raw=json.dumps(body)[:_MOST_SHOWN])
+        raise NoAnswer(f"{self.name} gave no message: {_brief(body)}", raw=json.dumps(body)[:_MAX_ANSWER_CHARS])
 
     def _text(self, body: dict[str, Any], limit: int) -> tuple[str, str]:
         """Return what the model wrote, if it was willing, and what is wrong with it where it did not get to its end."""
@@ -390,7 +391,7 @@ class _Taken:
         self.tokens_in, self.tokens_out = self.tokens_in + (tokens_in or 0), self.tokens_out + (tokens_out or 0)
         self.tokens_cached += cached
         paid = usage.get("cost") if self._endpoint.tells_cost else None
-        if isinstance(paid, int | float) and 0 <= paid < _MOST_TOKENS:
+        if isinstance(paid, int | float) and 0 <= paid < _MAX_TOKENS:
             self.cost += float(paid)
         elif self._endpoint.price != FREE:
             known = tokens_in is not None and tokens_out is not None
@@ -424,7 +425,7 @@ def _cached(usage: dict[str, Any]) -> int:
 def count_in(usage: Any, name: str) -> int | None:
     """Return a count of tokens that an endpoint tells; None where it tells none that can be one."""
     count = usage.get(name) if isinstance(usage, dict) else None
-    return count if type(count) is int and 0 <= count < _MOST_TOKENS else None
+    return count if type(count) is int and 0 <= count < _MAX_TOKENS else None
 
 
 def _make(provider: str, argument: str = "", *, pause_s: float = 0.5) -> OpenAiChat:

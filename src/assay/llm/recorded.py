@@ -22,7 +22,7 @@ from assay.values import Prompt, Reply
 
 REPLY, FAILED = "reply", "failed"
 """The kinds of these lines."""
-_MOST_RAW = 20_000
+_MAX_RAW_CHARS = 20_000
 """Characters that are kept of what a model said and nobody can use."""
 
 
@@ -35,7 +35,7 @@ def _record_of(prompt: Prompt, chat: str, got: Reply) -> dict[str, Any]:
 def _failure_record(prompt: Prompt, chat: str, error: ChatError) -> dict[str, Any]:
     """Return what is written down of a question that had no answer: what it took all the same."""
     took = {"tokens_in": error.tokens_in, "tokens_out": error.tokens_out, "cost": _priced(error.cost)}
-    raw = [text[:_MOST_RAW] for text in (*error.wrong, error.raw) if text]
+    raw = [text[:_MAX_RAW_CHARS] for text in (*error.wrong, error.raw) if text]
     return {"part": prompt.name, "chat": chat, "why": str(error), "raw": raw, **took}
 
 

@@ -19,12 +19,12 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "boolean": (bool,),
 }
 LENGTHS = ("maxLength", "maxItems")
-_KNOWN = (
+_KEYWORDS = (
     *("type", "properties", "required", "additionalProperties", "items", "enum", "minimum", "maximum"),
     *LENGTHS,
     *("title", "description", "default", "examples"),
 )
-_SHOWN = 80  # characters of a wrong value in a message
+_MAX_VALUE_CHARS = 80  # characters of a wrong value in a message
 
 
 def problems(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> Iterator[str]:
@@ -58,8 +58,8 @@ def _of_length(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[st
 def check(schema: Mapping[str, Any], where: str = "the schema") -> None:
     """Refuse a schema that says something which would not be looked at."""
     for keyword in schema:
-        if keyword not in _KNOWN:
-            raise InputError(f"{where} has the keyword '{keyword}'; {nearest(keyword, sorted(_KNOWN))}")
+        if keyword not in _KEYWORDS:
+            raise InputError(f"{where} has the keyword '{keyword}'; {nearest(keyword, sorted(_KEYWORDS))}")
     if schema.get("type", "object") not in [*_TYPES] or {*map(type, schema.get("enum", ()))} - {str, int}:
         raise InputError(f"{where} wants one type of {', '.join(_TYPES)}, and in an enum texts or whole numbers")
     if any(type(schema.get(name, 0)) is not int or schema.get(name, 0) < 0 for name in LENGTHS):
@@ -139,12 +139,12 @@ def _is(value: Any, name: str) -> bool:
 
 def _value_text(value: Any) -> str:
     text = json.dumps(value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return text if len(text) <= _MAX_VALUE_CHARS else text[:_MAX_VALUE_CHARS] + "…"
 
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_MOST_STARTS = 1000  # braces that are tried; prose has few
-_MOST_PROBLEMS = 5  # that a model is told at once
+_MAX_BRACES = 1000  # braces that are tried; prose has few
+_MAX_PROBLEMS = 5  # that a model is told at once
 
 
 def read(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
@@ -155,8 +155,8 @@ def read(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | None, s
     if len(found) > 1:
         return None, f"it holds {len(found)} JSON objects, wanted one and nothing else"
     wrong = list(problems(found[0], schema))
-    more = f"; and {len(wrong) - _MOST_PROBLEMS} more" if len(wrong) > _MOST_PROBLEMS else ""
-    return (None, "; ".join(wrong[:_MOST_PROBLEMS]) + more) if wrong else (found[0], "")
+    more = f"; and {len(wrong) - _MAX_PROBLEMS} more" if len(wrong) > _MAX_PROBLEMS else ""
+    return (None, "; ".join(wrong[:_MAX_PROBLEMS]) + more) if wrong else (found[0], "")
 
 
 def _broken(text: str) -> str:
@@ -177,7 +177,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
     """Return the outermost objects of a text, in order."""
     decode = json.JSONDecoder(parse_constant=_no_json).raw_decode
     found, at = [], text.find("{")
-    for _ in range(_MOST_STARTS):
+    for _ in range(_MAX_BRACES):
         if at < 0:
             break
         try:

@@ -23,7 +23,7 @@ from assay.llm.schema import check, problems
 from assay.llm.wrappers import More
 from assay.values import Prompt, Reply
 
-_SHORTEST_HASH = 8
+_MIN_HASH_DIGITS = 8
 _NAMING = {"hash", "name", "contains"}
 _TEXTS = ("error", "hash", "name", "contains")
 _COUNTS = ("tokens_in", "tokens_out", "cost", "seconds")
@@ -115,8 +115,8 @@ def _checked(line: str, where: str) -> dict[str, Any]:
             raise InputError(f"{where}: '{name}' is {value!r}, wanted text")
         if name in _COUNTS and not (type(value) in {int, float} and 0 <= value < float("inf")):
             raise InputError(f"{where}: '{name}' is {value!r}, wanted a number of 0 or more")
-    if len(reply.get("hash", "0" * _SHORTEST_HASH)) < _SHORTEST_HASH:
-        raise InputError(f"{where}: 'hash' has {len(reply['hash'])} digits, wanted {_SHORTEST_HASH} or more")
+    if len(reply.get("hash", "0" * _MIN_HASH_DIGITS)) < _MIN_HASH_DIGITS:
+        raise InputError(f"{where}: 'hash' has {len(reply['hash'])} digits, wanted {_MIN_HASH_DIGITS} or more")
     if not isinstance(reply.get("value", {}), dict):
         raise InputError(f"{where}: 'value' is {reply['value']!r}, wanted an object")
     return reply

@@ -23,7 +23,7 @@ from assay.values import Prompt
 PAIR: Final = "pair"
 """The name of the question."""
 CHOICES: Final = ("Yes", "No")
-LONGEST: Final = 8_000
+MAX_TEXT_CHARS: Final = 8_000
 """Characters of a text that a model reads."""
 _BOUND: Final = 12.0  # log-odds beyond it are rounding of the endpoint
 _SYSTEM: Final = "You are an expert programmer. Answer with one word."
@@ -42,7 +42,7 @@ _SCHEMA: Final = {
 
 def pair_prompt(query: str, code: str, language: str = "") -> Prompt:
     """Return the prompt that asks whether a piece of code answers a query."""
-    text = f"Query: {' '.join(query[:LONGEST].split())}\n\n{_fenced(code, language)}\n\n{_QUESTION}"
+    text = f"Query: {' '.join(query[:MAX_TEXT_CHARS].split())}\n\n{_fenced(code, language)}\n\n{_QUESTION}"
     return Prompt(_SYSTEM, text, _SCHEMA, PAIR, VERSION, CHOICES)
 
 
@@ -60,7 +60,7 @@ def says_yes(value: Mapping[str, Any]) -> bool:
 
 
 def _fenced(text: str, language: str) -> str:
-    text = text[:LONGEST]
+    text = text[:MAX_TEXT_CHARS]
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
     return f"{fence}{language if _LANGUAGE.fullmatch(language) else ''}\n{text}\n{fence}"
 

@@ -21,7 +21,7 @@ from assay.operations.indexes import build_of, encoder_of
 from assay.protocols import Progress
 from assay.search.commit_index import MAX_COMMITS, CommitIndex
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window
-from assay.search.history import MOST_FILES, WHOLE_COMMITS, CommitFilter, changed_files
+from assay.search.history import MAX_FILES, WHOLE_COMMITS, CommitFilter, changed_files
 from assay.search.query_filters import queries_of, query_words
 from assay.search.reference_table import numbers_in
 from assay.search.retrievers import IndexGuard
@@ -81,7 +81,7 @@ class _IndexedCommits:
 
     def _changes(self, id_: str, files: Sequence[str]) -> Iterator[Chunk]:
         """Yield what a commit changed in each file, in their order."""
-        for file in files[:MOST_FILES]:
+        for file in files[:MAX_FILES]:
             yield from map(self.snapshot.chunk, numbers_in(self.snapshot, f"{id_}/{file}").tolist())
 
     def commits_of_id(self, id_: str) -> tuple[FoundCommit, ...]:

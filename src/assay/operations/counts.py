@@ -22,8 +22,8 @@ from assay.values import Query
 
 _COUNTED = 200
 """Hits that are counted where filters alone do not decide."""
-_MOST_VALUES = 250
-_WIDEST = 500
+_MAX_VALUES = 250
+_MAX_LINE_CHARS = 500
 """Characters of a matching line that are shown."""
 
 
@@ -55,7 +55,7 @@ def facets(request: Facets, roots: Roots) -> FacetCounts:
         chunks = [hit.chunk for hit in found.hits]
         counts = tuple(Counter(getattr(chunk, name) for chunk in chunks) for name in ("root", "language", "kind"))
         counted = len(chunks)
-    repositories, *most = [{value: n for value, n in each.most_common(_MOST_VALUES) if value and n} for each in counts]
+    repositories, *most = [{value: n for value, n in each.most_common(_MAX_VALUES) if value and n} for each in counts]
     return FacetCounts(counted, is_complete, {} if scope.root else repositories, *most)
 
 
@@ -137,5 +137,5 @@ def _matching_line(scope: Scope, queries: Sequence[Query], path: str, line: int)
 
     root = "" if scope.root else max((one for one in scope.snapshots if path.startswith(f"{one}/")), key=len)
     snapshot, inside = scope.snapshots[root], path.removeprefix(f"{root}/")
-    text = text_of_lines(snapshot, numbers_in(snapshot, inside).tolist(), line, line).rstrip("\r\n")[:_WIDEST]
+    text = text_of_lines(snapshot, numbers_in(snapshot, inside).tolist(), line, line).rstrip("\r\n")[:_MAX_LINE_CHARS]
     return MatchingLine(inside, line, max((cut_at_matches(text, query) for query in queries), key=len), root)

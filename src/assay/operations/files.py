@@ -19,7 +19,7 @@ from assay.corpus.languages import language_of
 from assay.corpus.line_history import head_lines
 from assay.corpus.outline import outline
 from assay.corpus.remotes import HostLinks, host_links
-from assay.corpus.walk import LARGEST_BYTES, folder_level, is_openable
+from assay.corpus.walk import MAX_FILE_BYTES, folder_level, is_openable
 from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError
 from assay.operations.hits import answer_type, cursor, offset_of
@@ -28,12 +28,12 @@ from assay.operations.roots import NotServed, Place, Roots
 from assay.search.part_names import NameFinder, finder_of
 from assay.store.snapshot import Snapshot
 
-LARGEST_SHOWN = 10_000_000
+MAX_SHOWN_BYTES = 10_000_000
 """Bytes of a file that are shown and searched; the rest is for whoever takes the raw file."""
-_LONGEST_LINE = 4000
-_MOST_CHARACTERS = 1_000_000
-_MOST_OUTLINE = 3000
-_MOST_FOUND = 1000
+_MAX_LINE_CHARS = 4000
+_MAX_CHARS = 1_000_000
+_MAX_OUTLINE_UNITS = 3000
+_MAX_FOUND_LINES = 1000
 _known_files: WeakKeyDictionary[Snapshot, tuple[list[str], NameFinder]] = WeakKeyDictionary()
 
 
@@ -179,14 +179,14 @@ def read_file(roots: Roots, path: str) -> ReadFile:
     """Return a file that may be opened with its text; only the first part of a large one."""
     file, place, reason = whole_file(roots, path)
     with file.open("rb") as opened:
-        data = opened.read(LARGEST_SHOWN + 1)
+        data = opened.read(MAX_SHOWN_BYTES + 1)
     size = file.stat().st_size
-    truncated = len(data) > LARGEST_SHOWN
+    truncated = len(data) > MAX_SHOWN_BYTES
     if truncated:
-        data = data[:LARGEST_SHOWN]
+        data = data[:MAX_SHOWN_BYTES]
         data = data[: data.rfind(b"\n") + 1] or data
-    if not reason and size > LARGEST_BYTES:
-        reason = f"{size / 1e6:.1f} MB, larger than {LARGEST_BYTES / 1e6:.1f} MB"
+    if not reason and size > MAX_FILE_BYTES:
+        reason = f"{size / 1e6:.1f} MB, larger than {MAX_FILE_BYTES / 1e6:.1f} MB"
     return ReadFile(place, size, decoded(data, place.reader.settings.index.encoding), truncated, reason)
 
 
@@ -199,7 +199,7 @@ def file_text(request: FileLines, roots: Roots) -> FileText:
         raise NotServed(f"'{path}' has {len(every)} lines; line {line} is none of them")
     shown, cut = _window(every[line - 1 : line - 1 + count], line)
     first = line == 1
-    declared = outline(inside, read.text or "")[:_MOST_OUTLINE] if first and read.size <= LARGEST_BYTES else []
+    declared = outline(inside, read.text or "")[:_MAX_OUTLINE_UNITS] if first and read.size <= MAX_FILE_BYTES else []
     modified = first and read.text is not None and head_lines(read.root, inside, read.text).is_modified
     return FileText(
         root=read.place.reader.name,
@@ -226,7 +226,7 @@ def found_lines(request: Find, roots: Roots) -> FoundLines:
     folded = text == text.lower()
     every = lines_of((read.text or "").lower() if folded else read.text or "")
     lines = [number for number, line in enumerate(every, 1) if text in line]
-    return FoundLines(read.place.reader.name, read.place.inside, lines[:_MOST_FOUND], len(lines))
+    return FoundLines(read.place.reader.name, read.place.inside, lines[:_MAX_FOUND_LINES], len(lines))
 
 
 def folder_list(request: Tree, roots: Roots) -> FolderList:
@@ -307,11 +307,11 @@ def check_file_line(read: ReadFile, path: str, line: int) -> None:
 
 def _window(lines: Sequence[str], first: int) -> tuple[list[str], dict[int, int]]:
     """Return as many lines as an answer holds, long ones cut, and how much these lack."""
-    shown, cut, left = list[str](), dict[int, int](), _MOST_CHARACTERS
+    shown, cut, left = list[str](), dict[int, int](), _MAX_CHARS
     for number, line in enumerate(lines, first):
-        if len(line) > _LONGEST_LINE:
-            cut[number] = len(line) - _LONGEST_LINE - line.endswith("\n")
-            line = line[:_LONGEST_LINE] + "\n" * line.endswith("\n")  # noqa: PLW2901
+        if len(line) > _MAX_LINE_CHARS:
+            cut[number] = len(line) - _MAX_LINE_CHARS - line.endswith("\n")
+            line = line[:_MAX_LINE_CHARS] + "\n" * line.endswith("\n")  # noqa: PLW2901
         left -= len(line)
         if left < 0 and shown:
             break

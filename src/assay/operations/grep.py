@@ -23,7 +23,7 @@ from stat import S_ISREG
 from typing import Any
 
 from assay.corpus.encodings import decoded, wide_encoding
-from assay.corpus.walk import LARGEST_BYTES, is_openable, walk
+from assay.corpus.walk import MAX_FILE_BYTES, is_openable, walk
 from assay.corpus.walked_files import from_utf8, unwritten_reason
 from assay.errors import AssayError
 from assay.search.expressions import matches_in, suited
@@ -37,7 +37,7 @@ STANDARD_INPUT = "-"
 _HEAD, _GENERATED, _UNREADABLE = 8192, 3, "cannot be read: "
 MAX_UNRANKED_FILES = 100
 """Files that match up to which no index is asked, which takes longer than it takes to find them."""
-_MOST_RANKED, _MOST_NAMED = 200, 50
+_MAX_RANKED_HITS, _MAX_NAMED_FILES = 200, 50
 """Hits of an index that order files, and files that its search is kept to by name."""
 _SWAPPED = bytes.maketrans(b"\0\n", b"\n\0")
 
@@ -155,7 +155,7 @@ class SearchedFile:
     def _traits(self, finder: Finder, block: bytes) -> dict[str, Any]:
         """Return what orders it among other files, by the first block that matches."""
         is_written = not unwritten_reason(block[:_HEAD].decode("utf-8", "replace"), self.name)
-        kind = reading_class(self.name) if is_written and len(block) <= LARGEST_BYTES else _GENERATED
+        kind = reading_class(self.name) if is_written and len(block) <= MAX_FILE_BYTES else _GENERATED
         return {"kind": kind, "declares": bool(finder.declaring.search(block))}
 
     def lines(self, finder: Finder, before: int, after: int) -> Iterator[Line]:
@@ -353,9 +353,9 @@ def _ranked(place: Path, words: str, files: Sequence[Path]) -> tuple[list[Path],
             words_only = replace(settings, search=replace(settings.search, ranking="keywords"))
             workspace = replace(workspace, settings=words_only)
         below = [escape(path.relative_to(root).as_posix()) for path in files if path.is_relative_to(root)]
-        query = Query("", words, "all", paths=tuple(below) if len(below) <= _MOST_NAMED else ())
+        query = Query("", words, "all", paths=tuple(below) if len(below) <= _MAX_NAMED_FILES else ())
         with workspace.guard.reading():
-            hits = workspace.corpus_search.searcher.search([query], _MOST_RANKED)[0]
+            hits = workspace.corpus_search.searcher.search([query], _MAX_RANKED_HITS)[0]
             names, snapshot = typed_names(words), workspace.snapshot
             declared = declarations(snapshot, names, None) if names.asked else ()
             return [root / hit.chunk.path for hit in hits], {root / snapshot.path(number) for number in declared}

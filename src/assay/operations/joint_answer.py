@@ -52,7 +52,7 @@ def _asks_something(query: Query) -> bool:
 
 def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> tuple[TextMatch, ...]:
     """Return where texts and expressions stand, for a reader; paths begin with their root if there are several."""
-    from assay.search.text_matches import MOST_MATCHES, text_matches  # not for most searches
+    from assay.search.text_matches import MAX_MATCHES, text_matches  # not for most searches
 
     found: set[TextMatch] = set()
     for each in searches:
@@ -61,10 +61,10 @@ def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, roo
         with search.guard.reading():
             masks = ((query, filter_mask(search.snapshot, query)) for query in queries)
             places = (
-                place for query, mask in masks for place in text_matches(search.snapshot, query, mask, MOST_MATCHES)
+                place for query, mask in masks for place in text_matches(search.snapshot, query, mask, MAX_MATCHES)
             )
             found.update(replace(place, path=Path(name, place.path).as_posix()) if name else place for place in places)
-    return tuple(sorted(found, key=reading_order)[:MOST_MATCHES])
+    return tuple(sorted(found, key=reading_order)[:MAX_MATCHES])
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from assay import plugins
 from assay.errors import InputError, counted, nearest
 from assay.judge.campaign import CampaignReporter, CampaignSettings, JudgeFactory, Tally, run
-from assay.judge.pairs import LONGEST, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
+from assay.judge.pairs import MAX_TEXT_CHARS, Judge, MajorityJudge, Pair, Together, Verdict, notes, read_sample
 from assay.judge.records import NAMES as PROMPTS
 from assay.judge.records import SCREEN, Past, cut, past, verdicts, versions
 from assay.judge.requests import CONFIGURATIONS, EVEN, RUNNING, CandidatesRequest, JudgeOptions, JudgeRequest
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from assay.judge.signals import SignalsJudge
     from assay.judge.written_tests import Installs, RunnerOf
 
-_MOST_CHATS = 3
+_MAX_CHATS = 3
 ScreenerOf = Callable[[Chat, Steps], Screener]
 FirstPairs = Callable[[int], Sequence[Pair]]
 QUICK = ("signals", "asks", "signals+asks", "grades")
@@ -64,7 +64,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
 
     if settings.judge != "agents":
         raise InputError(f"unknown judge '{settings.judge}'; known: agents, {', '.join(QUICK)}")
-    if not 1 <= len(chats) <= _MOST_CHATS:
+    if not 1 <= len(chats) <= _MAX_CHATS:
         raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
     execute = Executor(runner_of, installs) if runner_of and installs else None
     parts = configured(settings.config, execute, Fixer(installs) if installs else None)
@@ -346,8 +346,9 @@ def judge_pairs(
 
 def _all(pairs: Collection[tuple[Query, Chunk]]) -> Iterator[Pair | Problem]:
     for query, code in pairs:
-        if len(code.text) > LONGEST:
-            yield Problem(query.id, f"{code.id} has {len(code.text):,} characters; at most {LONGEST:,} are judged")
+        if len(code.text) > MAX_TEXT_CHARS:
+            too_long = f"{code.id} has {len(code.text):,} characters; at most {MAX_TEXT_CHARS:,} are judged"
+            yield Problem(query.id, too_long)
         else:
             yield Pair(query, code)
 

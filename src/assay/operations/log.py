@@ -17,17 +17,17 @@ from assay.operations.files import FileLinks, ReadFile, check_file_line, links_t
 from assay.operations.found_commit import FoundCommit, commit_text, commits_text
 from assay.operations.hits import answer_type, as_text
 from assay.operations.read import span_of
-from assay.operations.requests import MOST_CHANGES, Blame, LineHistory, Log, LogKeep
+from assay.operations.requests import MAX_CHANGES, Blame, LineHistory, Log, LogKeep
 from assay.operations.roots import Place, Roots
 from assay.operations.sizing import OVERHEAD, cost, fitting, most_fitting
 from assay.search.display import worth_showing
 from assay.search.history import CommitFilter
 from assay.terms import tokens
 
-_MOST_AT_ONCE = 3
+_MAX_CONCURRENT = 3
 """Reading history takes a process that may compute for seconds: others wait."""
 _WAIT_S = 5.0
-_running = BoundedSemaphore(_MOST_AT_ONCE)
+_running = BoundedSemaphore(_MAX_CONCURRENT)
 
 
 class HistoryBusy(AssayError):
@@ -116,7 +116,7 @@ class _turn:  # noqa: N801  a context manager
 
     def __enter__(self) -> None:
         if not _running.acquire(timeout=_WAIT_S):
-            raise HistoryBusy(f"{_MOST_AT_ONCE} histories are being read already; ask again in a moment")
+            raise HistoryBusy(f"{_MAX_CONCURRENT} histories are being read already; ask again in a moment")
 
     def __exit__(self, *_: object) -> None:
         _running.release()
@@ -167,7 +167,7 @@ def _unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer
     check_file_line(file, path, line)
     text = file.text or ""
     span = span_of(file.place.inside, text, (line, 0, ""), len(lines_of(text)))
-    wanted = LineHistory(path=path, line=span.first, end_line=span.last, limit=min(request.limit, MOST_CHANGES))
+    wanted = LineHistory(path=path, line=span.first, end_line=span.last, limit=min(request.limit, MAX_CHANGES))
     found = history(wanted, roots)
     commits, inside = [], found.path
     for each in found.commits:

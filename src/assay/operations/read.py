@@ -35,7 +35,7 @@ DEADLINE_S = 20.0
 """How long files are read for one answer; what is left is for the next page."""
 _FRACTION = 0.25
 """Of a budget, at most, that one match takes."""
-_LONGEST_HOLE = 200
+_MAX_HOLE_CHARS = 200
 """Characters of what a hole stands for, in a match that is cut."""
 _STRIDE = 1_000_000  # more matches than a file may hold: it is no larger
 _DOUBT = "the pattern is no {} by itself, which may be why nothing matches: write whole expressions or statements"
@@ -226,7 +226,7 @@ def _shortened_match(whole: PatternPlace, most_tokens: int) -> PatternPlace:
     """Return a match, of a long one the first lines."""
     if cost(whole) <= most_tokens:
         return whole
-    most = _LONGEST_HOLE
+    most = _MAX_HOLE_CHARS
     holes = {name: text if len(text) <= most else f"{text[:most]}…" for name, text in whole.holes.items()}
     lines = lines_of(whole.text)
 
@@ -290,7 +290,7 @@ def _shortened(found: FileOutline, left: int, cost_of: Callable[[FileOutline], i
     return first(most_fitting(len(every) - 1, left, lambda count: cost_of(first(count))))
 
 
-_LONGEST_LINE = 1000
+_MAX_LINE_CHARS = 1000
 """Characters of a line that are shown."""
 _AROUND = 20
 """Lines before and after one that stands in no unit."""
@@ -390,8 +390,8 @@ def _qualified_names(entries: Sequence[OutlineEntry]) -> list[tuple[str, Outline
 def _clip(line: str) -> str:
     """Return a line, of a long one its beginning and how much is missing."""
     end = "\n" * line.endswith("\n")
-    more = len(line) - len(end) - _LONGEST_LINE
-    return line if more <= 0 else f"{line[:_LONGEST_LINE]}… {more:,} more characters{end}"
+    more = len(line) - len(end) - _MAX_LINE_CHARS
+    return line if more <= 0 else f"{line[:_MAX_LINE_CHARS]}… {more:,} more characters{end}"
 
 
 @as_text.register

@@ -13,7 +13,7 @@ from assay.errors import InputError, counted, printable, printable_name
 from assay.operations.hits import answer_type, as_text, cursor, offset_of
 from assay.operations.requests import Definitions, References, Related
 from assay.operations.roots import NotServed, Place, Roots, WorkspaceView
-from assay.operations.search import DEEPEST
+from assay.operations.search import MAX_HITS
 from assay.operations.sizing import OVERHEAD, cost, fitting
 from assay.operations.workspace import Workspace
 from assay.search.places import NamedPlace, files_of
@@ -94,10 +94,10 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
     place, view = _open_place(roots, path, is_file=not name) if name else _place_of_line(roots, path, line)
     question = ("related", path, line, name)
     start = offset_of(request.cursor, question, view.version)
-    depth = min(start + request.limit, DEEPEST)
+    depth = min(start + request.limit, MAX_HITS)
     code = _places_found(lambda: _related_code(view.workspace, place.inside, line, depth, name))
     shown, taken = _fitting(code, start, request, is_text=is_text)
-    more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
+    more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < MAX_HITS
     total: dict[str, int] = {group: code.total[group] for group in GROUPS}
     stale = view.workspace.report.stale or view.stale
     after = cursor(start + taken, question, view.version) if more else ""
@@ -183,7 +183,7 @@ def _fitting(code: RelatedCode, start: int, request: Related, *, is_text: bool) 
     return shown, max(taken.values())
 
 
-_WIDEST = 100
+_MAX_LINE_CHARS = 100
 """Characters of a line of code that are shown."""
 
 
@@ -191,7 +191,7 @@ def place_text(unit: RelatedPlace) -> str:
     """Return one place on one line."""
     row = f"{printable_name(unit.path)}:{unit.start_line} {printable(unit.symbol or unit.kind)}".rstrip()
     if unit.group == "callers" and unit.text:
-        row += f"  {printable(unit.text)[:_WIDEST]}"
+        row += f"  {printable(unit.text)[:_MAX_LINE_CHARS]}"
     return row + among_text(unit)
 
 

@@ -25,10 +25,10 @@ _PASSWORD = re.compile(r"\w+://[^/@]*:[^@]*@")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SPAN = re.compile(r"(\d{1,9})(s|m|h|d)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_LEAST_EVERY_S = 10
+_MIN_INTERVAL_S = 10
 _OWN = ("branch", "every")
-_SHOWN = 10
-_LARGEST = 4_000_000
+_MAX_LISTED_PROBLEMS = 10
+_MAX_LIST_BYTES = 4_000_000
 """Bytes of a list that are read."""
 
 
@@ -62,8 +62,8 @@ def read_repositories(file: Path, mirrors: Path) -> tuple[ListedRepository, ...]
     found, problems = usable_lines(file, mirrors)
     problems += _clashes(file, found, mirrors)
     if problems:
-        more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
-        raise InputError("; ".join(problems[:_SHOWN]) + more)
+        more = f" (and {len(problems) - _MAX_LISTED_PROBLEMS} more)" if len(problems) > _MAX_LISTED_PROBLEMS else ""
+        raise InputError("; ".join(problems[:_MAX_LISTED_PROBLEMS]) + more)
     if not found:
         raise InputError(f"{file} lists no repository: write one folder or URL a line")
     return tuple(found)
@@ -86,13 +86,13 @@ def usable_lines(file: Path, mirrors: Path) -> tuple[list[ListedRepository], lis
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
     try:
         with file.open("rb") as opened:
-            data = opened.read(_LARGEST + 1)
+            data = opened.read(_MAX_LIST_BYTES + 1)
         text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"cannot read the list of repositories {file}: {why}") from error
-    if len(data) > _LARGEST:
-        raise InputError(f"{file} is larger than {_LARGEST:,} bytes: it is not a list of repositories")
+    if len(data) > _MAX_LIST_BYTES:
+        raise InputError(f"{file} is larger than {_MAX_LIST_BYTES:,} bytes: it is not a list of repositories")
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield number, line.strip()
@@ -135,8 +135,8 @@ def _split(text: str) -> tuple[str, dict[str, str]]:
 def _seconds(text: str) -> float:
     found = _SPAN.fullmatch(text)
     seconds = int(found[1]) * _SECONDS[found[2] or "s"] if found else 0
-    if seconds < _LEAST_EVERY_S:
-        raise InputError(f"every={text}: wanted {_LEAST_EVERY_S} seconds or more, as 90s, 30m, 2h or 1d")
+    if seconds < _MIN_INTERVAL_S:
+        raise InputError(f"every={text}: wanted {_MIN_INTERVAL_S} seconds or more, as 90s, 30m, 2h or 1d")
     return float(seconds)
 
 

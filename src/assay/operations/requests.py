@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from assay.parameters import Request, argument, flag, option, shared
-from assay.search.query_filters import FILTERS, LONGEST_QUERY, queries_of
+from assay.search.query_filters import FILTERS, MAX_QUERY_CHARS, queries_of
 
 if TYPE_CHECKING:
     from assay.values import Mode, Query
 
-MOST_GLOBS, LONGEST_GLOB = 100, 500
-LONGEST_PATH = 4096
-LONGEST_PATTERN = 5000
+MAX_GLOBS, MAX_GLOB_CHARS = 100, 500
+MAX_PATH_CHARS = 4096
+MAX_PATTERN_CHARS = 5000
 LAST_LINE = 10**9
-LEAST_BUDGET, USUAL_BUDGET = 1, 4000
+MIN_BUDGET, DEFAULT_BUDGET = 1, 4000
 UNBOUNDED = 10**9
 """Tokens, of an answer that is given whole."""
-MOST_ENTRIES = 1000
-MOST_LINES = 2000
-MOST_CHANGES = 50
-MOST_PROGRAMS = 1000
+MAX_ENTRIES = 1000
+MAX_LINES = 2000
+MAX_CHANGES = 50
+MAX_PROGRAMS = 1000
 _MODES: tuple[Mode, ...] = ("all", "code", "docs")
 Detail = Literal["names", "lines", "full"]
 """How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
@@ -38,12 +38,12 @@ _WORDS = (
 
 def path_option(text: str = "A folder or file to keep to, a served folder's name, an https URL; empty: all.") -> Any:
     """Declare the parameter that says where to look."""
-    return option("--path PATH", text, longest=LONGEST_PATH)
+    return option("--path PATH", text, longest=MAX_PATH_CHARS)
 
 
 def file_option() -> Any:
     """Declare the parameter that names one file."""
-    return option("--path FILE", "A file below what is served.", longest=LONGEST_PATH, required=True)
+    return option("--path FILE", "A file below what is served.", longest=MAX_PATH_CHARS, required=True)
 
 
 def line_option(text: str, least: int = 0) -> Any:
@@ -52,30 +52,30 @@ def line_option(text: str, least: int = 0) -> Any:
     return option("--line N", text, least=least, most=LAST_LINE, **more)
 
 
-def limit_option(default: int, text: str = "Entries of a page, at most.", most: int = MOST_ENTRIES) -> Any:
+def limit_option(default: int, text: str = "Entries of a page, at most.", most: int = MAX_ENTRIES) -> Any:
     """Declare the parameter that limits how many entries an answer has."""
     return option("-k", "--limit N", text, least=1, most=most, default=default)
 
 
 def print_limit(what: str) -> Any:
     """Declare the option that says how many entries are printed."""
-    return option("-k", "--limit N", f"Print at most N {what}.  [default: 10]", least=1, most=MOST_ENTRIES)
+    return option("-k", "--limit N", f"Print at most N {what}.  [default: 10]", least=1, most=MAX_ENTRIES)
 
 
 def print_budget() -> Any:
     """Declare the option that says how many tokens are printed."""
-    return option("--budget N", "Print at most N tokens, in whole lines.", least=LEAST_BUDGET, most=UNBOUNDED)
+    return option("--budget N", "Print at most N tokens, in whole lines.", least=MIN_BUDGET, most=UNBOUNDED)
 
 
 def globs_option(text: str = "Only files that match; !GLOB excludes. Repeatable.") -> Any:
     """Declare the parameter that keeps files."""
-    return option("--file GLOB", text, entries=MOST_GLOBS, longest=LONGEST_GLOB)
+    return option("--file GLOB", text, entries=MAX_GLOBS, longest=MAX_GLOB_CHARS)
 
 
 def budget_option() -> Any:
     """Declare the parameter that limits how long an answer is."""
     text = "Tokens that the answer may take, about; whole lines."
-    return option("--budget N", text, least=LEAST_BUDGET, most=UNBOUNDED, default=USUAL_BUDGET)
+    return option("--budget N", text, least=MIN_BUDGET, most=UNBOUNDED, default=DEFAULT_BUDGET)
 
 
 def cursor_option() -> Any:
@@ -88,7 +88,7 @@ def filter_option(name: str) -> Any:
     """Declare the option of a filter."""
     row = next(each for each in FILTERS if each.option == name)
     flag = f"--{name} {row.metavar}"
-    return option(flag, row.help, names=row.names, entries=MOST_GLOBS, longest=LONGEST_GLOB)
+    return option(flag, row.help, names=row.names, entries=MAX_GLOBS, longest=MAX_GLOB_CHARS)
 
 
 class SearchFilter(Request):
@@ -113,9 +113,9 @@ class SearchFilter(Request):
 class Question(Request):
     """What is asked, of what."""
 
-    query: str = argument("QUERY", _WORDS, longest=LONGEST_QUERY)
+    query: str = argument("QUERY", _WORDS, longest=MAX_QUERY_CHARS)
     more: tuple[str, ...] = option(
-        "-q", "--more TEXT", "One more query; the hits are merged. Repeatable.", entries=9, longest=LONGEST_QUERY
+        "-q", "--more TEXT", "One more query; the hits are merged. Repeatable.", entries=9, longest=MAX_QUERY_CHARS
     )
     path: str = path_option()
     keep: SearchFilter = shared(SearchFilter)
@@ -129,7 +129,7 @@ class Question(Request):
 class Typed(Request):
     """Take a question apart: its query words, quoted texts and expressions, and whether more is asked."""
 
-    query: str = argument("[QUERY]", "A question as it is typed.", default="", longest=LONGEST_QUERY)
+    query: str = argument("[QUERY]", "A question as it is typed.", default="", longest=MAX_QUERY_CHARS)
 
 
 class Facets(Question):
@@ -191,7 +191,7 @@ class PatternSearch(Request):
     """Find every place whose code has a structure (ast-grep), in order of path; spacing does not count."""
 
     pattern: str = argument(
-        "PATTERN", "Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number.", longest=LONGEST_PATTERN
+        "PATTERN", "Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number.", longest=MAX_PATTERN_CHARS
     )
     lang: str = option(
         "--lang NAME", "The language, by name or file extension.", required=True, names="languages", longest=100
@@ -249,7 +249,7 @@ class Log(Request):
     """Find commits by meaning of their messages and changes, by path, author and date."""
 
     query: str = argument(
-        "[QUESTION]", "What a commit did or why, or its id; empty for the newest.", default="", longest=LONGEST_QUERY
+        "[QUESTION]", "What a commit did or why, or its id; empty for the newest.", default="", longest=MAX_QUERY_CHARS
     )
     path: str = path_option("A repository, or what in it was changed.")
     line: int = line_option("Of a file: only what changed the unit there; no query.")
@@ -264,7 +264,7 @@ class LineHistory(Request):
     path: str = file_option()
     line: int = line_option("The first line of the unit; 0: the whole file.")
     end_line: int = option("--end-line N", "The last line; 0: the first alone.", least=0, most=LAST_LINE, default=0)
-    limit: int = limit_option(20, "Commits, at most.", MOST_CHANGES)
+    limit: int = limit_option(20, "Commits, at most.", MAX_CHANGES)
 
 
 class FileLines(Request):
@@ -272,7 +272,7 @@ class FileLines(Request):
 
     path: str = file_option()
     line: int = option("--line N", "The first line that is wanted, from 1.", least=1, most=LAST_LINE, default=1)
-    count: int = option("--count N", "Lines that are wanted, at most.", least=1, most=MOST_LINES, default=MOST_LINES)
+    count: int = option("--count N", "Lines that are wanted, at most.", least=1, most=MAX_LINES, default=MAX_LINES)
 
 
 class Blame(FileLines):
@@ -305,7 +305,7 @@ class Candidates(Request):
     """Order candidate programs for one task so that a right one comes early, by reading them; nothing is run."""
 
     programs: tuple[str, ...] = option(
-        "--programs", "Python sources that try to solve one task.", entries=MOST_PROGRAMS, required=True
+        "--programs", "Python sources that try to solve one task.", entries=MAX_PROGRAMS, required=True
     )
     prompt: str = option("--prompt", "The task.")
     entry_point: str = option("--entry-point", "The function that is to be written.")

@@ -35,8 +35,8 @@ from assay.settings import (
     with_table,
 )
 
-_LARGEST = 65_536
-_SHOWN = 120
+_MAX_FILE_BYTES = 65_536
+_MAX_VALUE_CHARS = 120
 """Characters of a value that are shown."""
 
 
@@ -88,7 +88,7 @@ def read_root_file(root: Path) -> RootFile | None:
     if not os.path.lexists(file) or root.resolve().is_relative_to(platformdirs.user_cache_path("assay").resolve()):
         return None
     try:
-        data = read_regular(file, _LARGEST)
+        data = read_regular(file, _MAX_FILE_BYTES)
         data.decode()
     except (OSError, UnicodeDecodeError) as error:
         if isinstance(error, UnicodeDecodeError):
@@ -120,7 +120,7 @@ def _with_root_file(settings: Settings, file: RootFile, given: UserSettings) -> 
 def shown(value: Any) -> str:
     """Return a value as TOML writes it, shortened."""
     text = str(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _MAX_VALUE_CHARS else f"{text[:_MAX_VALUE_CHARS]}…"
 
 
 def _called(file: Path) -> str:

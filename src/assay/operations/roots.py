@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 from assay.errors import InputError
-from assay.operations.requests import LONGEST_GLOB, MOST_GLOBS
+from assay.operations.requests import MAX_GLOB_CHARS, MAX_GLOBS
 from assay.search.path_filters import as_glob
 from assay.settings import Settings
 from assay.values import Problem
@@ -131,8 +131,8 @@ class Roots(Protocol):
 
 def check_globs(globs: Collection[str]) -> None:
     """Refuse more or longer globs than anybody needs."""
-    if len(globs) > MOST_GLOBS or any(len(glob) > LONGEST_GLOB for glob in globs):
-        raise InputError(f"at most {MOST_GLOBS} globs of {LONGEST_GLOB} characters are allowed")
+    if len(globs) > MAX_GLOBS or any(len(glob) > MAX_GLOB_CHARS for glob in globs):
+        raise InputError(f"at most {MAX_GLOBS} globs of {MAX_GLOB_CHARS} characters are allowed")
 
 
 def _below(glob: str) -> str:

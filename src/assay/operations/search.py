@@ -30,9 +30,9 @@ from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 from assay.values import Hit, Problem, Query
 
-DEEPEST = DEPTHS[-1]
+MAX_HITS = DEPTHS[-1]
 """Hits of one question that can be paged through."""
-_LISTED = 20
+_MAX_LISTED_PROBLEMS = 20
 _LINES_FOR_MODELS = (4, 2)
 """Telling lines of each hit for a model, which reads the unit next if these say that it is right."""
 _turn = Lock()
@@ -100,7 +100,7 @@ def search(
     question = ("search", *request.texts, request.path, astuple(request.keep), request.group)
     start = offset_of(request.cursor, question, scope.version)
     with turn(scope.searches, scope.queries):
-        answer = _answer(scope, min(start + request.limit + 1, DEEPEST), request)  # one to know of more
+        answer = _answer(scope, min(start + request.limit + 1, MAX_HITS), request)  # one to know of more
         hits = _page(answer.hits[start : start + request.limit], scope.queries, is_text=is_text)
         size = _size(answer, scope.queries, request, cost_of)
         shown, taken = sized(hits, size, scope.snapshots)
@@ -109,7 +109,7 @@ def search(
         docs, docs_first = sections_shown(beside, size, left, scope.snapshots, is_text=is_text)
     asked = () if start or request.keep.mode else scope.queries
     commits, unread = commits_shown(hits, asked, scope.root, roots, left - sum(map(size.cost, docs)))
-    more = len(answer.hits) > start + taken and start + taken < DEEPEST
+    more = len(answer.hits) > start + taken and start + taken < MAX_HITS
     return Answer(
         scope.root,
         shown,
@@ -158,7 +158,7 @@ def _size(answer: JointAnswer, queries: Sequence[Query], request: Search, cost_o
 
 
 def _named(problems: Sequence[Problem]) -> list[str]:
-    return list(map(str, problems[:_LISTED]))
+    return list(map(str, problems[:_MAX_LISTED_PROBLEMS]))
 
 
 def _answer(scope: Scope, limit: int, request: Search) -> JointAnswer:

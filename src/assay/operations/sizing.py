@@ -37,11 +37,11 @@ TELLING = (4,)
 """Lines of a hit that are shown where not all are."""
 MATCHING = 6
 """The same where lines hold what the query quotes."""
-_WIDEST = 200
+_MAX_LINE_CHARS = 200
 """Characters of a telling line that are shown."""
-LONGEST_UNIT = 400
+MAX_UNIT_LINES = 400
 """Lines of a unit that is put together again."""
-_MOST_KNOWN = 4096  # files of an index whose functions are remembered
+_FILE_CACHE_SIZE = 4096  # files of an index whose functions are remembered
 _PIECES = frozenset(("function", "method", "constructor", "test"))
 
 
@@ -102,7 +102,7 @@ class Size:
             return replace(shown, text="", lines=matching)
         most = self.lines[min(place, len(self.lines) - 1)]
         every = telling(unit, self.wanted, matching, max(most, MATCHING) if matching else most, hit.line)
-        text = "".join(f"{line[:_WIDEST]}{'…' * (len(line) > _WIDEST)}\n" for _, line in every)
+        text = "".join(f"{line[:_MAX_LINE_CHARS]}{'…' * (len(line) > _MAX_LINE_CHARS)}\n" for _, line in every)
         return replace(shown, text=text, lines=[number for number, _ in every])
 
 
@@ -192,7 +192,7 @@ def lines_of_unit(chunk: Chunk, snapshot: Snapshot) -> tuple[int, int]:
     met = ((first, last) for first, last in named_so if first <= chunk.end_line and chunk.start_line <= last)
     around = ((last - first, first, last) for first, last in met)
     size, first, last = min(around, default=(0, 0, 0))
-    return (first, last) if chunk.end_line - chunk.start_line < size < LONGEST_UNIT else own
+    return (first, last) if chunk.end_line - chunk.start_line < size < MAX_UNIT_LINES else own
 
 
 @dataclass(slots=True)
@@ -226,7 +226,7 @@ def _file(snapshot: Snapshot, path: str) -> _File:
     known = _known.setdefault(snapshot, {})
     found = known.get(path)
     if found is None:
-        if len(known) >= _MOST_KNOWN:
+        if len(known) >= _FILE_CACHE_SIZE:
             known.clear()
         numbers = numbers_in(snapshot, path).tolist()
         found = known[path] = _File(path, numbers, list(map(snapshot.symbol, numbers)))

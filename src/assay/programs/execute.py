@@ -59,7 +59,7 @@ def _is_passed(outcome: Outcome, reach: Reach) -> bool:
     return outcome.test < reach[outcome.task_id] and (outcome.test >= 0 or reach[outcome.task_id] == inf)
 
 
-_LONGEST = 12_000_000
+_MAX_PROGRAM_CHARS = 12_000_000
 """Characters of a program that is run; JSON of the next larger ones is more than a message may be."""
 Key = tuple[str, str]
 """The id of a task and the text of a program."""
@@ -160,8 +160,8 @@ def refused(task: Task, program: Program) -> Outcome | None:
     source = program.source
     if not task.tests:
         return Outcome(task.id, program.id, None, detail="the task has no tests that say anything")
-    if len(source) > _LONGEST:
-        size = f"{len(source) / 1e6:.1f} MB of text, more than {_LONGEST / 1e6:.0f} MB"
+    if len(source) > _MAX_PROGRAM_CHARS:
+        size = f"{len(source) / 1e6:.1f} MB of text, more than {_MAX_PROGRAM_CHARS / 1e6:.0f} MB"
         return Outcome(task.id, program.id, None, detail=f"not run: {size}")
     bad, why = source.find("\0"), "source code cannot contain null bytes"
     if bad < 0:

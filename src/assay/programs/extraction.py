@@ -22,7 +22,7 @@ BYTE_ORDER_MARK, THINKING = "without a byte order mark", "without what was thoug
 TOKENS = "cut at an end token"
 FENCE, TRANSCRIPT, DIFF = "taken out of a fence", "taken out of a transcript", "taken out of a diff"
 PROSE, STOPPED = "without sentences around them", "cut at a stop sequence"
-ALONE, REPEATED = "alone, the prompt is prose", "with their prompt written again"
+PROGRAM_ONLY, REPEATED = "alone, the prompt is prose", "with their prompt written again"
 _MAX_CHARS = 200_000
 """Of a text that is looked into; what is longer runs as it is."""
 _MAX_BLOCKS = 50
@@ -68,7 +68,7 @@ def program_of(text: str, entry_point: str, prompt: str | None = None, stops: Se
         text, edits = text[1:], (BYTE_ORDER_MARK,)
     before = prompt if prompt and is_code(prompt) else ""
     if prompt and not before:
-        edits = (*edits, ALONE)
+        edits = (*edits, PROGRAM_ONLY)
     if len(text) > _MAX_CHARS or (not _MARKED.search(text) and _parses(before + text)):
         return Answer(before + text, edits)
     for more, source in _candidates(text, before, entry_point, stops):

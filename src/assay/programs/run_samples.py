@@ -222,7 +222,7 @@ def _asking_nothing(
         for place in _suspects(found.get(task.id, ()))
     ]
     alone = [replace(task, id=f"{task.id}#{place}", tests=(task.tests[place],)) for task, place in asked]
-    known = [trials.get(_tests_of(task), _ALONE) for task in alone]
+    known = [trials.get(_tests_of(task), _SINGLE_TEST) for task in alone]
     waiting = [task for task, holds in zip(alone, known, strict=True) if holds is None]
     shown = executions(waiting, [stub for task in waiting for stub in stubs(task, around)[: len(_ANSWERING)]], runner)
     dropped: dict[str, tuple[int, ...]] = {}
@@ -230,13 +230,13 @@ def _asking_nothing(
         answering = [each.outcome for each in islice(shown, len(_ANSWERING) if before is None else 0)]
         holds = before if answering == [] else all(outcome.fault is Fault.CORRECT for outcome in answering)
         if answering and not any(map(_is_of_the_day, answering)):
-            trials.put(holds, _tests_of(one), _ALONE)
+            trials.put(holds, _tests_of(one), _SINGLE_TEST)
         if holds:
             dropped[task.id] = (*dropped.get(task.id, ()), place)
     return dropped
 
 
-_ALONE = b"alone"
+_SINGLE_TEST = b"alone"
 """What marks the trial of one test of a task by itself."""
 
 

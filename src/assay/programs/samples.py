@@ -24,7 +24,7 @@ from typing import Any
 from assay.corpus.python_syntax import parse_python
 from assay.errors import InputError, counted, nearest
 from assay.io.fields import FieldError, Fields
-from assay.programs.extraction import ALONE, STOPPED, Answer, cut, program_of
+from assay.programs.extraction import PROGRAM_ONLY, STOPPED, Answer, cut, program_of
 from assay.programs.logprobs import logprob_of
 from assay.programs.requests import ReadingOptions
 from assay.programs.sample_rows import sample_rows
@@ -70,10 +70,10 @@ def say_edits(programs: Sequence[Program], say: Say) -> None:
     for each in programs:
         counts.update(dict.fromkeys(each.edits, each.n))
     every = counted(sum(each.n for each in programs), "program")
-    if alone := counts.pop(ALONE, 0):
+    if alone := counts.pop(PROGRAM_ONLY, 0):
         say(f"{alone:,} of {every} stand alone: their prompts are prose")
     if counts:
-        edited = sum(each.n for each in programs if {*each.edits} - {ALONE})
+        edited = sum(each.n for each in programs if {*each.edits} - {PROGRAM_ONLY})
         what = ", ".join(f"{count:,} {edit}" for edit, count in counts.most_common())
         say(f"{edited:,} of {every} do not run as they were written: {what}; --extract none runs them as they are")
 

@@ -5,7 +5,7 @@ dashes, stars, hashes and colons. A bare `Input` counts as a sample only below a
 above it, it describes the form, unless no sample is shown and what stands there is data. An output ends at its first
 blank line, for prose follows it.
 
-Nothing is evaluated: brackets and quotes are matched by hand, in one pass that gives up after `LONGEST` characters, and
+Nothing is evaluated: brackets and quotes are matched by hand, in one pass that gives up after `MAX_LITERAL_CHARS`, and
 `ast.literal_eval` reads what they enclose. Prose writes `true`, `false` and `null` for the constants.
 
 A call of plain values becomes a call; any other expression becomes an assert for the sandbox, after the statements that
@@ -31,8 +31,8 @@ from typing import Any, Final
 from assay.programs.tasks.task_file import parsed
 from assay.values import Call, Script, Stdin, Task, Test
 
-_MOST: Final = 50
-_LONGEST_HEADING: Final = 60
+_MAX_IN_OUT_EXAMPLES: Final = 50
+_MAX_HEADING_CHARS: Final = 60
 _AROUND: Final = " \t-*#:=_`>"
 _SIDE: Final = re.compile(
     r"(sample|example)?s? ?(?:test ?)?(?:case ?)?(?:#?\d+ ?)?(?:standard ?)?(in|out)put(?:s|\(s\))?"
@@ -65,7 +65,7 @@ def _samples(blocks: Iterable[tuple[str, str]]) -> tuple[Stdin, ...]:
             if block:
                 found.setdefault(read, block)
             read = None
-        if len(found) >= _MOST:
+        if len(found) >= _MAX_IN_OUT_EXAMPLES:
             break
     return tuple(Stdin(given, printed) for given, printed in found.items())
 
@@ -104,7 +104,7 @@ def _heading(line: str, *, shows: bool) -> tuple[bool, str, str] | None:
         return True, inline[2].lower(), line[inline.end() :]
     if _ENDS.match(line):
         return False, "", ""
-    if not line.strip() or len(line) > _LONGEST_HEADING:
+    if not line.strip() or len(line) > _MAX_HEADING_CHARS:
         return None
     bare = line.strip(_AROUND).lower()
     side = _SIDE.fullmatch(bare)
@@ -122,7 +122,7 @@ def _content(lines: list[str], side: str) -> str:
     return f"{text}\n" if text else ""
 
 
-LONGEST: Final = 2000
+MAX_LITERAL_CHARS: Final = 2000
 """Characters of one literal."""
 _CLOSES: Final = {"(": ")", "[": "]", "{": "}"}
 _QUOTED: Final = re.compile(r"[bBrRuU]{0,2}(['\"])")
@@ -143,7 +143,7 @@ def value_at(text: str, start: int) -> Found | None:
     if char in _CLOSES or _QUOTED.match(text, start):
         end = closing(text, start)
         return _read(text[start:end], end) if end > 0 else None
-    plain = _PLAIN.match(text, start, start + LONGEST)
+    plain = _PLAIN.match(text, start, start + MAX_LITERAL_CHARS)
     if plain is None:
         return None
     if plain[0] in _CONSTANTS:
@@ -162,7 +162,7 @@ def arguments_at(text: str, start: int) -> Found | None:
 
 def closing(text: str, start: int) -> int:
     """Return the place behind the bracket or quote that opens at a place, -1 where it stays open."""
-    limit = min(len(text), start + LONGEST)
+    limit = min(len(text), start + MAX_LITERAL_CHARS)
     if quoted := _QUOTED.match(text, start):
         return _behind_string(text, quoted.start(1), limit)
     waiting: list[str] = []
@@ -186,7 +186,7 @@ def closing(text: str, start: int) -> int:
 def literal(text: str) -> Found | None:
     """Return the value that is the whole text, None where it is no value."""
     stripped = text.strip()
-    return _read(stripped, len(text)) if stripped and len(stripped) <= LONGEST else None
+    return _read(stripped, len(text)) if stripped and len(stripped) <= MAX_LITERAL_CHARS else None
 
 
 def _behind_string(text: str, start: int, limit: int) -> int:
@@ -205,7 +205,7 @@ def _read(source: str, end: int) -> Found | None:
 
 
 PROMPT: Final = ">>>"
-_LONGEST: Final = 2000
+_MAX_EXAMPLE_CHARS: Final = 2000
 
 
 def doctests_in(text: str, name: str) -> tuple[str, list[Call | Script]]:
@@ -214,8 +214,8 @@ def doctests_in(text: str, name: str) -> tuple[str, list[Call | Script]]:
     setup: list[str] = []
     rest: list[str] = []
     for source, wanted in _parts(text, rest):
-        tree = parsed(source[: _LONGEST + 1])
-        if len(source) > _LONGEST or not tree.body or len(found) >= MOST:
+        tree = parsed(source[: _MAX_EXAMPLE_CHARS + 1])
+        if len(source) > _MAX_EXAMPLE_CHARS or not tree.body or len(found) >= MAX_EXAMPLES:
             continue
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             test = _test(tree.body[0].value, wanted, name, setup)
@@ -294,7 +294,7 @@ def _script(expression: str, value: Any, setup: list[str]) -> Script:
     return Script("\n".join([*setup, f"assert {expression} == {value!r}"]))
 
 
-_LONGEST_LINE: Final = 1000
+_MAX_LINE_CHARS: Final = 1000
 _LEAD: Final = re.compile(
     r"[ \t]{0,40}(?:[-*•\d.)]{1,4} )?(?:examples?|e\.g\.|ex)?[ \t]{0,2}\d{0,2}[.:]{0,2}[ \t]{0,8}"
     r"(?:(?:for|given|if|when|with)\b(?: the)?(?: input| list| array| string)?|input[ \d]{0,3})?[ \t]{0,4}:?[ \t]{0,8}",
@@ -315,8 +315,8 @@ _END: Final = re.compile(r"[ \t`*.,;\"']{0,8}(?:$|#|//|\()")
 
 def unnamed_calls_in(text: str, width: int | None) -> Iterator[Call]:
     """Return the calls of a function of so many parameters; an unknown number is taken for one."""
-    lines = (line for line in _joined(text.splitlines()) if len(line) <= _LONGEST_LINE)
-    return islice(filter(None, (_call(line, width or 1) for line in lines)), MOST)
+    lines = (line for line in _joined(text.splitlines()) if len(line) <= _MAX_LINE_CHARS)
+    return islice(filter(None, (_call(line, width or 1) for line in lines)), MAX_EXAMPLES)
 
 
 def _joined(lines: list[str]) -> Iterator[str]:
@@ -365,13 +365,13 @@ def _returning(args: list[Any], line: str, place: int) -> Call | None:
     return Call(tuple(args), value[0], ATOL) if value and _END.match(line, value[1]) else None
 
 
-LONGEST_TEXT: Final = 100_000
+MAX_PROMPT_CHARS: Final = 100_000
 """Characters of a prompt that are looked at."""
-MOST: Final = 50
+MAX_EXAMPLES: Final = 50
 ATOL: Final = 1e-6
 """A text shows floats as they print."""
-_MOST_CALLS: Final = 500
-_MOST_NAMES: Final = 10
+_MAX_CALLS: Final = 500
+_MAX_NAMES: Final = 10
 _BUILT_IN: Final = frozenset(dir(builtins))
 _SAYS: Final = (
     r"(?:(?:should|must|will|would) )?(?:be|return|equal|output|give|yield|evaluate to)s?"
@@ -387,7 +387,7 @@ _BELOW: Final = re.compile(
 )
 _GOES_ON: Final = re.compile(r"[ \t]{0,8}(?:[+*/%<>=^&|\[]|-[ \t]?\d|(?:if|or|for|and not|to)\b)|\w")
 _STOPS: Final = re.compile(r"[ \t`*]{0,8}(?:$|[\n.,;)!#]|//|\"\"\"|and\b|because\b|since\b|but\b)")
-_ALONE: Final = re.compile(r"[ \t`*.]{0,8}(?:\r?\n|$|#|//)")
+_END_OF_LINE: Final = re.compile(r"[ \t`*.]{0,8}(?:\r?\n|$|#|//)")
 _SUM: Final = re.compile(r"[-\d \t+*/().]{1,80}=[ \t]{0,8}(?=[-\d])")
 _OTHER: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w{2,60})(?=\()")
 _BUSY: Final = "+-*/%=<>([{."
@@ -410,14 +410,14 @@ def examples_in(task: Task) -> tuple[Test, ...]:
 
 def text_of(task: Task) -> str:
     """Return what of a prompt is prose: the docstring of its function where it has one, else all of it."""
-    prompt = task.prompt[:LONGEST_TEXT]
+    prompt = task.prompt[:MAX_PROMPT_CHARS]
     function = function_in(prompt, task.entry_point)
     return (function and ast.get_docstring(function)) or prompt
 
 
 def parameters(task: Task) -> int | None:
     """Return how many parameters the prompt gives the function; None where it does not say."""
-    function = function_in(task.prompt[:LONGEST_TEXT], task.entry_point)
+    function = function_in(task.prompt[:MAX_PROMPT_CHARS], task.entry_point)
     return len(function.args.args) if function else None
 
 
@@ -431,7 +431,7 @@ def function_in(source: str, name: str) -> ast.FunctionDef | None:
 def _calls(text: str, name: str) -> Iterator[Call]:
     """Yield each call of the function that the text gives a value for."""
     called = re.compile(rf"(?<![\w.]){re.escape(name)}[ \t]{{0,3}}(?=\()")
-    for match in islice(called.finditer(text), _MOST_CALLS):
+    for match in islice(called.finditer(text), _MAX_CALLS):
         args = arguments_at(text, match.end()) if _free(text, match.start()) else None
         value = args and _value_after(text, args[1])
         if args and value:
@@ -440,8 +440,8 @@ def _calls(text: str, name: str) -> Iterator[Call]:
 
 def _renamed(text: str, width: int | None) -> list[Call]:
     """Return the calls of the first other name that the text shows values for: functions get renamed, texts do not."""
-    names = [match[1] for match in islice(_OTHER.finditer(text), _MOST_CALLS)]
-    for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
+    names = [match[1] for match in islice(_OTHER.finditer(text), _MAX_CALLS)]
+    for name in list(dict.fromkeys(names))[:_MAX_NAMES]:
         if name not in _BUILT_IN and (calls := [call for call in _calls(text, name) if len(call.args) == (width or 1)]):
             return calls
     return []
@@ -465,7 +465,7 @@ def _value_after(text: str, end: int) -> tuple[Any, int] | None:
     below = _BELOW.match(text, end)
     if below:
         value = value_at(text, below.end())
-        return value if value and _ALONE.match(text, value[1]) else None
+        return value if value and _END_OF_LINE.match(text, value[1]) else None
     relation = _RELATION.match(text, end)
     value = relation and value_at(text, relation.end())
     if not relation or not value:
@@ -484,4 +484,4 @@ def _drop_contradictions(tests: list[Call | Script]) -> tuple[Test, ...]:
         if isinstance(test, Call):
             expected.setdefault(repr(test.args), set()).add(repr(test.expected))
     clear = (test for test in tests if isinstance(test, Script) or len(expected[repr(test.args)]) == 1)
-    return tuple({repr(test): test for test in clear}.values())[:MOST]
+    return tuple({repr(test): test for test in clear}.values())[:MAX_EXAMPLES]

@@ -38,7 +38,7 @@ from assay.programs.harness.recorder import TestFinding
 from assay.programs.harness.run_tests import PYTEST
 from assay.values import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
 
-MOST_BYTES: Final = 64 << 20
+MAX_MESSAGE_BYTES: Final = 64 << 20
 Extent = Literal["first failure", "every test", "survey"]
 """How far tests go: to the first that fails, on to all of them, or that with the names of those that hold."""
 
@@ -54,7 +54,7 @@ class _Spec:
 class SpecCache:
     """What judges are told; one of it serves all threads."""
 
-    def __init__(self, read: Callable[[Task], bytes], most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, read: Callable[[Task], bytes], most_bytes: int = MAX_MESSAGE_BYTES) -> None:
         """Take what reads the tests of a task."""
         self._read, self._most_bytes = read, most_bytes
         self._kept: OrderedDict[tuple[int, str, str], _Spec] = OrderedDict()

@@ -16,16 +16,16 @@ from typing import Final
 
 from assay.rank.syntax import BUILT_IN, children, walk
 
-MOST_NODES: Final = 6000
+MAX_NODES: Final = 6000
 """Nodes of one program that are looked at."""
-_MOST_TEXT: Final = 50_000
+_MAX_TEXT_CHARS: Final = 50_000
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _FLIPPED: Final = {"Gt": "Lt", "GtE": "LtE"}
 _ORDERED: Final = frozenset({"Sub", "Div", "FloorDiv", "Mod", "Pow", "LShift", "RShift", "MatMult"})
 _SYMMETRIC: Final = frozenset({"Eq", "NotEq", "Is", "IsNot"})
 _EMITS: Final = frozenset({"append", "add"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-_SAID_BY_PARENT = (
+_IMPLIED_BY_PARENT = (
     ast.expr_context,
     ast.operator,
     ast.cmpop,
@@ -76,7 +76,7 @@ class _Writer:
         self._parents: list[int] = [0]
         self._names = _names(nodes, entry)
         stack: list[_Child] = [(root, 0, "") for root in reversed(roots)]
-        while stack and len(self._labels) < MOST_NODES:
+        while stack and len(self._labels) < MAX_NODES:
             stack += reversed(self._write(*stack.pop()))
         self.canon = Canon(tuple(self._labels), tuple(self._parents))
 
@@ -159,7 +159,7 @@ class _Writer:
                 return [*((default, at, "default ") for default in node.args.defaults), *_under(node.body, at)]
             case _:
                 at = self._add(edge + type(node).__name__, parent)
-                return _under((each for each in children(node) if not isinstance(each, _SAID_BY_PARENT)), at)
+                return _under((each for each in children(node) if not isinstance(each, _IMPLIED_BY_PARENT)), at)
 
     def _call(self, node: ast.Call, parent: int, edge: str) -> list[_Child]:
         func = node.func
@@ -214,7 +214,7 @@ class _Writer:
 
 def of_text(text: str) -> Canon:
     """Return the form of what cannot be parsed: its words and signs in a row, each the parent of the next."""
-    labels = ("Text", *_TOKEN.findall(text[:_MOST_TEXT])[: MOST_NODES - 1])
+    labels = ("Text", *_TOKEN.findall(text[:_MAX_TEXT_CHARS])[: MAX_NODES - 1])
     return Canon(labels, (0, *range(len(labels) - 1)))
 
 

@@ -3,7 +3,7 @@
 A normal form is a bag of paths: for each node its label, and it with 1, 2 and 3 of its ancestors. Two programs are as
 alike as the fraction of paths that they have in common (Jaccard). A program is compared with those that pass the
 gate, each as often as it was sampled, and never with itself: another copy of it counts, it does not. Memory is bounded:
-a pool of any size is compared with at most `MOST` of its programs.
+a pool of any size is compared with at most `MAX_REPRESENTATIVES` of its programs.
 
 Nothing runs and nothing is learned: a static gate, how central a program is among the others, and a price of likeness.
 The parts of `why` add up to the score. The order of the programs never counts, and a program that comes twice was
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from assay.errors import InputError
 from assay.rank.canon import Canon
 from assay.rank.gate import Facts, TaskWants, facts, wants_of
-from assay.rank.syntax import LONGEST
+from assay.rank.syntax import MAX_PROGRAM_CHARS
 from assay.values import Program, Ranked, Task
 
 Numbers = NDArray[np.float64]
@@ -37,22 +37,22 @@ Ints = NDArray[np.int64]
 VIEWS: Final = {"all": 1.0, "words": 1.0, "results": 1.0, "covers": 1.0, "mass": 0.5}
 """The parts of centrality with their weights: mean likeness by all paths, by labels, by what is below a return or a
 print; how much of what is common a program has; and how many have the same normal form."""
-TAKEN: Final = 20
+MAX_PICKS: Final = 20
 """Programs that are taken one after the other; the rest pays for its likeness to all of them."""
-_LOW: Final = 0.1
+_LOW_QUANTILE: Final = 0.1
 """The quantile of likenesses that counts as unlike."""
 _NO_SPREAD: Final = 1e-6
-_KEPT: Final = 8
+_POOL_CACHE_SIZE: Final = 8
 """Pools that are kept: those drawn of one task."""
 _LARGE: Final = 1_000
 """Different programs of a pool that is not kept: its arrays take tens of megabytes."""
 LENGTHS: Final = 4
 """Nodes of the longest path."""
 _RESULTS: Final = ("Return", "print()", "Emit")
-_DEEP: Final = 4
-_MOST_NODES: Final = 4_000_000
-"""Nodes of a pool that are looked at, and of each program at least `_FEWEST`."""
-_FEWEST: Final = 200
+_RESULT_LEVELS: Final = 4
+_MAX_POOL_NODES: Final = 4_000_000
+"""Nodes of a pool that are looked at, and of each program at least `_MIN_PROGRAM_NODES`."""
+_MIN_PROGRAM_NODES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def bags(canons: Sequence[Canon]) -> PathBags:
     labels: list[int] = []
     parents: list[int] = []
     owners: list[int] = []
-    most = max(_FEWEST, _MOST_NODES // max(len(canons), 1))
+    most = max(_MIN_PROGRAM_NODES, _MAX_POOL_NODES // max(len(canons), 1))
     for row, each in enumerate(canons):
         start, own = len(labels), each.labels[:most]
         labels += [known.setdefault(label, len(known) + 1) for label in own]
@@ -97,7 +97,7 @@ def _bags(labels: Ints, parents: Ints, owners: Ints, ends: Ints, programs: int) 
     lengths: list[NDArray[np.int8]] = []
     results: list[NDArray[np.bool_]] = []
     below = np.isin(labels, ends)
-    for _ in range(_DEEP):
+    for _ in range(_RESULT_LEVELS):
         below = below | below[parents]
     width = 0
     for ids, number, places in _of_lengths(labels, parents):
@@ -134,7 +134,7 @@ def _numbered(keys: Ints) -> tuple[Ints, int]:
     return inverse.astype(np.int64), len(unique)
 
 
-MOST: Final = 400
+MAX_REPRESENTATIVES: Final = 400
 """Programs that stand for a pool."""
 _BLOCK: Final = 256
 
@@ -198,7 +198,7 @@ def look_at(task: Task, programs: Sequence[Program], *, are_finished: bool = Tru
     return look_once(wants_of(task), sources, tuple(counted[source] for source in sources), are_finished)
 
 
-@lru_cache(_KEPT)
+@lru_cache(_POOL_CACHE_SIZE)
 def _look(wants: TaskWants, sources: tuple[str, ...], n: tuple[int, ...], are_finished: bool) -> PoolFacts:  # noqa: FBT001
     with catch_warnings(action="ignore"):
         seen = tuple(facts(source, wants, is_finished=are_finished) for source in sources)
@@ -246,22 +246,22 @@ def _covers(held: PathBags, n: Numbers, against: NDArray[np.intp]) -> Numbers:
 def _standing(able: NDArray[np.bool_], n: Numbers) -> NDArray[np.intp]:
     """Return the programs that stand for a pool: all that may, or the most sampled and an even choice of the others."""
     there = np.flatnonzero(able)
-    if len(there) <= MOST:
+    if len(there) <= MAX_REPRESENTATIVES:
         return there
-    heavy = there[np.argsort(-n[there], kind="stable")][: MOST // 2]
+    heavy = there[np.argsort(-n[there], kind="stable")][: MAX_REPRESENTATIVES // 2]
     rest = np.setdiff1d(there, heavy)
-    even = rest[np.linspace(0, len(rest) - 1, MOST - len(heavy)).astype(np.intp)]
+    even = rest[np.linspace(0, len(rest) - 1, MAX_REPRESENTATIVES - len(heavy)).astype(np.intp)]
     return np.sort(np.concatenate([heavy, even]))
 
 
 def prices(scores: Numbers, held: PathBags, price: float) -> Numbers:
     """Return what to take off each score, for the second program to differ from the first."""
-    best = np.argsort(-scores, kind="stable")[: TAKEN * 10]
+    best = np.argsort(-scores, kind="stable")[: MAX_PICKS * 10]
     alike = likeness(held, np.ones(held.width, bool), best).astype(np.float64)
     alike = (alike + _relative(alike, best)) / 2
     off = np.zeros(len(scores))
     waiting = np.ones(len(scores), bool)
-    for _ in range(min(TAKEN, len(best))):
+    for _ in range(min(MAX_PICKS, len(best))):
         left = np.where(waiting[best], (scores - off)[best], -np.inf)
         at = int(np.argmax(left))
         waiting[best[at]] = False
@@ -274,7 +274,7 @@ def _relative(alike: Numbers, best: NDArray[np.intp]) -> Numbers:
     among = alike[best][~np.eye(len(best), dtype=bool)]
     if not len(among):
         return alike
-    low, high = np.quantile(among, _LOW), among.max()
+    low, high = np.quantile(among, _LOW_QUANTILE), among.max()
     return np.clip((alike - low) / max(float(high - low), _NO_SPREAD), 0, 1)
 
 
@@ -370,7 +370,7 @@ def finished_part(source: str) -> str:
 
     A statement is finished when its line has ended. What is wrong in the finished part stays wrong.
     """
-    lines = StringIO(source, newline="").readlines() if len(source) <= LONGEST else []
+    lines = StringIO(source, newline="").readlines() if len(source) <= MAX_PROGRAM_CHARS else []
     if lines and not lines[-1].endswith(("\n", "\r")):
         lines.pop()
     while lines:

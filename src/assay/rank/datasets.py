@@ -243,7 +243,7 @@ _HEADING = re.compile(
 )
 _SECTION = re.compile(r"^\W*-{3,}\s*(?P<name>[A-Za-z][\w /()]*?)\s*-{3,}\W*$")
 _SHOWN_SECTION = re.compile(r"sample|example", re.IGNORECASE)
-_GIVEN = re.compile(r"^\W*(?:inputs?|outputs?|explanation)\W*$|^\W*(?:inputs?|outputs?)\s*:", re.IGNORECASE)
+_EXAMPLE_LABEL = re.compile(r"^\W*(?:inputs?|outputs?|explanation)\W*$|^\W*(?:inputs?|outputs?)\s*:", re.IGNORECASE)
 _FENCE = "```"
 _CALL = re.compile(
     r"^\W*(?:[A-Za-z_][\w.]*\s*)?\b[A-Za-z_][\w.]*\([^\n]*\)\s*;?\s*"
@@ -297,7 +297,7 @@ def _below(line: str, bare: str, state: str) -> tuple[str, bool]:  # noqa: PLR09
         return ("", False) if bare == _FENCE else (state, False)
     if bare.startswith(_FENCE):
         return "fenced", False
-    if _GIVEN.match(bare):
+    if _EXAMPLE_LABEL.match(bare):
         return "below" if bare.rstrip("*: ")[-1:].isalpha() else "begun", False
     if state == "behind":
         return (state, True) if not bare else ("", True)

@@ -21,7 +21,7 @@ from assay.rank.syntax import NONE, Kinds, children, kinds, names, parsed, varia
 from assay.values import Call, Task
 
 KINDS: Final = frozenset({"bool", "int", "float", "str", "list", "tuple", "dict", "set", "None"})
-_LONGEST: Final = 20_000
+_MAX_PROMPT_CHARS: Final = 20_000
 """Characters of a task's text that are looked at."""
 _EXAMPLES: Final = 20
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -62,7 +62,7 @@ class Facts:
 
 def wants_of(task: Task) -> TaskWants:
     """Return what a task's text asks of a program."""
-    text = task.prompt[:_LONGEST]
+    text = task.prompt[:_MAX_PROMPT_CHARS]
     if not task.entry_point or not text.strip():
         return TaskWants(task.entry_point)
     function = function_in(text, task.entry_point)

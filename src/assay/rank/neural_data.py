@@ -149,7 +149,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 NEWLINE, INDENT = "[NEWLINE]", "[INDENT]"
 COLUMNS = 4
 """How deep one indentation is."""
-_DEEPEST = 12
+_MAX_INDENTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ class Reader:
 
     def _indents(self, line: str) -> list[int]:
         blanks = line[: len(line) - len(line.lstrip())].expandtabs(COLUMNS)
-        return [self.layout.indent] * min(-(-len(blanks) // COLUMNS), _DEEPEST) if self.layout.indent >= 0 else []
+        return [self.layout.indent] * min(-(-len(blanks) // COLUMNS), _MAX_INDENTS) if self.layout.indent >= 0 else []
 
     def _ids(self, text: str) -> list[int]:
         ids: list[int] = self.tokenizer.encode(_encodable(text), add_special_tokens=False).ids

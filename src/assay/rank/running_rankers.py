@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 _TRIES: Final = 8
 """How many inputs are made for one that is kept: many turn out the same."""
-_LONGEST: Final = 5000
+_MAX_INPUT_CHARS: Final = 5000
 """Characters of one input."""
-_LONGEST_SOURCE: Final = 20_000
+_MAX_SOURCE_CHARS: Final = 20_000
 """Characters of a program that is looked at for calls."""
 _LARGE: Final = 1e9
 _EDGES: Final = 0.35
@@ -73,7 +73,7 @@ def _first(inputs: Iterable[Input], most: int) -> list[Input]:
     kept: dict[str, Input] = {}
     for each in inputs:
         text = repr(each)
-        if len(text) <= _LONGEST:
+        if len(text) <= _MAX_INPUT_CHARS:
             kept.setdefault(text, each)
         if len(kept) >= most:
             break
@@ -162,15 +162,15 @@ def _word_changed(word: str, lot: random.Random) -> str:
     return "".join(changed(word, lot).split()) or word
 
 
-_DEEPEST: Final = 6
-_MOST_ITEMS: Final = 40
+_MAX_DEPTH: Final = 6
+_MAX_ITEMS: Final = 40
 _RARE: Final = 0.12
 
 
 def changed(value: Any, lot: random.Random, *, depth: int = 0) -> Any:
     """Return a value like it."""
     change = _CHANGES.get(type(value))
-    return value if change is None or depth > _DEEPEST else change(value, lot, depth)
+    return value if change is None or depth > _MAX_DEPTH else change(value, lot, depth)
 
 
 def edges(value: Any) -> tuple[Any, ...]:
@@ -223,7 +223,7 @@ def _text(value: str, lot: random.Random, _: int) -> str:
             value[:place] + value[place + 1 :],
             value[:place] + other + value[place + 1 :],
             value[:place] + other + value[place:],
-            (value + value[:place])[:_MOST_ITEMS],
+            (value + value[:place])[:_MAX_ITEMS],
             "".join(signs),
             " ".join(words),
             value[:place] + value[place].swapcase() + value[place + 1 :],
@@ -242,9 +242,9 @@ def _items(value: list[Any], lot: random.Random, depth: int) -> list[Any]:
         del items[place]
     elif kind == 1:
         lot.shuffle(items)
-    elif kind == 2 and len(items) < _MOST_ITEMS:
+    elif kind == 2 and len(items) < _MAX_ITEMS:
         items.insert(place, lot.choice(items))
-    elif kind == 3 and len(items) < _MOST_ITEMS:
+    elif kind == 3 and len(items) < _MAX_ITEMS:
         items.append(changed(lot.choice(items), lot, depth=depth + 1))
     elif kind == 4:
         items = [changed(item, lot, depth=depth + 1) for item in items]
@@ -359,7 +359,7 @@ class AgreementRanker:
         return [Ranked(program, *known[program.source]) for program in programs]
 
 
-_MOST_CALLS: Final = 20
+_MAX_CALLS: Final = 20
 
 
 def calls_in(programs: Iterable[Program], name: str) -> tuple[Call, ...]:
@@ -367,12 +367,12 @@ def calls_in(programs: Iterable[Program], name: str) -> tuple[Call, ...]:
     known: dict[str, Call] = {}
     counts = Counter[str]()
     for program in programs:
-        tree = parse_python(program.source) if len(program.source) <= _LONGEST_SOURCE else None
+        tree = parse_python(program.source) if len(program.source) <= _MAX_SOURCE_CHARS else None
         found = (literal_arguments(node, name) for node in (ast.walk(tree) if tree else ()))
         calls = {repr(args): Call(args, None) for args in found if args}
         known |= calls
         counts.update(calls.keys())
-    return tuple(known[text] for text, _ in counts.most_common(_MOST_CALLS))
+    return tuple(known[text] for text, _ in counts.most_common(_MAX_CALLS))
 
 
 def _distinct(programs: Sequence[Program]) -> tuple[list[Program], list[int]]:

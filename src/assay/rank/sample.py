@@ -136,7 +136,7 @@ def missing(
             yield task, tuple(gaps[start : start + batch])
 
 
-_ENOUGH = 25
+_MAX_REFUSED_TASKS = 25
 """Tasks that are refused before any was answered: then the next will be, too."""
 
 
@@ -273,8 +273,8 @@ class _Run:
             return
         self._refused.add(problem.where)
         self._tally.problems.append(problem)
-        if len(self._refused) >= _ENOUGH and not self._already + self._tally.samples:
-            self._error = InputError(f"{_ENOUGH} tasks in a row were refused: {problem.what}")
+        if len(self._refused) >= _MAX_REFUSED_TASKS and not self._already + self._tally.samples:
+            self._error = InputError(f"{_MAX_REFUSED_TASKS} tasks in a row were refused: {problem.what}")
 
     def _lines(self, task: Task, numbers: Sequence[int], answer: Completions) -> Iterator[dict[str, Any]]:
         """Yield a line a sample; the first of an answer has what the answer took."""

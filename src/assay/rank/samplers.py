@@ -35,7 +35,7 @@ _PARTS = ("prompt", "chat", "shot", "stop")
 _PART = re.compile(r"^<!-- *([\w-]+) *-->\n", re.MULTILINE)
 _FIELD = re.compile(r"\{(\w+)\}")
 _OF_TASK = ("prompt", "entry_point", "name", "starter", "format", "examples", "tests")
-_TESTS_SHOWN = 3
+_MAX_SHOWN_TESTS = 3
 _CALLED = "Use call-based format: define `{}`, which takes the inputs as arguments and returns the answer."
 _READ = "Use standard input format: read the input from standard input and print the answer."
 
@@ -138,7 +138,7 @@ def _fields(task: Task, *, strip: bool) -> dict[str, str]:
         "starter": task.tags.get("starter_code", "").strip("\n"),
         "format": _CALLED.format(task.entry_point) if task.entry_point else _READ,
         "examples": "\n".join(_as_text(test, task) for test in examples),
-        "tests": "\n".join(_as_text(test, task) for test in task.tests[:_TESTS_SHOWN]),
+        "tests": "\n".join(_as_text(test, task) for test in task.tests[:_MAX_SHOWN_TESTS]),
     }
 
 
@@ -296,9 +296,9 @@ def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) 
     return logprob_sum(counted)
 
 
-_MOST_STOPS = 4  # OpenAI takes no more
-_MOST_BYTES = 32_000_000
-_SHOWN = 200  # characters of an answer in a message
+_MAX_STOPS = 4  # OpenAI takes no more
+_MAX_REPLY_BYTES = 32_000_000
+_MAX_ERROR_CHARS = 200  # characters of an answer in a message
 _ABOUT_CHOICES = re.compile(r"(?<!\\)\bn\b|best_of|n_cmpl|choices|slots", re.IGNORECASE)
 """In a refusal: that so many answers at once are too many."""
 _ANY_CHOICES = 10**9
@@ -332,7 +332,7 @@ class EndpointSampler:
     def __init__(self, endpoint: Endpoint, *, completes: bool = False, pause_s: float = 0.5) -> None:
         self.name, self.whole = endpoint.name, not completes
         self._endpoint = endpoint
-        self._client = open_client(endpoint, pause_s=pause_s, most_bytes=_MOST_BYTES)
+        self._client = open_client(endpoint, pause_s=pause_s, most_bytes=_MAX_REPLY_BYTES)
         self._most_choices = _ANY_CHOICES
         self._author = Author(endpoint)
 
@@ -388,7 +388,7 @@ class EndpointSampler:
         question |= {"temperature": asked.temperature, "top_p": asked.top_p}
         question[self._endpoint.most_key if self.whole else "max_tokens"] = asked.max_tokens
         if asked.stop:
-            question["stop"] = list(asked.stop[:_MOST_STOPS])
+            question["stop"] = list(asked.stop[:_MAX_STOPS])
         if asked.logprobs:
             question["logprobs"] = True if self.whole else 1
         return question
@@ -398,13 +398,13 @@ class EndpointSampler:
         try:
             texts = [each["message"]["content"] if self.whole else each["text"] for each in body["choices"]]
         except (KeyError, TypeError) as error:
-            said = printable(repr(body)[: 4 * _SHOWN])[:_SHOWN]
+            said = printable(repr(body)[: 4 * _MAX_ERROR_CHARS])[:_MAX_ERROR_CHARS]
             raise ValueError(f"no choices but {said}: is it OpenAI-compatible?") from error
         if not texts:
             raise ValueError("no choice at all: is it OpenAI-compatible?")
         if not any(isinstance(text, str) for text in texts):
             choice = body["choices"][0]
-            raise NoAnswer(f"{self.name} {_without_text(choice)}", raw=str(choice)[:_SHOWN])
+            raise NoAnswer(f"{self.name} {_without_text(choice)}", raw=str(choice)[:_MAX_ERROR_CHARS])
         return body, [text if isinstance(text, str) else "" for text in texts]
 
     def _learn_most_choices(self, asked: int, refusal: str) -> None:
@@ -422,4 +422,4 @@ def _without_text(choice: dict[str, Any]) -> str:
     if finish == "length":
         return "was cut before it wrote any text: give a larger --max-tokens"
     refusal = choice.get("message", choice).get("refusal")
-    return f"wrote no text: {printable(str(refusal or f'finish_reason {finish}'))[:_SHOWN]}"
+    return f"wrote no text: {printable(str(refusal or f'finish_reason {finish}'))[:_MAX_ERROR_CHARS]}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 BUILT_IN: Final = frozenset(dir(builtins))
-LONGEST: Final = 50_000
+MAX_PROGRAM_CHARS: Final = 50_000
 """Characters of a program that is read; a longer one is taken for no answer to a task."""
 
 
@@ -29,7 +29,7 @@ class ParsedProgram:
 
 def parsed(source: str) -> ParsedProgram:
     """Return the tree of a program; warnings of the compiler are the caller's to silence."""
-    if len(source) > LONGEST:
+    if len(source) > MAX_PROGRAM_CHARS:
         return ParsedProgram(None, unread=True)
     try:
         return ParsedProgram(ast.parse(source))
@@ -94,7 +94,9 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
-_GIVEN: Final = BUILT_IN | {"__name__", "__file__", "__doc__", "__builtins__", "__spec__", "__package__", "__class__"}
+_PREDEFINED: Final = BUILT_IN.union(
+    ("__name__", "__file__", "__doc__", "__builtins__", "__spec__", "__package__", "__class__")
+)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SILENT = (ast.Constant, ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
 """What neither holds a name nor stands above one."""
@@ -156,7 +158,7 @@ class _Walk:
         """Return the names that no scope around their use binds."""
         if self._star:
             return ()
-        lost = {(name, line) for name, line, scope in self._loads if name not in _GIVEN and not scope.knows(name)}
+        lost = {(name, line) for name, line, scope in self._loads if name not in _PREDEFINED and not scope.knows(name)}
         for scope in self._scopes:
             own = scope.bound | scope.elsewhere
             lost |= {(name, line) for name, line in scope.added_to.items() if scope.function and name not in own}

@@ -12,10 +12,10 @@ from typing import IO, Any
 
 from assay.report import document as doc
 
-_LONGEST = 26
+_MAX_NAME_CHARS = 26
 
 
-def short(name: str, longest: int = _LONGEST) -> str:
+def short(name: str, longest: int = _MAX_NAME_CHARS) -> str:
     """Return a name that has room in a drawing."""
     plain = "".join(letter if letter.isprintable() else " " for letter in name)
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"

@@ -9,7 +9,7 @@ from assay.errors import printable
 from assay.report import document as doc
 
 _MARKS = re.compile(r"[\\|`<\[*]")
-_LONGEST = 500
+_MAX_TEXT_CHARS = 500
 _MISSING = "\N{EN DASH}"
 
 
@@ -169,4 +169,4 @@ def shown_line(line: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return printable(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
+    return printable(text if len(text) <= _MAX_TEXT_CHARS else f"{text[:_MAX_TEXT_CHARS]} …")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Work = TypeVar("Work")
 End = TypeVar("End")
 
-MOST_WAITING = 256
+MAX_WAITING = 256
 """Ends that may wait for an earlier item before no further one is begun, for each worker."""
 
 
@@ -129,7 +129,7 @@ End_co = TypeVar("End_co", covariant=True)
 AHEAD = 2
 """Items that a worker holds, so that it never waits for the next one."""
 _TRIES = 2
-_KEPT = 4
+_MAX_OPEN_RUNNERS = 4
 """Runners that a thread keeps open; a sleeping cage takes some 20 MB."""
 
 
@@ -191,7 +191,7 @@ class LocalRunner(ClosedAtEnd, Generic[Work, End]):
 
     def run(self, jobs: Iterable[Work]) -> Iterator[End]:
         """Yield what became of each item, in their order; no more are taken than can be worked on."""
-        queue = TicketQueue[Work, End](jobs, MOST_WAITING * len(self._workers))
+        queue = TicketQueue[Work, End](jobs, MAX_WAITING * len(self._workers))
         try:
             while True:
                 self._hand_out(queue)
@@ -291,7 +291,7 @@ class SharedRunner(ClosedAtEnd, Generic[Work, End]):
             kept = self._own.kept = OrderedDict()
             self._all.append(kept)
         if self._folders not in kept:
-            while len(kept) >= _KEPT:
+            while len(kept) >= _MAX_OPEN_RUNNERS:
                 kept.popitem(last=False)[1].close()
             kept[self._folders] = self._open_runner(self._folders)
         kept.move_to_end(self._folders)

@@ -58,7 +58,7 @@ def _order(key: str, seed: int) -> bytes:
     return blake2b(repr((seed, key)).encode("utf-8", "backslashreplace"), digest_size=16).digest()
 
 
-LEAST_S = 0.1
+MIN_TIMEOUT_S = 0.1
 """Less processor time than this says nothing about a program."""
 AUTO = "auto"
 
@@ -199,7 +199,7 @@ def sandbox() -> Any:
 def timeout(what: str, *, auto: str = "") -> Any:
     """Declare the option that limits the processor time of something; `auto` is the help of that value, if any."""
     text = f"Seconds of processor time for {what}{auto and f', or auto: {auto}'}.  [default: 5]"
-    return option("--timeout S", text, least=LEAST_S, word=AUTO if auto else "")
+    return option("--timeout S", text, least=MIN_TIMEOUT_S, word=AUTO if auto else "")
 
 
 def allow() -> Any:

@@ -380,7 +380,7 @@ def places(file: Path, wanted: Wanted) -> Iterator[tuple[int, str]]:
             place += len(line)
 
 
-_MOST_CHANGES = 5
+_MAX_LISTED_CHANGES = 5
 
 
 def version_changes(before: Sequence[str], now: Sequence[str]) -> str:
@@ -390,5 +390,5 @@ def version_changes(before: Sequence[str], now: Sequence[str]) -> str:
     found = [f"{name} {old[name]} is now {new[name]}" for name in both if old[name] != new[name]]
     found += [f"{name} {new[name]} was not there" for name in sorted(new.keys() - old.keys())]
     found += [f"{name} {old[name]} is gone" for name in sorted(old.keys() - new.keys())]
-    more = f", and {len(found) - _MOST_CHANGES:,} more" if len(found) > _MOST_CHANGES else ""
-    return ", ".join(found[:_MOST_CHANGES]) + more
+    more = f", and {len(found) - _MAX_LISTED_CHANGES:,} more" if len(found) > _MAX_LISTED_CHANGES else ""
+    return ", ".join(found[:_MAX_LISTED_CHANGES]) + more

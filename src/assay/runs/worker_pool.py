@@ -27,7 +27,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from assay import __version__, plugins
 from assay.errors import InputError, WorkersLost, counted
 from assay.protocols import Say
-from assay.runs.local import AHEAD, MOST_WAITING, ClosedAtEnd, Ticket, TicketQueue
+from assay.runs.local import AHEAD, MAX_WAITING, ClosedAtEnd, Ticket, TicketQueue
 from assay.settings import PATIENCE_S, ClusterSettings
 
 Work = TypeVar("Work")
@@ -125,7 +125,7 @@ class NamedWork(Generic[Work, End]):
     """What is said of an item that no worker survives."""
 
 
-_SOON_S, _EVERY_S = 1.0, 5.0
+_FIRST_REPORT_S, _REPORT_INTERVAL_S = 1.0, 5.0
 _SILENT_S = 10.0
 """So long nobody is missed."""
 
@@ -170,9 +170,9 @@ class PoolLog:
         if not workers or str(self) == self._last:
             return
         now = self._clock()
-        self._due = now + _SOON_S if self._due is None else self._due
+        self._due = now + _FIRST_REPORT_S if self._due is None else self._due
         if now >= self._due:
-            self._due, self._last = now + _EVERY_S, str(self)
+            self._due, self._last = now + _REPORT_INTERVAL_S, str(self)
             self._say(self._last)
 
     def close(self) -> None:
@@ -185,7 +185,7 @@ class PoolLog:
 
 
 _BATCH_S = 0.25
-MOST_ITEMS = 64
+MAX_BATCH_ITEMS = 64
 """Items of a batch."""
 _DEATHS = 3
 _LATEST = 0.2
@@ -216,7 +216,7 @@ class WorkerPool(Generic[Work, End]):
         *,
         say: Say = lambda _: None,
         patience_s: float = PATIENCE_S,
-        most_items: int = MOST_ITEMS,
+        most_items: int = MAX_BATCH_ITEMS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take what a worker has to say of itself; None is what the first one says."""
@@ -388,13 +388,13 @@ class PoolRunner(ClosedAtEnd, Generic[Work, End]):
 
     def run(self, jobs: Iterable[Work]) -> Iterator[End]:
         """Yield what became of each item, in their order; no more are taken than can be worked on."""
-        queue = TicketQueue[Work, End](jobs, MOST_WAITING)
+        queue = TicketQueue[Work, End](jobs, MAX_WAITING)
         try:
             while (ended := self._pool.step(queue.next)) is not None:
                 for ticket, end in ended:
                     queue.end(ticket, end)
                 yield from queue.ready()
-                queue.most_waiting = MOST_WAITING * max(1, self._pool.size)
+                queue.most_waiting = MAX_WAITING * max(1, self._pool.size)
         finally:
             self._pool.forget()
 
@@ -462,7 +462,7 @@ def open_pool(  # noqa: PLR0913  each is one thing
     most: int = 0,
     memory_mb: int = 0,
     gpus: float = 0,
-    most_items: int = MOST_ITEMS,
+    most_items: int = MAX_BATCH_ITEMS,
 ) -> WorkerPool[Work, End]:
     """Start workers of a cluster, at most `most`, each with so much memory and so many GPUs of its machine."""
     needs = WorkerNeeds(memory_mb << 20, gpus)

@@ -30,8 +30,8 @@ _TYPED = re.compile(rf"[^\W\d]\w*(?:{_QUALIFIER}~?[^\W\d]\w*)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # no blanks part it from a name
 _SPLIT = re.compile(_QUALIFIER)
 _NAMES_APART = re.compile(r"[.:]+")
-_READ, _MOST_TYPED = 2000, 40  # characters, names
-_MOST_READ, _MOST = 256, 48  # chunks of a name whose symbols are read, and that are returned
+_MAX_READ_CHARS, _MAX_TYPED_NAMES = 2000, 40  # characters, names
+_MAX_READ_CHUNKS, _MAX_CHUNKS = 256, 48  # chunks of a name whose symbols are read, and that are returned
 _INSIDE, _FOLDED = 0.75, 0.25  # how exactly a chunk declares what a unit in it does, and a name in another letter case
 _UNDERSCORES = 3  # by which a name may be longer or shorter than it is typed
 _KIND_WORDS = {
@@ -87,7 +87,8 @@ class QueryNames:
 @lru_cache(64)
 def typed_names(text: str) -> QueryNames:
     """Return the names that a text types, each once."""
-    typed = _TYPED.findall(_CJK.sub(" ", text[:_READ]))[:_MOST_TYPED] or _TYPED.findall(text[:_READ])[:_MOST_TYPED]
+    text = text[:_MAX_READ_CHARS]
+    typed = _TYPED.findall(_CJK.sub(" ", text))[:_MAX_TYPED_NAMES] or _TYPED.findall(text)[:_MAX_TYPED_NAMES]
     names = list(dict.fromkeys(_name_of(word) for word in typed))
     telling = [name for name in names if name.owner or name.name.lower() not in _AROUND]
     asked = (telling or names)[0] if len(telling or names) == 1 else None
@@ -121,7 +122,7 @@ def _declaring(
     if with_constructors:
         found += [_constructors(snapshot, term, allowed) for term in (whole, first)]
     found.append(inside if allowed is None else inside[allowed[inside]])
-    return np.array(list(dict.fromkeys(np.concatenate([each[:_MOST] for each in found]).tolist())), np.int64)
+    return np.array(list(dict.fromkeys(np.concatenate([each[:_MAX_CHUNKS] for each in found]).tolist())), np.int64)
 
 
 def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None) -> NDArray[np.int64]:
@@ -132,7 +133,7 @@ def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None)
     kinds = snapshot.rows("kind", numbers)
     longer = abs(snapshot.symbol_bytes(numbers) - len(name.name.encode()))
     alike = (longer <= _UNDERSCORES) | (kinds == KINDS.index("constant")) | term.startswith("=")
-    likely = numbers[alike][np.lexsort((numbers[alike], longer[alike], _ORDER[kinds[alike]]))][:_MOST_READ]
+    likely = numbers[alike][np.lexsort((numbers[alike], longer[alike], _ORDER[kinds[alike]]))][:_MAX_READ_CHUNKS]
     return np.array([at for at in likely.tolist() if _is_called(snapshot.symbol(at), name)], np.int64)
 
 

@@ -98,15 +98,15 @@ def with_descriptions(path: Path, chunks: Sequence[Chunk], author: str = "") -> 
     ]
 
 
-_SHOWN = 1600
+_MAX_UNIT_CHARS = 1600
 """Characters of a unit that a model is shown."""
-_LONGEST, _SHORTEST = 240, 12
+_MAX_CHARS, _MIN_CHARS = 240, 12
 """Characters of a description."""
-_MOST = 400
+_MAX_REPLY_CHARS = 400
 """Characters that a model may write; what it says beyond the longest description is cut."""
 _TOKENS_A_UNIT = 40
 """Of an answer, about."""
-_ENOUGH = 25
+_MAX_REFUSED_UNITS = 25
 """Units that are refused before any was ever described: then the next will be, too."""
 _SYSTEM = """\
 You say in one sentence what a piece of software is for, to somebody who does not know its names: what gets done, and
@@ -142,18 +142,18 @@ Purpose: Explains how to send outgoing traffic through a company gateway and whi
 """
 _SCHEMA = {
     "type": "object",
-    "properties": {"purpose": {"type": "string", "maxLength": _MOST}},
+    "properties": {"purpose": {"type": "string", "maxLength": _MAX_REPLY_CHARS}},
     "required": ["purpose"],
     "additionalProperties": False,
 }
-VERSION = sha256(f"{_SYSTEM}{_SHOWN}{_LONGEST}".encode()).hexdigest()[:8]
+VERSION = sha256(f"{_SYSTEM}{_MAX_UNIT_CHARS}{_MAX_CHARS}".encode()).hexdigest()[:8]
 """Of the prompt: descriptions by another one are those of another author."""
 
 
 def prompt_of(unit: Chunk, mask: Mask | None = None) -> Prompt:
     """Return the question about a unit; what `mask` knows is hidden in it."""
     text = unit_text(unit)
-    shown = (mask.hide(text) if mask else text)[:_SHOWN].rstrip()
+    shown = (mask.hide(text) if mask else text)[:_MAX_UNIT_CHARS].rstrip()
     return Prompt(_SYSTEM, f"Piece:\n{shown}\nPurpose:", _SCHEMA, "describe", VERSION)
 
 
@@ -169,9 +169,9 @@ def tidied(text: str, unit: Chunk) -> str:
     'Deliver a letter.'
     """
     line = _opening(unit).sub("", " ".join(text.split()).strip("*\"' "), count=1)
-    if len(line) > _LONGEST:
-        ends = [found.start() for found in _CLAUSE.finditer(line, _LONGEST // 2, _LONGEST)]
-        line = line[: ends[-1] if ends else line.rfind(" ", 0, _LONGEST)]
+    if len(line) > _MAX_CHARS:
+        ends = [found.start() for found in _CLAUSE.finditer(line, _MAX_CHARS // 2, _MAX_CHARS)]
+        line = line[: ends[-1] if ends else line.rfind(" ", 0, _MAX_CHARS)]
     line = line.strip(" ,;:")
     return line[:1].upper() + line[1:]
 
@@ -194,8 +194,8 @@ _REFUSAL = re.compile(
 
 def wrong_in(text: str) -> str:
     """Return why a text is not a description, or nothing."""
-    if len(text) < _SHORTEST:
-        return f"a description of {len(text)} characters; wanted {_SHORTEST} or more"
+    if len(text) < _MIN_CHARS:
+        return f"a description of {len(text)} characters; wanted {_MIN_CHARS} or more"
     if not text.isprintable() or "```" in text:
         return "a description with characters that no sentence has"
     if text.rstrip(".") in _SYSTEM:
@@ -264,7 +264,7 @@ class _Describing:
 
     def __init__(self, chat: Chat, store: Descriptions, report: DescribeReport) -> None:
         self.report, self._chat, self._store, self._lock = report, chat, store, Lock()
-        self._enough = 0 if store.has(author_of(chat.name)) else min(_ENOUGH, report.left)
+        self._enough = 0 if store.has(author_of(chat.name)) else min(_MAX_REFUSED_UNITS, report.left)
         self._mask = Mask(value for name, value in os.environ.items() if name.upper().endswith(_SECRETS))
 
     def ask(self, unit: Chunk) -> None:

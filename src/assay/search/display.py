@@ -178,16 +178,16 @@ def _part(hit: Hit, every: Sequence[Line], wanted: AbstractSet[str], count: int)
 
 _LIKELY = 0.25
 """Of the first hit's probability; what is less likely is shown only to readers who ask for more."""
-_LEAST_SHOWN = 3
+_MIN_SHOWN_HITS = 3
 
 
 def worth_showing(scores: Sequence[float]) -> int:
     """Return how many hits are worth showing to a person or a model, by their scores, best first."""
-    return max(sum(score >= _LIKELY * scores[0] for score in scores), _LEAST_SHOWN)
+    return max(sum(score >= _LIKELY * scores[0] for score in scores), _MIN_SHOWN_HITS)
 
 
-_LEAST = 3  # hits of one type that are a group
-_MOST_NAMES = 6
+_MIN_GROUP_HITS = 3  # hits of one type that are a group
+_MAX_NAMES = 6
 
 
 def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
@@ -206,7 +206,7 @@ def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
                 continue
             is_unit = chunk.symbol and chunk.language not in PROSE
             key: object = of_type
-            if of_type is None or not (of_type in groups or sizes[of_type] >= _LEAST):
+            if of_type is None or not (of_type in groups or sizes[of_type] >= _MIN_GROUP_HITS):
                 key = (root, *unit_of(chunk)) if is_unit else (root, chunk.id)
             groups.setdefault(key, []).append(hit)
     united = []
@@ -225,8 +225,8 @@ def others_text(hit: Hit, path_of: Callable[[Chunk], str] = lambda chunk: chunk.
         if chunk.symbol != best.symbol:
             members.setdefault(chunk.kind if chunk.symbol in {"", of_type} else chunk.symbol, chunk)
     if members:
-        names = [f"{name.partition(',')[0]}:{declared_line(members[name])}" for name in [*members][:_MOST_NAMES]]
-        more = ["…"] * (len(members) > _MOST_NAMES)
+        names = [f"{name.partition(',')[0]}:{declared_line(members[name])}" for name in [*members][:_MAX_NAMES]]
+        more = ["…"] * (len(members) > _MAX_NAMES)
         yield f"+{len(members)} in {of_type}: {', '.join(names + more)}"
     if lines := sorted({declared_line(chunk) for chunk in here if chunk.symbol == best.symbol}):
         name = best.symbol or innermost_name(best.parent)

@@ -20,7 +20,7 @@ import re2
 
 from assay.errors import InputError
 
-LONGEST_PATTERN = 1000
+MAX_CHARS = 1000
 """Characters of an expression."""
 MEMORY_BYTES = 4 << 20
 """Bytes that an expression may take while it is matched."""
@@ -192,8 +192,8 @@ class ExpressionOptions:
 
 def pattern(expression: str) -> Any:
     """Return what finds an expression in lines; raise InputError if it is too long or none of RE2's."""
-    if len(expression) > LONGEST_PATTERN:
-        raise InputError(f"the expression has {len(expression):,} characters, at most {LONGEST_PATTERN:,} are matched")
+    if len(expression) > MAX_CHARS:
+        raise InputError(f"the expression has {len(expression):,} characters, at most {MAX_CHARS:,} are matched")
     return compiled(expression, ExpressionOptions(f"/{expression}/", hint="; / is written \\/"))
 
 

@@ -352,7 +352,7 @@ TOKEN_FEATURES = (*_NEAR, *_ALIKE, "asked_name", "asked_doc", "least_met", "met"
 
 _NAME_WORDS, _DOC_WORDS, _TEXT_WORDS = 16, 40, 90
 _DOC, _TEXT = 400, 3000  # characters looked at
-_KEPT = 8192  # chunks, of about 1 kB: questions in a row come to the same ones, above all while one is typed
+_CHUNK_CACHE_SIZE = 8192  # of about 1 kB: questions in a row come to the same ones, above all while one is typed
 _CENTRES, _WIDTHS = (np.array(column, dtype=np.float32) for column in zip(*LEVELS, strict=True))
 
 Bags = tuple[NDArray[np.int32], tuple[int, ...]]
@@ -414,7 +414,7 @@ class TokenSimilarity:
         known = {key: bags for key in keys if (bags := self._known.get(key))}
         if new := {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in known}:
             read = dict(zip(new, self._read(list(new.values())), strict=True))
-            if len(self._known) + len(read) > _KEPT:
+            if len(self._known) + len(read) > _CHUNK_CACHE_SIZE:
                 self._known.clear()
             self._known.update(read)
             known |= read
@@ -461,7 +461,7 @@ PHRASE_FEATURES = ("phrase", "phrase_long", "phrase_any")
 
 _RUN = 3  # words that make a phrase
 _LONG = 12  # words from which a phrase is as good as it gets
-_ASKED = 200  # words of a question
+_MAX_QUERY_WORDS = 200  # words of a question
 
 
 def phrase_features(text: str, chunks: Sequence[Chunk]) -> Array:
@@ -470,7 +470,7 @@ def phrase_features(text: str, chunks: Sequence[Chunk]) -> Array:
     The fraction of its runs of three words, the longest run in twelfths of twelve words, and whether there is one of
     five.
     """
-    asked = words(text.lower())[:_ASKED]
+    asked = words(text.lower())[:_MAX_QUERY_WORDS]
     runs = [f" {' '.join(asked[at : at + _RUN])} " for at in range(len(asked) - _RUN + 1)]
     rows = np.zeros((len(chunks), len(PHRASE_FEATURES)), dtype=np.float32)
     for at, held in enumerate(map(spaced, [chunk.text[:READ] for chunk in chunks]) if len(runs) > 1 else ()):

@@ -19,7 +19,7 @@ from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
 from assay.values import KINDS, Chunk, Query
 
-_MOST_KNOWN = 64
+_MASK_CACHE_SIZE = 64
 """Filters of a snapshot that are remembered: a server is asked with any number."""
 
 Mask = NDArray[np.bool_]
@@ -39,7 +39,7 @@ def filter_mask(snapshot: Snapshot, query: Query) -> Mask | None:
     key = (query.mode, *query.filters)
     known = snapshot.masks.get(key)
     if known is None:
-        if len(snapshot.masks) >= _MOST_KNOWN:
+        if len(snapshot.masks) >= _MASK_CACHE_SIZE:
             snapshot.masks.clear()
         known = snapshot.masks[key] = _chunks_mask(snapshot, query)
     return known

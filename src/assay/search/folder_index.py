@@ -80,7 +80,7 @@ class Freshness:
 
 
 _KEEPER_S = 30.0
-_AGAIN_S = 0.02
+_RETRY_AFTER_S = 0.02
 _TRIES = 3
 _AT_ONCE = 5_000  # chunks whose texts are held
 
@@ -280,7 +280,7 @@ class FolderIndex:
         ends = time.monotonic() + (_KEEPER_S if patience_s is None else patience_s)
         while (behind := self._behind(last, listed.walk)) and time.monotonic() < ends and self.folder.is_kept():
             while self.folder.catalog() == _name(last) and time.monotonic() < ends and self.folder.is_kept():
-                time.sleep(_AGAIN_S)
+                time.sleep(_RETRY_AFTER_S)
             version, _ = self._usable()
             if version is None:
                 break

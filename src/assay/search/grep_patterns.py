@@ -22,7 +22,7 @@ _SETS_AND_LETTERS = re.compile(
 _COLLATED = re.compile(r"\[([.=])(.)\1\]", re.DOTALL)
 _LITERAL_IN_SET = re.compile(r"(?<=^\[)\]|(?<=^\[\^)\]|\\|(?!^)\[(?!:)")
 _BARE_CLASS = re.compile(r"\[:\w+:\]")
-_KEPT_ESCAPES = frozenset("wWsSbBdDt<>123456789")
+_COMMON_ESCAPES = frozenset("wWsSbBdDt<>123456789")
 """What means something behind a backslash: `\\d` and `\\t`, which POSIX leaves undefined, what people mean by them."""
 _DECLARES = (
     r"^\s*(?:[\w@()]+\s+)*(?:class|def|fn|func|fun|function|interface|struct|enum|union|trait|type|typedef|protocol|object"
@@ -117,7 +117,7 @@ def as_re2(expression: str, syntax: Syntax) -> str:
             elif syntax == "extended":
                 one = ""
         elif token["escaped"]:
-            one = f"\\{letter}" if letter in _KEPT_ESCAPES else one
+            one = f"\\{letter}" if letter in _COMMON_ESCAPES else one
         elif letter in {*".[\\"} or (
             letter in {*"^$"} and (syntax == "extended" or _is_anchor(letter, after, starts=starts))
         ):

@@ -28,11 +28,11 @@ from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk
 
-MOST_FILES = 30
+MAX_FILES = 30
 """Changed files of a commit whose changes are read; all are named."""
-_MOST_NAMED = 200
-_LONGEST_MESSAGE = 4000
-_LONGEST_CHANGE = 3000
+_MAX_NAMED_FILES = 200
+_MAX_MESSAGE_CHARS = 4000
+_MAX_CHANGE_CHARS = 3000
 """Characters of what a commit changed in a file."""
 _FILES = "\x1e"
 """What stands between a message and the files, and in no message that somebody typed."""
@@ -41,11 +41,11 @@ _FILES = "\x1e"
 def commit_chunks(commit: Commit) -> Iterator[Chunk]:
     """Yield the chunks of a commit, its message first."""
     paths = [change.after or change.before for change in commit.changes]
-    message = commit.message[:_LONGEST_MESSAGE]
-    text, lines = "\n".join((message, _FILES, *paths[:_MOST_NAMED])), (1, 1 + message.count("\n"))
-    subject, body = commit.subject[:200], commit.body[:_LONGEST_MESSAGE]
+    message = commit.message[:_MAX_MESSAGE_CHARS]
+    text, lines = "\n".join((message, _FILES, *paths[:_MAX_NAMED_FILES])), (1, 1 + message.count("\n"))
+    subject, body = commit.subject[:200], commit.body[:_MAX_MESSAGE_CHARS]
     yield _chunk(commit, commit.id, text, "text", lines, symbol=subject, kind="section", doc=body)
-    for change, path in list(zip(commit.changes, paths, strict=True))[:MOST_FILES]:
+    for change, path in list(zip(commit.changes, paths, strict=True))[:MAX_FILES]:
         if change.hunks and not change.binary:
             yield _change_chunk(commit, change, f"{commit.id}/{path}")
 
@@ -57,7 +57,7 @@ def changed_files(message: Chunk) -> tuple[str, ...]:
 
 def _change_chunk(commit: Commit, change: FileChange, path: str) -> Chunk:
     first = change.hunks[0].start
-    text = "\n".join(_lines(change))[:_LONGEST_CHANGE]
+    text = "\n".join(_lines(change))[:_MAX_CHANGE_CHARS]
     names = dict.fromkeys(name for hunk in change.hunks for name in _names(hunk))
     symbol, doc = ", ".join(list(names)[:8]), commit.subject[:200]
     return _chunk(commit, path, text, language_of(path), (first, first), symbol=symbol, kind="block", doc=doc)

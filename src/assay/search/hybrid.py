@@ -48,7 +48,7 @@ from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.values import Chunk, Hit, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
-_BEYOND = 5  # chunks that hold all terms of a question and that the first stage leaves out
+_EXTRA_CANDIDATES = 5  # chunks that hold all terms of a question and that the first stage leaves out
 _ALL_TERMS = 0.999  # of their weight, which is a sum of fractions
 _LOOKED_UP_ODDS, _STEP = 4.0, 0.1  # log odds of what is looked up, at least, and by how much places of it differ
 _MAX_WORDS, _ASIDE_WORDS = 12.0, 4.0  # of a message that count, and by how many one of a test counts less
@@ -281,7 +281,7 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
     order = np.argsort(-scores, kind="stable")
     beyond = order[size:]
     rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
-    with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_BEYOND]
+    with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_EXTRA_CANDIDATES]
     looked_up = beyond[
         _among(numbers, candidates.declared) | _among(numbers, np.array(list(candidates.said), np.int64))
     ]

@@ -46,7 +46,7 @@ from assay.store.vectors import quantised
 from assay.values import Chunk
 
 _WORTH_FORKING_BYTES = 200_000  # below, two processes save less than they cost
-_SMALLEST_BATCH_BYTES = 100_000
+_MIN_BATCH_BYTES = 100_000
 FILE_BYTES = 500  # what a file costs besides its text, in bytes of text
 
 
@@ -151,7 +151,7 @@ def _digest(path: str, text: str) -> bytes:
 
 KEEP_S = 5.0
 """How much work of a first index an interruption may cost."""
-SMALLEST_COPY_BYTES = 400
+MIN_COPY_BYTES = 400
 """Below, equal files are chance: empty `__init__.py`, one-line re-exports."""
 
 
@@ -263,7 +263,7 @@ class Update:
         if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not is_quick(self.encoder):
             yield from map(work, _batches(texts, limit, self.new_path))
             return
-        size = min(limit, max(_SMALLEST_BATCH_BYTES, total // cores + 1))
+        size = min(limit, max(_MIN_BATCH_BYTES, total // cores + 1))
         yield from run_forked(work, _batches(texts, size, self.new_path), cores)
 
     def _report(self, files: Sequence[FileEntry]) -> None:
@@ -290,7 +290,7 @@ def _firsts(records: Iterable[FileRecord]) -> dict[bytes, str]:
 
 
 def _may_repeat(record: FileRecord) -> bool:
-    return record.size >= SMALLEST_COPY_BYTES and record.digest != NO_DIGEST
+    return record.size >= MIN_COPY_BYTES and record.digest != NO_DIGEST
 
 
 def _claim(first: dict[bytes, str], record: FileRecord) -> None:

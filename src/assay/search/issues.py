@@ -110,8 +110,8 @@ def _spread(hits: Sequence[Hit]) -> list[Hit]:
     return kept
 
 
-_LONGEST = 20_000  # characters that are read
-_ASKED = 2000  # characters that are asked: twice as many find no more
+_MAX_TEXT_CHARS = 20_000  # characters that are read
+_MAX_QUERY_CHARS = 2000  # characters that are asked: twice as many find no more
 _TITLE = 120  # characters at most
 _SENTENCE = 80  # characters from which a line that ends in a period is text
 
@@ -131,7 +131,7 @@ _NOISE = re.compile(
     r"|Traceback \(most recent call last\)"
 )
 _VERSION = re.compile(r"\s*[-*]?\s*[\w.()/+-]+(?: [\w.()/+-]+){0,3}\s*(?::|==?|\s)\s*v?\d+(?:\.\w+)+\S*\s*$")
-_LONGEST_VERSION = 100  # characters of a line that names a version and says nothing else
+_MAX_VERSION_CHARS = 100  # characters of a line that names a version and says nothing else
 _CODE = ("    ", "\t", ">>>", "$ ")
 _LABEL = re.compile(r"^(?:#+\s+|\[[\w ]{1,20}\]:?\s*|(?:bug|feature|feature request|question)\s*:\s*)+", re.IGNORECASE)
 
@@ -149,12 +149,13 @@ class IssueText(NamedTuple):
 
 def issue_of(text: str) -> IssueText | None:
     """Take an issue apart; None for a question, which is asked as it stands."""
-    text = _HIDDEN.sub(" ", text[:_LONGEST]).strip()
+    text = _HIDDEN.sub(" ", text[:_MAX_TEXT_CHARS]).strip()
     places = places_of(text) if "\n" in text else ()
     if "\n" not in text or (len(text) < LONG and not any(place.line for place in places)):
         return None
     lines = _telling_lines(text)
-    return IssueText(_title(text) or _error_message(text), "\n".join(lines)[:_ASKED], places) if lines else None
+    title = _title(text) or _error_message(text)
+    return IssueText(title, "\n".join(lines)[:_MAX_QUERY_CHARS], places) if lines else None
 
 
 _ERROR_MESSAGE = re.compile(
@@ -195,9 +196,9 @@ def telling_part(text: str) -> str:
     if not starts and (diagnostic := _DIAGNOSTIC.search(text, 0, _MAX_SCANNED)):
         starts = [diagnostic.start()]
     if starts:
-        part = text[max(starts) :][:_LONGEST]
-        return part if len(part) < _LONGEST else part[: part.rfind("\n") + 1] or part
-    end = text[-_ASKED:]
+        part = text[max(starts) :][:_MAX_TEXT_CHARS]
+        return part if len(part) < _MAX_TEXT_CHARS else part[: part.rfind("\n") + 1] or part
+    end = text[-_MAX_QUERY_CHARS:]
     return end[end.find("\n") + 1 :]
 
 
@@ -244,4 +245,4 @@ def _heading(line: str, *, first: bool) -> str:
 
 
 def _is_noise(line: str) -> bool:
-    return bool(_NOISE.match(line) or (len(line) <= _LONGEST_VERSION and _VERSION.match(line)))
+    return bool(_NOISE.match(line) or (len(line) <= _MAX_VERSION_CHARS and _VERSION.match(line)))

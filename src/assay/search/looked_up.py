@@ -13,7 +13,7 @@ MAX_UNITS = 8
 """Units that are put first."""
 
 
-_SHOWN = 2
+_MAX_SHOWN_PLACES = 2
 
 
 class LookedUp(NamedTuple):
@@ -32,7 +32,7 @@ class LookedUp(NamedTuple):
     def every_note(self) -> list[str]:
         """The notes, with one on what is passed over."""
         every = sorted(self.passed)
-        passed = f"{counted(len(every), 'place')} in files that are not indexed: {some_of(every, _SHOWN)}"
+        passed = f"{counted(len(every), 'place')} in files that are not indexed: {some_of(every, _MAX_SHOWN_PLACES)}"
         return [*self.notes, *([passed] if every else [])]
 
     @property

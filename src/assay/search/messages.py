@@ -40,7 +40,7 @@ _ASKS = re.compile(
     r"\s*(?:where|how|what|which|who|whose|why|when|is|are|does|do|can|find|show|list|explain|code|function|method)\b",
     re.IGNORECASE,
 )
-_LOOKS_SAID = re.compile(r"[:;'\"`“”<(\[=%#/\\\d]|\w[.!…]+\s*$|^\s*[A-Z]\w* [a-z]")
+_MESSAGE_LIKE = re.compile(r"[:;'\"`“”<(\[=%#/\\\d]|\w[.!…]+\s*$|^\s*[A-Z]\w* [a-z]")
 """What messages have and topics have not: punctuation, values, a capital at the beginning."""
 _KINDS = ("error", "exception", "warning", "fatal", "panic", "failure", "uncaught")
 """How words end that say what kind of message it is."""
@@ -111,7 +111,7 @@ def may_be_message(question: Question) -> bool:
 
 
 def _looks_said(text: str) -> bool:
-    return bool(_LOOKS_SAID.search(text)) and not _ASKS.match(text)
+    return bool(_MESSAGE_LIKE.search(text)) and not _ASKS.match(text)
 
 
 def saying(

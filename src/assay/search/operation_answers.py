@@ -178,7 +178,7 @@ def _hits(snapshot: Snapshot, places: Iterable[tuple[str, int]]) -> Iterator[Hit
             yield Hit(snapshot.chunk(number), _SCORE, {"operation": _SCORE}, line=line)
 
 
-_MIN_SIBLINGS, _MAX_SIBLINGS, _SHOWN_SIBLINGS = 3, 60, 4
+_MIN_SIBLINGS, _MAX_SIBLINGS, _MAX_SHOWN_SIBLINGS = 3, 60, 4
 _UNITS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}
 
 
@@ -197,7 +197,7 @@ def _where_to_add(snapshot: Snapshot, asked: AskedOperation, hits: Sequence[Hit]
     if not best:
         return None
     registry = _registry(snapshot, many[best], best)
-    shown = [Hit(hit.chunk, _SCORE, {"operation": _SCORE}, line=_line(hit.chunk)) for hit in hits[:_SHOWN_SIBLINGS]]
+    shown = [Hit(hit.chunk, _SCORE, {"operation": _SCORE}, line=_line(hit.chunk)) for hit in hits[:_MAX_SHOWN_SIBLINGS]]
     named = f", named together in {registry.chunk.path}:{registry.line}" if registry else ""
     where = f"{counted(len(many[best]), 'unit')} in {best}{named}"
     both = [*shown[:1], *([registry] if registry else []), *shown[1:]]

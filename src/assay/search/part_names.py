@@ -43,7 +43,7 @@ _SAYS: dict[How, str] = {
 _SCORES: dict[How, float] = {"end": 0.95, "begin": 0.95, "hold": 0.9, "letters": 0.8, "spelt": 0.8, "some": 0.5}
 _MIN_LETTERS, _MAX_LETTERS = 3, 100
 _MAX_NAMES = 24
-_SHOWN = 3
+_MAX_SHOWN_NAMES = 3
 
 
 class NamesLike(NamedTuple):
@@ -175,7 +175,7 @@ def names_like(snapshot: Snapshot, query: Query) -> LookedUp:
         return LookedUp()
     scores = [_SCORES[like.how] - at / 100 for at in range(len(best))]
     hits = (Hit(chunk, score, {"name": score}) for (chunk, _), score in zip(best, scores, strict=True))
-    shown = some_of((name for _, name in best), _SHOWN)
+    shown = some_of((name for _, name in best), _MAX_SHOWN_NAMES)
     return LookedUp(tuple(hits), notes=(f"nothing declares '{asked.name}'; {_SAYS[like.how]}: {shown}",))
 
 

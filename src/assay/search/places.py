@@ -37,7 +37,7 @@ _MAX_NAMED = 40
 """Files that are named to the ranking."""
 _MAX_ALIKE = 3
 """Files that one place may mean; a name that more have says too little."""
-_SAID_CHARS = 200
+_CONTEXT_CHARS = 200
 _COMMON = frozenset(("__init__", "conftest", "index", "lib", "main", "mod", "setup", "utils"))
 """Names of files that say too little with one folder and no line."""
 
@@ -122,7 +122,7 @@ def _place(found: re.Match[str]) -> NamedPlace:
     text, start = found.string, found.string.rfind("\n", 0, found.start()) + 1
     before = text.rfind("\n", 0, max(start - 1, 0)) + 1
     end = text.find("\n", found.end())
-    said = text[max(before, found.start() - _SAID_CHARS) : end if end >= 0 else None][: 2 * _SAID_CHARS]
+    said = text[max(before, found.start() - _CONTEXT_CHARS) : end if end >= 0 else None][: 2 * _CONTEXT_CHARS]
     if "unit" in groups:
         package = groups["unit"].rpartition("/")[2].split(".")[:-2]
         return NamedPlace("/".join([*package, groups["file"]]), line, said)
@@ -180,15 +180,15 @@ def _most_telling_first(text: str, ends: Mapping[int, int]) -> list[int]:
 
 
 def _is_aside(text: str, start: int, end: int) -> bool:
-    before = text[max(text.rfind("\n", 0, start) + 1, start - _SAID_CHARS) : start]
-    return bool(_BEFORE_ASIDE.search(before) or _AFTER_ASIDE.match(text[end : end + _SAID_CHARS]))
+    before = text[max(text.rfind("\n", 0, start) + 1, start - _CONTEXT_CHARS) : start]
+    return bool(_BEFORE_ASIDE.search(before) or _AFTER_ASIDE.match(text[end : end + _CONTEXT_CHARS]))
 
 
 def _line_at(text: str, at: int) -> str:
     """Return the line around a place, of a long one what stands near."""
-    first = max(text.rfind("\n", 0, at) + 1, at - _SAID_CHARS)
-    end = text.find("\n", at, at + _SAID_CHARS)
-    return text[first : end if end >= 0 else at + _SAID_CHARS]
+    first = max(text.rfind("\n", 0, at) + 1, at - _CONTEXT_CHARS)
+    end = text.find("\n", at, at + _CONTEXT_CHARS)
+    return text[first : end if end >= 0 else at + _CONTEXT_CHARS]
 
 
 class FileOfPlace(NamedTuple):

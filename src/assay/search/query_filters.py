@@ -19,7 +19,7 @@ from assay.errors import InputError, nearest
 if TYPE_CHECKING:
     from assay.values import Mode, Query
 
-LONGEST_QUERY = 20_000
+MAX_QUERY_CHARS = 20_000
 """Characters; an issue with its stack trace is shorter, a file is longer."""
 LONG = 300
 """Characters from which a text of several lines is taken for an issue; questions and pasted messages are shorter."""
@@ -269,5 +269,5 @@ def _wants_all(values: Mapping[str, Sequence[str]]) -> bool:
 def _check(text: str) -> None:
     if not _LETTER.search(text) and not query_words(text).parts:
         raise InputError("the query holds no word to search for; ask something, such as 'where are retries handled'")
-    if len(text) > LONGEST_QUERY:
-        raise InputError(f"the query has {len(text):,} characters, at most {LONGEST_QUERY:,} are searched; cut it")
+    if len(text) > MAX_QUERY_CHARS:
+        raise InputError(f"the query has {len(text):,} characters, at most {MAX_QUERY_CHARS:,} are searched; cut it")

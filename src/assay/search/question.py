@@ -26,7 +26,7 @@ _EXAMPLE_WORDS = frozenset(("exampl", "demo", "sampl", "tutori", "snippet"))
 _ASIDE_WORDS = frozenset(
     ("changelog", "chang", "releas", "version", "contribut", "secur", "licens", "migrat", "upgrad")
 )
-_LONGEST = 4000  # characters of a question that are read
+_MAX_QUESTION_CHARS = 4000  # characters of a question that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Question:
 
 def understand(text: str) -> Question:
     """Take a query apart; all of its words count when it has no telling one."""
-    text = text[:_LONGEST]
+    text = text[:_MAX_QUESTION_CHARS]
     words = WORD.findall(text)
     plain = list(chain.from_iterable(map(parts, words)))
     telling = [word for word in plain if word not in STOP_WORDS] or plain
@@ -81,8 +81,8 @@ def _joined(plain: list[str]) -> list[str]:
 
 _WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters
 _TRIED = 24  # the nearest words that are looked up
-_KEPT = 4096  # words: who types asks the same ones again with every letter
-_MANY_EDITS = 0.2
+_CORRECTION_CACHE_SIZE = 4096  # words: who types asks the same ones again with every letter
+_EDIT_FRACTION = 0.2
 """Edits by letters typed from which a correction has to be common; one of five letters, two of ten."""
 _COMMON, _COMMON_HALF = 0.002, 0.001
 """Fraction of the chunks that hold a common word, and either half of one that is split."""
@@ -101,7 +101,7 @@ class Speller:
 
     @cached_property
     def _known_corrections(self) -> Callable[[str], str]:
-        return lru_cache(_KEPT)(self._corrected)
+        return lru_cache(_CORRECTION_CACHE_SIZE)(self._corrected)
 
     def _corrected(self, word: str) -> str:
         if word != word.lower() and word != word.capitalize():
@@ -138,7 +138,7 @@ class Speller:
             (distance, choice[0] != word[0], -count, choice == stem(choice), choice)
             for choice, distance, _ in found
             if (count := self._count_chunks_with(choice))
-            > self.snapshot.size * (_COMMON if distance >= _MANY_EDITS * len(word) else 0)
+            > self.snapshot.size * (_COMMON if distance >= _EDIT_FRACTION * len(word) else 0)
         ]
         return min(held)[-1] if held else None
 

@@ -45,8 +45,8 @@ RankingName = Literal["code", "docs", "functions"]
 RANKING_NAMES: tuple[RankingName, ...] = get_args(RankingName)
 
 _CALLABLE = np.array([kind in CALLABLE_KINDS for kind in KINDS])
-_ALONE = 0.75  # of the files of code, so many with exactly one function make a corpus of functions
-_FEWEST = 20  # files from which a corpus is of any sort
+_SINGLE_FUNCTION_FRACTION = 0.75  # of the files of code, so many with exactly one function make a corpus of functions
+_MIN_FILES = 20  # files from which a corpus is of any sort
 
 
 def ranking_name(snapshot: Snapshot, mode: Mode) -> RankingName:
@@ -62,7 +62,7 @@ def holds_single_functions(snapshot: Snapshot) -> bool:
     """Say whether nearly every file of code holds exactly one function."""
     callables = [np.zeros(0, np.int64), *(_callables(*part) for part in snapshot.parts)]
     in_file = np.concatenate(callables)
-    return len(in_file) >= _FEWEST and bool((in_file == 1).mean() > _ALONE)
+    return len(in_file) >= _MIN_FILES and bool((in_file == 1).mean() > _SINGLE_FUNCTION_FRACTION)
 
 
 def _callables(segment: Segment, live: Mask | None) -> NDArray[np.int64]:
@@ -137,7 +137,7 @@ SECOND_STAGE: Mapping[RankingName, int] = {"code": 30, "docs": 60, "functions": 
 """Candidates that reach the second stage, which reads their texts."""
 SHIPPED = Path(__file__).parent / "data"
 
-_LARGEST_EXPONENT = 80.0  # of e, in float32
+_MAX_EXPONENT = 80.0  # of e, in float32
 _PART_OF = [name.partition("@")[0] for name in ALL_FEATURES]
 _PART_STARTS = np.array([_PART_OF.index(part) for part in dict.fromkeys(_PART_OF)])
 _WEIGHTS = ("linear", "hidden", "bias", "output")
@@ -191,7 +191,7 @@ class Ranking:
         `answerable` is in log odds: how likely the corpus answers the query at all.
         """
         odds = self.scale * scores + (self.offset + answerable)
-        probabilities: Array = 1.0 / (1.0 + np.exp(np.minimum(-odds, _LARGEST_EXPONENT)))
+        probabilities: Array = 1.0 / (1.0 + np.exp(np.minimum(-odds, _MAX_EXPONENT)))
         return probabilities
 
     def answerable(self, query: Array, rows: Array, scores: Array) -> float:
@@ -257,13 +257,13 @@ def load_ranking(name: RankingName, folder: Path = SHIPPED, *, reads_order: bool
     except FileNotFoundError as error:
         raise InputError(f"no ranking weights '{file}': train them with assay train ranking") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"'{file}' does not hold ranking weights ({error}): {_AGAIN}") from error
+        raise InputError(f"'{file}' does not hold ranking weights ({error}): {_RETRAIN}") from error
     if not set(names) <= set(ALL_FEATURES):
-        raise InputError(f"'{file}' was trained on other features than this version computes: {_AGAIN}")
+        raise InputError(f"'{file}' was trained on other features than this version computes: {_RETRAIN}")
     return ranking
 
 
-_AGAIN = "train them again with assay train ranking"
+_RETRAIN = "train them again with assay train ranking"
 
 
 def weights_file(name: RankingName, *, reads_order: bool) -> str:
@@ -315,8 +315,8 @@ FIXED = {"test_asked": 1.0}
 """Set by hand: too few judged questions ask for tests."""
 
 _SHORT, _LONG = 5, 10  # terms of a question that is a topic, and of one that describes a unit
-_MOST_AGAIN = 4
-_MOST_SUPPORT = 4.0
+_MAX_REPEATS = 4
+_MAX_SUPPORT = 4.0
 _HOW = re.compile(r"(?:how|what happens)\b", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:where|which|what|why|when|who|that|function|method|code)\b|\?\s*$", re.IGNORECASE)
 _ACTIONS = frozenset(
@@ -401,7 +401,7 @@ def file_support(scores: Array, files: NDArray[np.intp]) -> Scores:
     strength = np.exp((scores - scores.max(initial=-np.inf)).astype(np.float64))
     others = np.bincount(files, weights=strength)[files] - strength if len(files) else strength
     beside: Scores = np.log1p(3.0 * np.maximum(others, 0.0) / np.maximum(strength, 1e-6))
-    return np.minimum(beside, _MOST_SUPPORT)
+    return np.minimum(beside, _MAX_SUPPORT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,7 +428,7 @@ class ListOrder:
         order = np.argsort(-own, kind="stable")
         further = np.empty(len(order), np.intp)
         further[order] = _places_in_file(listed.files[order])
-        placed: Scores = own + support * listed.support * (further == 0) - again * np.minimum(further, _MOST_AGAIN)
+        placed: Scores = own + support * listed.support * (further == 0) - again * np.minimum(further, _MAX_REPEATS)
         return placed - (placed.max(initial=-np.inf) - scores.max(initial=-np.inf)) if len(scores) else placed
 
     def of_files(self, asked: AskedWords, paths: Sequence[str]) -> Scores:

@@ -32,7 +32,7 @@ GROUPS: tuple[Group, ...] = ("callers", "callees", "tests", "alike")
 
 _CONSTRUCTORS = frozenset("__init__ constructor __construct initialize init new".split())
 _LOOKED_AT = 200
-_LONGEST = 200
+_MAX_LINE_CHARS = 200
 """Characters of a line that is shown."""
 _ASIDE = 0.1
 """What a test or an example is set back among what is alike, unless the unit is one itself."""
@@ -207,7 +207,7 @@ def _place(snapshot: Snapshot, each: PlacedCall | PlacedDefinition, end: int, na
     """Return where a call or a definition stands, with the text of its line."""
     chunk, line = snapshot.chunk(each.chunk), each.at.line
     lines, at = chunk.text.splitlines(), line - chunk.start_line
-    text = lines[at].strip()[:_LONGEST] if 0 <= at < len(lines) else ""
+    text = lines[at].strip()[:_MAX_LINE_CHARS] if 0 <= at < len(lines) else ""
     return RelatedPlace(each.path, line, end, name, kind, chunk.language, text)
 
 
@@ -248,7 +248,7 @@ def _chunk_place(chunk: Chunk, score: float) -> RelatedPlace:
     name = f"{chunk.parent}{joint}{chunk.symbol}" if chunk.parent and chunk.symbol else chunk.symbol or chunk.parent
     text = chunk.signature or next((line.strip() for line in chunk.text.splitlines() if line.strip()), "")
     lines, what = (chunk.start_line, chunk.end_line), (chunk.kind, chunk.language)
-    return RelatedPlace(chunk.path, *lines, name, *what, text[:_LONGEST], score=round(score, 3))
+    return RelatedPlace(chunk.path, *lines, name, *what, text[:_MAX_LINE_CHARS], score=round(score, 3))
 
 
 def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[RelatedPlace]:

@@ -31,9 +31,9 @@ from assay.search.reference_table import (
 from assay.store.snapshot import Snapshot
 from assay.terms import parts
 
-_DEEP = 8
+_MAX_DEPTH = 8
 """Steps from one type to the next that are followed."""
-_MOST_STEPS = 5000
+_MAX_EXPRESSIONS = 5000
 """Expressions that are read for one question."""
 _STEP = re.compile(r"([./]#?)([\w$]+)|(\(\))|(\^)")
 _HEADER = re.compile(r"\.(?:h|hh|hpp|hxx|d\.ts|pyi)$")
@@ -56,7 +56,7 @@ class NameLookup:
 
     def __init__(self, table: ReferenceTable, modules: ModulePaths) -> None:
         self.table, self.modules = table, modules
-        self._left = _MOST_STEPS
+        self._left = _MAX_EXPRESSIONS
         self._walked: dict[tuple[tuple[str, int, str], str], tuple[int, list[Thing]]] = {}
         """What types inherit under a name, and at which depth they were asked: bases may lead in a circle."""
 
@@ -111,7 +111,7 @@ class NameLookup:
     def things_of(self, text: str, context: NameContext, depth: int) -> Iterator[Thing]:
         """Yield what an expression may be: types, functions, modules."""
         self._left -= 1
-        if depth > _DEEP or self._left < 0 or not text or text[0] in "?*":
+        if depth > _MAX_DEPTH or self._left < 0 or not text or text[0] in "?*":
             return
         if text[0] == "@":
             owner, _, steps = text[1:].partition("|")
@@ -124,7 +124,7 @@ class NameLookup:
         for step in _STEP.finditer(steps):
             if not things:
                 return
-            things = unique(each for thing in things for each in self._step(thing, step, depth + 1))[:_DEEP]
+            things = unique(each for thing in things for each in self._step(thing, step, depth + 1))[:_MAX_DEPTH]
         yield from things
 
     def _step(self, thing: Thing, step: re.Match[str], depth: int) -> Iterable[Thing]:
@@ -199,7 +199,7 @@ class NameLookup:
 
     def _variable(self, module: Module, name: str, family: str, depth: int) -> Iterator[Thing]:
         """Yield what a module gives a name to: a variable, an import that it gives on; or a member of a type."""
-        for path in self.modules.files.get(family, {}).get(module, ()) if depth <= _DEEP else ():
+        for path in self.modules.files.get(family, {}).get(module, ()) if depth <= _MAX_DEPTH else ():
             context = NameContext(path, family)
             for field in self.table.file(path).fields:
                 if not field.owner and field.name == name:
@@ -218,7 +218,7 @@ class NameLookup:
 
     def attributes(self, thing: Thing, name: str, depth: int) -> Iterable[Thing]:
         """Return what `thing.name` is: a member, the type of a field, a name of a module."""
-        if depth > _DEEP:
+        if depth > _MAX_DEPTH:
             return ()
         if isinstance(thing, tuple):
             return list(self._module_member(thing, name, depth))
@@ -256,7 +256,7 @@ class NameLookup:
 
     def _inherited_members(self, type_: PlacedDefinition, name: str, depth: int) -> list[Thing]:
         key = type_.key, name
-        at, found = self._walked.get(key, (_DEEP + 1, []))
+        at, found = self._walked.get(key, (_MAX_DEPTH + 1, []))
         if at <= depth:
             return found
         self._walked[key] = depth, []
@@ -321,7 +321,7 @@ def unique(things: Iterable[Thing]) -> list[Thing]:
     return list(dict.fromkeys(things))
 
 
-_FEW = 3
+_MAX_LIKELY_METHODS = 3
 """Methods of one name that a call on something unknown is said to come from."""
 
 
@@ -424,7 +424,7 @@ class Resolver:
         if not alike and name in COMMON_METHODS:
             return Meaning()
         likely = alike or found
-        return Meaning(tuple(likely), len(found)) if len(likely) <= _FEW else Meaning()
+        return Meaning(tuple(likely), len(found)) if len(likely) <= _MAX_LIKELY_METHODS else Meaning()
 
 
 def _is_alike(word: str, owner: str) -> bool:

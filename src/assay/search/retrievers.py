@@ -48,7 +48,7 @@ class FieldWeights:
     k1: float = 1.2
 
 
-BODY_ALONE = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
+BODY_ONLY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
 """A text without fields: plain BM25."""
 
 
@@ -163,7 +163,7 @@ BLOCK = (512, 16_384)
 _SPARE = 32
 """How many more than `k` are kept: a product of twins differs in its last bits by where in a block it is made."""
 _RESCORED = 64
-_MOST_HELD = 8
+_BUFFER_FACTOR = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class _Best:
         self._rows = np.concatenate((self._rows, rows))
         self.numbers = np.concatenate((self.numbers, numbers))
         self._scores = np.concatenate((self._scores, scores))
-        if len(self._rows) > _MOST_HELD * self.k * len(self.floor):
+        if len(self._rows) > _BUFFER_FACTOR * self.k * len(self.floor):
             self.cut()
 
     def cut(self) -> None:

@@ -22,7 +22,7 @@ from assay.values import Chunk, Query
 
 DEADLINE_S = 10.0
 """How long texts are read for one query."""
-MOST_MATCHES = 100_000
+MAX_MATCHES = 100_000
 """Places that are counted."""
 _CLOCK = 256  # chunks between two looks at the clock
 
@@ -57,7 +57,7 @@ def holding(
     return masks
 
 
-def text_matches(snapshot: Snapshot, query: Query, allowed: Mask | None, most: int = MOST_MATCHES) -> list[TextMatch]:
+def text_matches(snapshot: Snapshot, query: Query, allowed: Mask | None, most: int = MAX_MATCHES) -> list[TextMatch]:
     """Return every place of what a query quotes and of its expressions, in order, in the chunks that its filters allow.
 
     Of more than `most`, those of the first chunks are returned. Paths begin with the root if there are several.

@@ -63,7 +63,8 @@ _SCRIPTS = (
     ("el", r"[\u0370-\u03ff]"),
 )
 """The first script that a question has letters of names its language; Japanese has Han characters, too."""
-_FEWEST = 0.25  # of the letters, where there are English stop words beside them: less is a word that is asked about
+_MIN_FOREIGN_FRACTION = 0.25
+"""Of the letters, where there are English stop words beside them: less is a word that is asked about."""
 _FOREIGN = 2  # words of English that one of another language outweighs: developers mix theirs with English
 _GREEK = 3  # letters: fewer are symbols
 
@@ -96,7 +97,7 @@ def _by_script(text: str) -> str:
     for language, script in _SCRIPTS:
         if found := len(re.findall(script, text)):
             beside = any(word.lower() in STOP_WORDS for word in WORD.findall(text))
-            few = found < _FEWEST * letters and beside
+            few = found < _MIN_FOREIGN_FRACTION * letters and beside
             return "" if few or (language == "el" and found < _GREEK) else language
     return ""
 
@@ -138,10 +139,10 @@ UNSPACED = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff々
 """Runs of Han characters and of both kana."""
 
 _STEMMERS = {"de": "german", "es": "spanish", "ru": "russian", "fr": "french", "pt": "portuguese", "it": "italian"}
-_LONGEST_PIECE = 10
-_SHORTEST_HALF = 4  # letters of a word that is run together with another
+_MAX_PIECE_CHARS = 10
+_MIN_HALF_CHARS = 4  # letters of a word that is run together with another
 _LINKS = ("s", "n", "en", "es")  # what may stand between them
-_KNOWN = 4096
+_WORD_CACHE_SIZE = 4096
 
 _lock = Lock()  # PyStemmer objects are not thread-safe
 
@@ -174,7 +175,7 @@ class Lexicon:
         """Cut text without spaces into the pieces whose counts make it likeliest."""
         best: list[tuple[float, int]] = [(0.0, 0)]
         for end in range(1, len(run) + 1):
-            starts = range(max(0, end - _LONGEST_PIECE), end)
+            starts = range(max(0, end - _MAX_PIECE_CHARS), end)
             best.append(max((best[start][0] + self._weight(run[start:end]), start) for start in starts))
         ends = [len(run)]
         while ends[-1]:
@@ -194,7 +195,7 @@ class Lexicon:
 
     def _halves(self, word: str) -> tuple[str, ...] | None:
         """Return the best English word of each of two words that are run together, the longest first one wins."""
-        for at in range(len(word) - _SHORTEST_HALF, _SHORTEST_HALF - 1, -1):
+        for at in range(len(word) - _MIN_HALF_CHARS, _MIN_HALF_CHARS - 1, -1):
             right = self._telling(word[at:])
             firsts = [word[:at], *(word[:at].removesuffix(link) for link in _LINKS if word[:at].endswith(link))]
             left = right and next(filter(None, map(self._telling, firsts)), None)
@@ -219,7 +220,7 @@ def read_lexicon(path: Path) -> Lexicon:
     return Lexicon(path.stem, {key: LexiconEntry(int(count), tuple(words.split())) for key, count, words in rows})
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_WORD_CACHE_SIZE)
 def key_of(word: str, language: str) -> str:
     """Return what a word is looked up by: its stem in small letters, without accents."""
     plain = without_accents(word.lower())
@@ -273,7 +274,7 @@ def _of_word(word: str, lexicon: Lexicon) -> str:
     return " ".join(english)
 
 
-_KEPT = 4096  # questions: each is read for the search and for the answer
+_QUESTION_CACHE_SIZE = 4096  # questions: each is read for the search and for the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +297,7 @@ class Translator:
     @cached_property
     def read(self) -> Callable[[str], Reading]:
         """Returns how a question is read: as it was typed if it is in English."""
-        return lru_cache(_KEPT)(self._read)
+        return lru_cache(_QUESTION_CACHE_SIZE)(self._read)
 
     def _read(self, text: str) -> Reading:
         language = language_of(text, lambda word: word in self.dictionary())

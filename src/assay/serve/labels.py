@@ -30,9 +30,9 @@ from assay.truth.ground_truth import Truth
 from assay.truth.target_places import declared, lines_of_symbol
 from assay.values import Judgment, Query
 
-_LARGEST_BYTES = 1_000_000
+_MAX_FILE_BYTES = 1_000_000
 """Of a file that may be a target; no larger one is searched."""
-_KEPT = 512
+_FILE_CACHE_SIZE = 512
 """Files whose names are kept."""
 
 Declared = tuple[tuple[int, int, str], ...]
@@ -96,14 +96,14 @@ class Targets:
         return found
 
 
-@lru_cache(_KEPT)
+@lru_cache(_FILE_CACHE_SIZE)
 def _declared(file: Path, path: str, _stat: tuple[int, ...]) -> Declared:
     """Return first line, last line and full name of all that a file declares; of prose, of its sections."""
     return tuple(declared(path, _text(file)))
 
 
 def _text(file: Path) -> str:
-    if file.stat().st_size > _LARGEST_BYTES:
+    if file.stat().st_size > _MAX_FILE_BYTES:
         raise InputError(f"'{file.name}' is larger than what is searched")
     text = decoded(file.read_bytes())
     if text is None:

@@ -31,7 +31,7 @@ from assay.parameters import Declared, described, parameters_of, read_request, s
 from assay.search.query_filters import FILTERS
 from assay.serve.session import Session
 
-LARGEST_REQUEST = 4 * 1024 * 1024
+MAX_REQUEST_BYTES = 4 * 1024 * 1024
 """Bytes; a thousand candidate programs are smaller."""
 _REPORT_S = 1.0
 _AT_ONCE = 16
@@ -154,7 +154,7 @@ def http_app(server: MCPServer[Any]) -> Any:
     return server.streamable_http_app(
         json_response=True,
         stateless_http=True,
-        max_request_body_size=LARGEST_REQUEST,
+        max_request_body_size=MAX_REQUEST_BYTES,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 

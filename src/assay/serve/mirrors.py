@@ -35,12 +35,12 @@ from assay.settings import Settings
 
 EVERY_S = 600.0
 """How often a repository is looked at whose line does not say."""
-LISTED = Pace(least_s=10.0, idle_s=10.0, most_s=math.inf, again_s=30.0, longest_s=3600.0)
+LIST_PACE = Pace(least_s=10.0, idle_s=10.0, most_s=math.inf, again_s=30.0, longest_s=3600.0)
 """How often a folder is looked at, which costs no request; what is wanted or went wrong is as soon due with a URL."""
 _AT_ONCE = 4
 """Repositories that are fetched at once."""
 _TICK_S = 0.5
-_SHOWN_COMMIT = 10
+_COMMIT_DIGITS = 10
 
 SettingsOf = Callable[[ListedRepository], Settings]
 
@@ -56,7 +56,7 @@ class MirrorLoop:
         say: Say,
         *,
         every_s: float = EVERY_S,
-        pace: Pace = LISTED,
+        pace: Pace = LIST_PACE,
     ) -> None:
         """Take a list, the folder of its mirrors, what gives settings to a line, and whom to tell of what happens."""
         self.file, self.mirrors = file, mirrors
@@ -193,7 +193,7 @@ class MirrorLoop:
             next_try = f"next try in {after.due - time.time():.0f} s"
             say_trouble(self._say, after.place, after.problem, before.problem, next_try)
         elif before.problem or after.generation != before.generation:
-            commit = f" at {after.commit[:_SHOWN_COMMIT]}" if after.commit else ""
+            commit = f" at {after.commit[:_COMMIT_DIGITS]}" if after.commit else ""
             self._say(f"{after.place}: indexed{commit}")
 
 

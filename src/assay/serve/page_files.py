@@ -53,13 +53,13 @@ _OTHER_NAMES = {
 }
 _PAGES = frozenset(("astro", "html", "svelte", "template", "vue"))
 """What holds scripts, of which a unit alone is code."""
-_LONGEST = 20_000
+_MAX_PART_CHARS = 20_000
 """Characters that are told apart, from the first: some lexers take a second for one piece of a hostile text as long."""
 _PATIENCE_S = 0.5
 """Of the processor, for one text; other lexers take that long for all of their pieces."""
 _PATIENCE_ALL_S = 2.0
 """The same for all parts of a long text."""
-_KNOWN = 256
+_TEXT_CACHE_SIZE = 256
 """At most some 100 MB."""
 
 
@@ -98,7 +98,7 @@ def _parts(lines: Sequence[str], starts: Collection[int]) -> Iterator[str]:
     for at, line in enumerate(lines):
         if at in starts:
             last = at
-        if size + len(line) > _LONGEST and at > begin:
+        if size + len(line) > _MAX_PART_CHARS and at > begin:
             cut = last if last > begin else at
             yield "".join(lines[begin:cut])
             size = sum(map(len, lines[cut:at]))
@@ -112,7 +112,7 @@ def _pieces(text: str, language: str) -> Iterator[tuple[Any, str]]:
     is_script = language in _PAGES and "<" not in text.lstrip()[:1]
     lexer = _lexer("typescript" if is_script else language)
     done, ends = 0, time.thread_time() + _PATIENCE_S
-    for _, kind, piece in lexer.get_tokens_unprocessed(text[:_LONGEST]) if lexer else ():
+    for _, kind, piece in lexer.get_tokens_unprocessed(text[:_MAX_PART_CHARS]) if lexer else ():
         yield kind, piece
         done += len(piece)
         if time.thread_time() > ends:
@@ -120,13 +120,13 @@ def _pieces(text: str, language: str) -> Iterator[tuple[Any, str]]:
     yield Token, text[done:]
 
 
-@lru_cache(maxsize=_KNOWN)
+@lru_cache(maxsize=_TEXT_CACHE_SIZE)
 def styled_json(text: str, language: str) -> str:
     """Return the same as JSON, which is remembered: it is a tenth of what the pieces take, and need not be written."""
     return json.dumps(styled(text, language), ensure_ascii=False, separators=(",", ":"))
 
 
-_LONGEST_RENDERED, _LONGEST_ADDRESS = 100_000, 1000
+_MAX_RENDERED_CHARS, _MAX_ADDRESS_CHARS = 100_000, 1000
 """Characters; of the first, a hostile text takes some seconds, and each of its links may repeat the second."""
 _TAG = re.compile(r'<!--.*?(?:-->|\Z)|<img\b[^>]*?\balt="([^"<>]*)[^>]*>?|<[^>]*>?', re.DOTALL)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -138,7 +138,7 @@ def markdown_json(text: str) -> str:
     HTML in it is left out but for its text and the `alt` of its images, as is an address that could run something; an
     image is a link to it.
     """
-    if len(text) > _LONGEST_RENDERED:
+    if len(text) > _MAX_RENDERED_CHARS:
         return "[]"
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tree = SyntaxTreeNode(parser.parse(_FRONT_MATTER.sub("", text)))
@@ -155,7 +155,7 @@ def _element(node: SyntaxTreeNode) -> list[Any]:
     if node.type.startswith("html_"):
         return [unescape(_TAG.sub(r"\1", node.content))]
     address = str(node.attrs.get("href") or node.attrs.get("src") or "")
-    if node.type == "inline" or node.hidden or len(address) > _LONGEST_ADDRESS:
+    if node.type == "inline" or node.hidden or len(address) > _MAX_ADDRESS_CHARS:
         return _elements(node)
     if node.type == "image":
         return [["a", {"href": address}, [node.content or address]]]

@@ -35,11 +35,11 @@ from assay.serve.writer import Pace, Upkeep, verify_once
 from assay.settings import Settings
 from assay.values import Problem
 
-KEPT_FRESH_S = 0.1
+WATCHED_FRESH_S = 0.1
 """So often an index is looked for that another process writes: all that answer are to say the same."""
-_AGAIN_S = 0.05
+_POLL_INTERVAL_S = 0.05
 """Between two looks whether an index is there."""
-_ASK_AGAIN = "ask again in a minute"
+_RETRY_ADVICE = "ask again in a minute"
 
 
 class StillIndexing(AssayError):
@@ -63,7 +63,7 @@ class Waits:
 
     def pace(self, *, kept: bool, most_s: float = 60.0) -> Pace:
         """Return how often files are looked at, or an index that another process writes."""
-        least_s = KEPT_FRESH_S if kept else min(KEPT_FRESH_S, self.fresh_s)
+        least_s = WATCHED_FRESH_S if kept else min(WATCHED_FRESH_S, self.fresh_s)
         return Pace(least_s=least_s, fraction=self.fraction, most_s=most_s)
 
 
@@ -190,7 +190,7 @@ class RootReader:
         while (last := last_workspace(self.root, self._reads)) is None:
             if time.monotonic() >= ends:
                 raise self._still_indexing()
-            time.sleep(_AGAIN_S)
+            time.sleep(_POLL_INTERVAL_S)
         return last
 
     def _view_of(self, workspace: Workspace, report: IndexReport | None = None) -> WorkspaceView:
@@ -205,11 +205,11 @@ class RootReader:
     def _still_indexing(self) -> StillIndexing:
         done, total = self._progress
         far = f", {done:,} of {total:,} files" if total else ""
-        return StillIndexing(f"the index of '{self.root.name}' is being made{far}; {_ASK_AGAIN}")
+        return StillIndexing(f"the index of '{self.root.name}' is being made{far}; {_RETRY_ADVICE}")
 
 
-_LATE = f"it is still being indexed; {_ASK_AGAIN}"
-_MOST_KNOWN = 8
+_LATE = f"it is still being indexed; {_RETRY_ADVICE}"
+_VIEW_CACHE_SIZE = 8
 """Choices of roots whose joint corpus is kept."""
 
 
@@ -237,7 +237,7 @@ class RootsReader:
         view = self._view(served, tuple(globs), chosen)
         if not view.searches and view.truncated:
             done, total = (0, len(served.coming)) if served.coming else self._progress
-            raise StillIndexing(f"the served folders are being indexed, {done} of {total}; {_ASK_AGAIN}")
+            raise StillIndexing(f"the served folders are being indexed, {done} of {total}; {_RETRY_ADVICE}")
         if not view.searches:
             raise InputError(f"no served folder can be searched: {'; '.join(map(str, view.problems[:3]))}")
         return view
@@ -265,7 +265,7 @@ class RootsReader:
         is_quick, ends = self._upkeep.took_s < self._waits.refresh_s, time.monotonic() + self._waits.first_s
         if not any(each.workspace for each in readers):
             while any(each.is_new for each in readers) and not run.done() and time.monotonic() < ends:
-                wait([run], _AGAIN_S)
+                wait([run], _POLL_INTERVAL_S)
         if any(each.workspace for each in readers):
             wait([run], self._upkeep.left_s(self._waits.refresh_s) if is_quick and not are_listed else 0.0)
         else:
@@ -288,7 +288,7 @@ class RootsReader:
         states = repr(sorted((each.name, each.snapshot.state) for each in members))
         view = RootsView(tuple(joint_searches(members)), tuple(problems), bool(late), states)
         with self._lock:
-            if len(self._views) >= _MOST_KNOWN:
+            if len(self._views) >= _VIEW_CACHE_SIZE:
                 self._views.clear()
             self._views[globs] = key, view
         return view
@@ -325,7 +325,7 @@ def _chosen(served: ServedRoots, globs: Sequence[str]) -> list[Path]:
     if every and not globs:
         return every
     if not every:
-        raise StillIndexing(f"the list of repositories is being read; {_ASK_AGAIN}")
+        raise StillIndexing(f"the list of repositories is being read; {_RETRY_ADVICE}")
     kept = set(kept_repositories(list(map(str, every)), globs))
     chosen = [root for root in every if str(root) in kept]
     if not chosen:

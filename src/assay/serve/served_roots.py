@@ -253,7 +253,7 @@ def _problem(state: MirrorState) -> Problem:
 
 
 SECRET = "ASSAY_WEBHOOK_SECRET"  # noqa: S105  the name of it
-LEAST_SECRET = 16
+MIN_SECRET_CHARS = 16
 _SIGNED = ("x-hub-signature-256", "x-gitea-signature", "x-hub-signature")
 """Headers with a HMAC of the body: GitHub and Gitea, Gitea and Forgejo, Bitbucket."""
 _TOKEN = "x-gitlab-token"  # noqa: S105  the name of a header
@@ -261,7 +261,7 @@ SIGNATURES = frozenset((*_SIGNED, _TOKEN))
 """Headers of which a delivery brings one."""
 _EVENTS = ("x-github-event", "x-gitea-event", "x-gitlab-event", "x-event-key")
 _URLS = ("clone_url", "ssh_url", "git_url", "html_url", "git_http_url", "git_ssh_url", "http_url", "web_url", "url")
-_SAID_S = 10.0
+_REPORT_INTERVAL_S = 10.0
 """Between two words about deliveries that were refused."""
 
 
@@ -288,8 +288,8 @@ class Webhook:
 
     def __init__(self, secret: str, listed: ListedRoots | None, say: Say) -> None:
         """Take the secret, empty for none, the list, and whom to tell of deliveries that are refused."""
-        if secret and len(secret) < LEAST_SECRET:
-            raise InputError(f"{SECRET} is too short: wanted {LEAST_SECRET} characters or more")
+        if secret and len(secret) < MIN_SECRET_CHARS:
+            raise InputError(f"{SECRET} is too short: wanted {MIN_SECRET_CHARS} characters or more")
         self._secret, self._listed, self._say = secret.encode(), listed, say
         self._lock = Lock()
         self._said, self._unsaid = -float("inf"), 0
@@ -342,7 +342,7 @@ class Webhook:
         """Say what was refused, now and then: whoever sends rubbish is not to fill a log."""
         with self._lock:
             self._unsaid += 1
-            if time.monotonic() - self._said < _SAID_S:
+            if time.monotonic() - self._said < _REPORT_INTERVAL_S:
                 return
             more = f" ({self._unsaid} deliveries)" if self._unsaid > 1 else ""
             self._said, self._unsaid = time.monotonic(), 0

@@ -30,7 +30,7 @@ from assay.settings import Settings
 
 _NAMED = 5
 """Served folders that an error names."""
-_MOST_CLONING = 4
+_MAX_CLONES = 4
 """Repositories that are cloned at once; more wait in their client."""
 
 
@@ -178,9 +178,9 @@ class Session:
         return self._clones.setdefault(url, Upkeep("clone", write, Pace(self._waits.clone_s, fraction=math.inf)))
 
     def _begin_clone(self, clone: Upkeep[Path]) -> Future[Path] | None:
-        is_full = sum(each.is_running for each in self._clones.values()) >= _MOST_CLONING
+        is_full = sum(each.is_running for each in self._clones.values()) >= _MAX_CLONES
         if is_full and clone.is_due:
-            raise StillIndexing(f"{_MOST_CLONING} other repositories are being cloned; ask again in a minute")
+            raise StillIndexing(f"{_MAX_CLONES} other repositories are being cloned; ask again in a minute")
         return clone.ask()
 
     def _engine(self, root: Path, settings: Settings) -> RootReader:

@@ -27,9 +27,9 @@ from assay.search.index_changes import UNSURE_NS
 from assay.serve.writer import Pace, Writer, WrittenRoot
 
 _QUIET_MS = 200
-_LONGEST_QUIET_MS = 5000
+_MAX_QUIET_MS = 5000
 """Updates that take long wait for as long a pause in the changes, but no longer than this."""
-_LONGEST_MS = 2000
+_MAX_DELAY_MS = 2000
 """Changes that never pause are handed over all the same."""
 _TICK_S = 1.0
 _BLIND_S = 0.1
@@ -79,8 +79,8 @@ class Watcher:
 
     def wait(self, quiet_s: float, stop: Stop) -> set[str]:
         """Wait for changes for a moment, and then until there are none for a while; return their paths, if any."""
-        quiet_ms = max(_QUIET_MS, min(int(1000 * quiet_s), _LONGEST_QUIET_MS))
-        events = self._notify.watch(_LONGEST_MS + quiet_ms, quiet_ms, int(1000 * _TICK_S), stop)
+        quiet_ms = max(_QUIET_MS, min(int(1000 * quiet_s), _MAX_QUIET_MS))
+        events = self._notify.watch(_MAX_DELAY_MS + quiet_ms, quiet_ms, int(1000 * _TICK_S), stop)
         return set() if isinstance(events, str) else {path for _, path in events}
 
     def close(self) -> None:

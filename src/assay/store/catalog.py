@@ -226,14 +226,14 @@ def _parsed(data: dict[str, Any]) -> Manifest:
     return manifest
 
 
-SEEN = ".seen"
+SEEN_SUFFIX = ".seen"
 _CHECKED, _RULES = "checked_ns", "rules"
 
 
 def seen_file(folder: Path, root: Path, catalog: str) -> Path:
     """Return where it is kept what a root's files were like under one catalog."""
     digest = blake2b(str(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-    return folder / f"{digest}.{catalog}{SEEN}"
+    return folder / f"{digest}.{catalog}{SEEN_SUFFIX}"
 
 
 def keep_seen(file: Path, catalog: Catalog, checked_ns: int, rules: str) -> None:
@@ -242,7 +242,7 @@ def keep_seen(file: Path, catalog: Catalog, checked_ns: int, rules: str) -> None
     part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
     try:
         write_arrays(part, {**catalog.arrays, **about})
-        for old in file.parent.glob(f"{file.name.partition('.')[0]}.*{SEEN}"):
+        for old in file.parent.glob(f"{file.name.partition('.')[0]}.*{SEEN_SUFFIX}"):
             old.unlink(missing_ok=True)
         part.replace(file)
     finally:

@@ -50,7 +50,7 @@ from assay.store.snapshot import Snapshot
 if TYPE_CHECKING:
     from assay.store.copies import SharedPlace  # and what fetches copies: only for an index in a bucket
 
-LOCK, KEPT = "lock", "kept"
+LOCK, WATCHER_LOCK = "lock", "kept"
 _MARK, _IGNORE_ALL = ".gitignore", "*\n"
 _READS = 50  # a manifest may be replaced while its files are opened, but not each time
 _TRIES = 5
@@ -195,12 +195,13 @@ class IndexFolder:
         with self._explained():
             self._claim()
             self._hide()
-        with alone(self.location / KEPT, busy=f"another assay watch keeps the index in {self.location} up to date"):
+        busy = f"another assay watch keeps the index in {self.location} up to date"
+        with alone(self.location / WATCHER_LOCK, busy=busy):
             yield
 
     def is_kept(self) -> bool:
         """Say whether a process keeps this index up to date."""
-        return is_held(self.location / KEPT)
+        return is_held(self.location / WATCHER_LOCK)
 
     def is_being_written(self) -> bool:
         """Say whether a process of this machine writes to it now."""
@@ -470,4 +471,4 @@ def _is_part(name: str) -> bool:
 
 
 def _is_ours(name: str) -> bool:
-    return name in {LOCK, KEPT, MANIFEST, UNFINISHED, _MARK} or _is_part(name)
+    return name in {LOCK, WATCHER_LOCK, MANIFEST, UNFINISHED, _MARK} or _is_part(name)

@@ -89,9 +89,9 @@ def _terms(parts: Sequence[Segment], counts: Sequence[NDArray[np.int64]]) -> tup
     return terms, [rank[number] for number in numbers]
 
 
-MOST_SEGMENTS = 8
-MOST_DEAD = 0.25
-LARGEST = 250_000
+MAX_SEGMENTS = 8
+MAX_DEAD_FRACTION = 0.25
+MAX_SEGMENT_CHUNKS = 250_000
 """Chunks: no merge makes a larger segment, which bounds its memory."""
 
 
@@ -102,21 +102,21 @@ def joined(parts: Sequence[Part], fresh: int, new_path: Callable[[], Path]) -> l
     """
     old, new = parts[: len(parts) - fresh], parts[len(parts) - fresh :]
     groups = [[part] for part in old if part.living] + _packed(new)
-    while len(groups) > MOST_SEGMENTS and (at := _cheapest(groups)) is not None:
+    while len(groups) > MAX_SEGMENTS and (at := _cheapest(groups)) is not None:
         groups[at : at + 2] = [groups[at] + groups[at + 1]]
     return [group[0] if len(group) == 1 and not _stale(group[0]) else _merged(group, new_path()) for group in groups]
 
 
 def _stale(part: Part) -> bool:
     """Say whether too much of a segment is dead."""
-    return len(part.segment) - part.living > MOST_DEAD * len(part.segment)
+    return len(part.segment) - part.living > MAX_DEAD_FRACTION * len(part.segment)
 
 
 def _packed(parts: Sequence[Part]) -> list[list[Part]]:
     """Join neighbours up to the largest segment allowed."""
     groups: list[list[Part]] = []
     for part in parts:
-        if groups and _living(groups[-1]) + part.living <= LARGEST:
+        if groups and _living(groups[-1]) + part.living <= MAX_SEGMENT_CHUNKS:
             groups[-1].append(part)
         else:
             groups.append([part])
@@ -126,7 +126,7 @@ def _packed(parts: Sequence[Part]) -> list[list[Part]]:
 def _cheapest(groups: Sequence[list[Part]]) -> int | None:
     """Return where the two neighbours are that hold the fewest chunks; None when they hold too many."""
     cost, at = min((_living(groups[at]) + _living(groups[at + 1]), at) for at in range(len(groups) - 1))
-    return at if cost <= LARGEST else None
+    return at if cost <= MAX_SEGMENT_CHUNKS else None
 
 
 def _living(group: Sequence[Part]) -> int:

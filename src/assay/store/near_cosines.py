@@ -22,11 +22,11 @@ Parts = Sequence[tuple[int, Segment]]
 Rows = NDArray[np.int64]
 
 UNKNOWN = np.float32(np.nan)
-_LEAST_READ = 16_384
-_READ = 1 / 16
+_MIN_READ_CHUNKS = 16_384
+_READ_FRACTION = 1 / 16
 """Chunks that are read of those that may be found, at least so many and this fraction."""
 _COMPARED = 512
-_MOST = 0.5
+_MAX_FOUND_FRACTION = 0.5
 
 
 def near_cosines(parts: Parts, size: int, vector: Vectors, allowed: Sequence[Mask | None]) -> Vectors:
@@ -83,7 +83,7 @@ class _Listed:
     def in_lists(self) -> NDArray[np.float64]:
         """Count them in each list; where most chunks may be found, as if these were spread evenly."""
         sizes = np.diff(self.lists.starts).astype(np.float64)
-        if self.kept is None or self.findable > len(self.kept) * _MOST:
+        if self.kept is None or self.findable > len(self.kept) * _MAX_FOUND_FRACTION:
             return sizes * (self.findable / max(len(self.lists.chunks), 1))
         kept = np.concatenate(([0.0], np.cumsum(self.kept[self.lists.chunks])))
         return np.diff(kept[self.lists.starts])
@@ -100,9 +100,9 @@ class _Listed:
 def _near(parts: Sequence[_Listed], vector: Vectors) -> Rows:
     """Return the chunks to compare: all that may be found where these are few, else the best by their codes."""
     findable = sum(part.findable for part in parts)
-    if findable <= _LEAST_READ:
+    if findable <= _MIN_READ_CHUNKS:
         return np.concatenate([np.zeros(0, dtype=np.int64), *(part.every for part in parts)])
-    chosen = _nearest_lists(parts, vector, max(_LEAST_READ, int(findable * _READ)))
+    chosen = _nearest_lists(parts, vector, max(_MIN_READ_CHUNKS, int(findable * _READ_FRACTION)))
     estimates = [part.estimated(vector, lists) for part, lists in zip(parts, chosen, strict=True)]
     numbers, cosines = (np.concatenate(column) for column in zip(*estimates, strict=True))
     if len(numbers) > _COMPARED:

@@ -74,7 +74,7 @@ def _parts_are_names(text: str) -> bool:
     return _NAME.fullmatch(text) is not None and not any(part.strip(".") == "" for part in text.split("/"))
 
 
-_LONGEST = 40
+_MAX_NAME_CHARS = 40
 
 
 def located(location: str, folder: Path) -> str:
@@ -93,7 +93,7 @@ def default_location(root: Path) -> Path:
     """Return a folder named after the root, so that people know it, and its hash, so that it is the root's alone."""
     whole = str(root.resolve())
     digest = hashlib.blake2b(whole.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-    name = re.sub(r"[^\w.-]+", "-", root.resolve().name, flags=re.ASCII)[:_LONGEST] or "root"
+    name = re.sub(r"[^\w.-]+", "-", root.resolve().name, flags=re.ASCII)[:_MAX_NAME_CHARS] or "root"
     return Path(platformdirs.user_cache_dir("assay")) / f"{name}-{digest}"
 
 

@@ -42,8 +42,8 @@ def path_words(path: str) -> list[str]:
 LINKS = ("(", ":")
 """What no word begins with, so that it is the first letter of a link."""
 Numbers = NDArray[np.int64]
-_MOST_IN_FIELD = 65535
-_MOST_IN_POSTING = 255
+_MAX_FIELD_TERMS = 65535
+_MAX_COUNT = 255
 _COUNT_BITS = 8
 _FIELD_BITS = 3
 
@@ -72,7 +72,7 @@ def invert(
     keys, times = _counted(word << place_bits | np.repeat(places.ravel(), sizes))
     terms, term, at = _as_terms(vocabulary, keys >> place_bits)
     keys = term << place_bits | (keys & (1 << place_bits) - 1)[at]
-    lengths = np.minimum(own, _MOST_IN_FIELD).astype(np.uint16)
+    lengths = np.minimum(own, _MAX_FIELD_TERMS).astype(np.uint16)
     return lengths, _rows(terms, keys, times[at], place_bits)
 
 
@@ -112,9 +112,9 @@ def ranked(encoded: Sequence[bytes]) -> tuple[Strings, Numbers]:
 
 def _rows(terms: Strings, keys: Numbers, times: Numbers, place_bits: int) -> Postings:
     """Gather the fields of each (term, chunk) pair, sorted by both, into one row."""
-    packed = keys << _COUNT_BITS | np.minimum(times, _MOST_IN_POSTING)  # a plain sort is several times an argsort
+    packed = keys << _COUNT_BITS | np.minimum(times, _MAX_COUNT)  # a plain sort is several times an argsort
     packed.sort()
-    keys, times = packed >> _COUNT_BITS, packed & _MOST_IN_POSTING
+    keys, times = packed >> _COUNT_BITS, packed & _MAX_COUNT
     pairs = keys >> _FIELD_BITS
     new = run_starts(pairs)
     row = np.repeat(np.arange(len(new)), np.diff(new, append=len(pairs)))
@@ -125,7 +125,7 @@ def _rows(terms: Strings, keys: Numbers, times: Numbers, place_bits: int) -> Pos
     starts = np.zeros(len(terms) + 1, dtype=np.int64)
     np.cumsum(np.bincount(pairs >> chunk_bits, minlength=len(terms)), out=starts[1:])
     chunk = (pairs & (1 << chunk_bits) - 1).astype(np.uint32)
-    counts = np.minimum(table, _MOST_IN_POSTING).astype(np.uint8)
+    counts = np.minimum(table, _MAX_COUNT).astype(np.uint8)
     return {"terms": terms, "starts": starts, "posting_chunk": chunk, "posting_counts": counts}
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from assay.errors import DamagedIndex
 from assay.store.arrays import ArrayFile, Arrays, Strings, write_arrays
 from assay.store.postings import FIELDS, field_words, invert
-from assay.store.vectors import SMALLEST, InvertedLists, Stored, build_lists, restored
+from assay.store.vectors import MIN_LISTED_CHUNKS, InvertedLists, Stored, build_lists, restored
 from assay.values import KINDS, Chunk
 
 Links = Sequence[Sequence[str]]
@@ -153,7 +153,7 @@ def write_segment(path: Path, segment: Segment) -> None:
         if name in _OPTIONAL and not value.offsets[-1]:
             continue
         arrays.update({name: value.offsets, f"{name}.blob": value.blob} if name in _STRINGS else {name: value})
-    if len(segment) >= SMALLEST:
+    if len(segment) >= MIN_LISTED_CHUNKS:
         lists = build_lists(restored(segment.vectors))
         arrays.update({f"lists.{name}": getattr(lists, name) for name in _LISTS})
     write_arrays(path, arrays)

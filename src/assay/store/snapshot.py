@@ -71,11 +71,11 @@ class ChunkOrder:
 _FILE_BITS = 32
 _FILE_MASK = (1 << _FILE_BITS) - 1
 _AT_ONCE = 512  # chunks that are read one after the other
-_MOST_CHUNKS = 8192
+_CHUNK_CACHE_SIZE = 8192
 """Chunks that are kept as they were read, of some 2 kB."""
 _TERM_BYTES = 16 << 20
-_MOST_TERMS = 16_384
-_FEW = 8
+_TERM_CACHE_SIZE = 16_384
+_MAX_PROBED_SEGMENTS = 8
 """Segments in each of which a term is looked up; for more, a table of all terms is quicker."""
 _NO_NUMBERS = np.zeros(0, np.int64)
 
@@ -227,13 +227,13 @@ class Snapshot:
         """
         known = self._known_holders.get(term)
         if known is None:
-            if len(self._known_holders) >= _MOST_TERMS:
+            if len(self._known_holders) >= _TERM_CACHE_SIZE:
                 self._known_holders.clear()
             known = self._known_holders[term] = tuple(self._find_holders(term))
         return known
 
     def _find_holders(self, term: str) -> Iterable[tuple[int, int]]:
-        if len(self.parts) > _FEW:
+        if len(self.parts) > _MAX_PROBED_SEGMENTS:
             return self._term_table.holders(term)
         found = ((which, part.terms.find(term)) for which, (part, _) in enumerate(self.parts))
         return ((which, row) for which, row in found if row >= 0)
@@ -292,7 +292,7 @@ class Snapshot:
         """Return some chunks."""
         known = self._chunks
         if new := [number for number in numbers if number not in known]:
-            if len(known) + len(new) > _MOST_CHUNKS:
+            if len(known) + len(new) > _CHUNK_CACHE_SIZE:
                 known = self._chunks = {}
                 new = list(numbers)
             known.update(zip(new, self._read_chunks(new), strict=True))
@@ -327,7 +327,7 @@ class Snapshot:
         """Return one column of texts of `Segment` (`symbols`, `parents`, `facts`) at some chunks; the last are kept."""
         known, wanted = self._texts.setdefault(column, {}), numbers.tolist()
         if new := [number for number in wanted if number not in known]:
-            if len(known) + len(new) > _MOST_TERMS:
+            if len(known) + len(new) > _TERM_CACHE_SIZE:
                 known.clear()
                 new = wanted
             for part, here, local in self._by_part(missing := np.array(new, np.int64)):

@@ -60,7 +60,7 @@ def products(queries: Vectors, stored: Stored) -> Vectors:
     return found
 
 
-SMALLEST = 50_000
+MIN_LISTED_CHUNKS = 50_000
 """Chunks of a segment that is worth lists; a smaller one is read faster than lists are chosen."""
 _LENGTH = 480
 _SAMPLE = 64

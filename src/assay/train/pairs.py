@@ -39,7 +39,7 @@ from assay.truth.truth_formats import read
 from assay.values import Chunk, Problem
 
 _GRADES = ("grade", "label", "score", "relevance")
-_HIGHEST = 1000
+_MAX_GRADE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def pair_of(row: Mapping[str, Any], source: str) -> TrainingPair | None:
     graded = next((name for name in _GRADES if name in row), "")
     if graded and graded not in fields:
         return None
-    grade = fields.whole(graded, most=_HIGHEST) if graded else 1
+    grade = fields.whole(graded, most=_MAX_GRADE) if graded else 1
     return TrainingPair(query, code, str(row.get("source") or source), str(row.get("kind") or "given"), grade)
 
 
@@ -136,7 +136,7 @@ def _tested(held: Sequence[TrainingPair], settings: TableSettings) -> list[Train
 
 _JOINED = 0.05
 """The fraction of all pairs above which what sharing joins is split."""
-_LEAST = 2  # queries with a right code, in each part
+_MIN_QUERIES = 2  # queries with a right code, in each part
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def split_by_query(pairs: Sequence[TrainingPair], settings: TuneSettings) -> Que
         parts[part] += groups[at]
     apart = _without_shared(parts)
     for name, part_pairs in apart.items():
-        if len({pair.query for pair in part_pairs if pair.grade}) < _LEAST:
+        if len({pair.query for pair in part_pairs if pair.grade}) < _MIN_QUERIES:
             raise InputError(
                 f"{len(pairs):,} pairs of {queries:,} queries leave the {name} part without two queries that have a "
                 "right code: give more pairs"
@@ -190,7 +190,7 @@ def _groups(pairs: Sequence[TrainingPair]) -> list[list[TrainingPair]]:
     apart: list[list[TrainingPair]] = []
     for group in joined:
         single = {at: words_of(pair.query) for at, pair in enumerate(group)}
-        apart += [group] if len(group) <= max(most, _LEAST) else _by(group, single)
+        apart += [group] if len(group) <= max(most, _MIN_QUERIES) else _by(group, single)
     return apart
 
 
@@ -332,7 +332,7 @@ _OTHER_NAMES = "argumentparser assay httpcore jackson joda"  # what they are cal
 LEFT_OUT = frozenset(f"{_DEVELOPMENT} {_LEARNED} {_ACCEPTANCE} {_OTHER_NAMES}".split())
 """Repositories that a ground truth is about, in lower case."""
 
-_LARGEST = 400_000  # bytes of a file; larger ones are generated
+_MAX_FILE_BYTES = 400_000  # bytes of a file; larger ones are generated
 _PAIRS_A_SOURCE = 6_000  # so that no repository is a tenth of everything
 _REST = 700  # characters of the rest of a documentation
 _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)|(.+?)(?:\n\s*\n|$)", re.DOTALL)
@@ -340,7 +340,7 @@ _MARKUP = re.compile(r":\w+:`~?([^`]*)`|\{@\w+\s+([^}]*)\}|</?\w+[^>]*>|[`*|]+|h
 _MARKERS = re.compile(r"^[\s/*#!\"'\-;%<>=]+|[\s/*\"']+$")
 _PROSE_KINDS = ("section", "cell")
 _PASSED_OVER = frozenset(("site-packages", "test", "tests", "testdata", "node_modules"))
-_SHORTEST, _LONGEST = 14, 400  # characters of a question
+_MIN_QUESTION_CHARS, _MAX_QUESTION_CHARS = 14, 400  # characters of a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,7 +412,8 @@ def undocumented(chunk: Chunk) -> Chunk:
 def _text(root: Path, entry: FileEntry, left_out: Collection[str]) -> str:
     """Return the text of a file that may be learned from, else nothing."""
     parts = PurePosixPath(entry.path).parts
-    if entry.size > _LARGEST or not _PASSED_OVER.isdisjoint(parts) or any(_is_named(part, left_out) for part in parts):
+    is_named = any(_is_named(part, left_out) for part in parts)
+    if is_named or entry.size > _MAX_FILE_BYTES or not _PASSED_OVER.isdisjoint(parts):
         return ""
     text = read_text(root, entry)
     return text if isinstance(text, str) else ""
@@ -422,8 +423,8 @@ def _section(chunk: Chunk, source: str) -> Iterator[TrainingPair]:
     """Yield heading to text; the headings above say what a short one is about."""
     text = _plain("\n".join(chunk.text.splitlines()[1:]))
     heading = _plain(f"{chunk.parent.rpartition(' > ')[2]} {chunk.symbol}")
-    if len(heading) >= _SHORTEST and len(text) >= _LONGEST // 4:
-        yield TrainingPair(heading[:_LONGEST], text[:_REST], source, "section")
+    if len(heading) >= _MIN_QUESTION_CHARS and len(text) >= _MAX_QUESTION_CHARS // 4:
+        yield TrainingPair(heading[:_MAX_QUESTION_CHARS], text[:_REST], source, "section")
 
 
 def _first_sentence(doc: str) -> tuple[str, str]:
@@ -431,13 +432,13 @@ def _first_sentence(doc: str) -> tuple[str, str]:
     match = _SENTENCE.match(doc)
     if match is None:
         return "", ""
-    return " ".join(match.group().split())[:_LONGEST], " ".join(doc[match.end() :].split())
+    return " ".join(match.group().split())[:_MAX_QUESTION_CHARS], " ".join(doc[match.end() :].split())
 
 
 def _asks(text: str) -> bool:
     """Tell whether a text could be a question: some words, mostly of Latin letters."""
     letters = sum(character.isascii() and (character.isalpha() or character.isspace()) for character in text)
-    return len(text) >= _SHORTEST and text.count(" ") >= 2 and letters >= 0.8 * len(text)
+    return len(text) >= _MIN_QUESTION_CHARS and text.count(" ") >= 2 and letters >= 0.8 * len(text)
 
 
 def _plain(text: str) -> str:

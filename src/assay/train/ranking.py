@@ -67,12 +67,12 @@ FILES, LINES = "files", "lines"
 """What truth names as answers."""
 
 _IMPORTANCE = {FILES: 1.0, LINES: 2.0}
-_MOST_AGAIN = 0.6  # log odds that a further hit of a file may lose: the second may be the right one
+_MAX_REPEAT_PENALTY = 0.6  # log odds that a further hit of a file may lose: the second may be the right one
 _FIRST, _FIRST_LINES = 10, 5
-_ROUNDS, _STEP, _LEAST_GAIN, _COST = 4, 0.3, 1e-5, 0.002  # the last is of a weight's size
+_ROUNDS, _STEP, _MIN_GAIN, _COST = 4, 0.3, 1e-5, 0.002  # the last is of a weight's size
 
-_LEAST = np.array([-np.inf if name in EVIDENCE else 0.0 for name in ORDER_WEIGHTS])
-_MOST = np.array([_MOST_AGAIN if name.startswith("again_") else np.inf for name in ORDER_WEIGHTS])
+_MIN_WEIGHTS = np.array([-np.inf if name in EVIDENCE else 0.0 for name in ORDER_WEIGHTS])
+_MAX_WEIGHTS = np.array([_MAX_REPEAT_PENALTY if name.startswith("again_") else np.inf for name in ORDER_WEIGHTS])
 
 Scores = NDArray[np.float64]
 _DISCOUNT = 1 / np.log2(np.arange(_FIRST) + 2)
@@ -130,10 +130,10 @@ def fit_order(examples: Sequence[ListExample]) -> ListOrder:
             for change in (step[at], -step[at]):
                 tried = weights.copy()
                 tried[at] += change
-                if not (tried >= _LEAST).all() or not (tried <= _MOST).all():
+                if not (tried >= _MIN_WEIGHTS).all() or not (tried <= _MAX_WEIGHTS).all():
                     continue
                 worth = _worth(examples, tried)
-                if worth > best + _LEAST_GAIN:
+                if worth > best + _MIN_GAIN:
                     best, weights = worth, tried
                     step[at] *= 1.3
                     break

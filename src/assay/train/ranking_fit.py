@@ -34,7 +34,7 @@ from assay.train.ranking_examples import RankingExample
 from assay.train.ranking_figures import ScoredExample, Values
 from assay.train.settings import RankingSettings
 
-LEAST_DEVIATION = 1e-3  # a feature that never varied was not learned, and must not weigh when it does
+MIN_DEVIATION = 1e-3  # a feature that never varied was not learned, and must not weigh when it does
 _NOT_THERE = -1e9  # the score of a place without a candidate
 
 
@@ -84,7 +84,7 @@ def fit_stage(
     batch = _padded(answerable, len(features))
     there = batch.rows[batch.padding == 0]
     mean, deviation = there.mean(0), there.std(0, correction=0)
-    scale = (deviation > LEAST_DEVIATION) / (deviation + 1e-6)
+    scale = (deviation > MIN_DEVIATION) / (deviation + 1e-6)
     standard = RankingBatch((batch.rows - mean) * scale, batch.padding, batch.targets)
     parts = [_fitted(standard, name, settings, settings.seed + number) for number in range(settings.seeds)]
     linear, hidden, bias, output = zip(*parts, strict=True)
@@ -161,7 +161,7 @@ def fit_relevance(answered: Array, foreign: Array, counts: Array, settings: Rank
     right = torch.cat((torch.ones(len(answered)), torch.zeros(len(foreign))))
     counted = torch.cat((torch.ones(len(answered)) / len(answered), torch.tensor(counts / counts.sum())))
     mean, deviation = rows.mean(0), rows.std(0, correction=0)
-    scale = (deviation > LEAST_DEVIATION) / (deviation + 1e-6)
+    scale = (deviation > MIN_DEVIATION) / (deviation + 1e-6)
     torch.manual_seed(settings.seed)
     weights = linear, hidden, _, output = _network(rows.shape[1], settings.relevance_hidden, 0.1)
     optimizer = torch.optim.Adam(weights, lr=settings.relevance_rate)

@@ -183,7 +183,7 @@ def _texts_to_read(pairs: Sequence[TrainingPair], settings: JoinSettings) -> Ite
     yield from (pairs[place].code for place in chosen)
 
 
-_WANTED = (
+_EXPECTED_FILE = (
     "wanted an .npz file with `tokens` (texts) and `vectors` (a row of numbers for each), "
     "as benchmarks/sources.py words writes it"
 )
@@ -211,9 +211,9 @@ def read_word_vectors(path: Path) -> WordVectors:
         with np.load(path, allow_pickle=False) as arrays:
             found = {key: arrays[key] for key in ("tokens", "vectors", "name") if key in arrays}
     except (OSError, ValueError, EOFError, TypeError, AttributeError, BadZipFile) as error:
-        raise InputError(f"cannot read word vectors from {path}: {error}; {_WANTED}") from error
+        raise InputError(f"cannot read word vectors from {path}: {error}; {_EXPECTED_FILE}") from error
     if problem := _problem(found):
-        raise InputError(f"{path}: {problem}; {_WANTED}")
+        raise InputError(f"{path}: {problem}; {_EXPECTED_FILE}")
     tokens, vectors = found["tokens"], found["vectors"].astype(np.float32)
     return WordVectors(str(found.get("name", path.stem)), tokens.tolist(), vectors)
 

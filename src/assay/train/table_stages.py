@@ -17,7 +17,7 @@ from assay.errors import InputError
 from assay.measure.compare import interval
 from assay.protocols import Encoder, Say, Vectors
 from assay.search import retrievers
-from assay.search.retrievers import BODY_ALONE, match
+from assay.search.retrievers import BODY_ONLY, match
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
 from assay.train.pairs import TrainingPair
@@ -205,7 +205,7 @@ def _batches(count: int, size: int, random: np.random.Generator) -> list[Ints]:
     return [order[start : start + size] for start in range(0, max(count - size, 0) + 1, size)]
 
 
-_SHORTEST = 1e-6  # a row without a length has no direction
+_MIN_LENGTH = 1e-6  # a row without a length has no direction
 
 
 def join(table: Vectors, places: NDArray[np.int64], vectors: Vectors, name: str, settings: JoinSettings) -> Vectors:
@@ -220,7 +220,7 @@ def join(table: Vectors, places: NDArray[np.int64], vectors: Vectors, name: str,
             f"none of the {len(vectors):,} words of '{name}' is in the table: wanted whole lower-case words"
         )
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
-    others = completed(table / np.maximum(lengths, _SHORTEST), centred(vectors), places, settings.ridge)
+    others = completed(table / np.maximum(lengths, _MIN_LENGTH), centred(vectors), places, settings.ridge)
     joined: Vectors = np.hstack([table, settings.weight * others * lengths])
     return joined
 
@@ -307,7 +307,7 @@ def bm25(queries: Sequence[str], answers: Sequence[str]) -> Vectors:
     """Return the BM25 scores of all queries and answers."""
     chunks = [Chunk(str(number), answer) for number, answer in enumerate(answers)]
     held = Snapshot.of(chunks, np.zeros((len(chunks), 1), dtype=np.float32))
-    return np.stack([retrievers.bm25(held, match(held, terms(query)), BODY_ALONE) for query in queries])
+    return np.stack([retrievers.bm25(held, match(held, terms(query)), BODY_ONLY) for query in queries])
 
 
 def _score(system: str, scores: Vectors, agreement: float | None) -> Score:

@@ -21,11 +21,11 @@ from assay.truth.ground_truth import Truth
 from assay.truth.target_places import Places, fault_of
 from assay.values import Chunk, Judgment, Query
 
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 """Of larger repositories a sample of the files is looked at for documentation and tests."""
-LONGEST = 150
+MAX_UNIT_LINES = 150
 """Lines of a unit that is one answer; of a longer one the piece that is meant."""
-MOST_PLACES = 8
+MAX_PLACES = 8
 """Places that one mined query may have as answers."""
 CALLABLE = frozenset(("function", "method", "constructor"))
 _NO_UNIT = frozenset(("", "block", "cell", "test"))
@@ -80,7 +80,7 @@ class Files:
         """Return the paths in a random order, of very many a part."""
         paths = sorted(self._entries)
         Random(seed).shuffle(paths)  # noqa: S311  # a draw that can be repeated
-        return paths[:MOST_FILES]
+        return paths[:MAX_FILES]
 
     def chunks(self, path: str) -> tuple[Chunk, ...]:
         """Return the chunks of a file, none where it is binary, generated or not there."""
@@ -115,7 +115,7 @@ class Files:
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
-def units(chunks: Sequence[Chunk], *, longest: int = LONGEST) -> Iterator[Chunk]:
+def units(chunks: Sequence[Chunk], *, longest: int = MAX_UNIT_LINES) -> Iterator[Chunk]:
     """Yield what has a name and is no test; the pieces of a unit that is not very long are one again."""
     waiting: Chunk | None = None
     for chunk in chunks:

@@ -15,7 +15,7 @@ from assay.protocols import Progress
 from assay.truth import mine_history, mine_texts, mine_units
 from assay.truth.following import by_symbol
 from assay.truth.ground_truth import Truth
-from assay.truth.minable import MOST_FILES, Files, MinedQueries
+from assay.truth.minable import MAX_FILES, Files, MinedQueries
 from assay.truth.mine_history import PinnedCommit
 from assay.truth.requests import SOURCES, TYPED, MineOptions
 from assay.truth.target_places import Places
@@ -56,8 +56,8 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
                 found.judgments += each.judgments
                 found.hidden += each.hidden
                 found.hidden_docs += each.hidden_docs
-            if len(files) > MOST_FILES:
-                notes.append(f"of {len(files)} files a sample of {MOST_FILES} was read")
+            if len(files) > MAX_FILES:
+                notes.append(f"of {len(files)} files a sample of {MAX_FILES} was read")
     truth = Truth(
         root.name or "root",
         tuple(found.queries),

@@ -28,8 +28,8 @@ from assay.truth.minable import (
 from assay.truth.mine_units import doc_lines
 from assay.values import Chunk, Judgment, Mode, Query
 
-_LONGEST_BODY = 120
-_SHORTEST_BODY = 15
+_MAX_BODY_WORDS = 120
+_MIN_BODY_WORDS = 15
 """Words of a body that says something."""
 
 _BOT = re.compile(
@@ -161,10 +161,10 @@ def described(commit: Commit) -> str:
         body = body.partition("\n")[2]
     paragraphs = (_prose(part) for part in re.split(r"\n\s*\n", _FENCED.sub("\n\n", body)))
     words = " ".join(part for part in paragraphs if part).split()
-    if len(words) < _SHORTEST_BODY:
+    if len(words) < _MIN_BODY_WORDS:
         return ""
-    text = " ".join(words[:_LONGEST_BODY]).removeprefix(title(commit)).lstrip(" .:-")
-    return text if len(words) <= _LONGEST_BODY else text.rpartition(". ")[0] + "." if ". " in text else text
+    text = " ".join(words[:_MAX_BODY_WORDS]).removeprefix(title(commit)).lstrip(" .:-")
+    return text if len(words) <= _MAX_BODY_WORDS else text.rpartition(". ")[0] + "." if ". " in text else text
 
 
 def _prose(paragraph: str) -> str:
@@ -180,17 +180,17 @@ def _type(subject: str) -> str:
     return kind if kind in _TYPES | _TRIVIAL_TYPES | _DOCS_TYPES else ""
 
 
-MOST_COMMITS = 5_000
+MAX_COMMITS = 5_000
 """Commits that are looked at, however few of them are of use."""
 _SPARE = 2.5
 """Plausible commits that are read for each one wanted: many turn out to change nothing that was there."""
 _SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
-_ENOUGH = 1.5
+_COMMITS_PER_QUERY = 1.5
 """Commits that change what was there for each query wanted: some of them turn out to change no unit, or too many."""
 _LOOK = 20
 """Lines of a hunk that are looked at to see whether it changes what was there."""
-MOST_UNITS = 8
-MOST_FILES = 6
+MAX_UNITS = 8
+MAX_FILES = 6
 _NEW = 3
 """A commit with so many times more lines of new units than of old ones is not about the old ones."""
 _PRIMARY = 0.5
@@ -212,7 +212,7 @@ def pin(root: Path, at: str, limit: int, progress: Progress | None = None) -> Pi
     """Choose the commit that is searched: `at`, else one with enough usable commits after it, in the newer half."""
     notes = ("the clone is shallow: older commits are not there",) if git_history.is_shallow(root) else ()
     head = git_history.head(root)
-    most = MOST_COMMITS if at else min(MOST_COMMITS, git_history.length(root) // 2)
+    most = MAX_COMMITS if at else min(MAX_COMMITS, git_history.length(root) // 2)
     newer: list[Commit] = []
     usable = 0
     for commit in git_history.commits(root, since=at) if most else ():
@@ -240,7 +240,7 @@ def _best(newer: Sequence[Commit], limit: int) -> int:
     The further back the pin, the more was rewritten since; how much, the patches alone tell.
     """
     counts = sorted({max(1, round(len(newer) * share)) for share in _SHARES}) if newer else [0]
-    alive = {count: min(_alive(newer[:count]), limit * _ENOUGH) for count in counts}
+    alive = {count: min(_alive(newer[:count]), limit * _COMMITS_PER_QUERY) for count in counts}
     return max(counts, key=lambda count: (alive[count], -count))
 
 
@@ -257,7 +257,7 @@ def _alive(newer: Sequence[Commit]) -> int:
 
 def _is_plausible(commit: Commit) -> bool:
     files = [change for change in commit.changes if change.hunks and _may_answer(change.before)]
-    return 0 < len(files) <= MOST_FILES
+    return 0 < len(files) <= MAX_FILES
 
 
 def _may_answer(path: str) -> bool:
@@ -402,7 +402,7 @@ def _reasons(commit: Commit, touched: Touched) -> Iterator[tuple[bool, str]]:
     answering = any(_may_answer(change.before or change.after) for change in changed)
     yield not answering, "only tests, changelogs, examples or settings"
     yield not touched.units, "no unit of the pin changed"
-    many = len(code or touched.units) > MOST_UNITS or len(touched.files) > MOST_FILES
+    many = len(code or touched.units) > MAX_UNITS or len(touched.files) > MAX_FILES
     yield many, "too many places at once"
     yield bool(code) and is_about_docs(commit), "a change of comments"
     yield not code and is_about_form(commit), "a change of form, not of content"

@@ -40,7 +40,7 @@ def ask_messages(
         name = minable.query_id("messages", units)
         tags = {"kind": "message", "source": "messages", "split": minable.split_of(units[0].path)}
         told.queries.append(Query(f"{name}-{len(told.queries)}", " ".join(text.split()), "code", tags=tags))
-        for unit, line in places[pieces][: minable.MOST_PLACES]:
+        for unit, line in places[pieces][: minable.MAX_PLACES]:
             target = f"{unit.path}:{line}"
             told.judgments.append(Judgment(told.queries[-1].id, target, 2, "messages", unit.symbol))
     return told

@@ -17,9 +17,9 @@ from assay.terms import WORD, parts, stem
 from assay.truth import minable
 from assay.values import Chunk, Judgment, Query
 
-SHORTEST_SENTENCE = 4
+MIN_SENTENCE_WORDS = 4
 """Words of a sentence at least."""
-_LONGEST = 60
+_MAX_SENTENCE_WORDS = 60
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)|.+?。|.+$")
 _PARAGRAPH = re.compile(
     r"\n\s*\n|\n(?=\s*(?:[-*:@\\#>]|\d+[.)]\s|<\w|\.\. "
@@ -155,7 +155,7 @@ def _untagged(unit: Chunk, lines: tuple[int, int] | None) -> str:
 
 def _why_not(sentence: str, unit: Chunk, lines: tuple[int, int] | None) -> str:
     words = WORD.findall(sentence)
-    if not SHORTEST_SENTENCE <= len(words) <= _LONGEST or _NO_SENTENCE.search(sentence):
+    if not MIN_SENTENCE_WORDS <= len(words) <= _MAX_SENTENCE_WORDS or _NO_SENTENCE.search(sentence):
         return "no sentence, or a short or very long one"
     if minable.repeats_name(sentence, f"{unit.symbol} {unit.parent.rpartition('.')[2]}"):
         return "a sentence that only repeats the name"
@@ -164,7 +164,7 @@ def _why_not(sentence: str, unit: Chunk, lines: tuple[int, int] | None) -> str:
     text = unit.text.split("\n")
     first, last = lines[0] - unit.start_line, lines[1] - unit.start_line
     rest = sum(bool(line.strip()) for line in text[:first] + text[last + 1 :])
-    return "a function without a body" if rest < SHORTEST_SENTENCE - 1 else ""
+    return "a function without a body" if rest < MIN_SENTENCE_WORDS - 1 else ""
 
 
 def _choose_docs(
@@ -177,16 +177,16 @@ def _choose_docs(
         if key in taken:
             continue
         taken.add(key)
-        if len(same[key]) > minable.MOST_PLACES:
+        if len(same[key]) > minable.MAX_PLACES:
             left_out["the same sentence above too many functions"] += 1
         else:
             yield sorted(same[key], key=lambda one: (one.unit.path, one.unit.start_line))
 
 
-SHORTEST_NAME = 3
-MOST_OF_ONE = 3
+MIN_NAME_WORDS = 3
+MAX_TESTS_PER_FUNCTION = 3
 """Tests of one function that become queries."""
-MOST_OVERLOADS = 4
+MAX_OVERLOADS = 4
 _HALF = 0.5
 _FOLDERS = frozenset(("index", "mod", "lib", "__init__", "main"))
 _GROUP = re.compile(r"^\s*(?:describe|context|suite|feature|bench)\b[^\n]*\(")
@@ -235,7 +235,7 @@ class Definitions:
             around = (*_names_around(test.path, test.parent), test.path)
             groups = {place: group for one in around for place, group in self._placed.get((name, one), {}).items()}
         found = next(iter(groups.values()), [])
-        return found if len(groups) == 1 and len(found) <= MOST_OVERLOADS else []
+        return found if len(groups) == 1 and len(found) <= MAX_OVERLOADS else []
 
 
 def ask_tests(
@@ -266,7 +266,7 @@ def question_of(test: Chunk) -> str:
     context = _words_of(group)
     is_code = " " not in test.symbol.strip()  # its group is a class or module, not what somebody wrote above it
     if not minable.telling(context) - minable.telling(title) or (
-        is_code and len(minable.telling(title)) >= SHORTEST_NAME
+        is_code and len(minable.telling(title)) >= MIN_NAME_WORDS
     ):
         return title
     return f"{context} {title}"
@@ -291,7 +291,7 @@ def _tests_of_file(files: minable.Files, path: str, defined: Definitions, left_o
         if test.kind != "test" or not test.symbol or ", " in test.symbol or _is_group(test):
             continue
         text = question_of(test)
-        if len(WORD.findall(text)) < SHORTEST_NAME or len(minable.telling(text)) < 2 or _NUMBERED.search(text):
+        if len(WORD.findall(text)) < MIN_NAME_WORDS or len(minable.telling(text)) < 2 or _NUMBERED.search(text):
             left_out["a test whose name says too little"] += 1
         elif units := _tested(test, defined):
             yield text, test, units
@@ -369,7 +369,7 @@ def _choose_tests(by_file: list[list[_Tested]], left_out: Counter[str], seed: in
         of_one[units[0].id] += 1
         if said[text.casefold()] > 1:
             left_out["a name that several tests have"] += 1
-        elif of_one[units[0].id] > MOST_OF_ONE:
+        elif of_one[units[0].id] > MAX_TESTS_PER_FUNCTION:
             left_out["one more test of the same function"] += 1
         else:
             yield text, test, units

@@ -60,7 +60,8 @@ def fault_of_place(span: Span, lines: Sequence[str]) -> str:
         return "a place that does not exist"
     if not any(line.strip() for line in lines[span.start - 1 : span.end]):
         return "a blank place"
-    return f"a place of more than {minable.LONGEST} lines" if span.end - span.start >= minable.LONGEST else ""
+    is_long = span.end - span.start >= minable.MAX_UNIT_LINES
+    return f"a place of more than {minable.MAX_UNIT_LINES} lines" if is_long else ""
 
 
 def fault_of_question(question: str, kind: str, path: str, names: str) -> str:

@@ -182,5 +182,5 @@ def test_no_function_has_more_than_a_few_tests(tmp_path: Path):
     (tmp_path / "test_shop.py").write_text("\n\n".join(tests))
     files = Files(tmp_path)
     told = miner.ask_tests(files, files.sample(0), 99, 0)
-    assert len(told.queries) == miner.MOST_OF_ONE
-    assert told.left_out["one more test of the same function"] == len(names) - miner.MOST_OF_ONE
+    assert len(told.queries) == miner.MAX_TESTS_PER_FUNCTION
+    assert told.left_out["one more test of the same function"] == len(names) - miner.MAX_TESTS_PER_FUNCTION

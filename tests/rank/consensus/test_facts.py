@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.faults import Fault
 from assay.rank.gate import Facts, facts, wants_of
-from assay.rank.syntax import LONGEST
+from assay.rank.syntax import MAX_PROGRAM_CHARS
 from assay.values import Call, Task
 
 TASK = Task(
@@ -65,7 +65,7 @@ def test_what_surely_fails_is_found_with_its_line_and_sound_programs_are_not_bla
 def test_hostile_text_is_survived_and_what_is_too_long_is_not_called_wrong_python():
     for source in ("(" * 100_000, "-" * 40_000 + "1", "a" + ".b" * 20_000, "[" * 90 + "]" * 90, ""):
         assert of(source, Task("t", "")).canon.labels
-    found = of("x = 1\n" * LONGEST)
+    found = of("x = 1\n" * MAX_PROGRAM_CHARS)
     assert (found.fault, found.parses) == (None, False)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.rank.canon import MOST_NODES, Canon, canon, of_text
+from assay.rank.canon import MAX_NODES, Canon, canon, of_text
 from assay.rank.consensus_ranker import LENGTHS, bags, likeness, look_at
 from assay.rank.syntax import children, walk
 from assay.values import Program, Task
@@ -76,7 +76,7 @@ def test_paths_have_lengths_and_text_has_those_of_its_words():
     assert 0 < held.results.sum() < held.width, "what stands below a return is known"
     held = bags([of_text("one two three"), of_text("one two four"), of_text("")])
     assert held.lengths.tolist().count(1) == 5
-    assert len(of_text("a " * 100_000).labels) == MOST_NODES
+    assert len(of_text("a " * 100_000).labels) == MAX_NODES
     assert bags([]).width == bags([Canon((), ())]).width == 0
 
 

@@ -166,7 +166,7 @@ def test_a_browser_gets_the_token_as_a_cookie_once():
 
 
 def test_addresses_headers_and_bodies_have_their_size():
-    client, most = Client(), guard.LARGEST_BODY
+    client, most = Client(), guard.MAX_BODY_BYTES
     assert client.status("/?" + "a" * 65_535) == client.status("/", ("Cookie", "a" * 60_000)) == 200
     assert "65,536" in client.refusal(414, "/?" + "a" * 65_536)
     client.refusal(414, "/" + "a" * 65_536)

@@ -24,7 +24,7 @@ import pytest
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
-from assay.cli.options import MOST_WORKERS
+from assay.cli.options import MAX_WORKERS
 from source import SOURCE
 from waiting import LIMIT_S, until
 
@@ -196,8 +196,8 @@ def test_a_server_that_cannot_start_says_why_once(assay: Callable[..., Any], pro
     assert ended.returncode == 2
     assert len([line for line in ended.stderr.splitlines() if "limit" in line]) == 1
     assert "Traceback" not in ended.stderr
-    refused = assay("serve", "--workers", MOST_WORKERS + 1)
-    assert (refused.status, f"expected 1 to {MOST_WORKERS}" in refused.err) == (2, True)
+    refused = assay("serve", "--workers", MAX_WORKERS + 1)
+    assert (refused.status, f"expected 1 to {MAX_WORKERS}" in refused.err) == (2, True)
 
 
 def test_a_proxy_asks_over_a_unix_socket(assay: Callable[..., Any], project: Path, cache: Path, tmp_path: Path):

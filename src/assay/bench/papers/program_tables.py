@@ -32,7 +32,7 @@ MEANINGS = {
     Fault.INTENT_OTHER: "Other wrong outputs",
 }
 """Tables 4 and 5 of the paper in our words."""
-_SHOWN = 2
+_MAX_EXAMPLES = 2
 """Examples of a class, as tables 12 and 13 have."""
 
 
@@ -102,8 +102,8 @@ def _classes(given: Study, kind: str, faults: Sequence[Fault]) -> Iterator[doc.B
     shares = zip(faults, _counted(rows, faults).values(), _shares(rows, faults), strict=True)
     cells = [(str(fault), MEANINGS[fault], count, share) for fault, count, share in shares]
     yield doc.table(f"Classes of {kind} errors", (*doc.left("class", "meaning"), "programs", "of all"), cells)
-    shown = [each for fault in faults for each in _shortest(rows, fault)[:_SHOWN]]
-    yield doc.words(f"The shortest programs of each class, {_SHOWN} at most, of different tasks:")
+    shown = [each for fault in faults for each in _shortest(rows, fault)[:_MAX_EXAMPLES]]
+    yield doc.words(f"The shortest programs of each class, {_MAX_EXAMPLES} at most, of different tasks:")
     yield doc.Entries(kind, "program", (), tuple(map(entry, shown)))
 
 

@@ -16,7 +16,7 @@ from assay.protocols import Searcher
 from assay.settings import load
 from assay.values import Hit, Query
 
-_MORE = 4
+_CHUNKS_PER_DOCUMENT = 4
 """How many more chunks are asked for where documents are wanted, since a document may have several."""
 
 
@@ -66,7 +66,7 @@ class Documents:
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` files a query; code and prose are not told apart where all files are documents."""
         asked = [replace(query, mode="all") for query in queries]
-        return [_files(hits, k) for hits in self.searcher.search(asked, k * _MORE)]
+        return [_files(hits, k) for hits in self.searcher.search(asked, k * _CHUNKS_PER_DOCUMENT)]
 
 
 def _files(hits: Sequence[Hit], k: int) -> list[Hit]:

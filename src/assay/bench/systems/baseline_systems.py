@@ -25,7 +25,7 @@ from assay.io.files import replacing
 from assay.protocols import Encoder, Searcher, Vectors
 from assay.search.filters import filter_mask
 from assay.search.question import understand
-from assay.search.retrievers import BODY_ALONE, bm25, exhaustive, match
+from assay.search.retrievers import BODY_ONLY, bm25, exhaustive, match
 from assay.store.snapshot import Snapshot
 from assay.values import Chunk, Hit, Query
 
@@ -87,7 +87,7 @@ class Bm25System:
         chunks = chunks_of(corpus)
         held = Snapshot.of(chunks, np.zeros((len(chunks), 1), dtype=np.float32))
         filters = ChunkFilters(corpus, chunks)
-        return _Ranked(chunks, lambda text: bm25(held, match(held, understand(text).terms), BODY_ALONE), filters)
+        return _Ranked(chunks, lambda text: bm25(held, match(held, understand(text).terms), BODY_ONLY), filters)
 
 
 class BagOfWordsSystem:

@@ -30,7 +30,7 @@ from assay.values import Query
 _BYTES = 1 if sys.platform == "darwin" else 1024
 """What the system counts memory in."""
 _ENDING_S = 2.0
-_LONGEST = 500
+_MAX_ERROR_CHARS = 500
 """Characters of an error that are kept: results, reports and terminals show it."""
 
 
@@ -100,10 +100,10 @@ def _tried(work: Callable[[], Any]) -> tuple[Any, str]:
     try:
         return work(), ""
     except AssayError as error:
-        return None, (str(error) or type(error).__name__)[:_LONGEST]
+        return None, (str(error) or type(error).__name__)[:_MAX_ERROR_CHARS]
     except Exception as error:  # noqa: BLE001  whatever a tool under test raises
         traceback.print_exc()
-        return None, f"{type(error).__name__}: {error}"[:_LONGEST]
+        return None, f"{type(error).__name__}: {error}"[:_MAX_ERROR_CHARS]
 
 
 def _reply(pipe: Connection, told: dict[str, Any]) -> None:

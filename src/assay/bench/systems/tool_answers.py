@@ -24,7 +24,7 @@ NAMES = ("query", "regex", "k", "corpus", "location")
 """What may stand in braces; `{{query}}` stands for itself."""
 
 _BRACES = re.compile(r"\{\{(\w+)\}\}|\{([a-z_]+)\}")
-_ASKED = ("{query}", "{regex}")
+_PLACEHOLDERS = ("{query}", "{regex}")
 
 Values = Mapping[str, str]
 
@@ -37,7 +37,7 @@ def words_of(template: str, known: tuple[str, ...] = NAMES) -> list[str]:
         raise InputError(f"'{template}' is no command: {error}") from error
     if not words:
         raise InputError("the command is empty; wanted one such as 'rg -n -e {regex} {corpus}'")
-    if any(name in words[0] for name in _ASKED):
+    if any(name in words[0] for name in _PLACEHOLDERS):
         raise InputError(f"'{words[0]}' would let a query name the program; start the command with the program")
     for word in words:
         check(word, known)
@@ -89,7 +89,7 @@ ENDS = ("end_line", "endLine", "line_end", "lineEnd", "end")
 SCORES = ("score", "similarity", "relevance")
 
 _LINE = re.compile(r"(?:\d+[.)] +|[-*] +)?(?P<path>\S.*?):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?(?=[:\s]|$)")
-_SHOWN = 80
+_MAX_LINE_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def one_line(value: Any) -> str:
     """Return the beginning of an output, or of a part of it, on one line."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     line = " ".join(text.split())
-    return f"{line[:_SHOWN]}…" if len(line) > _SHOWN else line
+    return f"{line[:_MAX_LINE_CHARS]}…" if len(line) > _MAX_LINE_CHARS else line
 
 
 OPTIONS: Mapping[str, Any] = {
@@ -241,7 +241,7 @@ OPTIONS: Mapping[str, Any] = {
 """What every tool may be told about its output."""
 
 _CHOICES = {"format": FORMS, "order": ("printed", "score", "count"), "empty": ("error", "nothing")}
-_TOLD = 3
+_MAX_LISTED_RESULTS = 3
 _LAST_LINE = 10**9
 """No file has more: what counts on is no line."""
 
@@ -328,7 +328,7 @@ def _misfits(printed: Sequence[PrintedResult], placed: Sequence[PrintedResult]) 
     for what, wrong in misfits.items():
         named = dict.fromkeys(one_line(one.path) for one, is_wrong in zip(printed, wrong, strict=True) if is_wrong)
         if named:
-            return f"{sum(wrong)} of {len(printed)} results name no {what}: {', '.join([*named][:_TOLD])}"
+            return f"{sum(wrong)} of {len(printed)} results name no {what}: {', '.join([*named][:_MAX_LISTED_RESULTS])}"
     return ""
 
 

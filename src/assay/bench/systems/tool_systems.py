@@ -153,7 +153,7 @@ def _printed_tuple(result: Any) -> PrintedResult:
 _DEPTH = 100
 """Answers of a query that are held at first: a run may be larger than memory."""
 _Read = Callable[[int], tuple[answer_runs.Ranked, list[Problem]]]
-_TOLD = 20
+_MAX_LISTED = 20
 """Rows that are no use are told one by one up to here."""
 
 
@@ -175,8 +175,9 @@ class SavedSystem:
         paths = {document.id: document.path for document in corpus.documents}
         read = partial(answer_runs.read_any, self._file, of_documents=bool(paths), by_rank=ties == "rank")
         held, problems = read(_DEPTH)
-        more = (f"{len(problems) - _TOLD:,} more rows are no use",) if len(problems) > _TOLD else ()
-        self.problems = (*map(str, problems[:_TOLD]), *more)
+        self.problems = tuple(map(str, problems[:_MAX_LISTED]))
+        if len(problems) > _MAX_LISTED:
+            self.problems += (f"{len(problems) - _MAX_LISTED:,} more rows are no use",)
         if not held:
             raise InputError(f"the run {self._file} holds no answer")
         return _Saved(held, paths, self._file, read)

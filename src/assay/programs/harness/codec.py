@@ -25,16 +25,16 @@ from typing import Any, Final, TypeVar
 from assay.programs.harness.derived import behaves_otherwise, is_record, record_class
 from assay.programs.harness.library_values import KINDS, base_of, name_of_type, named_type
 
-MOST_BYTES: Final = 64 << 20
-MOST_ITEMS: Final = 8_000_000
-MOST_DRAWN: Final = 200_000
+MAX_BYTES: Final = 64 << 20
+MAX_ITEMS: Final = 8_000_000
+MAX_DRAWN_ITEMS: Final = 200_000
 """How many items of an iterator are drawn before it counts as endless."""
-DEEPEST: Final = 1000
+MAX_DEPTH: Final = 1000
 PLAIN_BITS: Final = 2000
 """Integers up to here are written in decimal: below the least limit that `sys.set_int_max_str_digits` takes."""
 
 _RECURSION: Final = 6000
-"""Frames for what is nested `DEEPEST` deep: within the stack that a thread has."""
+"""Frames for what is nested `MAX_DEPTH` deep: within the stack that a thread has."""
 
 
 _Value = TypeVar("_Value")
@@ -281,7 +281,7 @@ class _Packer:
     def __init__(self, keep: Keep | None, known: Sequence[Any]) -> None:
         self.keep = keep
         self.known = {id(each): number for number, each in enumerate(known)}
-        self.room = MOST_ITEMS
+        self.room = MAX_ITEMS
         self.depth = 0
         self.numbers: dict[int, int] = {}
         self.made: list[Any] = []
@@ -300,7 +300,7 @@ class _Packer:
             return {"A": self.known[id(value)]}
         if id(value) in self.numbers:
             return {"=": self.numbers[id(value)]}
-        if self.depth >= DEEPEST:
+        if self.depth >= MAX_DEPTH:
             return self.leave(value)
         if packer in _CONTAINERS:
             self.number(value)
@@ -312,7 +312,7 @@ class _Packer:
     def leave(self, value: Any) -> Any:
         """Let what is too deep stay where it is."""
         if self.keep is None:
-            raise TooLarge(f"nested more than {DEEPEST} deep")
+            raise TooLarge(f"nested more than {MAX_DEPTH} deep")
         return self.keep(value)
 
     def number(self, value: Any) -> None:
@@ -324,7 +324,7 @@ class _Packer:
         """Pack what a container holds, all at once where its items need no care."""
         self.room -= len(items) + 1
         if self.room < 0:
-            raise TooLarge(f"more than {MOST_ITEMS} items")
+            raise TooLarge(f"more than {MAX_ITEMS} items")
         kinds = set(map(type, items))
         if kinds <= _DIRECT:
             return items
@@ -346,7 +346,7 @@ def _text(packer: _Packer, value: Any) -> Any:
     exact = str.__str__(value)
     packer.room -= len(exact) // 8
     if packer.room < 0:
-        raise TooLarge(f"more than {MOST_BYTES} bytes")
+        raise TooLarge(f"more than {MAX_BYTES} bytes")
     if not exact.isascii():
         raw = exact.encode("utf-8", "surrogatepass")
         if b"\xed" in raw and any("\ud800" <= char <= "\udfff" for char in exact):
@@ -358,7 +358,7 @@ def _bytes(packer: _Packer, value: Any) -> Any:
     exact = bytes(memoryview(value))
     packer.room -= len(exact) // 4
     if packer.room < 0:
-        raise TooLarge(f"more than {MOST_BYTES} bytes")
+        raise TooLarge(f"more than {MAX_BYTES} bytes")
     return {"b": exact.hex()}
 
 
@@ -373,9 +373,9 @@ def _mapping(packer: _Packer, items: Iterator[tuple[Any, Any]]) -> list[Any]:
 
 
 def _drawn(packer: _Packer, value: Any) -> Any:
-    items = list(islice(value, MOST_DRAWN + 1))
-    if len(items) > MOST_DRAWN:
-        raise TooLarge(f"a {type(value).__name__} of more than {MOST_DRAWN} items")
+    items = list(islice(value, MAX_DRAWN_ITEMS + 1))
+    if len(items) > MAX_DRAWN_ITEMS:
+        raise TooLarge(f"a {type(value).__name__} of more than {MAX_DRAWN_ITEMS} items")
     packer.alive += items
     return {"g": [type(value).__name__, packer.items(items)]}
 
@@ -489,8 +489,8 @@ class Channel:
     def post(self, text: str) -> None:
         """Send a message that is JSON already."""
         raw = text.encode("ascii")
-        if len(raw) > MOST_BYTES:
-            raise TooLarge(f"{len(raw)} bytes, more than {MOST_BYTES}")
+        if len(raw) > MAX_BYTES:
+            raise TooLarge(f"{len(raw)} bytes, more than {MAX_BYTES}")
         try:
             self._sock.sendall(_LENGTH.pack(len(raw)) + raw)
         except OSError as error:
@@ -499,8 +499,8 @@ class Channel:
     def receive(self) -> Any:
         """Return the next message; raise Gone at the end of the channel and for what is no message."""
         (length,) = _LENGTH.unpack(self._take(_LENGTH.size))
-        if length > MOST_BYTES:
-            raise Gone(f"a message of {length} bytes, more than {MOST_BYTES}")
+        if length > MAX_BYTES:
+            raise Gone(f"a message of {length} bytes, more than {MAX_BYTES}")
         raw = self._take(length)
         try:
             return _with_depth(lambda: _loads(raw.decode("ascii")))

@@ -43,11 +43,11 @@ from operator import is_not
 from typing import Any, Final
 
 from assay.faults import Fault
-from assay.programs.harness.codec import MOST_DRAWN, Opaque
+from assay.programs.harness.codec import MAX_DRAWN_ITEMS, Opaque
 
 SMALL_NUMBER: Final = 10
 SMALL_TEXT: Final = 3
-_DEEPEST: Final = 100
+_MAX_DEPTH: Final = 100
 _NUMBERS: Final = (bool, int, float, complex)
 _ARRAYS: Final = (list, tuple, dict, set, frozenset)
 
@@ -91,7 +91,7 @@ def _fault_within(got: Any, expected: Any, depth: int) -> Fault:
     if isinstance(got, str | bytes):
         near = abs(len(got) - len(expected)) <= SMALL_TEXT
         return Fault.STRING_SMALL_ERROR if near else Fault.STRING_LARGE_ERROR
-    if not (isinstance(got, _ARRAYS) and isinstance(expected, _ARRAYS)) or depth > _DEEPEST:
+    if not (isinstance(got, _ARRAYS) and isinstance(expected, _ARRAYS)) or depth > _MAX_DEPTH:
         return Fault.INTENT_OTHER
     if len(got) != len(expected):
         return Fault.LENGTH_ERROR
@@ -195,8 +195,8 @@ def _same_kinds(got: Any, expected: Any, depth: int) -> bool:
     """Say whether no array meets something else, and no complex number a real one; other kinds `==` tells apart."""
     if _is_array(got) or _is_array(expected):
         return bool(_is_array(got) and _is_array(expected) and got.shape == expected.shape)
-    if isinstance(got, complex) or depth > _DEEPEST:
-        return isinstance(expected, complex) or depth > _DEEPEST
+    if isinstance(got, complex) or depth > _MAX_DEPTH:
+        return isinstance(expected, complex) or depth > _MAX_DEPTH
     pairs: Iterable[tuple[Any, Any]] = ()
     if isinstance(got, list | tuple) and isinstance(expected, list | tuple):
         pairs = zip(got, expected, strict=False)
@@ -222,7 +222,7 @@ def loosened(got: Any, expected: Any) -> tuple[Any, Any]:
 def _is_within(got: Any, expected: Any, atol: float, depth: int) -> bool:
     if isinstance(expected, float | complex):
         return isinstance(got, int | float | complex) and _close(got, expected, atol)
-    if depth > _DEEPEST or type(got) is not type(expected):
+    if depth > _MAX_DEPTH or type(got) is not type(expected):
         return same(got, expected)
     if isinstance(expected, dict) and got.keys() == expected.keys():
         return all(_is_within(got[key], value, atol, depth + 1) for key, value in expected.items())
@@ -249,7 +249,7 @@ def _as_json(value: Any) -> Any:
 
 
 Value = int | float | str
-_LONGEST_NUMBER = 400
+_MAX_NUMBER_CHARS = 400
 
 
 def lines_of(text: str) -> list[list[str]]:
@@ -287,7 +287,7 @@ def _same_word(got: str, wanted: str) -> bool:
 
 
 def _value(word: str) -> Value:
-    if len(word) <= _LONGEST_NUMBER and "_" not in word and word.isascii():
+    if len(word) <= _MAX_NUMBER_CHARS and "_" not in word and word.isascii():
         for kind in (int, float):
             try:
                 value: int | float = kind(word)
@@ -297,8 +297,8 @@ def _value(word: str) -> Value:
     return word
 
 
-LONGEST: Final = 160
-_MOST_SHOWN: Final = 100_000
+MAX_SHOWN_CHARS: Final = 160
+_MAX_PRINTED_CHARS: Final = 100_000
 _EXACT: Final = 1e15
 _BRACKETS: Final[dict[type[Any], tuple[str, str]]] = {list: ("[", "]"), tuple: ("(", ")")}
 
@@ -310,7 +310,7 @@ def canonical(value: object) -> str:
 
 def canonical_lines(printed: str) -> str:
     """Return the text of what a program printed: words and lines, numbers with a point within nine digits."""
-    if len(printed) > _MOST_SHOWN:
+    if len(printed) > _MAX_PRINTED_CHARS:
         return shortened("\n".join(map(" ".join, lines_of(printed))))
     lines = (line if isinstance(line, str) else " ".join(_text(each, 0) for each in line) for line in parsed(printed))
     return shortened("\n".join(lines))
@@ -318,9 +318,10 @@ def canonical_lines(printed: str) -> str:
 
 def shortened(text: str) -> str:
     """Return a text, the end of a long one as a hash of the whole."""
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_SHOWN_CHARS:
         return text
-    return f"{text[: LONGEST - 40]}…{blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return f"{text[: MAX_SHOWN_CHARS - 40]}…{digest}"
 
 
 def _text(value: Any, depth: int) -> str:  # noqa: PLR0911  # a kind of value each
@@ -331,7 +332,7 @@ def _text(value: Any, depth: int) -> str:  # noqa: PLR0911  # a kind of value ea
         return _number(value)
     if isinstance(value, str | bytes) or value is None:
         return repr(value)
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, Opaque | Iterator):
         return _drawn(value, depth)
@@ -350,8 +351,8 @@ def _drawn(value: Any, depth: int) -> str:
     """Return the text of an object: of what an iterator gives, if it has an end, else its class."""
     if not isinstance(value, Iterator):
         return f"<{type(value).__name__}>"
-    drawn = list(islice(value, MOST_DRAWN + 1))
-    return f"<{', '.join(_text(each, depth + 1) for each in drawn)}>" if len(drawn) <= MOST_DRAWN else "<endless>"
+    drawn = list(islice(value, MAX_DRAWN_ITEMS + 1))
+    return f"<{', '.join(_text(each, depth + 1) for each in drawn)}>" if len(drawn) <= MAX_DRAWN_ITEMS else "<endless>"
 
 
 def _number(value: float) -> str:

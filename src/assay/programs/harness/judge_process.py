@@ -48,7 +48,7 @@ from assay.programs.harness.program_process import FILE, Candidate, make_ready
 from assay.programs.harness.proxies import NeedsObjects, data_of
 from assay.programs.harness.recorder import (
     FAILURE,
-    MOST_TEXT,
+    MAX_TEXT_CHARS,
     NOTHING,
     Recorder,
     TestFinding,
@@ -132,7 +132,7 @@ def write_line(file: int, answer: object) -> None:
         line = line[os.write(file, line) :]
 
 
-MOST_PASSED: Final = 1000
+MAX_PASSED: Final = 1000
 
 
 class OpenTests:
@@ -242,7 +242,7 @@ class JudgeProcess:
             gone, self._broke = str(error) or "the channel was closed", True
         except BaseException as error:  # noqa: BLE001 - the machinery's own fault is never the program's, unless it provokes it
             said = f"the judge failed: {type(error).__name__}: {error}"
-            self._note_finding(TestFinding(Fault.EXECUTION_OTHER, said[:MOST_TEXT], doubtful=True))
+            self._note_finding(TestFinding(Fault.EXECUTION_OTHER, said[:MAX_TEXT_CHARS], doubtful=True))
         if self._first is None and not gone and not self._run:
             fault = Fault.INTENT_OTHER if self._last is NOTHING else fault_of_unknown(self._last)
             self._note_finding(TestFinding(fault, "the tests checked nothing", show(self._last), doubtful=True))
@@ -250,14 +250,15 @@ class JudgeProcess:
 
     def _so_far(self, gone: str = "") -> dict[str, Any]:
         """Return the verdict on what is known by now."""
-        told = f"put back what the program replaced: {', '.join(self._replaced)}"[:MOST_TEXT] if self._replaced else ""
+        replaced = ", ".join(self._replaced)
+        told = f"put back what the program replaced: {replaced}"[:MAX_TEXT_CHARS] if replaced else ""
         finding = self._first or TestFinding(Fault.EXECUTION_OTHER if gone else Fault.CORRECT, gone or told)
         return {
             **asdict(finding),
             "fault": str(finding.fault),
             "tests_run": self._run,
             "shared": self._shared or self._remote.relied,
-            "passed": self._passed[:MOST_PASSED],
+            "passed": self._passed[:MAX_PASSED],
             "ran_all": not self._broke if self._goes_on else None,
             "gone": bool(gone) and self._first is None,
         }
@@ -454,7 +455,7 @@ class JudgeProcess:
 def _read_finding(finding: Any) -> TestFinding:
     """Read what a process that runs the program says about its tests."""
     try:
-        texts = (str(finding[name])[:MOST_TEXT] for name in ("detail", "got", "expected", "missing"))
+        texts = (str(finding[name])[:MAX_TEXT_CHARS] for name in ("detail", "got", "expected", "missing"))
         detail, got, expected, missing = texts
         fault, line, doubtful = Fault(finding["fault"]), int(finding["line"]), bool(finding["doubtful"])
         return TestFinding(fault, f"shared: {detail}", got, expected, line, missing, doubtful)

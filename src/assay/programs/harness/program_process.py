@@ -65,7 +65,7 @@ from assay.programs.harness.run_tests import Bring, CodeChanged, ProgramModule, 
 FILE: Final = "solution.py"
 _ON_DISK: Final = re.compile("""["'](?:spawn|forkserver)["']|__file__""")
 """What programs say that look for their file: themselves, or processes that do not copy this one."""
-MOST_MESSAGE: Final = 1000
+MAX_MESSAGE_CHARS: Final = 1000
 _LINKS: Final = 3
 """How many causes of an exception are told."""
 
@@ -137,8 +137,8 @@ def failure_of(error: BaseException, depth: int = 0) -> dict[str, Any]:
     bases = [base.__name__ for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base]
     said: dict[str, Any] = {"type": kind.__name__[:200], "bases": bases, "message": "", "line": _line_of(error)}
     try:
-        said["message"] = str.__str__(str(error))[:MOST_MESSAGE]
-        said["args"] = codec.pack(list(error.args)) if len(said["message"]) < MOST_MESSAGE else None
+        said["message"] = str.__str__(str(error))[:MAX_MESSAGE_CHARS]
+        said["args"] = codec.pack(list(error.args)) if len(said["message"]) < MAX_MESSAGE_CHARS else None
     except BaseException:  # noqa: BLE001 - see above
         said["args"] = None
     if getattr(builtins, kind.__name__, None) is kind:
@@ -219,7 +219,7 @@ def flush() -> None:
             stream.flush()
 
 
-MOST_PRINTED: Final = 8 << 20
+MAX_PRINTED_BYTES: Final = 8 << 20
 
 
 def run_whole(source: str, text: str) -> list[Any]:
@@ -234,7 +234,7 @@ def run_whole(source: str, text: str) -> list[Any]:
             _be(source, given, printed, report)
         _, status = os.waitpid(pid, 0)
         code = os.waitstatus_to_exitcode(status)
-        shown = os.pread(printed.fileno(), MOST_PRINTED + 1, 0).decode("utf-8", "replace")
+        shown = os.pread(printed.fileno(), MAX_PRINTED_BYTES + 1, 0).decode("utf-8", "replace")
         return ["printed", shown, code, _failure(os.pread(report.fileno(), 1 << 16, 0), code, len(shown))]
 
 
@@ -269,8 +269,9 @@ def _be(source: str, given: IO[bytes], printed: IO[bytes], report: IO[bytes]) ->
 
 
 def _failure(report: bytes, code: int, length: int) -> dict[str, Any] | None:
-    if length > MOST_PRINTED:
-        return {"type": "OutputLimit", "bases": [], "message": f"printed more than {MOST_PRINTED} bytes", "line": -1}
+    if length > MAX_PRINTED_BYTES:
+        message = f"printed more than {MAX_PRINTED_BYTES} bytes"
+        return {"type": "OutputLimit", "bases": [], "message": message, "line": -1}
     if code == 0:
         return None
     with suppress(ValueError):

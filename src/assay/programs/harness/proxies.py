@@ -34,7 +34,7 @@ from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, 
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.programs.harness.challenge import says_equal
-from assay.programs.harness.codec import MOST_DRAWN, Gone, NotPlainData, Opaque, TooLarge, pack
+from assay.programs.harness.codec import MAX_DRAWN_ITEMS, Gone, NotPlainData, Opaque, TooLarge, pack
 from assay.programs.harness.derived import ABILITIES
 from assay.programs.harness.recorder import FAILURE
 
@@ -109,9 +109,9 @@ def _fill(old: Any, new: Any, now: Any) -> None:
         old[...] = new
 
 
-MOST_OBJECTS: Final = 100_000
+MAX_OBJECTS: Final = 100_000
 _MOMENT_S: Final = 0.002
-_MOST_HELD: Final = 64
+_MAX_HELD_ITEMS: Final = 64
 _OURS: Final = 2
 """References to a value that only this table holds."""
 _CHANGEABLE: Final = (list, dict, set, deque, bytearray)
@@ -144,8 +144,8 @@ class ObjectTable:
         """Return what stands for an object; raises NotPlainData where there are too many."""
         number = self._numbers.get(id(value))
         if number is None:
-            if len(self._objects) >= MOST_OBJECTS:
-                raise TooLarge(f"more than {MOST_OBJECTS} objects")
+            if len(self._objects) >= MAX_OBJECTS:
+                raise TooLarge(f"more than {MAX_OBJECTS} objects")
             number = self._numbers[id(value)] = len(self._objects)
             self._objects.append(value)
         kind: Any = type(value)
@@ -182,7 +182,7 @@ class ObjectTable:
         held[:] = [pair for pair in held if getrefcount(pair[1]) > _OURS]
         items, ended = self._draw(number, iterator, count)
         earlier = tuple(held)
-        del held[: -_MOST_HELD // 2]
+        del held[: -_MAX_HELD_ITEMS // 2]
         later = tuple(self._changeable(items, {id(value) for _, value in held}))
         held += later
         return pack((earlier, tuple(items), ended, later), self.keep)
@@ -203,7 +203,7 @@ class ObjectTable:
 
     def _changeable(self, items: list[Any], known: set[int]) -> Iterator[tuple[int, Any]]:
         """Number the values among the last items, and directly within them, that the program may still change."""
-        for item in items[-_MOST_HELD // 2 :]:
+        for item in items[-_MAX_HELD_ITEMS // 2 :]:
             for value in (item, *(islice(item, 8) if type(item) in {tuple, list} else ())):
                 if isinstance(value, _CHANGEABLE) and id(value) not in known:
                     known.add(id(value))
@@ -227,7 +227,7 @@ def abilities(kind: Any) -> list[str]:
 
 
 _FIRST_SINGLY: Final = 64
-_MOST_AT_ONCE: Final = 4096
+_MAX_BATCH_ITEMS: Final = 4096
 _ABOUT: Final = "@handle"
 _READING: Final = frozenset(
     f"__{name}__"
@@ -435,8 +435,9 @@ def _numbers(it: Handle) -> dict[type, Any]:
 def _items(it: Handle) -> dict[type, Any]:
     if not _about(it).able.intersection(("__iter__", "__getitem__")):
         return {}
-    items = list(islice(it, MOST_DRAWN + 1))
-    found: dict[type, Any] = {} if len(items) > MOST_DRAWN else {list: items, tuple: tuple(items), deque: deque(items)}
+    items = list(islice(it, MAX_DRAWN_ITEMS + 1))
+    is_endless = len(items) > MAX_DRAWN_ITEMS
+    found: dict[type, Any] = {} if is_endless else {list: items, tuple: tuple(items), deque: deque(items)}
     with suppress(TypeError):  # what cannot be hashed
         found |= {kind: kind(found[list]) for kind in (set, frozenset) if found}
     return found
@@ -491,7 +492,7 @@ def _next(self: Handle) -> Any:
 
 def _fetch(about: About) -> None:
     """Have the next items come, one at a time at first."""
-    count = 1 if about.drawn < _FIRST_SINGLY else min(about.drawn, _MOST_AT_ONCE)
+    count = 1 if about.drawn < _FIRST_SINGLY else min(about.drawn, _MAX_BATCH_ITEMS)
     packed = about.asks.use(about.number, "__next__", (count,), {})
     try:
         earlier, items, ended, later = packed["t"]

@@ -19,9 +19,9 @@ from assay.programs.harness.assert_plan import EXPECTED, GOT, MODULE, OF_MODULE,
 from assay.programs.harness.codec import Opaque
 from assay.programs.harness.comparison import fault_of_unknown, fault_where
 
-MOST_TEXT: Final = 2000
-_MOST_LINES: Final = 10**9
-_KEPT: Final = 64
+MAX_TEXT_CHARS: Final = 2000
+_MAX_LINE_NUMBER: Final = 10**9
+_MAX_RETURNED: Final = 64
 _DATA: Final = (str, bytes, list, tuple, dict, set, frozenset)
 FAILURE: Final = "program_failure"
 """The attribute under which an exception of the program carries what its process said about it."""
@@ -97,7 +97,7 @@ class Recorder:
         self._guards = 0
         self._current = -1
         self._seen: list[tuple[int, int, Any]] = []
-        self._returned: deque[Any] = deque(maxlen=_KEPT)
+        self._returned: deque[Any] = deque(maxlen=_MAX_RETURNED)
         self._fresh = 0
         self.executed = 0
         self._begun: dict[int, None] = {}
@@ -269,11 +269,11 @@ def changed_code(error: BaseException) -> TestFinding:
 def found_in(failure: dict[str, Any]) -> TestFinding:
     """Turn what the program's process said about an exception into a finding."""
     kind, message, line = str(failure.get("type", "")), str(failure.get("message", "")), failure.get("line", -1)
-    where = line if type(line) is int and 0 < line < _MOST_LINES else -1
+    where = line if type(line) is int and 0 < line < _MAX_LINE_NUMBER else -1
     detail, missing = f"{kind}: {message}" if message else kind, str(failure.get("missing", ""))
     if kind == "SystemExit":
         detail = f"the program ended before its tests did ({detail})"
-    return TestFinding(fault_of_exception(kind), detail[:MOST_TEXT], line=where, missing=missing)
+    return TestFinding(fault_of_exception(kind), detail[:MAX_TEXT_CHARS], line=where, missing=missing)
 
 
 def fault_of_exception(kind: str) -> Fault:
@@ -324,7 +324,7 @@ class _Short(reprlib.Repr):
         super().__init__()
         self.maxlevel = 8
         self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = self.maxdeque = 100
-        self.maxstring = self.maxother = MOST_TEXT
+        self.maxstring = self.maxother = MAX_TEXT_CHARS
         self.maxlong = 200
 
     def repr1(self, x: object, level: int) -> str:
@@ -340,7 +340,7 @@ _short = _Short()
 def show(value: object) -> str:
     """Write a value as Python does, cut where it is long; never fails."""
     try:
-        return _short.repr(value)[:MOST_TEXT]
+        return _short.repr(value)[:MAX_TEXT_CHARS]
     except Exception:  # noqa: BLE001 - a value may be anything where tests run beside the program
         return f"<{type(value).__name__}>"
 

@@ -21,7 +21,7 @@ from assay.programs.harness.codec import Channel, Gone, NotPlainData, TooLarge, 
 from assay.programs.harness.proxies import Handle, NeedsObjects, graft, graft_all, handle, is_derived, stands_for
 from assay.programs.harness.recorder import FAILURE, NOTHING
 
-_DEEPEST: Final = 3
+_MAX_CAUSES: Final = 3
 _ENDING = (StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup)
 """What would end an iteration or a group of asserts here, and crosses as an ordinary exception."""
 
@@ -31,7 +31,7 @@ def error_of(failure: dict[str, Any], answer: Callable[[Any], Any], depth: int =
     error = _whole(failure, answer) or _alike(failure, answer)
     setattr(error, FAILURE, failure)
     for link in ("cause", "context"):
-        if isinstance(failure.get(link), dict) and depth < _DEEPEST:
+        if isinstance(failure.get(link), dict) and depth < _MAX_CAUSES:
             setattr(error, f"__{link}__", error_of(failure[link], answer, depth + 1))
     return error
 

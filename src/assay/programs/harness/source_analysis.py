@@ -342,7 +342,7 @@ def name_of(node: ast.AST) -> str:
 
 MODULES: Final = sys.stdlib_module_names | LIBRARIES.keys()
 """Names of modules in tests that no program brings."""
-_KNOWN: Final = sys.stdlib_module_names | {"numpy", "pytest", "solution"}
+_KNOWN_MODULES: Final = sys.stdlib_module_names | {"numpy", "pytest", "solution"}
 _AROUND: Final = frozenset(
     "asyncio builtins concurrent doctest gc glob importlib inspect logging mock multiprocessing os pathlib shutil"
     " signal subprocess runpy tempfile threading tracemalloc weakref".split()
@@ -462,7 +462,7 @@ def uses_library(tree: ast.Module, modules: Sequence[str]) -> bool:
     """Say whether tests import what is neither Python's own nor numpy, or have it among modules that they mean."""
     found = imports(ast.walk(tree))
     named = [*modules, *(origin or alias.name for origin, alias in found if origin is not None)]
-    return bool({name.partition(".")[0] for name in named} - _KNOWN)
+    return bool({name.partition(".")[0] for name in named} - _KNOWN_MODULES)
 
 
 def _handles(node: ast.AST, names: frozenset[str]) -> bool:

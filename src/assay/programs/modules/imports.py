@@ -101,7 +101,7 @@ _STATEMENT = re.compile(
 _CALL = re.compile(r"""\b(?:__import__|import_module)\(\s*["'](\w+)""", re.ASCII)
 _OWN = frozenset({"solution"}) | sys.stdlib_module_names
 """What is there without any distribution; tests know the program as `solution`."""
-_MOST_NAMES = 10_000
+_MAX_NAMES = 10_000
 _LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048)
 _COMMON = 0.05
 """Preloading makes every program start later by some milliseconds, and those that import earlier by hundreds."""
@@ -149,7 +149,7 @@ def needs(reading: TaskFile, programs: Sequence[Program], runner: ProgramRunner,
     by_programs = Counter(name for program in programs for name in imported(program.source))
     by_tests = {name for text in _texts(reading) for name in imported(text)}
     of_tests = {name for name in by_tests if known.distribution_of(name)}
-    asked = sorted({name for name, _ in by_programs.most_common(_MOST_NAMES)} | of_tests)
+    asked = sorted({name for name, _ in by_programs.most_common(_MAX_NAMES)} | of_tests)
     lacking = strings_from(_ABSENT, "absent", (json.dumps(asked),), runner) if asked else []
     missing = {name: brings for name in lacking if (brings := known.distribution_of(name))}
     many = _COMMON * len(programs)

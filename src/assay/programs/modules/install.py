@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from assay.protocols import Say
 
 
-_KEPT = frozenset(
+_PASSED = frozenset(
     """
     PATH HOME USER LANG TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_HOME NETRC
     HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
@@ -53,7 +53,7 @@ _KEPT = frozenset(
 )
 _OF_AN_INDEX = re.compile(r"UV_INDEX_\w+_(USERNAME|PASSWORD)")
 _PRINTED_BYTES = 20_000_000
-_MOST_TOLD = 400
+_MAX_ERROR_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +121,14 @@ def bounded(command: Sequence[str], bounds: Bounds, target: Path | None = None, 
         except AssayError as error:
             raise InstallRefused(str(error)) from error
     if ran.status:
-        raise InstallRefused(" ".join((ran.err or ran.out).split())[-_MOST_TOLD:] or f"it ended with {ran.status}")
+        printed = " ".join((ran.err or ran.out).split())
+        raise InstallRefused(printed[-_MAX_ERROR_CHARS:] or f"it ended with {ran.status}")
     return ran.out
 
 
 def environment(ours: os._Environ[str] | dict[str, str]) -> dict[str, str]:
     """Return what of an environment an installer gets."""
-    return {name: value for name, value in ours.items() if name.upper() in _KEPT or _OF_AN_INDEX.fullmatch(name)}
+    return {name: value for name, value in ours.items() if name.upper() in _PASSED or _OF_AN_INDEX.fullmatch(name)}
 
 
 _MARKER = ".assay-overlay.json"

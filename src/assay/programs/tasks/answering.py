@@ -17,9 +17,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_MOST_SHAPES = 2_000
+_MAX_SHAPES = 2_000
 TOO_LONG = "the arguments and the value are too long"
-LONGEST = 1 << 18
+MAX_LINE_CHARS = 1 << 18
 """Characters of one line: a test goes to the judge with every program."""
 _TRIED = 20
 """Inputs that a shape is tried with."""
@@ -51,7 +51,7 @@ def _line(args: list[Any], value: Any) -> str:
         return str(error)
     except (MemoryError, RecursionError):
         return TOO_LONG
-    return line if len(line) <= LONGEST else TOO_LONG
+    return line if len(line) <= MAX_LINE_CHARS else TOO_LONG
 
 
 def contract_of(reference: str, name: str, contract: str, space: dict[str, Any]) -> Callable[..., None]:
@@ -87,7 +87,7 @@ Shape = Callable[[Any], Any]
 def shapes_of(function: Callable[..., Any], check: Callable[..., None], inputs: list[list[Any]]) -> tuple[Shape, ...]:
     """Return a shape for each argument, under which the most inputs have an answer."""
     width = max(map(len, inputs))
-    tried = sorted(itertools.product(range(len(_SHAPES)), repeat=width), key=sum)[:_MOST_SHAPES]
+    tried = sorted(itertools.product(range(len(_SHAPES)), repeat=width), key=sum)[:_MAX_SHAPES]
     best, most = (_SHAPES[0],) * width, -1
     for places in tried:
         shapes = tuple(_SHAPES[place] for place in places)

@@ -56,7 +56,7 @@ _LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048, file_mb=64, output_kb=32_
 """For all inputs of one task: references of EvalPlus take up to half a minute."""
 _LASTING = ("exit", "cpu")
 """Ends that say something about a reference, and not about the machine of the day."""
-_LONGEST_TASK = 1 << 22
+_MAX_TASK_CHARS = 1 << 22
 _SLACK = 4
 """How many times as long as the reference a program may take, as EvalPlus has it."""
 
@@ -110,7 +110,7 @@ def _tests(task: Task, inputs: Inputs, ended: Ended) -> tuple[tuple[Test, ...], 
     for line in lines:
         if not line.startswith("("):
             why[line[:80]] += 1
-        elif size + len(line) > _LONGEST_TASK:
+        elif size + len(line) > _MAX_TASK_CHARS:
             why[answering.TOO_LONG] += 1
         else:
             size += len(line)

@@ -325,10 +325,10 @@ def _cases(record: Fields, name: str) -> Iterator[tuple[str, str]]:
         yield case["input"], case["output"]
 
 
-_MOST_UNPACKED = 1 << 28
+_MAX_UNPACKED_BYTES = 1 << 28
 """Bytes of the tests of one task."""
 _TEXTS = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"})
-_MOST_CODES = 16
+_MAX_OPCODES = 16
 _AROUND = frozenset({"PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP"})
 
 
@@ -336,15 +336,15 @@ def _unpacked(name: str, value: str) -> str:
     """Return the one text in a pickle that was compressed and put into base64; any other pickle is refused unread."""
     try:
         reader = zlib.decompressobj()
-        pickled = reader.decompress(base64.b64decode(value, validate=True), _MOST_UNPACKED)
+        pickled = reader.decompress(base64.b64decode(value, validate=True), _MAX_UNPACKED_BYTES)
         if not reader.eof:
-            raise FieldError(f"field '{name}' unpacks to more than {_MOST_UNPACKED >> 20} MiB, or is cut off")
-        codes = [(code.name, given) for code, given, _ in islice(pickletools.genops(pickled), _MOST_CODES)]
+            raise FieldError(f"field '{name}' unpacks to more than {_MAX_UNPACKED_BYTES >> 20} MiB, or is cut off")
+        codes = [(code.name, given) for code, given, _ in islice(pickletools.genops(pickled), _MAX_OPCODES)]
     except (ValueError, zlib.error) as error:
         raise FieldError(f"field '{name}' is neither JSON nor a compressed pickle of it: {error!s:.80}") from error
     odd = next((code for code, _ in codes if code not in _TEXTS | _AROUND), "")
     texts = [given for code, given in codes if code in _TEXTS]
-    if odd or len(texts) != 1 or len(codes) == _MOST_CODES:
+    if odd or len(texts) != 1 or len(codes) == _MAX_OPCODES:
         raise FieldError(f"field '{name}' is a pickle of more than one text{f' ({odd})' if odd else ''}: not read")
     return str(texts[0])
 

@@ -26,7 +26,7 @@ from assay.io import files
 from assay.serve.agents import jsonc
 from assay.serve.agents.agents import Entry, ours, served_by
 
-LARGEST_MB = 32
+MAX_FILE_MB = 32
 
 
 def resolved(file: Path) -> Path:
@@ -49,8 +49,8 @@ def read(file: Path) -> str | None:
         if not stat.S_ISREG(about.st_mode):
             kind = "a folder" if stat.S_ISDIR(about.st_mode) else "no ordinary file"
             raise InputError(f"{file} is {kind}, not a settings file")
-        if about.st_size > LARGEST_MB * 2**20:
-            raise InputError(f"{file} has {about.st_size / 2**20:,.0f} MB, wanted at most {LARGEST_MB}")
+        if about.st_size > MAX_FILE_MB * 2**20:
+            raise InputError(f"{file} has {about.st_size / 2**20:,.0f} MB, wanted at most {MAX_FILE_MB}")
         return target.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None

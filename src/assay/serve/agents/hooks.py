@@ -40,7 +40,7 @@ _OURS = re.compile(r"\bassay['\"]? hook\b")
 _SEARCHES = re.compile(r"(?:^|[;&(]\s*)(?:git grep|e?grep|rg|ag|ack)\s")
 """A command that looks through files; one that filters what another prints comes after a pipe."""
 _FORGET_S = 7 * 24 * 3600.0
-LARGEST_EVENT = 4 * 1024 * 1024
+MAX_EVENT_BYTES = 4 * 1024 * 1024
 """Bytes of an event that are read."""
 
 

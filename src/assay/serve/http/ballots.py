@@ -27,7 +27,7 @@ from assay.serve.http.server import server_of
 from assay.serve.page_files import page_file, styled
 
 LOOPBACK = "127.0.0.1"
-LONGEST_BODY = 16_384
+MAX_BODY_BYTES = 16_384
 _FOLDERS = frozenset({"page", "ballot"})
 
 
@@ -136,8 +136,8 @@ class BallotServer:
         """Return the object that the page sent."""
         self._check_key(request)
         body = await request.body()
-        if len(body) > LONGEST_BODY:
-            raise HTTPException(413, f"the body is larger than {LONGEST_BODY:,} bytes")
+        if len(body) > MAX_BODY_BYTES:
+            raise HTTPException(413, f"the body is larger than {MAX_BODY_BYTES:,} bytes")
         try:
             found = json.loads(body)
         except (ValueError, RecursionError):

@@ -32,11 +32,11 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 _CLOSE = (b"connection", b"close")
-LONGEST_URL = 64 * 1024
-LARGEST_HEADERS = 64 * 1024
-LARGEST_BODY = 4 * 1024 * 1024
-_TOO_LARGE = f"the body is larger than {LARGEST_BODY:,} bytes"
-_DISCARDED = 16 * LARGEST_BODY
+MAX_URL_BYTES = 64 * 1024
+MAX_HEADER_BYTES = 64 * 1024
+MAX_BODY_BYTES = 4 * 1024 * 1024
+_TOO_LARGE = f"the body is larger than {MAX_BODY_BYTES:,} bytes"
+_DISCARDED = 16 * MAX_BODY_BYTES
 """Bytes of a body that is too large which are read all the same: who still sends would see a reset, and no answer."""
 WEBHOOK = "/api/webhook"
 """Where what a code host signed needs no token, where webhooks are on."""
@@ -60,10 +60,10 @@ _ALWAYS = (
 )
 """Headers of every answer, unless it brings its own."""
 STDOUT = "-"
-_LONGEST_LOGGED = 2000
+_MAX_LOGGED_CHARS = 2000
 """Characters of a path or a question that are kept."""
 _BURST_S = 2.0
-_MOST_BUCKETS = 4096
+_MAX_BUCKETS = 4096
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class Rate:
         left = min(most, left + (now - since) * self.per_s)
         taken = left >= 1.0
         self._buckets[who] = (left - taken, now)
-        if len(self._buckets) > _MOST_BUCKETS:
+        if len(self._buckets) > _MAX_BUCKETS:
             self._buckets.popitem(last=False)
         return 0.0 if taken else (1.0 - left) / self.per_s
 
@@ -157,10 +157,10 @@ class Guard:
 
     def _check(self, scope: Message) -> None:
         headers, path = headers_of(scope), scope["path"]
-        if len(scope["raw_path"]) + len(scope["query_string"]) > LONGEST_URL:
-            raise Refusal(414, f"the URL is longer than {LONGEST_URL:,} bytes")
-        if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS:
-            raise Refusal(431, f"the headers are longer than {LARGEST_HEADERS:,} bytes")
+        if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
+            raise Refusal(414, f"the URL is longer than {MAX_URL_BYTES:,} bytes")
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
+            raise Refusal(431, f"the headers are longer than {MAX_HEADER_BYTES:,} bytes")
         address = (scope.get("client") or (UNIX,))[0]
         if path in PROBES:
             if path == READINESS:
@@ -202,7 +202,7 @@ class Guard:
         headers = headers_of(scope)
         size = max(int(value) if value.isdecimal() else 0 for value in headers.get("content-length", ["0"]))
         is_read = scope["method"] == "POST" and size <= _DISCARDED and "expect" not in headers
-        if size > LARGEST_BODY and not is_read:
+        if size > MAX_BODY_BYTES and not is_read:
             raise Refusal(413, _TOO_LARGE, (_CLOSE,))
         if scope["method"] != "POST":
             return b""
@@ -220,12 +220,12 @@ async def _read(receive: Receive, share: BodyShare) -> bytes | None:
             return None
         parts.append(message.get("body", b""))
         size += len(parts[-1])
-        if size > LARGEST_BODY:
+        if size > MAX_BODY_BYTES:
             parts.clear()
         else:
             share.take(len(parts[-1]))
         if size > _DISCARDED or not message.get("more_body"):
-            if size > LARGEST_BODY:
+            if size > MAX_BODY_BYTES:
                 raise Refusal(413, _TOO_LARGE, (_CLOSE,))
             return b"".join(parts)
 
@@ -272,14 +272,14 @@ class AccessLog:
             "who": scope.get(PERSON, ""),
             "address": (scope.get("client") or (UNIX,))[0][:100],
             "method": scope["method"][:20],
-            "path": scope["path"][:_LONGEST_LOGGED],
+            "path": scope["path"][:_MAX_LOGGED_CHARS],
             "status": status,
             "bytes": size,
             "ms": round(seconds * 1e3, 2),
             "process": os.getpid(),
         }
         if self._queries:
-            row["query"] = _without_token(scope["query_string"].decode("latin-1"))[:_LONGEST_LOGGED]
+            row["query"] = _without_token(scope["query_string"].decode("latin-1"))[:_MAX_LOGGED_CHARS]
         self._write((json.dumps(row) + "\n").encode())
 
     def _write(self, line: bytes) -> None:

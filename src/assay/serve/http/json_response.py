@@ -22,7 +22,7 @@ from assay.serve.reader import StillIndexing
 from assay.serve.served_roots import NotSigned, WrongSignature
 from assay.serve.turns import AnswerThreads, Busy
 
-AGAIN_S = "1"
+RETRY_AFTER_S = "1"
 """Seconds after which a client may ask again, as a header has it."""
 
 
@@ -86,7 +86,7 @@ def failure(error: Exception, public: Callable[[str], str]) -> Response:
     if isinstance(error, OSError):
         return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"cannot be read: {error.strerror or type(error).__name__}")
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.SERVICE_UNAVAILABLE)
-    again = {"Retry-After": AGAIN_S} if isinstance(error, StillIndexing | Busy) else None
+    again = {"Retry-After": RETRY_AFTER_S} if isinstance(error, StillIndexing | Busy) else None
     return refusal(status, public(str(error)), again)
 
 

@@ -38,7 +38,7 @@ SECONDS = Histogram("assay_request_seconds", "How long answers took.", ["route"]
 STARTS = Counter("assay_process_starts", "Processes that were started to answer.")
 _LOOK_S = 1.0
 _TEXT = "text/plain; charset=utf-8"
-_LEAST_BYTES = 1400
+_MIN_COMPRESSED_BYTES = 1400
 """What fits into one packet is sent as it is."""
 _LEVEL = 4
 """Of nine: a third of the time of the last one, for a twentieth more bytes."""
@@ -161,7 +161,7 @@ def guard_app(made: Application, rules: AccessRules, rate: Rate, activity: Activ
     routes = tuple({*(route.path for route in made.app.routes), HEALTH, READINESS, FIGURES})
     OperationRoutes(made.session, activity, made.threads).add(made.app)
     STARTS.inc()
-    compressed = GZipMiddleware(made.app, minimum_size=_LEAST_BYTES, compresslevel=_LEVEL)
+    compressed = GZipMiddleware(made.app, minimum_size=_MIN_COMPRESSED_BYTES, compresslevel=_LEVEL)
     guard = Guard(compressed, rules, rate, signatures=made.signatures, is_stopping=lambda: Protocol.is_stopping)
     observed: App = Observed(guard, routes, activity, log)
     return behind_proxies(observed, rules.proxies) if rules.public else observed

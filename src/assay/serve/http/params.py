@@ -18,18 +18,18 @@ from pydantic import BeforeValidator, Field
 from assay import parameters
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import InputError, nearest
-from assay.operations.requests import LONGEST_PATH, file_option, path_option
+from assay.operations.requests import MAX_PATH_CHARS, file_option, path_option
 from assay.parameters import Declared, R, described, parameters_of, read_request, schema_of
-from assay.search.query_filters import LONGEST_QUERY
+from assay.search.query_filters import MAX_QUERY_CHARS
 from assay.values import KINDS
 
 _JSON = "application/json"
-_KNOWN = {
+_CHOICES = {
     "languages": sorted({*BY_EXTENSION, *BY_EXTENSION.values(), *BY_NAME.values()}),
     "kinds": list(filter(None, KINDS)),
 }
 """What values there are, where the schema can name them."""
-HIGHEST_GRADE = 1
+MAX_GRADE = 1
 
 
 class InvalidParameter(InputError):
@@ -63,7 +63,7 @@ def query_parameters(*requests: type[parameters.Request]) -> dict[str, Any]:
 
 def _parameter(declared: Declared) -> dict[str, Any]:
     schema = schema_of(declared) | ({} if declared.default is MISSING else {"default": declared.default})
-    if known := _KNOWN.get(declared.parameter.names):
+    if known := _CHOICES.get(declared.parameter.names):
         schema.get("items", schema)["enum"] = known
     return {
         "name": declared.name,
@@ -131,7 +131,7 @@ def _number(value: Any) -> Any:
     return value
 
 
-Grade = Annotated[int, Field(ge=0, le=HIGHEST_GRADE), BeforeValidator(_number)]
+Grade = Annotated[int, Field(ge=0, le=MAX_GRADE), BeforeValidator(_number)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +140,13 @@ class Label:
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
-    query: Annotated[str, Field(max_length=LONGEST_QUERY, pattern=r"\w")]
+    query: Annotated[str, Field(max_length=MAX_QUERY_CHARS, pattern=r"\w")]
     """The question."""
-    target: Annotated[str, Field(min_length=1, max_length=LONGEST_PATH)]
+    target: Annotated[str, Field(min_length=1, max_length=MAX_PATH_CHARS)]
     """The answer, as `path:start-end` or `path::Symbol.name`, relative to the root; lines are kept by their name."""
     grade: Grade | None
     """1 is right, 0 wrong; null takes back what was said."""
-    symbol: Annotated[str, Field(max_length=LONGEST_PATH)] = ""
+    symbol: Annotated[str, Field(max_length=MAX_PATH_CHARS)] = ""
     """The unit that these lines are of, such as Task.retry: where the file declares it, its name is kept."""
-    path: Annotated[str, Field(max_length=LONGEST_PATH)] = ""
+    path: Annotated[str, Field(max_length=MAX_PATH_CHARS)] = ""
     """The root, or any path in it; empty where one folder is served."""

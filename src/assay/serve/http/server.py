@@ -31,7 +31,7 @@ Activity = MutableSequence[float]
 """When anybody asked last, and when all files were looked at last: memory that all processes of a server share."""
 STOP_S = 5
 """How long running requests may take when a process is to stop."""
-_LONGEST_HEAD = 256 * 1024
+_MAX_HEAD_BYTES = 256 * 1024
 """Bytes of a request's head; an address that is too long still gets its answer."""
 _START_S = 60
 """How long a worker may take to start, or not answer its supervisor, until it is replaced."""
@@ -200,5 +200,5 @@ def _config(app: Any, http: type[Protocol], workers: int | None = None) -> uvico
         workers=workers,
         timeout_graceful_shutdown=STOP_S,
         timeout_worker_healthcheck=_START_S,
-        h11_max_incomplete_event_size=_LONGEST_HEAD,
+        h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
     )

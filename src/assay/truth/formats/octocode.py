@@ -21,7 +21,7 @@ from assay.truth.ground_truth import Truth, TruthFile
 from assay.values import Judgment, Query
 
 _RESULT = re.compile(r"result\d+")
-_KNOWN = (*"query id kind language source split date results".split(), *(f"result{n}" for n in range(1, 10)))
+_KNOWN_COLUMNS = (*"query id kind language source split date results".split(), *(f"result{n}" for n in range(1, 10)))
 _DIGITS = 9
 _GUESSED = 100
 """A misspelt column is looked for among so many."""
@@ -120,9 +120,9 @@ def _columns(found: Gathered, row: int, header: Sequence[str]) -> list[str]:
 
 def _meant(name: str) -> str:
     """Return the column that a name was meant to be, nothing where it is a name of its own."""
-    if name in _KNOWN and name != "results":
+    if name in _KNOWN_COLUMNS and name != "results":
         return ""
-    close = get_close_matches(name.lower(), _KNOWN, n=1, cutoff=0.75)
+    close = get_close_matches(name.lower(), _KNOWN_COLUMNS, n=1, cutoff=0.75)
     return "result1" if close == ["results"] else "".join(close)
 
 

@@ -24,7 +24,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"(\w[\w./@+ -]*)(?::([0-9]+)(?:-([0-9]+))?)?")
 _BROKEN = re.compile(r":\d*-?\d*\Z")
 _FAR = re.compile(r":\d{10}|-\d{10,}\Z")
-_LONGEST_PATH, _LONGEST_NAME = 4096, 255
+_MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
 _DECIMAL = re.compile(r"(?<=\d)\.0*\Z")
 """What pandas writes behind a whole number."""
 _SLASHES = re.compile(r"[/\\]")
@@ -36,7 +36,7 @@ def fault_of(path: str) -> str:
         return f"{path!r} is not a path"
     if path.startswith(("/", "\\", "~")) or _DRIVE.match(path):
         return f"'{path}' is absolute, wanted a path relative to the repository"
-    if len(path) > _LONGEST_NAME and not _nameable(path):
+    if len(path) > _MAX_NAME_BYTES and not _nameable(path):
         return f"'{path[:60]}…' is longer than a path may be"
     if ".." in path and ".." in _SLASHES.split(path):
         return f"'{path}' leads out of the repository"
@@ -46,7 +46,7 @@ def fault_of(path: str) -> str:
 def _nameable(path: str) -> bool:
     """Say whether a file system can hold a path."""
     data = path.encode("utf-8", "surrogatepass")
-    return len(data) <= _LONGEST_PATH and max(map(len, data.split(b"/"))) <= _LONGEST_NAME
+    return len(data) <= _MAX_PATH_BYTES and max(map(len, data.split(b"/"))) <= _MAX_NAME_BYTES
 
 
 def fault_of_target(target: str) -> str:
