@@ -21,6 +21,7 @@ import pytest
 
 import assay
 from endpoint_server import Play, serving
+from forked_assay import forked_assay
 from page_blocks import PAGES, ROOT, Block, blocks, in_blocks, in_messages, in_sentences, parse
 from postbox import write_postbox
 from s3_server import BUCKET, environment, s3_server
@@ -139,9 +140,9 @@ def printed(expected: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"^[ \\]*…\\\n", r"(?:.*\n)*?", text, flags=re.MULTILINE).replace("…", ".*"))
 
 
-def bash(code: str, folder: Path, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a script with the commands of this Python, and no input."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+def bash(code: str, folder: Path, home: Path, first: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a script with the commands of this Python, and no input; a folder may stand first on its PATH."""
+    path = os.pathsep.join([*filter(None, [first]), str(Path(sys.executable).parent), os.environ["PATH"]])
     known = {"PATH": path, "HOME": str(home), "BROWSER": "true", "HF_HUB_OFFLINE": "1"}
     command = ["bash", "-euo", "pipefail", "-c", code]
     return subprocess.run(
@@ -173,7 +174,8 @@ def tell(page: Path, folder: Path, tmp_path: Path, instead: Mapping[str, str] | 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name in QUICK], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page: Path, project: Path, tmp_path: Path):
-    tell(page, project, tmp_path)
+    with forked_assay() as first:
+        tell(page, project, tmp_path, first=first)
 
 
 def test_what_a_page_shows_is_compared():

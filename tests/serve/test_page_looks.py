@@ -184,6 +184,7 @@ def test_the_policy_stops_what_the_page_did_not_bring(visit):
     seen.seen.complaints.clear()
 
 
+@pytest.mark.nightly
 def test_the_main_path_goes_in_firefox_by_keyboard_alone(site, tmp_path: Path):
     program = shutil.which("firefox-esr") or shutil.which("firefox")
     if program is None:

@@ -24,6 +24,7 @@ from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.serve.turns import AnswerThreads
 from assay.settings import IndexSettings, Settings
+from postbox import write_postbox
 from waiting import until
 
 PORT = 7777
@@ -43,19 +44,14 @@ def client_of(session: Session, reports: Mapping[str, Path] | None = None, **opt
     return TestClient(Guard(app, RULES), base_url=f"http://127.0.0.1:{PORT}", **options)
 
 
-def known_parameters(client: TestClient, name: str) -> set[str]:
-    told = client.get("/openapi.json").json()["paths"].get(f"/api/{name}", {})
-    return {each["name"] for each in told.get("get", {}).get("parameters", ())}
+def client_of_one(project: Path) -> TestClient:
+    return client_of(Session({project: Settings()}, waits=Waits(fresh_s=60.0)))
 
 
-@pytest.fixture
-def session(project: Path) -> Session:
-    return Session({project: Settings()}, waits=Waits(fresh_s=60.0))
-
-
-@pytest.fixture
-def client(session: Session) -> TestClient:
-    return client_of(session)
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    """Return a client of a project that no test changes: to make a server takes as long as many requests."""
+    return client_of_one(write_postbox(tmp_path_factory.mktemp("read")))
 
 
 def test_search_keeps_what_it_is_to_keep(client: TestClient):
@@ -101,12 +97,13 @@ def test_nothing_says_where_folders_lie_on_the_machine_of_the_server(project: Pa
     client = client_of(Session({project: Settings(), other: placed}, waits=Waits(fresh_s=60.0), by_name=True))
     mine, yours = sorted((root["name"] for root in client.get("/api/roots").json()["roots"]), key=len, reverse=True)
     asked = {"query": "mail", "pattern": "def $F", "lang": "py", "line": 6, "name": "send_mail", "text": "def"}
-    said = []
+    paths, said = client.get("/openapi.json").json()["paths"], []
     for name in f"{GET} names history raw bench labels none".split():
+        told = paths.get(f"/api/{name}", {}).get("get", {})
+        known = {each["name"] for each in told.get("parameters", ())}
         for path in ("", mine, f"{yours}/mail/send.py", f"{mine}/none", "/etc"):
             for query in ("mail", '"def"', "repo:none x"):
                 given = {**asked, "path": path, "query": query}
-                known = known_parameters(client, name)
                 said.append(client.get(f"/api/{name}", params={key: given[key] for key in known & given.keys()}).text)
     client.post("/api/labels", json={"query": "x", "target": "mail/send.py", "grade": 1, "path": mine})
     assert len(said) > 200
@@ -124,7 +121,8 @@ def test_every_matching_line_is_listed_cut_at_its_matches(client: TestClient):
     assert client.get("/api/matches", params={"query": "message"}).json()["lines"] == []
 
 
-def test_markdown_comes_as_elements_without_html_of_its_own(client: TestClient, project: Path):
+def test_markdown_comes_as_elements_without_html_of_its_own(project: Path):
+    client = client_of_one(project)
     (project / "README.md").write_text(
         '# <img alt="Post" onerror=x>\n\n<div onclick=x>in a block</div>\n\n'
         "by <b onclick=x>hand</b> [go](javascript:alert(1)) ![pic](https://x.org/a.png)\n"
@@ -145,7 +143,8 @@ def test_styled_lines_are_the_text(client: TestClient):
     assert "styled" not in client.get("/api/search", params={"query": "message"}).json()["hits"][0]
 
 
-def test_definitions_and_references_of_a_name(client: TestClient, project: Path):
+def test_definitions_and_references_of_a_name(project: Path):
+    client = client_of_one(project)
     (project / "mail" / "again.py").write_text(
         "from mail.send import send_mail\n\n\ndef send_again(server, message):\n    return send_mail(server, message)\n"
     )
@@ -199,7 +198,8 @@ def test_a_report_is_served_as_it_is_and_may_do_nothing(project: Path, tmp_path:
     assert [client.get(f"/api/bench/{name}/x").status_code for name in ("link", "none")] == [404, 404]
 
 
-def test_a_label_becomes_ground_truth(client: TestClient, project: Path):
+def test_a_label_becomes_ground_truth(project: Path):
+    client = client_of_one(project)
     label = {"query": "where is mail sent", "target": "mail/send.py:6-12", "grade": 1}
     said = client.post("/api/labels", json=label).json()
     kept = {"target": "mail/send.py::send_mail", "lines": "mail/send.py:6-12"}
@@ -303,7 +303,8 @@ def test_a_fault_of_the_server_shows_nothing_of_it(project: Path):
     assert answer.json() == {"error": "internal error, please report it; the server's log says where"}
 
 
-def test_a_link_leads_nowhere(client: TestClient, project: Path):
+def test_a_link_leads_nowhere(project: Path):
+    client = client_of_one(project)
     secret = project.parent / "secret.py"
     secret.write_text("def secret_of_another_folder():\n    return 1\n")
     (project / "link.py").symlink_to(secret)
