@@ -9,24 +9,21 @@ from hypothesis import strategies as st
 
 from assay.encode.static import default_static
 from assay.encode.view import view
-from assay.search.features import (
+from assay.search.features import FEATURES, _file_mean, _place, candidates_of
+from assay.search.hybrid import LearnedSearcher
+from assay.search.path_filters import traits_of
+from assay.search.question import understand
+from assay.search.relevance import QUERY_FEATURES, RELEVANCE_FEATURES, query_features, relevance_row
+from assay.search.text_features import (
     ALL_FEATURES,
-    FEATURES,
     KIND_FEATURES,
     PHRASE_FEATURES,
     SIMILARITY_FIELDS,
     TOKEN_FEATURES,
     TokenSimilarity,
-    _file_mean,
-    _place,
-    candidates_of,
     kind_features,
     phrase_features,
 )
-from assay.search.hybrid import LearnedSearcher
-from assay.search.path_filters import traits_of
-from assay.search.question import understand
-from assay.search.ranking import QUERY_FEATURES, RELEVANCE_FEATURES, query_features, relevance_row
 from assay.store.snapshot import Snapshot
 from assay.values import KINDS, Chunk, Query
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.search.question import understand
-from assay.search.ranking import (
+from assay.search.list_order import (
     EVIDENCE,
     FORMS,
     ORDER_WEIGHTS,
@@ -17,6 +16,7 @@ from assay.search.ranking import (
     file_support,
     form_of,
 )
+from assay.search.question import understand
 from assay.values import Chunk
 
 

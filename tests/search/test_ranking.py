@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.search.features import ALL_FEATURES, FEATURES
+from assay.search.features import FEATURES
 from assay.search.hybrid import LearnedSearcher
 from assay.search.ranking import SHIPPED, as_json, load_ranking, ranking_name, weights_file
+from assay.search.text_features import ALL_FEATURES
 from assay.values import Chunk, Query
 
 FILES = sorted(SHIPPED.glob("*.json"))

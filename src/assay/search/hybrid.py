@@ -18,32 +18,17 @@ from numpy.typing import NDArray
 
 from assay.protocols import Encoder, Vectors, reads_order
 from assay.search.declared_names import declarations, declared_places, line_inside, unit_of
-from assay.search.features import (
-    ALL_FEATURES,
-    CandidateFeatures,
-    QueryInCorpus,
-    TokenSimilarity,
-    candidates_of,
-    text_features,
-)
+from assay.search.features import CandidateFeatures, QueryInCorpus, candidates_of
 from assay.search.filters import SIDES, Mask, filter_mask, side_of
+from assay.search.list_order import AskedWords, ListEvidence, evidence_of, file_support
 from assay.search.messages import MessageMatch, may_be_message, message_in, saying
 from assay.search.past_changes import CommitVotes, PastChanges
 from assay.search.path_filters import PROSE, traits_of
 from assay.search.question import Question, understand
-from assay.search.ranking import (
-    SECOND_STAGE,
-    SHIPPED,
-    AskedWords,
-    ListEvidence,
-    Ranking,
-    evidence_of,
-    file_support,
-    load_ranking,
-    query_features,
-    ranking_name,
-)
+from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking, ranking_name
+from assay.search.relevance import query_features
 from assay.search.retrievers import Array, FieldWeights, bm25, match
+from assay.search.text_features import ALL_FEATURES, TokenSimilarity, text_features
 from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.values import Chunk, Hit, Query
 

@@ -24,20 +24,9 @@ from assay.operations.corpus_search import dictionary
 from assay.operations.indexes import encoder_of
 from assay.protocols import Encoder, Say, reads_order
 from assay.runs.record import write_manifest
+from assay.search.list_order import EVIDENCE, FIXED, ORDER_WEIGHTS, ListEvidence, ListOrder
 from assay.search.question import Question
-from assay.search.ranking import (
-    EVIDENCE,
-    FIXED,
-    ORDER_WEIGHTS,
-    RANKING_NAMES,
-    SHIPPED,
-    ListEvidence,
-    ListOrder,
-    Ranking,
-    RankingName,
-    as_json,
-    weights_file,
-)
+from assay.search.ranking import RANKING_NAMES, SHIPPED, Ranking, RankingName, as_json, weights_file
 from assay.search.retrievers import Array
 from assay.settings import EncoderSettings, Settings
 from assay.train import ranking_figures

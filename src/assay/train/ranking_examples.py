@@ -28,12 +28,14 @@ from assay.measure.line_spans import Entry, Span
 from assay.operations.past_commits import past_until
 from assay.protocols import Encoder, Say
 from assay.search.declared_names import unit_of
-from assay.search.features import text_features
 from assay.search.hybrid import LearnedSearcher
+from assay.search.list_order import AskedWords, ListEvidence, evidence_of
 from assay.search.path_filters import PROSE
 from assay.search.question import Question, Speller
-from assay.search.ranking import AskedWords, ListEvidence, RankingName, evidence_of, query_features, ranking_name
+from assay.search.ranking import RankingName, ranking_name
+from assay.search.relevance import query_features
 from assay.search.retrievers import Array
+from assay.search.text_features import text_features
 from assay.settings import Settings
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats

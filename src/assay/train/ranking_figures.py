@@ -15,9 +15,10 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.search.features import ALL_FEATURES, FEATURES
+from assay.search.features import FEATURES
 from assay.search.ranking import SECOND_STAGE, Ranking, RankingName
 from assay.search.retrievers import Array
+from assay.search.text_features import ALL_FEATURES
 from assay.train.card import filled, rows_of
 from assay.train.ranking_examples import JudgedQuery, RankingExample
 from assay.train.settings import RankingSettings

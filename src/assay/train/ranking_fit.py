@@ -19,17 +19,12 @@ import torch
 from numpy.typing import NDArray
 
 from assay.errors import InputError
-from assay.search.features import ALL_FEATURES, FEATURES
-from assay.search.ranking import (
-    RELEVANCE_FEATURES,
-    SECOND_STAGE,
-    RankingName,
-    RankingWeights,
-    file_support,
-    no_weights,
-    relevance_row,
-)
+from assay.search.features import FEATURES
+from assay.search.list_order import file_support
+from assay.search.ranking import SECOND_STAGE, RankingName, RankingWeights, no_weights
+from assay.search.relevance import RELEVANCE_FEATURES, relevance_row
 from assay.search.retrievers import Array
+from assay.search.text_features import ALL_FEATURES
 from assay.train.ranking_examples import RankingExample
 from assay.train.ranking_figures import ScoredExample, Values
 from assay.train.settings import RankingSettings
