@@ -28,7 +28,7 @@ MAX_FUNCTION_LINES = 40
 MAX_COMMAND_LINES = 60
 MAX_BRANCHES = 12
 MAX_CAGE_LINES = 2800
-BUDGET = {"code lines of src/assay": 57_850, "files of src/assay": 394, "lines of tests": 48_000, "imports, in %": 10.3}
+BUDGET = {"code lines of src/assay": 57_850, "files of src/assay": 397, "lines of tests": 48_100, "imports, in %": 10.3}
 """Where the design wants them: 52,000, 350, 43,000 and 9."""
 READS_A_CLOCK = {
     "tests/waiting.py": "the one place that waits for an event",
@@ -348,7 +348,7 @@ def _imports(*arguments: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
 
 
-RULED_OUT = re.compile(r"\bgarbled\b|\banew\b|(?<!there )\bis no (folder|file|run)\b|\bby nobody\b")
+RULED_OUT = re.compile(r"\bgarbled\b|\banew\b|\bby nobody\b|(?<![Tt]here )\b(?:is|are) no\b(?! (?:longer|more))")
 """Words that a reader of a message would have to read twice."""
 
 

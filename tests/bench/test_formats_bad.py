@@ -111,7 +111,7 @@ BAD_RECORDS = [
     (judgment(grade=10**400), "grade is '1000"),
     (judgment(grade=1001), "grade 1001 is beyond any scale"),
     (judgment(query_id="9"), "there is no query '9'"),
-    (judgment("b.py:9-3"), "'b.py:9-3' is no range of lines; "),
+    (judgment("b.py:9-3"), "invalid line range 'b.py:9-3'; "),
     (judgment("b.py:9-"), "'b.py:9-' is a broken range of lines"),
     (judgment("b.py::"), "'b.py::' names no symbol after '::'"),
     (judgment("/b.py"), "'/b.py' is absolute"),

@@ -91,7 +91,7 @@ def test_a_file_that_holds_something_else_says_so_and_is_left_alone(tmp_path: Pa
         ('{"mine": 1}\n', "holds no answers of assay bench"),
         ("garbage\n", "run:1: not JSON"),
         *(
-            (f'{{"key": "{KEY}"}}\n{json.dumps(record)}\n', "holds what is no answer")
+            (f'{{"key": "{KEY}"}}\n{json.dumps(record)}\n', "has an invalid answer")
             for record in (*BROKEN, {"prepared": 5})
         ),
     ):

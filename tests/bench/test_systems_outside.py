@@ -182,7 +182,7 @@ def test_a_saved_run_of_documents_names_their_files(tmp_path: Path):
     hits = system.prepare(corpus, {}).search([Query("1", "x")], 5)[0]
     assert [hit.chunk.path for hit in hits] == ["h4sh.txt"]
     assert len(system.problems) < 50
-    assert system.problems[-1] == "980 more rows are no use"
+    assert system.problems[-1] == "980 more rows cannot be used"
 
 
 def test_a_run_that_is_none_is_refused(postbox: SystemCorpus, tmp_path: Path):

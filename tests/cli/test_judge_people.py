@@ -132,7 +132,7 @@ def test_what_cannot_be_labelled_is_told(assay, refuses, home: Path):
     (home / "empty.jsonl").write_text('{"query_id": "q"}\n')
     refuses([
         ("judge label pairs.jsonl", "--person NAME says who labels"),
-        ("judge label pairs.jsonl --person ../x", "is no name for a file"),
+        ("judge label pairs.jsonl --person ../x", "invalid name"),
         ("judge label pairs.jsonl --person eve --disputed", "there is nothing to settle yet"),
         ("judge label pairs.jsonl --person ann --tests pairs.jsonl", "holds no records of `assay judge run`"),
     ])  # fmt: skip

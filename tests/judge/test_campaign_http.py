@@ -109,7 +109,7 @@ FAULTS = (
     Play({"Yes": 0.9}, cut=40),
     Play(text="I think it {is} a match."),
 )
-"""Too many requests, a broken server, a broken body, a cut one, and an answer that is no JSON."""
+"""Too many requests, a broken server, a broken body, a cut one, and an answer that is not JSON."""
 
 
 class Model:

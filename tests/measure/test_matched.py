@@ -211,7 +211,7 @@ def test_targets_are_read_and_what_cannot_be_is_said():
     for whole in ("src/a.py", "doc-12", "https://example.org/a#L1-L2", "a.py:b-9"):
         assert span_of(whole) == Span(whole)
     for target, says in (
-        ("a.py:9-3", "no range"),
+        ("a.py:9-3", "invalid line range"),
         ("a.py:0", "count from 1"),
         ("a.py:0-4", "count from 1"),
         ("a.py::Foo.bar", "checkout"),

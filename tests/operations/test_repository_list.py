@@ -58,7 +58,7 @@ UNUSABLE = {
     "ext::sh://x": "is not a folder or a URL",
     "--upload-pack=x": "is not a folder or a URL",
     "ssh://ann:pw@h/a": "only a URL of https or http takes a password",
-    "https://h:x/a": "'https://h:x/a' is no URL: Port could not be cast",
+    "https://h:x/a": "invalid URL 'https://h:x/a': Port could not be cast",
     "https://../a": "'https://../a' names no repository",
     "https://${NOT_SET}@h/a": "the environment variable NOT_SET is not set",
     "https://h/${HOME}": "stands for a password only",

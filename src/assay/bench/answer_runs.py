@@ -152,7 +152,7 @@ class RunFile:
             self.preparation = read_value(Preparation, record.get("prepared"))
         except InputError:
             about = str(record)[:80]
-            raise StorageError(f"{self._file} holds what is no answer: {about}; remove it to ask again") from None
+            raise StorageError(f"{self._file} has an invalid answer: {about}; remove the file to ask again") from None
 
 
 def _swap_in(file: Path, key: str) -> None:

@@ -221,7 +221,7 @@ def _prepared(plan: BenchPlan, setting: Setting, unusable: dict[str, str]) -> It
             setting.say(f"{spec.name}: {problem}")
         if len(ready.problems) > _MAX_LISTED_PROBLEMS:
             more = len(ready.problems) - _MAX_LISTED_PROBLEMS
-            setting.say(f"{spec.name}: {more:,} more rows are no use; assay truth check lists them")
+            setting.say(f"{spec.name}: {more:,} more rows cannot be used; assay truth check lists them")
         yield ready
 
 

@@ -294,7 +294,7 @@ def _members(text: str, at: int) -> dict[str, int]:
     """Return where the value of each key of an object begins."""
     found: dict[str, int] = {}
     if text[at : at + 1] != "{":
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     at = _skip(text, at + 1)
     while text[at : at + 1] == '"':
         key, at = _DECODER.raw_decode(text, at)

@@ -155,7 +155,7 @@ def _place(url: str) -> str:
         parts = urlsplit(url if "://" in url else "")
         port = parts.port
     except ValueError as error:
-        raise InputError(f"'{without_login(url)}' is no URL: {without_login(str(error))}") from None
+        raise InputError(f"invalid URL '{without_login(url)}': {without_login(str(error))}") from None
     if parts.scheme == "file" and (path := plain_name(parts.path.strip("/").removesuffix(".git"))):
         return f"file/{path}"
     host, _, path = normalized_origin(url).partition("/")

@@ -39,7 +39,7 @@ class HashedEncoder:
 
     def __init__(self, dimension: str = "256") -> None:
         if not dimension.isdecimal() or int(dimension) < 1:
-            raise InputError(f"'{dimension}' is no width of a hashed encoder; wanted a number, as in hash:256")
+            raise InputError(f"invalid dimension '{dimension}'; give a positive number, as in hash:256")
         self.dimension = int(dimension)
         self.name = f"hash:{self.dimension}"
 

@@ -254,7 +254,7 @@ def write_benchmark(request: ExportRequest, say: Say) -> str:
     problems: list[Problem] = []
     more = codes_of(request.corpus, problems) if request.corpus else []
     if problems:
-        say(f"{len(problems):,} codes of {request.corpus} are no use; the first: {problems[0]}")
+        say(f"{len(problems):,} codes of {request.corpus} cannot be used; the first: {problems[0]}")
     labels, codes = labels_of(request.records, say)
     whole = benchmark(labels(), seed=request.seed, more=[*codes, *more])
     if not whole.judgments:

@@ -82,7 +82,7 @@ class LabelSettings:
 def file_of(folder: Path, person: str) -> Path:
     """Return the file of a person's labels."""
     if not _NAME.fullmatch(person):
-        raise InputError(f"'{person[:60]}' is no name for a file: wanted letters, digits, '.', '_' or '-', at most 40")
+        raise InputError(f"invalid name '{person[:60]}': use letters, digits, '.', '_' and '-', at most 40 of them")
     if person == MAJORITY:
         raise InputError(f"'{person}' is what people say together: give another --person")
     return folder / f"{person}.jsonl"

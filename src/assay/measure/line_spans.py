@@ -57,7 +57,5 @@ def span_of(target: str) -> Span:
     start = int(found["start"])
     end = int(found["end"] or start)
     if not 1 <= start <= end:
-        raise InputError(
-            f"'{target}' is no range of lines; lines count from 1 and a range ends where it starts or later"
-        )
+        raise InputError(f"invalid line range '{target}'; lines count from 1, a range ends where it starts or later")
     return Span(found["path"], start, end)

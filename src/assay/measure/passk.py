@@ -57,7 +57,7 @@ def ks_of(text: str) -> tuple[int, ...]:
     try:
         ks = tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError as error:
-        raise InputError(f"'{text}' is no list of k, wanted numbers like 1,10,100") from error
+        raise InputError(f"invalid list of k '{text}'; give numbers, as in 1,10,100") from error
     if min(ks) < 1:
         raise InputError(f"k is {min(ks)}, wanted at least 1")
     return ks
@@ -151,7 +151,7 @@ def at(pool: Pool, measure: RankMeasure) -> float:
         return nan
     entries = _unique(pool) if measure.unique else pool
     if any(isnan(each.score) for each in entries):
-        raise InputError("a ranker gave a score that is no number (nan): its order says nothing")
+        raise InputError("a ranker returned a score that is not a number (nan), so its programs have no order")
     left = min(k, sum(each.n for each in entries))
     for _, tied in groupby(sorted(entries, key=lambda each: -each.score), key=lambda each: each.score):
         samples, good = _count_good(tied, measure.good)

@@ -76,6 +76,6 @@ def _amounts(text: str, what: str, unit: str, examples: str) -> tuple[float, flo
         match = _AMOUNT.fullmatch(part)
         found = match[3].lower() if match else ""
         if match is None or found not in amounts or (match[2] and found != "tok"):
-            raise InputError(f"'{part}' is no {what}; wanted an amount as {examples}, or two with a comma")
+            raise InputError(f"invalid {what} '{part}'; give an amount, as in {examples}, or two with a comma")
         amounts[found] = float(match[1].replace("_", "")) * _UNITS[(match[2] or "").lower()]
     return amounts[unit], amounts["tok"]

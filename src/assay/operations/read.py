@@ -38,7 +38,7 @@ _FRACTION = 0.25
 _MAX_HOLE_CHARS = 200
 """Characters of what a hole stands for, in a match that is cut."""
 _STRIDE = 1_000_000  # more matches than a file may hold: it is no larger
-_DOUBT = "the pattern is no {} by itself, which may be why nothing matches: write whole expressions or statements"
+_DOUBT = "the pattern alone is not valid {}, which may be why nothing matches: write whole expressions or statements"
 
 
 @answer_type

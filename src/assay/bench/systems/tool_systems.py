@@ -177,7 +177,7 @@ class SavedSystem:
         held, problems = read(_DEPTH)
         self.problems = tuple(map(str, problems[:_MAX_LISTED]))
         if len(problems) > _MAX_LISTED:
-            self.problems += (f"{len(problems) - _MAX_LISTED:,} more rows are no use",)
+            self.problems += (f"{len(problems) - _MAX_LISTED:,} more rows cannot be used",)
         if not held:
             raise InputError(f"the run {self._file} holds no answer")
         return _Saved(held, paths, self._file, read)

@@ -505,7 +505,7 @@ class Channel:
         try:
             return _with_depth(lambda: _loads(raw.decode("ascii")))
         except (ValueError, RecursionError) as error:
-            raise Gone(f"a message that is no JSON: {error}") from error
+            raise Gone(f"a message that is not JSON: {error}") from error
 
     def _take(self, size: int) -> bytes:
         buffer = self._buffer

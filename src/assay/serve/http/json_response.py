@@ -109,7 +109,7 @@ _MEANINGS = {
     408: "The body did not come in time.",
     413: "The body is too large.",
     414: "The address is too long.",
-    415: "The body is no JSON.",
+    415: "The body is not JSON.",
     421: "Another host was asked for.",
     422: "A parameter is unknown, missing or not of its form.",
     431: "The headers are too large.",

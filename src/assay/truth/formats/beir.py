@@ -139,7 +139,7 @@ def _read_corpus(found: Gathered, file: Path) -> None:
         about = record.get("metadata")
         language = language or (about.get("language", "") if isinstance(about, dict) else "")
         if not all(isinstance(value, str) for value in (text, title, language)):
-            found.problem(row, f"document '{name}': text, title or language is no text", file=file)
+            found.problem(row, f"document '{name}': text, title and language have to be strings", file=file)
             continue
         whole = f"{title}\n{text}" if title else text
         found.document(row, Chunk(name, whole, language.lower(), path=name, symbol=title), file=file)
