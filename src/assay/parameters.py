@@ -279,7 +279,7 @@ def _text(parameter: Parameter, value: Any) -> str:
 
 def _shown(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
-    return f"'{text[:_MAX_VALUE_CHARS]}{'…' * (len(text) > _MAX_VALUE_CHARS)}'"
+    return f"'{text}'" if len(text) <= _MAX_VALUE_CHARS else f"'{text[:_MAX_VALUE_CHARS]}…'"
 
 
 def read_request(

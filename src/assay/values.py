@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from assay.faults import Fault
 
@@ -110,6 +110,14 @@ KINDS = (
 """Every kind a chunk may have; the position of a kind is what an index stores."""
 TYPE_KINDS = frozenset(("class", "interface", "struct", "enum", "trait", "type"))
 CALLABLE_KINDS = frozenset(("function", "method", "constructor", "macro"))
+
+
+class NamedSpan(NamedTuple):
+    """The lines of what a file declares, under its full name."""
+
+    first_line: int
+    last_line: int
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def test_any_text_has_an_outline_within_its_lines(text: str, path: str):
 
 def test_functions_are_members_too_each_in_one_piece_with_those_inside_it():
     assert functions("a.py", PYTHON) == [(11, 13, "Queue.put"), (16, 18, "drain")]
-    assert (6, 13, "Queue", "class") in list(declarations("a.py", PYTHON))
+    assert (6, 13, "Queue") in list(declarations("a.py", PYTHON))
     body = "".join(f"    x{n} = {n}\n" for n in range(200))
     inner = "    def inner(a):\n" + "".join(f"        y{n} = a\n" for n in range(12))
     found = functions("a.py", f"def outer():\n{body}{inner}    return inner\n")

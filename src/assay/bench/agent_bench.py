@@ -191,7 +191,8 @@ def replay(
         for (folder, commit), asked in planned.items():
             name = f"{folder.resolve().name}-{commit[:10]}"
             names[name.lower()] += 1
-            name += f"-{names[name.lower()]}" * (names[name.lower()] > 1)
+            if names[name.lower()] > 1:
+                name += f"-{names[name.lower()]}"
             queries = tuple(Query(key, each.text, tags={"source": each.source}) for key, each in asked.items())
             right = tuple(Judgment(key, path, 1) for key, each in asked.items() for path in each.expected)
             truth_formats.write(Truth(name, queries, right, commit=commit), own.with_name(f"{name}.jsonl"))

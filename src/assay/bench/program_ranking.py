@@ -130,11 +130,9 @@ def columns(spec: RankingSetSpec, tasks: Sequence[Task], examples: Sequence[Exam
             if (model is None or each.model == model) and (config is None or each.config == config)
         )
         if chosen:
-            shown = (
-                tuple(tasks)
-                if prompt == PROMPTS[0]
-                else tuple(replace(task, prompt=without_examples(task.prompt)) for task in tasks)
-            )
+            shown = tuple(tasks)
+            if prompt != PROMPTS[0]:
+                shown = tuple(replace(task, prompt=without_examples(task.prompt)) for task in tasks)
             yield RankingColumn(spec.name, model or "", config or "", prompt, shown, chosen)
 
 

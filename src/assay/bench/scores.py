@@ -30,9 +30,7 @@ from assay.report.document import Mean
 from assay.runs.record import code_stamp, digest, hash_of, manifest
 from assay.terms import tokens
 from assay.truth.ground_truth import Qrels
-
-Units = Sequence[tuple[int, int, str]]
-"""First line, last line and name of what a file declares."""
+from assay.values import NamedSpan
 
 _GROUPS = ("kind", "folder", "language", "source", "split")
 """Tags that measures are told by."""
@@ -91,7 +89,7 @@ def score(
         return lines_of(corpus, files.get(path, path))
 
     @cache
-    def units(path: str) -> Units:
+    def units(path: str) -> list[NamedSpan]:
         return functions(path, "\n".join(lines(path)))
 
     def cost(span: Span) -> int:

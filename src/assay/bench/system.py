@@ -242,7 +242,8 @@ def folder_of(location: str, kind: str, *telling: str) -> Path:
     """Return a folder below a location that belongs to everything of the same kind with the same telling texts."""
     digest = blake2b(digest_size=8)
     for place, text in enumerate(telling):  # one by one: they may be all texts of a large corpus
-        digest.update(b"\0" * bool(place) + text.encode("utf-8", "surrogatepass"))
+        separator = b"\0" if place else b""
+        digest.update(separator + text.encode("utf-8", "surrogatepass"))
     folder = Path(location).resolve() / f"{kind}-{digest.hexdigest()}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -18,7 +18,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assay.cage import control_group, frames
-from assay.cage.job import Ended, Job, Limits, SandboxKind
+from assay.cage.job import Ended, Job, Limits, SandboxKind, ServerPlan
 from assay.cage.processes import WALL_OF_BUSY
 from assay.errors import SandboxRefused
 from assay.runs.local import AHEAD, LocalRunner, Ticket
@@ -110,7 +110,7 @@ class Cage:
         self._control = ours
         ours.settimeout(_START_S)
         try:
-            frames.send(ours, _plan_message(self._plan, self._scratch))
+            frames.send(ours, asdict(_server_plan(self._plan, self._scratch)))
             hello, _ = frames.receive(ours)
         except OSError as error:
             hello = {"error": str(error)}
@@ -189,16 +189,18 @@ def _spawn(control: socket.socket) -> subprocess.Popen[bytes]:
     )
 
 
-def _plan_message(plan: CagePlan, scratch: str) -> dict[str, Any]:
-    """Return the description of a cage that its fork server reads."""
+def _server_plan(plan: CagePlan, scratch: str) -> ServerPlan:
     folders = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), *plan.paths}
-    return {
-        **asdict(plan),
-        "kind": plan.kind.name,
-        "folders": sorted(map(os.path.abspath, folders)),
-        "rehearsal": _REHEARSAL if plan.harness == HARNESS else "",
-        "scratch": scratch,
-    }
+    return ServerPlan(
+        kind_name=plan.kind.name,
+        modules=plan.modules,
+        paths=plan.paths,
+        folders=sorted(map(os.path.abspath, folders)),
+        harness=plan.harness,
+        harness_path=plan.harness_path,
+        rehearsal=_REHEARSAL if plan.harness == HARNESS else "",
+        scratch=scratch,
+    )
 
 
 def _finish(process: subprocess.Popen[bytes], kind: SandboxKind) -> None:

@@ -16,12 +16,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, NoReturn
+from typing import NamedTuple, NoReturn
 
 from assay.cage import landlock, namespaces, processes
 from assay.cage.children import Confinement
 from assay.cage.control_group import ControlGroup
-from assay.cage.job import KINDS, Limits, SandboxKind
+from assay.cage.job import Limits, SandboxKind, ServerPlan
 from assay.cage.namespaces import CANDIDATE, forget_scratch, fresh_scratch
 from assay.cage.processes import Reaper
 from assay.cage.seccomp import Filter
@@ -182,25 +182,34 @@ _SIGNAL_SCOPE_VERSION = 6
 """The first version of Landlock that stops signals to processes outside."""
 
 
-def reaper_of(plan: dict[str, Any]) -> Reaper:
+class Entered(NamedTuple):
+    """What a fork server found on its way in."""
+
+    first_user: int | None
+    """The first of the users that it may choose from, if it may."""
+    group: ControlGroup | None
+    processes: str
+    """Where its own processes are listed, if there is such a list."""
+
+
+def reaper_of(plan: ServerPlan, entered: Entered) -> Reaper:
     """Return what watches and ends the processes of a job in this kind."""
-    kind = KINDS[plan["kind"]]
-    return Reaper(plan["group"], first=kind.namespaces, own_view=plan["processes"] if kind.mounts else "")
+    own_view = entered.processes if plan.kind.mounts else ""
+    return Reaper(entered.group, first=plan.kind.namespaces, own_view=own_view)
 
 
-def enter(plan: dict[str, Any], control: socket.socket) -> None:
+def enter(plan: ServerPlan, control: socket.socket) -> Entered:
     """Return in the fork server, inside; the process that called this stays outside and sees it to its end."""
-    as_root, kind = os.geteuid() == 0, KINDS[plan["kind"]]
+    as_root, kind = os.geteuid() == 0, plan.kind
     if as_root and kind.landlock:
-        _check_readable(plan["folders"])
-    plan["first_user"] = namespaces.nobodys(os.getpid()) if as_root and kind.isolates else None
-    group = ControlGroup(os.getpid())
-    plan["group"] = group if group.counts else None
+        _check_readable(plan.folders)
+    first_user = namespaces.nobodys(os.getpid()) if as_root and kind.isolates else None
+    group, own_processes = ControlGroup(os.getpid()), ""
     if not kind.mounts:
-        os.makedirs(plan["scratch"], exist_ok=True)
-        FolderScratch(plan["scratch"]).make(plan["first_user"])
+        os.makedirs(plan.scratch, exist_ok=True)
+        FolderScratch(plan.scratch).make(first_user)
     if kind.namespaces:
-        namespaces.leave(plan["folders"], mounts=kind.mounts)
+        namespaces.leave(plan.folders, mounts=kind.mounts)
         _die_with_parent(signal.SIGKILL)
     elif sys.platform == "linux":
         prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -212,7 +221,7 @@ def enter(plan: dict[str, Any], control: socket.socket) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     if kind.namespaces:
-        plan["processes"] = namespaces.arrive(plan["folders"], mounts=kind.mounts, as_root=as_root)
+        own_processes = namespaces.arrive(plan.folders, mounts=kind.mounts, as_root=as_root)
         _die_with_parent(signal.SIGKILL)
         drop_bounding_set()
     elif sys.platform == "linux":
@@ -220,12 +229,13 @@ def enter(plan: dict[str, Any], control: socket.socket) -> None:
     if sys.platform == "linux":
         prctl(PR_SET_DUMPABLE, 0)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
+    return Entered(first_user, group if group.counts else None, own_processes)
 
 
-def prepare(plan: dict[str, Any]) -> Confinement:
+def prepare(plan: ServerPlan, entered: Entered) -> Confinement:
     """Return what will hold the children, made ready once."""
-    kind = KINDS[plan["kind"]]
-    folder = "/scratch" if kind.mounts else plan["scratch"]
+    kind = plan.kind
+    folder = "/scratch" if kind.mounts else plan.scratch
     os.environ.clear()
     os.environ.update(_environment(plan, folder))
     version = landlock.abi() if kind.landlock else 0
@@ -234,7 +244,7 @@ def prepare(plan: dict[str, Any]) -> Confinement:
     return Confinement(
         filter=_filter(kind, version) if kind.isolates else None,
         rules=_rules(plan, version) if kind.landlock else None,
-        users=_users(plan),
+        users=_users(plan, entered.first_user),
         namespaces=kind.namespaces,
         folder=f"{folder}/work",
         strangers=_strangers(kind),
@@ -265,38 +275,38 @@ def _filter(kind: SandboxKind, version: int) -> Filter:
     return Filter(namespaces=kind.namespaces, own_files=kind.mounts, signals_younger=version >= _SIGNAL_SCOPE_VERSION)
 
 
-def scratch_of(plan: dict[str, Any]) -> Scratch:
+def scratch_of(plan: ServerPlan) -> Scratch:
     """Return the scratch folders of this kind."""
-    if KINDS[plan["kind"]].mounts:
-        return MountedScratch(namespaces.aliases(plan["folders"]))
-    return FolderScratch(plan["scratch"])
+    if plan.kind.mounts:
+        return MountedScratch(namespaces.aliases(plan.folders))
+    return FolderScratch(plan.scratch)
 
 
-def _users(plan: dict[str, Any]) -> tuple[int, int] | None:
+def _users(plan: ServerPlan, first_user: int | None) -> tuple[int, int] | None:
     """Return the users of program and judge, where the fork server may choose."""
-    if plan["first_user"] is None:
+    if first_user is None:
         return None
-    first = namespaces.FORK_SERVER if KINDS[plan["kind"]].namespaces else plan["first_user"]
+    first = namespaces.FORK_SERVER if plan.kind.namespaces else first_user
     return first + namespaces.CANDIDATE, first + namespaces.JUDGE
 
 
-def _rules(plan: dict[str, Any], version: int) -> int:
+def _rules(plan: ServerPlan, version: int) -> int:
     """Return which files of the machine the children may read, and where they may write."""
     devices = [f"/dev/{name}" for name in namespaces.DEVICES]
-    readable = [*namespaces.SYSTEM, *namespaces.SETTINGS, *plan["folders"]]
-    writable = [f"{plan['scratch']}/{name}" for name in FOLDERS]
-    return landlock.rules(version, readable, writable, devices, own_network=KINDS[plan["kind"]].namespaces)
+    readable = [*namespaces.SYSTEM, *namespaces.SETTINGS, *plan.folders]
+    writable = [f"{plan.scratch}/{name}" for name in FOLDERS]
+    return landlock.rules(version, readable, writable, devices, own_network=plan.kind.namespaces)
 
 
-def _environment(plan: dict[str, Any], folder: str) -> dict[str, str]:
+def _environment(plan: ServerPlan, folder: str) -> dict[str, str]:
     return {
         "PATH": os.pathsep.join([os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"]),
         "HOME": f"{folder}/work",
-        "TMPDIR": "/tmp" if KINDS[plan["kind"]].mounts else f"{folder}/tmp",  # noqa: S108  each job's own
+        "TMPDIR": "/tmp" if plan.kind.mounts else f"{folder}/tmp",  # noqa: S108  each job's own
         "LANG": "C.UTF-8",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": os.pathsep.join(plan["paths"]),
+        "PYTHONPATH": os.pathsep.join(plan.paths),
         **dict.fromkeys(_SINGLE_THREADED, "1"),
     }
 
@@ -315,9 +325,9 @@ def _die_with_parent(number: int) -> None:
         prctl(PR_SET_PDEATHSIG, number)
 
 
-def _see_to_the_end(server: int, plan: dict[str, Any]) -> NoReturn:
+def _see_to_the_end(server: int, plan: ServerPlan) -> NoReturn:
     """Wait for the fork server, and clean up after it where no namespace does."""
-    if not KINDS[plan["kind"]].mounts:
+    if not plan.kind.mounts:
         signal.signal(signal.SIGTERM, lambda *_: _end_all(server, plan))
         _die_with_parent(signal.SIGTERM)
     with contextlib.suppress(ChildProcessError):
@@ -325,11 +335,11 @@ def _see_to_the_end(server: int, plan: dict[str, Any]) -> NoReturn:
     _end_all(server, plan)
 
 
-def _end_all(server: int, plan: dict[str, Any]) -> NoReturn:
+def _end_all(server: int, plan: ServerPlan) -> NoReturn:
     """Kill the fork server with everything that it started, delete where it wrote, and go."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(server, signal.SIGKILL)
     Reaper(None, first=False, own_view="").end()
-    if plan["scratch"]:
-        FolderScratch(plan["scratch"]).remove()
+    if plan.scratch:
+        FolderScratch(plan.scratch).remove()
     os._exit(0)

@@ -38,7 +38,7 @@ from assay.cage.children import (
     settle,
 )
 from assay.cage.confinement import Scratch
-from assay.cage.job import Limits, Reason
+from assay.cage.job import Limits, Reason, ServerPlan
 from assay.cage.processes import Reaper
 
 _MAX_REUSED_MB = 256
@@ -97,17 +97,18 @@ def main() -> NoReturn:
     """Read the plan, become a cage and serve it until the other end closes."""
     control = socket.socket(fileno=_CONTROL)
     control.set_inheritable(False)
-    plan, _ = frames.receive(control)
+    message, _ = frames.receive(control)
     try:
+        plan = ServerPlan(**message)
         for name in PRELOADED:
             importlib.import_module(name)
         work = _harness(plan)
         forks.let_go()
-        confinement.enter(plan, control)
-        house = confinement.prepare(plan)
+        entered = confinement.enter(plan, control)
+        house = confinement.prepare(plan, entered)
         scratch = confinement.scratch_of(plan)
         scratch.refresh(Limits())
-        for name in plan["modules"]:
+        for name in plan.modules:
             importlib.import_module(name)
     except BaseException as error:  # noqa: BLE001  whoever started this wants to know
         frames.send(control, {"error": f"{type(error).__name__}: {error}"})
@@ -118,29 +119,29 @@ def main() -> NoReturn:
     gc.collect()
     gc.freeze()
     frames.send(control, {"ready": os.getpid(), "modules": len(sys.modules)})
-    ForkServer(control, house, scratch, confinement.reaper_of(plan), work).serve()
+    ForkServer(control, house, scratch, confinement.reaper_of(plan, entered), work).serve()
 
 
 Work = tuple[Callable[[socket.socket | None, dict[str, Any], int], object], Callable[[dict[str, Any]], ProgramJudge]]
 """What a harness is: one that runs a program, and one that makes a judge of some tests."""
 
 
-def _harness(plan: dict[str, Any]) -> Work:
+def _harness(plan: ServerPlan) -> Work:
     """Import what children run, with all of its package: its files cannot be seen from within."""
-    if plan["harness_path"]:
-        sys.path.insert(0, plan["harness_path"])
-    for module in (spec.partition(":")[0] for spec in plan["harness"]):
+    if plan.harness_path:
+        sys.path.insert(0, plan.harness_path)
+    for module in (spec.partition(":")[0] for spec in plan.harness):
         parent = importlib.import_module(module.rpartition(".")[0] or module)
         beside = [] if parent.__name__ == __package__ else pkgutil.iter_modules(getattr(parent, "__path__", []))
         for sub in beside:
             importlib.import_module(f"{parent.__name__}.{sub.name}")
-    program, judge = map(pkgutil.resolve_name, plan["harness"])
-    if plan["rehearsal"]:
-        pkgutil.resolve_name(plan["rehearsal"])()
-    if plan["harness_path"]:
-        sys.path.remove(plan["harness_path"])
+    program, judge = map(pkgutil.resolve_name, plan.harness)
+    if plan.rehearsal:
+        pkgutil.resolve_name(plan.rehearsal)()
+    if plan.harness_path:
+        sys.path.remove(plan.harness_path)
     at = next((place for place, path in enumerate(sys.path) if path.endswith("-packages")), len(sys.path))
-    sys.path[at:at] = plan["paths"]
+    sys.path[at:at] = plan.paths
     return program, judge
 
 

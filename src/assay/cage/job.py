@@ -7,7 +7,7 @@ It is read on both sides of a cage's wall, so it imports nothing of the package.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -120,3 +120,25 @@ WEAK = SandboxKind(
 KINDS: Mapping[str, SandboxKind] = {kind.name: kind for kind in (NAMESPACES, GUARDED_NAMESPACES, LANDLOCK, WEAK)}
 """By name, strongest first."""
 ISOLATING = tuple(kind for kind in KINDS.values() if kind.isolates)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPlan:
+    """What a fork server reads first: what it is to become. It crosses as JSON, so that sequences arrive as lists."""
+
+    kind_name: str
+    modules: Sequence[str]
+    paths: Sequence[str]
+    folders: Sequence[str]
+    """What programs may read of the machine beyond its system."""
+    harness: Sequence[str]
+    harness_path: str
+    rehearsal: str
+    """`module:function` that runs once before the first job, or empty."""
+    scratch: str
+    """Where programs may write, empty where a file system is mounted for them."""
+
+    @property
+    def kind(self) -> SandboxKind:
+        """Return what it is to isolate."""
+        return KINDS[self.kind_name]

@@ -37,11 +37,8 @@ class _Value(click.ParamType):  # type: ignore[type-arg]  # generic for a checke
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """Return the choices, if there are some."""
-        return (
-            f"[{'|'.join(filter(None, self._declared.parameter.choices))}]"
-            if self._declared.parameter.choices
-            else None
-        )
+        choices = self._declared.parameter.choices
+        return f"[{'|'.join(filter(None, choices))}]" if choices else None
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value as the field has it."""

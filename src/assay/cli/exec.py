@@ -60,11 +60,9 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
         each["task_id"] for each in figures["by_task"] if not each["passed"] and each["mostly"] != "undecided"
     ]:
         reference = f"assay exec {quote(str(request.tasks))} --reference --k 1 --out reference.jsonl"
-        how = (
-            f"{request.out} has `expected` and `got`"
-            if request.reference
-            else f"{reference} runs the task's own solution"
-        )
+        how = f"{reference} runs the task's own solution"
+        if request.reference:
+            how = f"{request.out} has `expected` and `got`"
         say(f"{counted(len(never), 'task')} that no program passes: {_first(never)}; often the test is wrong: {how}")
     return 0 if sum(figures["classes"].values()) else 1
 

@@ -222,8 +222,9 @@ def _quiet_status(searched: Iterable[SearchedFile], given: GrepOptions) -> int:
     for each in searched:
         if each.count:
             return 0
-        problems += [f"{each.name}: {each.problem}"] * bool(each.problem)
-    for problem in problems * (not given.unsaid):
+        if each.problem:
+            problems.append(f"{each.name}: {each.problem}")
+    for problem in () if given.unsaid else problems:
         say(problem)
     return 2 if problems else 1
 
@@ -257,10 +258,11 @@ def _write(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions,
     look, count = _look(given, places), 0
     for file in searched:
         if given.files or given.others:
-            is_listed = bool(file.count) is given.files and not file.problem
-            sys.stdout.buffer.write(look.name_row(file) * is_listed)
+            if bool(file.count) is given.files and not file.problem:
+                sys.stdout.buffer.write(look.name_row(file))
         elif given.counts:
-            sys.stdout.buffer.write(look.count_row(file) * bool(file.count or (file.is_named and not file.problem)))
+            if file.count or (file.is_named and not file.problem):
+                sys.stdout.buffer.write(look.count_row(file))
         elif file.count and file.is_binary:
             say(f"{file.name}: binary file matches")
         elif file.count or file.is_stream:
@@ -296,10 +298,12 @@ def _look(given: GrepOptions, places: Sequence[str]) -> Look:
 def _counted(searched: Sequence[SearchedFile], patterns: Sequence[str], given: GrepOptions) -> str:
     """Return how many lines match, and if none does, what may have been meant."""
     total, files = sum(each.count for each in searched), len([each for each in searched if each.count])
-    is_misread = _syntax(given) == "basic" and any(re.search(r"(?<!\\)[+?|({]", one) for one in patterns)
-    hints = ["; without -E, + ? | ( { stand for themselves"] * (is_misread and not total)
-    hints += ["; standard input was searched, -r searches the folder"] * (not total and _is_input_alone(searched))
-    return f"{counted(total, 'match')} in {counted(files, 'file')}{''.join(hints)}"
+    found = f"{counted(total, 'match')} in {counted(files, 'file')}"
+    if not total and _syntax(given) == "basic" and any(re.search(r"(?<!\\)[+?|({]", one) for one in patterns):
+        found += "; without -E, + ? | ( { stand for themselves"
+    if not total and _is_input_alone(searched):
+        found += "; standard input was searched, -r searches the folder"
+    return found
 
 
 def _is_input_alone(searched: Sequence[SearchedFile]) -> bool:

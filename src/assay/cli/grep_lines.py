@@ -64,7 +64,8 @@ class Look:
         if self.is_named:
             head = self._name(file) + (b"\0" if self.ends_names else sign)
         head += b"".join(self.painted(_NUMBER, b"%*d" % (width, number)) + sign for number in numbers)
-        return head + b"\t" * (self.is_tabbed and bool(numbers or (head and width)))
+        is_aligned = self.is_tabbed and (numbers or (head and width))
+        return head + b"\t" if is_aligned else head
 
     def line_rows(self, file: SearchedFile, line: Line, finder: Finder, width: int) -> Iterator[bytes]:
         """Yield what is printed of a line: all of it, or each part that matches."""

@@ -230,8 +230,10 @@ def hit_text(
     rows: list[_Row] = [[(name, "bold magenta"), (line, ""), (_what(chunk, wanted), "bold")]]
     if explain:
         rows.append([(f"    {score(hit)}", "dim")])
-        rows += [[(f"    changed by: {printable(changed_by)}", "dim")]] * bool(changed_by)
-        rows += [[(f"    described: {printable(chunk.description)}", "dim")]] * bool(chunk.description)
+        if changed_by:
+            rows.append([(f"    changed by: {printable(changed_by)}", "dim")])
+        if chunk.description:
+            rows.append([(f"    described: {printable(chunk.description)}", "dim")])
     highlighted = iter(_highlighted(chunk.language, [line for _, line in shown], wanted) if color else ())
     for number, line in with_gaps(shown):
         pieces = _pieces(line) if number else [""]
@@ -269,7 +271,9 @@ def file_text(hits: Sequence[FoundUnit], wanted: AbstractSet[str], *, color: boo
     for hit in hits[:MAX_PLACES]:
         rows.append(f"{hit.line or declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
         rows += (f"{_MARGIN}  {printable(row)}" for row in hit.more)
-    return "\n".join([*rows, *[f"{_MARGIN}+{len(hits) - MAX_PLACES} more"] * (len(hits) > MAX_PLACES), ""]) + "\n"
+    if len(hits) > MAX_PLACES:
+        rows.append(f"{_MARGIN}+{len(hits) - MAX_PLACES} more")
+    return "\n".join(rows) + "\n\n"
 
 
 def quickfix(hit: Hit, lines: Sequence[Line]) -> str:

@@ -186,7 +186,9 @@ def _stretches(data: bytes) -> bytes:
     """Return the lines that are not ASCII, or what stands around it in long ones, up to a limit."""
     held, end, pieces = 0, 0, list[bytes]()
     for start, stop in _spans(data):
-        pieces += [b"\n"] * (start > end) + [data[start:stop]]
+        if start > end:
+            pieces.append(b"\n")
+        pieces.append(data[start:stop])
         held, end = held + stop - start, stop
         if held >= MAX_GUESSED_BYTES:
             break

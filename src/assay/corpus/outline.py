@@ -19,6 +19,7 @@ from assay.corpus.parts import is_mixed
 from assay.corpus.unit import ParserFailed, Unit
 from assay.corpus.units import file_units, read_parts
 from assay.terms import composed
+from assay.values import NamedSpan
 
 _LOCAL = frozenset(("constant", "block"))
 """What is left out inside of a function or a constant."""
@@ -26,19 +27,19 @@ _LONG = 120
 """Lines of a function that is looked into for others."""
 
 
-def functions(path: str, text: str) -> list[tuple[int, int, str]]:
-    """Return first line, last line and full name of every function, in order; empty without a grammar.
+def functions(path: str, text: str) -> list[NamedSpan]:
+    """Return every function, in order; empty without a grammar.
 
     Functions inside of others are those of some length alone.
     """
     found = named_units(path, text, language_of(path, text), every=False)
-    return [(unit.start + 1, unit.end, unit.path) for unit in found if unit.kind in CALLABLES]
+    return [NamedSpan(unit.start + 1, unit.end, unit.path) for unit in found if unit.kind in CALLABLES]
 
 
-def declarations(path: str, text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Yield first line, last line, full name and kind of all that a file of code declares."""
+def declarations(path: str, text: str) -> Iterator[NamedSpan]:
+    """Yield all that a file of code declares."""
     for unit in named_units(path, text, language_of(path, text)):
-        yield unit.start + 1, unit.end, unit.path, unit.kind
+        yield NamedSpan(unit.start + 1, unit.end, unit.path)
 
 
 def named_units(path: str, text: str, language: str, *, every: bool = True) -> list[Unit]:

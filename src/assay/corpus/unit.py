@@ -40,11 +40,9 @@ class Unit:
     def path(self) -> str:
         """The parent of what is inside this unit: the innermost containers, where there are thousands."""
         whole = f"{self.parent}.{self.symbol}" if self.parent and self.symbol else self.symbol or self.parent
-        return (
-            whole
-            if len(whole) <= MAX_NAME_CHARS
-            else whole[-MAX_NAME_CHARS:].partition(".")[2] or whole[-MAX_NAME_CHARS:]
-        )
+        if len(whole) <= MAX_NAME_CHARS:
+            return whole
+        return whole[-MAX_NAME_CHARS:].partition(".")[2] or whole[-MAX_NAME_CHARS:]
 
 
 class ParserFailed(Exception):

@@ -308,12 +308,12 @@ class HttpClient:
                 return _Passing(self._gone_by, is_unreached=True)
             try:
                 status, headers, raw = self._send(url, content, timeout_s)
-            except _LATE as error:
-                is_unreached = isinstance(error, httpcore.ConnectTimeout)
+            except httpcore.ConnectTimeout:
                 self._window.on_overload(started)
-                what = f"no {'connection' if is_unreached else 'whole answer'} within"
-                limit_s = min(timeout_s, _CONNECT_S) if is_unreached else timeout_s
-                return _Passing(f"{what} {limit_s:g} s", None, False, not is_unreached, is_unreached, not is_unreached)
+                return _Passing(f"no connection within {min(timeout_s, _CONNECT_S):g} s", is_unreached=True)
+            except _LATE:
+                self._window.on_overload(started)
+                return _Passing(f"no whole answer within {timeout_s:g} s", is_late=True, is_lost=True)
             except _BROKEN as error:
                 is_unreached = isinstance(error, httpcore.ConnectError)
                 return _Passing(self._words_of(error), is_unreached=is_unreached, is_lost=not is_unreached)
@@ -383,7 +383,7 @@ class HttpClient:
         is_spent = status == _RATE_LIMITED and any(each in text.lower() for each in _SPENT)
         if (status in _BUSY or (status >= 500 and status not in _LASTING)) and not is_spent:
             wait_s = _wanted_wait_s(headers.get("retry-after", ""))
-            return _Passing(what, wait_s, status in _OVERLOAD or bool(wait_s))
+            return _Passing(what, wait_s, is_overload=status in _OVERLOAD or bool(wait_s))
         raise HttpError(f"{self._name} refused with {what}", what=what, status=status, text=text)
 
     def _given_up(self, tries: int, passing: _Passing) -> HttpError:

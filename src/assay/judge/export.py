@@ -244,7 +244,8 @@ def _configs(configs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     yield "configs:"
     for number, (name, parts) in enumerate(configs.items()):
         yield f"- config_name: {name}"
-        yield from ["  default: true"] * (number == 0)
+        if number == 0:
+            yield "  default: true"
         yield "  data_files:"
         yield from (f"  - split: {split}\n    path: {file}" for split, file in parts.items())
 

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError, nearest
 from assay.measure.line_spans import UNITS, Entry, Span, Unit
+from assay.values import NamedSpan
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Functions = Callable[[str], Sequence[tuple[int, int, str]]]
-"""A path to the first and last line and the name of each function in it."""
+Functions = Callable[[str], Sequence[NamedSpan]]
+"""A path to each function in it."""
 Parts = Callable[[int, int, int], Sequence[int]]
 """A place, first and last line to the numbers of what is there."""
 
@@ -99,7 +100,7 @@ class Numbers:
         units.default_factory = units.__len__
 
         @cache
-        def functions_in(place: int) -> tuple[list[tuple[int, int, str]], list[int], list[int]]:
+        def functions_in(place: int) -> tuple[list[NamedSpan], list[int], list[int]]:
             known = sorted(functions(paths[place]))
             return known, [first for first, _, _ in known], list(accumulate((last for _, last, _ in known), max))
 
@@ -108,7 +109,7 @@ class Numbers:
             known, starts, reach = functions_in(place)
             near = known[bisect_left(reach, start) : bisect_right(starts, end)]
             touched = [one for one in near if start <= one[1]]
-            return [units[place, first, last, name] for first, last, name in touched or [(0, 0, MODULE)]]
+            return [units[place, first, last, name] for first, last, name in touched or [NamedSpan(0, 0, MODULE)]]
 
         return met
 

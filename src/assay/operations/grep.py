@@ -164,7 +164,8 @@ class SearchedFile:
         for block in self._blocks(finder):
             numbers = set(finder.numbers(block)[:left])
             if finder.is_binary(block) and (numbers or finder.binary_files == "without-match"):
-                yield from [Line(0, 0, b"", is_match=True, is_binary=True)] * (finder.binary_files == "binary")
+                if finder.binary_files == "binary":
+                    yield Line(0, 0, b"", is_match=True, is_binary=True)
                 return
             for at, text in enumerate(_lines(block)):
                 earlier.append(Line(first + at, offset, text, at in numbers))
@@ -239,7 +240,8 @@ def files_in(places: Sequence[str], choice: FileChoice) -> Iterator[SearchedFile
             yield SearchedFile(choice.label, place, is_named=True, is_stream=True)
         elif not Path(place).is_dir():
             found = _named(place)
-            yield from [found] * (keeps(place) and not (found.is_stream and choice.devices == "skip"))
+            if keeps(place) and not (found.is_stream and choice.devices == "skip"):
+                yield found
         elif choice.folders == "read":
             yield SearchedFile(place, place, is_named=True, problem="Is a directory")
         elif choice.folders == "recurse" and enters(f"{place.rstrip('/')}/"):

@@ -195,5 +195,7 @@ def build_of(settings: Settings) -> Build:
 
 def index_key(settings: Settings) -> str:
     """Return what an index depends on besides the files: settings of one key can share an index."""
-    described = [f"describe {settings.index.describe or 'newest'}"] * (settings.index.describe != NO_DESCRIPTIONS)
-    return ", ".join((settings.encoder.spec, *build_of(settings).changes(), *described))
+    key = [settings.encoder.spec, *build_of(settings).changes()]
+    if settings.index.describe != NO_DESCRIPTIONS:
+        key.append(f"describe {settings.index.describe or 'newest'}")
+    return ", ".join(key)

@@ -42,7 +42,7 @@ def left_out_note(searches: Sequence[JointSearch], queries: Sequence[Query], mat
     if not found:
         return ""
     named = ", ".join(f"{printable_name(each.path)} ({each.reason})" for each in found[:MAX_NAMED_FILES])
-    more = f" and {len(found) - MAX_NAMED_FILES} more" * (len(found) > MAX_NAMED_FILES)
+    more = f" and {len(found) - MAX_NAMED_FILES} more" if len(found) > MAX_NAMED_FILES else ""
     verb = "matches is" if len(found) == 1 else "match are"
     return f"{counted(len(found), 'file')} that {verb} not indexed: {named}{more}; assay grep reads them"
 

@@ -28,7 +28,7 @@ from assay.search.display import cut, telling
 from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.values import Chunk, Hit, Query
+from assay.values import Chunk, Hit, NamedSpan, Query
 
 _T = TypeVar("_T")
 OVERHEAD = 130
@@ -188,11 +188,10 @@ def lines_of_unit(chunk: Chunk, snapshot: Snapshot) -> tuple[int, int]:
     if sum(piece.parent == chunk.parent for piece in named) < 2:
         return own
     name = f"{chunk.parent}.{chunk.symbol}" if chunk.parent else chunk.symbol
-    named_so = ((first, last) for first, last, full in file.functions(snapshot) if full == name)
-    met = ((first, last) for first, last in named_so if first <= chunk.end_line and chunk.start_line <= last)
-    around = ((last - first, first, last) for first, last in met)
-    size, first, last = min(around, default=(0, 0, 0))
-    return (first, last) if chunk.end_line - chunk.start_line < size < MAX_UNIT_LINES else own
+    found = [each for each in file.functions(snapshot) if each.name == name]
+    around = [each for each in found if each.first_line <= chunk.end_line and chunk.start_line <= each.last_line]
+    first, last, _ = min(around, key=lambda each: (each.last_line - each.first_line, each), default=(*own, name))
+    return (first, last) if chunk.end_line - chunk.start_line < last - first < MAX_UNIT_LINES else own
 
 
 @dataclass(slots=True)
@@ -202,7 +201,7 @@ class _File:
     path: str
     numbers: list[int]
     symbols: list[str]
-    found: list[tuple[int, int, str]] | None = None
+    found: list[NamedSpan] | None = None
 
     def numbers_of(self, symbol: str) -> list[int]:
         """Return the chunks of a symbol, or none where it is but one, which is no piece."""
@@ -210,8 +209,8 @@ class _File:
             return []
         return [number for number, named in zip(self.numbers, self.symbols, strict=True) if named == symbol]
 
-    def functions(self, snapshot: Snapshot) -> list[tuple[int, int, str]]:
-        """Return first line, last line and name of the functions, read off the chunks once."""
+    def functions(self, snapshot: Snapshot) -> list[NamedSpan]:
+        """Return the functions, read off the chunks once."""
         if self.found is None:
             from assay.corpus.outline import functions  # and a parser: not where no unit was cut
 

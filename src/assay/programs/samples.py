@@ -203,7 +203,8 @@ def _prelude(task: Task, source: str) -> str:
     """Return what the benchmark of a task puts before each of its programs; numpy, which is dear, where it is used."""
     name = task.tags.get("numpy", "")
     uses_numpy = name and re.search(rf"\b{name}\.", source) and "numpy" not in source
-    return f"import numpy as {name}; " * bool(uses_numpy) + task.tags.get("prelude", "")
+    imports = f"import numpy as {name}; " if uses_numpy else ""
+    return imports + task.tags.get("prelude", "")
 
 
 def _behind_prelude(task: Task, source: str) -> str:

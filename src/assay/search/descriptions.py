@@ -233,7 +233,7 @@ def to_describe(chunks: Iterable[Chunk], store: Descriptions, author: str) -> li
     bare = {key_of(chunk): chunk for chunk in chunks if is_describable(chunk)}
     known = store.known(list(bare.values()), author)
     new = [chunk for key, chunk in bare.items() if key not in known]
-    return sorted(new, key=lambda unit: (traits_of(unit.path)[0], unit.path, unit.start_line))
+    return sorted(new, key=lambda unit: (traits_of(unit.path).is_test, unit.path, unit.start_line))
 
 
 def forecast(units: Sequence[Chunk]) -> DescribeForecast:

@@ -226,11 +226,12 @@ def others_text(hit: Hit, path_of: Callable[[Chunk], str] = lambda chunk: chunk.
             members.setdefault(chunk.kind if chunk.symbol in {"", of_type} else chunk.symbol, chunk)
     if members:
         names = [f"{name.partition(',')[0]}:{declared_line(members[name])}" for name in [*members][:_MAX_NAMES]]
-        more = ["…"] * (len(members) > _MAX_NAMES)
-        yield f"+{len(members)} in {of_type}: {', '.join(names + more)}"
+        if len(members) > _MAX_NAMES:
+            names.append("…")
+        yield f"+{len(members)} in {of_type}: {', '.join(names)}"
     if lines := sorted({declared_line(chunk) for chunk in here if chunk.symbol == best.symbol}):
         name = best.symbol or innermost_name(best.parent)
-        yield f"+{len(lines)} more of {name} at line{'s'[: len(lines) > 1]} {', '.join(map(str, lines))}"
+        yield f"+{len(lines)} more of {name} at {'lines' if len(lines) > 1 else 'line'} {', '.join(map(str, lines))}"
     if copies := dict.fromkeys(path_of(chunk) for chunk in hit.others if chunk.root != best.root):
         yield f"also in {', '.join(copies)}"
 

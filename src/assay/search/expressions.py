@@ -270,7 +270,7 @@ def _written(token: re.Match[str], form: _Form, *, is_null: bool = False) -> str
 
 
 def _without_tags(found: re.Match[str]) -> str:
-    return f"[^{_NO_LETTERS}" + r"\]" * bool(found[1])
+    return f"[^{_NO_LETTERS}" + (r"\]" if found[1] else "")
 
 
 def _borders(kinds: str, form: _Form) -> str:

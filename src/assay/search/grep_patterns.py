@@ -92,7 +92,7 @@ def _around(patterns: Sequence[str], syntax: Syntax) -> tuple[str, str, str]:
         is_behind = found[1] is not None
         lead, body = (found[1], found[2]) if is_behind else (found[3], found[4])
     lead, trail = (_CAPTURES.sub("(?:", each) for each in (lead, trail))
-    return f"(?:{lead})" * bool(lead), body, trail
+    return f"(?:{lead})" if lead else "", body, trail
 
 
 def as_re2(expression: str, syntax: Syntax) -> str:

@@ -204,7 +204,7 @@ class AskedWords:
             sum([self.weight.get(each, 0.0) for each in stems]),
             *file,
             names_file and chunk.kind in _UNIT_KINDS and self.short,
-            self.tests and (chunk.kind == "test" or traits_of(chunk.path)[0]),
+            self.tests and (chunk.kind == "test" or traits_of(chunk.path).is_test),
         )
 
     def of_files(self, paths: Sequence[str]) -> list[tuple[float, float, float]]:

@@ -132,13 +132,9 @@ def _mentions(snapshot: Snapshot, subject: RelatedPlace, name: str, *, in_tests:
     ]
 
     def order(chunk: Chunk) -> tuple[bool, bool, str, int]:
-        is_called_so = fold(name) in fold(re.sub(r"\W", "", chunk.path.rpartition("/")[2]))
-        return (
-            not (in_tests and is_called_so),
-            not in_tests and any(traits_of(chunk.path)),
-            chunk.path,
-            chunk.start_line,
-        )
+        is_called_so = in_tests and fold(name) in fold(re.sub(r"\W", "", chunk.path.rpartition("/")[2]))
+        is_auxiliary = not in_tests and any(traits_of(chunk.path))
+        return not is_called_so, is_auxiliary, chunk.path, chunk.start_line
 
     for chunk in sorted(chunks, key=order):
         for at, text in enumerate(chunk.text.split("\n"), chunk.start_line):
@@ -153,7 +149,7 @@ _IMPORTS = re.compile(r"\s*(?:import|from|use|using|require|#\s*include|package|
 
 def _may_mention(chunk: Chunk, subject: RelatedPlace, *, in_tests: bool) -> bool:
     """Say whether a chunk is code that is not a part of a unit, and of a test if these are wanted."""
-    is_test = traits_of(chunk.path)[0] or chunk.kind == "test"
+    is_test = traits_of(chunk.path).is_test or chunk.kind == "test"
     is_own = bool(subject.symbol) and chunk.parent.split(".")[-1] == subject.symbol.split(".")[-1]
     return chunk.language in CODE and not is_own and (is_test or not in_tests)
 

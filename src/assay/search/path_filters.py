@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.corpus.languages import BY_EXTENSION
 
@@ -85,10 +85,18 @@ _ASIDE = re.compile(
 )
 
 
+class PathTraits(NamedTuple):
+    """What a path says about its file; any of these is not the program itself."""
+
+    is_test: bool
+    is_example: bool
+    is_aside: bool
+
+
 @lru_cache(maxsize=65536)
-def traits_of(path: str) -> tuple[bool, bool, bool]:
-    """Say whether a path is of a test, of an example, of an aside."""
-    return bool(_TEST.search(path)), bool(_EXAMPLE.search(path)), bool(_ASIDE.search(path))
+def traits_of(path: str) -> PathTraits:
+    """Classify a path."""
+    return PathTraits(bool(_TEST.search(path)), bool(_EXAMPLE.search(path)), bool(_ASIDE.search(path)))
 
 
 def reading_class(path: str) -> int:

@@ -258,7 +258,8 @@ def lines_named(snapshot: Snapshot, query: Query) -> LookedUp:
     for place in places:
         files = files_of(snapshot, place, allowed)
         if not files:
-            passed += [str(place)] * (place.name.rpartition(".")[2].lower() in BY_EXTENSION)
+            if place.name.rpartition(".")[2].lower() in BY_EXTENSION:
+                passed.append(str(place))
             continue
         at = {file.path: _chunk_at(snapshot, file, place.line) for file in files}
         if len(files) > 1:

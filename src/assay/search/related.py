@@ -88,7 +88,7 @@ def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCod
     found: dict[Group, list[RelatedPlace]] = {group: [] for group in GROUPS}
     if unit:
         for caller in _callers(snapshot, resolver, unit):
-            is_test = (traits_of(caller.path)[0] or caller.kind == "test") and not traits_of(path)[0]
+            is_test = (traits_of(caller.path).is_test or caller.kind == "test") and not traits_of(path).is_test
             found["tests" if is_test else "callers"].append(_test_place(snapshot, caller) if is_test else caller)
     found["callees"] = list(_callees(snapshot, resolver, path, around))
     groups = (found["callers"], found["callees"], found["tests"], [subject])
@@ -174,22 +174,20 @@ def call_place(snapshot: Snapshot, calls: Sequence[tuple[PlacedCall, int]]) -> R
     return replace(place, group="callers", among=among, lines=lines if len(lines) > 1 else ())
 
 
-def callees_of(
-    resolver: Resolver, path: str, lines: tuple[int, int]
-) -> Iterator[tuple[PlacedCall, PlacedDefinition, int]]:
-    """Yield the calls in some lines of a file, each with a definition that it means, and of how many that is one."""
+def callees_of(resolver: Resolver, path: str, lines: tuple[int, int]) -> Iterator[tuple[PlacedDefinition, int]]:
+    """Yield the definitions that the calls in some lines of a file mean, each with of how many it is one."""
     for call in resolver.table.file(path).calls:
         if lines[0] <= call.at.line <= lines[1]:
             meaning = resolver.meaning(call)
             for each in meaning.found:
                 if not (each.path == path and each.at.start == lines[0] and each.at.end == lines[1]):
-                    yield call, each, meaning.among
+                    yield each, meaning.among
 
 
 def _callees(snapshot: Snapshot, resolver: Resolver, path: str, lines: tuple[int, int]) -> Iterator[RelatedPlace]:
     """Yield the definitions that some lines call, in the order of the calls; those that are sure first."""
     found: dict[tuple[str, str], tuple[int, PlacedDefinition]] = {}
-    for _, each, among in callees_of(resolver, path, lines):
+    for each, among in callees_of(resolver, path, lines):
         overloads = (each.path, each.at.full_name)
         before = found.get(overloads)
         if before is None or among < before[0]:

@@ -193,7 +193,7 @@ class NameLookup:
     def _below(self, module: Module, name: str, family: str) -> list[PlacedDefinition]:
         """Return the definitions of a name that a package gives on from the modules in it, the nearest ones."""
         inner = [each for each in self._things_named(name, family) if not each.at.owner and _lies_in(each, module)]
-        inner = [each for each in inner if module and not traits_of(each.path)[0]]
+        inner = [each for each in inner if module and not traits_of(each.path).is_test]
         shortest = min((len(address(each)) for each in inner), default=0)
         return without_headers([each for each in inner if len(address(each)) == shortest])
 
@@ -366,7 +366,7 @@ class Resolver:
         """Return what a call means."""
         name, receiver, inside = call.at.name, call.at.receiver, call.at.inside
         if receiver.startswith("?"):  # where it stands says nothing about it
-            key = (call.family, name, receiver, str(traits_of(call.path)[0]))
+            key = (call.family, name, receiver, str(traits_of(call.path).is_test))
         else:
             key = (call.path, name, receiver, inside)
         found = self._known.get(key)
@@ -417,8 +417,8 @@ class Resolver:
         """Return the methods of a name, where nothing says of which type its receiver is."""
         named = self.table.of_family(name, context.family)
         found = [each for each in named if each.at.owner and each.at.kind in CALLABLES]
-        in_test = traits_of(context.path)[0]
-        found = [each for each in found if in_test or not traits_of(each.path)[0]]
+        in_test = traits_of(context.path).is_test
+        found = [each for each in found if in_test or not traits_of(each.path).is_test]
         word = word.replace("()", "").rpartition(".")[2]
         alike = [each for each in found if _is_alike(word, last_name(each.at.owner))]
         if not alike and name in COMMON_METHODS:

@@ -28,14 +28,12 @@ from assay.truth.formats import jsonl_truth
 from assay.truth.formats.shared import Glimpse, fault_of_target
 from assay.truth.ground_truth import Truth
 from assay.truth.target_places import declared, lines_of_symbol
-from assay.values import Judgment, Query
+from assay.values import Judgment, NamedSpan, Query
 
 _MAX_FILE_BYTES = 1_000_000
 """Of a file that may be a target; no larger one is searched."""
 _FILE_CACHE_SIZE = 512
 """Files whose names are kept."""
-
-Declared = tuple[tuple[int, int, str], ...]
 
 
 class Targets:
@@ -79,7 +77,7 @@ class Targets:
         fitting = [each for each in targets if not fault_of_target(each) and self.lines(each) == str(span)]
         return fitting[0] if len(fitting) == 1 else str(span)
 
-    def _declared(self, path: str) -> Declared:
+    def _declared(self, path: str) -> tuple[NamedSpan, ...]:
         file = self._open_target(path)
         stat = file.stat()
         return _declared(file, path, (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
@@ -97,8 +95,8 @@ class Targets:
 
 
 @lru_cache(_FILE_CACHE_SIZE)
-def _declared(file: Path, path: str, _stat: tuple[int, ...]) -> Declared:
-    """Return first line, last line and full name of all that a file declares; of prose, of its sections."""
+def _declared(file: Path, path: str, _stat: tuple[int, ...]) -> tuple[NamedSpan, ...]:
+    """Return all that a file declares; of prose, its sections."""
     return tuple(declared(path, _text(file)))
 
 

@@ -162,7 +162,8 @@ def _element(node: SyntaxTreeNode) -> list[Any]:
     if node.type in {"fence", "code_block"}:
         return [["pre", {}, [["code", {}, [node.content]]]]]
     kept = {name: value for name, value in node.attrs.items() if name in {"href", "start"}}
-    return [[node.tag, kept, _elements(node) if node.children else [node.content] * bool(node.content)]]
+    inside = _elements(node) if node.children else list(filter(None, [node.content]))
+    return [[node.tag, kept, inside]]
 
 
 @cache

@@ -52,7 +52,7 @@ def _name_now(target: str, then: Places, now: Places) -> str:
     span = span_of(target)
     names = [name for first, last, name in sorted(then.declared(span.path)) if _is_named(span, first, last)]
     place = _span(f"{span.path}::{names[0]}", now) if names else None
-    if place and [name for _, _, name in now.declared(place.path)].count(names[0]) == 1:
+    if place and [each.name for each in now.declared(place.path)].count(names[0]) == 1:
         return f"{place.path}::{names[0]}"
     return ""
 

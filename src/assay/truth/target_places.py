@@ -19,7 +19,7 @@ from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError, nearest
 from assay.measure.line_spans import Entry, Span, Unit, span_of
 from assay.truth.ground_truth import Qrels, TruthFile
-from assay.values import Judgment, Problem
+from assay.values import Judgment, NamedSpan, Problem
 
 
 class Places:
@@ -39,7 +39,7 @@ class Places:
         self._blobs = {as_utf8(path): blob for path, blob in tree(root, self.commit).items()} if commit else {}
         self._paths = list(self._blobs) if commit else [file.path for file in walk(root).files]
         self._texts: dict[str, str | None] = {}
-        self._declared: dict[str, list[tuple[int, int, str]]] = {}
+        self._declared: dict[str, list[NamedSpan]] = {}
         self._follow = follow
         self.moved: dict[str, str] = {}
         """Symbols that were found in another file, with that file."""
@@ -88,8 +88,8 @@ class Places:
         same = [each for each in self._paths if each.rpartition("/")[2] == name]
         return f"; did you mean '{same[0]}'?" if len(same) == 1 else ""
 
-    def declared(self, path: str) -> list[tuple[int, int, str]]:
-        """Return first line, last line and full name of all that a file declares."""
+    def declared(self, path: str) -> list[NamedSpan]:
+        """Return all that a file declares."""
         if path not in self._declared:
             self._declared[path] = declared(path, self.text(path))
         return self._declared[path]
@@ -101,7 +101,7 @@ class Places:
         if self._follow and (moved := self._elsewhere(path, symbol)):
             self.moved[f"{path}::{symbol}"] = moved.path
             return moved
-        names = sorted({name for _, _, name in self.declared(path)})
+        names = sorted({each.name for each in self.declared(path)})
         hint = f"; {nearest(symbol, names)}" if 0 < len(names) <= 20 else ""
         raise InputError(f"no such symbol {self.when}{hint}")
 
@@ -177,18 +177,19 @@ def _ends_alike(path: str, files: Sequence[str]) -> list[str]:
     return sorted(found, key=lambda file: (-min(len(file), len(path)), len(file), file))
 
 
-def declared(path: str, text: str) -> list[tuple[int, int, str]]:
-    """Return first line, last line and full name of all that a file declares; of prose, of its sections."""
-    found = [(first, last, name.replace("::", ".")) for first, last, name, _ in declarations(path, text)]
-    sections = (chunk for chunk in parse(path, text).chunks if chunk.symbol) if not found else ()
-    return found or [(chunk.start_line, chunk.end_line, chunk.symbol) for chunk in sections]
+def declared(path: str, text: str) -> list[NamedSpan]:
+    """Return all that a file of code declares, or the sections of prose."""
+    if found := [each._replace(name=each.name.replace("::", ".")) for each in declarations(path, text)]:
+        return found
+    chunks = parse(path, text).chunks
+    return [NamedSpan(chunk.start_line, chunk.end_line, chunk.symbol) for chunk in chunks if chunk.symbol]
 
 
-def lines_of_symbol(path: str, symbol: str, names: Iterable[tuple[int, int, str]]) -> Span | None:
+def lines_of_symbol(path: str, symbol: str, declarations: Iterable[NamedSpan]) -> Span | None:
     """Return the lines of all that is declared under a full name, None where nothing is."""
     plain = symbol.replace("::", ".")
-    found = [(first, last) for first, last, name in names if f"{name}.".startswith(f"{plain}.")]
-    return Span(path, min(first for first, _ in found), max(last for _, last in found)) if found else None
+    found = [each for each in declarations if f"{each.name}.".startswith(f"{plain}.")]
+    return Span(path, min(each.first_line for each in found), max(each.last_line for each in found)) if found else None
 
 
 def _within(inner: Span, outer: Span) -> bool:
