@@ -107,6 +107,7 @@ def load(team: Team, *, keeps: bool) -> Iterator[list[object]]:
             except (OSError, http.client.HTTPException) as error:
                 came.append(error)
                 line.close()
+            stop.wait(0.03)  # what starts meanwhile needs the processor, too
         line.close()
 
     threads = [Thread(target=ask) for _ in range(3)]
