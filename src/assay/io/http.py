@@ -1,7 +1,4 @@
-"""Ask HTTP services for JSON or text, with deadlines, retries and limits.
-
-Time-outs of HTTP libraries hold for one read; a server that sends a byte now and then, of its headers too, would never
-be late. Here every read has what is left of the whole request.
+"""Ask HTTP services for JSON or text, with retries and limits.
 
 A `Window` decides how many requests are under way. One thread that is told to wait makes all of them wait, and a late
 or refused request leaves room for half as many.
@@ -11,168 +8,31 @@ says or after doubling pauses with random jitter; the first time it is said. Wha
 read may have been paid for: it is asked again once, after a time-out with twice the time, and whoever asked hears of
 each lost try. A server that sends too much, too slowly or compressed is cut off before anything is kept; redirects are
 refused; the secrets of the headers are taken out of all that a server says before anything else looks at it.
-
-A model is named as `MODEL` or `MODEL@URL`. The address is the one that it names, else `ASSAY_API_BASE`, else
-`OPENAI_BASE_URL`, else `otherwise`. The key for a base of the environment is `ASSAY_API_KEY`, else `OPENAI_API_KEY`; an
-endpoint on one's own machine needs none, and an address that stands only in a spec gets none.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import ssl
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
 
-from assay.errors import AssayError, HttpError, InputError, ModelUnavailable, Notice, lasting, printable
-from assay.io.endpoints import (
-    BASE,
-    KEY,
-    OPENAI_BASE,
-    OPENAI_KEY,
-    OPENAI_URL,
-    Mask,
-    checked_base,
-    first_set,
-    key_in,
-    split_address,
-)
-from assay.io.flow import LOOK_S, Window, go_on, pause
+from assay.errors import AssayError, HttpError, InputError, Notice, lasting, printable
+from assay.io.deadlines import CONNECT_S, DeadlineNetwork, deadline, time_left
+from assay.io.endpoints import Mask
+from assay.io.flow import Window, pause
 
-_ends = threading.local()
-
-
-@contextmanager
-def deadline(seconds: float) -> Iterator[None]:
-    """Let what this thread does with the network take so long in all, or raise TimeoutError."""
-    _ends.at = time.monotonic() + seconds
-    try:
-        yield
-    finally:
-        del _ends.at
-
-
-def time_left(timeout_s: float | None = None) -> float | None:
-    """Return the time-out of the next call."""
-    at: float | None = getattr(_ends, "at", None)
-    if at is None:
-        return timeout_s
-    left_s = at - time.monotonic()
-    if left_s <= 0:
-        raise TimeoutError
-    return left_s if timeout_s is None else min(left_s, timeout_s)
-
-
-class _DeadlineNetwork(httpcore.SyncBackend):
-    """Opens connections of which no call outlasts its thread's deadline."""
-
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, *rest: Any, **more: Any) -> Any:
-        limit_s = min(time_left(timeout) or _CONNECT_S, _CONNECT_S)
-        return _DeadlineStream(_watched(partial(super().connect_tcp, host, port, limit_s, *rest, **more), limit_s))
-
-
-def _watched(open_stream: Callable[[], httpcore.NetworkStream], limit_s: float) -> httpcore.NetworkStream:
-    """Return what opens within so long, with looks at Ctrl-C: look-ups of names and handshakes hear of neither."""
-    opened = Future[httpcore.NetworkStream]()
-
-    def run() -> None:
-        try:
-            opened.set_result(open_stream())
-        except BaseException as error:  # noqa: BLE001  it is raised where somebody waits
-            opened.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    end, is_heard = time.monotonic() + limit_s, False
-    try:
-        while not wait([opened], min(LOOK_S, max(0.0, end - time.monotonic()))).done:
-            go_on()
-            if time.monotonic() >= end:
-                raise httpcore.ConnectTimeout
-        is_heard = True
-        return opened.result()
-    finally:
-        if not is_heard:
-            opened.add_done_callback(_close)
-
-
-def _close(opened: Future[httpcore.NetworkStream]) -> None:
-    """Close what opened when nobody waited for it any more."""
-    if not opened.exception():
-        opened.result().close()
-
-
-class _DeadlineStream(httpcore.NetworkStream):
-    def __init__(self, inner: httpcore.NetworkStream) -> None:
-        self._inner = inner
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read with looks at Ctrl-C: whoever waits for an answer drops it."""
-        while True:
-            go_on()
-            left_s = time_left(timeout)
-            try:
-                return self._inner.read(max_bytes, LOOK_S if left_s is None else min(left_s, LOOK_S))
-            except httpcore.ReadTimeout:
-                if left_s is not None and left_s <= LOOK_S:
-                    raise
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, time_left(timeout))
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> _DeadlineStream:
-        limit_s = min(time_left(timeout) or _CONNECT_S, _CONNECT_S)
-        return _DeadlineStream(_watched(partial(self._inner.start_tls, ssl_context, server_hostname, limit_s), limit_s))
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
-
-
-def _connection_pool(proxy: str) -> httpcore.ConnectionPool:
-    """Return connections that keep to deadlines, through a proxy where one is named."""
-    options: dict[str, Any] = {
-        "ssl_context": _certificates(),
-        "max_connections": None,
-        "max_keepalive_connections": 64,
-        "keepalive_expiry": 5.0,
-        "network_backend": _DeadlineNetwork(),
-    }
-    if not proxy:
-        return httpcore.ConnectionPool(**options)
-    by = httpx.Proxy(proxy)
-    kind = httpcore.SOCKSProxy if by.url.scheme.startswith("socks5") else httpcore.HTTPProxy
-    return kind(str(by.url), proxy_auth=by.auth, **options)
-
-
-def _proxy_for(url: httpx.URL) -> str:
-    """Return the proxy that the environment names for a URL, empty for none."""
-    named = getproxies()
-    proxy = named.get(url.scheme) or named.get("all", "")
-    if not proxy or proxy_bypass(url.host):
-        return ""
-    return proxy if "://" in proxy else f"http://{proxy}"
-
-
-_CONNECT_S = 10.0
-"""Within which somebody has to take a connection."""
 _MAX_WAIT_S = 120.0  # a server that wants more is done for today
 _MAX_SECONDS_CHARS = 16  # letters of a number of seconds
 _MAX_ERROR_CHARS = 200  # characters of a server's words in a message
@@ -310,7 +170,7 @@ class HttpClient:
                 status, headers, raw = self._send(url, content, timeout_s)
             except httpcore.ConnectTimeout:
                 self._window.on_overload(started)
-                return _Passing(f"no connection within {min(timeout_s, _CONNECT_S):g} s", is_unreached=True)
+                return _Passing(f"no connection within {min(timeout_s, CONNECT_S):g} s", is_unreached=True)
             except _LATE:
                 self._window.on_overload(started)
                 return _Passing(f"no whole answer within {timeout_s:g} s", is_late=True, is_lost=True)
@@ -413,6 +273,31 @@ class HttpClient:
         return printable(self._mask.hide(text)[: 4 * _MAX_ERROR_CHARS])[:_MAX_ERROR_CHARS]
 
 
+def _connection_pool(proxy: str) -> httpcore.ConnectionPool:
+    """Return connections that keep to deadlines, through a proxy where one is named."""
+    options: dict[str, Any] = {
+        "ssl_context": _certificates(),
+        "max_connections": None,
+        "max_keepalive_connections": 64,
+        "keepalive_expiry": 5.0,
+        "network_backend": DeadlineNetwork(),
+    }
+    if not proxy:
+        return httpcore.ConnectionPool(**options)
+    by = httpx.Proxy(proxy)
+    kind = httpcore.SOCKSProxy if by.url.scheme.startswith("socks5") else httpcore.HTTPProxy
+    return kind(str(by.url), proxy_auth=by.auth, **options)
+
+
+def _proxy_for(url: httpx.URL) -> str:
+    """Return the proxy that the environment names for a URL, empty for none."""
+    named = getproxies()
+    proxy = named.get(url.scheme) or named.get("all", "")
+    if not proxy or proxy_bypass(url.host):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
 class _CutOff(AssayError):
     """An answer was cut off by us."""
 
@@ -450,56 +335,3 @@ def _wanted_wait_s(value: str) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-class ModelEndpoint:
-    """One model at one path; any number of threads may share it. `later` says what to do where it does not answer."""
-
-    def __init__(  # noqa: PLR0913  who is asked, where, how, and what to do where nobody is there
-        self,
-        path: str,
-        model: str,
-        options: HttpOptions,
-        *,
-        base: str = "",
-        otherwise: str = OPENAI_URL,
-        key: str = "",
-        later: str,
-    ) -> None:
-        """Without `base` the environment says where; `key` is the variable with the key of a provider at `base`."""
-        self._model, at = split_address(model)
-        if key and not at and not key_in(key):
-            raise ModelUnavailable(f"no key for {base}: set {key} to it, or write {self._model}@URL")
-        named = "" if base else first_set((BASE, OPENAI_BASE))
-        environment = os.environ.get(named, "").strip().rstrip("/")
-        base = at.rstrip("/") or base or environment or otherwise
-        if not base:
-            raise ModelUnavailable(f"no address of {self._model!r}: set {BASE} to it, or write {self._model}@URL")
-        is_named = environment and base == environment
-        self.url = f"{checked_base(base, f'the address in {named}' if is_named else 'the address')}/{path}"
-        self._later = later
-        self._key_variable = key or (first_set((KEY,)) if base != OPENAI_URL else "") or OPENAI_KEY
-        secret = "" if at and not is_named else key_in(self._key_variable)
-        headers = {"authorization": f"Bearer {secret}"} if secret else {}
-        self._client = HttpClient(self.url, self.url, options, headers)
-
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return what the endpoint answers; an answer that is no object is an empty one."""
-        reply = self.ask_any(question)
-        return reply if isinstance(reply, dict) else {}
-
-    def ask_any(self, question: dict[str, Any]) -> Any:
-        """Return what the endpoint answers, whatever kind of JSON that is."""
-        try:
-            return self._client.ask_json(self.url, {"model": self._model, **question}, lambda value: value)
-        except HttpError as error:
-            problem = ModelUnavailable(self._explained(error), status=error.status)
-        raise problem
-
-    def _explained(self, error: HttpError) -> str:
-        if error.may_pass:
-            return f"{error}: {self._later}"
-        return (
-            f"{self.url} refused {self._model!r} with {error.what}; "
-            f"check {BASE}, {self._key_variable} and the model's name"
-        )

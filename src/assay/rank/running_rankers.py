@@ -27,7 +27,8 @@ from assay.corpus.python_syntax import parse_python
 from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, askable
 from assay.programs.execute import Execution, executions
-from assay.programs.shown_examples import examples_in, literal_arguments
+from assay.programs.shown_doctests import literal_arguments
+from assay.programs.shown_examples import examples_in
 from assay.programs.verdict import usable_tests
 from assay.values import Call, Program, Ranked, Stdin, Task, Test
 
