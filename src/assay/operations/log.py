@@ -167,7 +167,7 @@ def _unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer
     file = read_file(roots, path)
     check_file_line(file, path, line)
     text = file.text or ""
-    span = span_of(file.place.inside, text, (line, 0, ""), len(lines_of(text)))
+    span = span_of(file.place.inside, text, line)
     wanted = LineHistory(path=path, line=span.first, end_line=span.last, limit=min(request.limit, MAX_CHANGES))
     found = history(wanted, roots)
     commits, inside = [], found.path
