@@ -172,9 +172,7 @@ def printable_name(name: str) -> str:
 
     Bytes that are no UTF-8 stay, so that a program finds the file.
     """
-    return "".join(
-        letter if letter.isprintable() or "\udc80" <= letter <= "\udcff" else repr(letter)[1:-1] for letter in name
-    )
+    return "".join(char if char.isprintable() or "\udc80" <= char <= "\udcff" else repr(char)[1:-1] for char in name)
 
 
 def rate_text(rate: float) -> str:

@@ -260,9 +260,7 @@ def _ask(
         prepared = ask_in_turn(contenders, plan.k, **limits, threads=plan.threads, on_answer=take, on_prepared=tell)
         for name, preparation in prepared.items():
             saved[name].prepared(preparation)
-        return {
-            system.name: _saved_answers(saved[system.name], system) for system in plan.systems if system.name in saved
-        }
+        return {each.name: _saved_answers(saved[each.name], each) for each in plan.systems if each.name in saved}
 
 
 def _saved_answers(file: RunFile, system: SystemSpec) -> tuple[dict[str, SystemAnswer], Preparation]:

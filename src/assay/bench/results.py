@@ -26,9 +26,7 @@ from assay.report.document import Mean
 def rank_of(answers: Sequence[str], right: Sequence[str]) -> int:
     """Return where the first answer stands that shares a line with a right one, 0 for nowhere."""
     spans = [place_of(target) for target in right]
-    return next(
-        (at for at, answer in enumerate(answers, 1) if any(place_of(answer).overlaps(span) for span in spans)), 0
-    )
+    return next((at for at, hit in enumerate(answers, 1) if any(place_of(hit).overlaps(span) for span in spans)), 0)
 
 
 @lru_cache(maxsize=65_536)

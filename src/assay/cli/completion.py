@@ -17,7 +17,7 @@ class CompletionOptions(Options):
 
 
 @command(CompletionOptions, example="assay completion bash")
-def completion(given: CompletionOptions) -> int:
+def completion(options: CompletionOptions) -> int:
     """Print the script that completes commands, options and values in a shell.
 
     bash: add `source <(assay completion bash)` to ~/.bashrc. zsh: add `source <(assay completion zsh)` to ~/.zshrc,
@@ -29,7 +29,7 @@ def completion(given: CompletionOptions) -> int:
 
     from assay.cli.main import assay
 
-    kind = get_completion_class(given.shell)
+    kind = get_completion_class(options.shell)
     assert kind is not None
     click.echo(
         ShellComplete.source(kind(assay, {}, "assay", COMPLETION_VARIABLE))

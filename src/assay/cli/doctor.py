@@ -35,13 +35,13 @@ class DoctorOptions(Options):
 
 
 @command(DoctorOptions, example="assay doctor")
-def doctor(given: DoctorOptions) -> int:
+def doctor(options: DoctorOptions) -> int:
     """Check that everything works here.
 
     Tries each part on its own, then a search in a folder made for it, and reads all of the index of PATH, where there
     is one. Exits 0 if all is well, 1 otherwise.
     """
-    chosen = given.chosen
+    chosen = options.chosen
     checks: dict[str, Callable[[], Finding]] = {
         "assay": lambda: (True, f"{__version__}, Python {platform.python_version()}, {Path(sys.executable)}"),
         "machine": lambda: (True, f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
@@ -49,7 +49,7 @@ def doctor(given: DoctorOptions) -> int:
         "cache": _cache,
         "encoder": lambda: _encoder(chosen),
         "search": _search,
-        "index": lambda: _index(given.path, chosen),
+        "index": lambda: _index(options.path, chosen),
         "sandbox": _sandbox,
         "chat": _chat,
         "extras": _extras,

@@ -56,9 +56,7 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
     figures = figures_of(ran.rows, wanted)
     click.echo(dumps({**figures, "out": str(request.out)}) if request.form == "json" else "\n".join(text(figures)))
     say(f"written to {request.out}")
-    if never := [
-        each["task_id"] for each in figures["by_task"] if not each["passed"] and each["mostly"] != "undecided"
-    ]:
+    if never := [row["task_id"] for row in figures["by_task"] if not row["passed"] and row["mostly"] != "undecided"]:
         reference = f"assay exec {quote(str(request.tasks))} --reference --k 1 --out reference.jsonl"
         how = f"{reference} runs the task's own solution"
         if request.reference:

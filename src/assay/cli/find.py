@@ -104,7 +104,7 @@ class SearchOptions(Options):
 
 
 @command(SearchOptions, example='assay search "where are retries handled" src --limit 5')
-def search(given: SearchOptions) -> int:
+def search(options: SearchOptions) -> int:
     """Find code by meaning.
 
     QUERY is a question, a name, an error message, or - to read it from standard input. It may have query words: file:,
@@ -123,18 +123,18 @@ def search(given: SearchOptions) -> int:
     from assay.operations.search import repositories_asked
     from assay.operations.search import search as answer_of
 
-    if given.by == "file" and given.form not in {"text", "jsonl"}:
-        raise InputError(f"--by file has no --format {given.form}: take text or jsonl")
-    paths, globs = roots_and_globs(given.roots)
-    keep = given.asked.keep
-    if globs and (keep.file or given.many.places):
+    if options.by == "file" and options.form not in {"text", "jsonl"}:
+        raise InputError(f"--by file has no --format {options.form}: take text or jsonl")
+    paths, globs = roots_and_globs(options.roots)
+    keep = options.asked.keep
+    if globs and (keep.file or options.many.places):
         raise InputError("a PATH is a file: leave --file and --roots out")
-    first, *more = [_piped() if text == "-" else text for text in given.asked.texts]
-    asked = replace(given.asked, query=first, more=tuple(more), keep=replace(keep, file=globs or keep.file))
-    named, refresh = given.many.roots(paths), not given.no_refresh
-    with _opened(named, given.chosen, refresh=refresh, limit=given.limit, is_after_question=True) as roots:
+    first, *more = [_piped() if text == "-" else text for text in options.asked.texts]
+    asked = replace(options.asked, query=first, more=tuple(more), keep=replace(keep, file=globs or keep.file))
+    named, refresh = options.many.roots(paths), not options.no_refresh
+    with _opened(named, options.chosen, refresh=refresh, limit=options.limit, is_after_question=True) as roots:
         settings = roots.settings(repositories_asked(asked)).search
-        writer = SearchWriter(given, asked.texts, settings)
+        writer = SearchWriter(options, asked.texts, settings)
         answer = writer.enough(lambda limit: answer_of(writer.request(asked, limit), roots, cost_of=writer.cost))
     click.echo(writer.written(answer), nl=False, color=True)
     writer.say_notes(answer)
@@ -168,7 +168,7 @@ class RelatedOptions(Options):
 
 
 @command(RelatedOptions, example="assay related Task.retry")
-def related(given: RelatedOptions) -> int:
+def related(options: RelatedOptions) -> int:
     """List the callers, callees and tests of the unit at FILE:LINE or of a NAME, and similar code.
 
     FILE:LINE may be a line of a trace, or of what a tool prints, with a path of another machine.
@@ -184,21 +184,22 @@ def related(given: RelatedOptions) -> int:
     from assay.operations.related import related_text
     from assay.search.declared_names import typed_names
 
-    is_name = typed_names(given.place).asked and not re.search(r":\d", given.place) and not Path(given.place).is_file()
-    root, inside = root_and_file(given.root)
-    path, line = (given.root if inside else "", 0) if is_name else parsed_place(given.place)
-    with _opened([root], given.chosen, refresh=not given.no_refresh, limit=given.limit) as roots:
-        limit, budget = roots.settings().search.limit, given.budget or UNBOUNDED
-        name = given.place if is_name else ""
-        asked = Related(path=path, line=line, name=name, limit=limit, budget=budget, cursor=given.asked.cursor)
+    place = options.place
+    is_name = typed_names(place).asked and not re.search(r":\d", place) and not Path(place).is_file()
+    root, inside = root_and_file(options.root)
+    path, line = (options.root if inside else "", 0) if is_name else parsed_place(place)
+    with _opened([root], options.chosen, refresh=not options.no_refresh, limit=options.limit) as roots:
+        limit, budget = roots.settings().search.limit, options.budget or UNBOUNDED
+        name = place if is_name else ""
+        asked = Related(path=path, line=line, name=name, limit=limit, budget=budget, cursor=options.asked.cursor)
         answer = answer_of(asked, roots)
-    if given.form == "json":
+    if options.form == "json":
         click.echo(dumps(asdict(answer)))
-    elif given.form == "jsonl":
+    elif options.form == "jsonl":
         _print_rows(answer.hits, root=answer.root)
     else:
         shown = replace(answer, subject=_below(root, answer.subject), hits=[_below(root, one) for one in answer])
-        click.echo(related_text(shown) if given.form == "text" else "".join(map(_quickfix, shown)), nl=False)
+        click.echo(related_text(shown) if options.form == "text" else "".join(map(_quickfix, shown)), nl=False)
     if not answer:
         say("nothing found")
     return 0 if answer else 1
@@ -234,7 +235,7 @@ class PatternOptions(Options):
 
 
 @command(PatternOptions, example="assay pattern 'open($PATH, $$$REST)' --lang python src")
-def pattern(given: PatternOptions) -> int:
+def pattern(options: PatternOptions) -> int:
     """Find every place whose code has a structure, whatever its spacing.
 
     PATTERN is code: $NAME stands for one expression, $$$NAME for any number of them. Each PATH is a file or a folder,
@@ -247,14 +248,14 @@ def pattern(given: PatternOptions) -> int:
 
     count = files = 0
     for root, file in _each_file(
-        given.paths, lambda path, roots: matched_files(replace(given.asked, path=path), roots)
+        options.paths, lambda path, roots: matched_files(replace(options.asked, path=path), roots)
     ):
         for match in file.matches:
-            _print_match(match, root, given.form)
+            _print_match(match, root, options.form)
         files, count = files + 1, count + len(file.matches)
-    if not count and (doubt := doubt_of(given.asked)):
+    if not count and (doubt := doubt_of(options.asked)):
         say(doubt)
-    say(f"{counted(count, 'match')} in {counted(files, 'file')} of {language_named(given.asked.lang)}")
+    say(f"{counted(count, 'match')} in {counted(files, 'file')} of {language_named(options.asked.lang)}")
     return 0 if count else 1
 
 
@@ -278,7 +279,7 @@ class OutlineOptions(Options):
 
 
 @command(OutlineOptions, example="assay outline src --file '*.py'")
-def outline(given: OutlineOptions) -> int:
+def outline(options: OutlineOptions) -> int:
     """Print what files declare: the signatures of code and the headings of prose, with their lines.
 
     Each PATH is a file or a folder, by default the current folder. The files are those that an index would hold.
@@ -289,9 +290,9 @@ def outline(given: OutlineOptions) -> int:
 
     count = 0
     for root, file in _each_file(
-        given.paths, lambda path, roots: outlined_files(replace(given.asked, path=path), roots)
+        options.paths, lambda path, roots: outlined_files(replace(options.asked, path=path), roots)
     ):
-        if given.form == "jsonl":
+        if options.form == "jsonl":
             _print_rows([file], root=root)
         else:
             lines = (f"  {printable_line(row, clip=True)}" for row in file.rows)
@@ -333,7 +334,7 @@ class LogOptions(Options):
 
 
 @command(LogOptions, example='assay log "why are retries limited" --since 2024')
-def log(given: LogOptions) -> int:
+def log(options: LogOptions) -> int:
     """Find commits by meaning, by what they changed, by author and by date.
 
     QUESTION is asked of the messages and the changes of the commits of each repository PATH, by default the current
@@ -347,16 +348,16 @@ def log(given: LogOptions) -> int:
     from assay.operations.local_roots import parsed_place
     from assay.operations.log import log as answer_of
 
-    asked, roots = given.asked, given.roots or (".",)
-    path, line = parsed_place(given.place) if given.place else ("", 0)
-    if given.place and asked.query and not given.roots:  # the one argument beside --at is where the file is
+    asked, roots = options.asked, options.roots or (".",)
+    path, line = parsed_place(options.place) if options.place else ("", 0)
+    if options.place and asked.query and not options.roots:  # the one argument beside --at is where the file is
         asked, roots = replace(asked, query=""), (asked.query,)
-    limit, budget = given.limit or Log.limit, given.budget or UNBOUNDED
-    with _opened(tuple(dict.fromkeys(roots)), given.chosen) as opened:
+    limit, budget = options.limit or Log.limit, options.budget or UNBOUNDED
+    with _opened(tuple(dict.fromkeys(roots)), options.chosen) as opened:
         answer = answer_of(replace(asked, path=path, line=line, limit=limit, budget=budget), opened)
-    if given.form == "json":
+    if options.form == "json":
         click.echo(dumps(asdict(answer)))
-    elif given.form == "jsonl":
+    elif options.form == "jsonl":
         _print_rows(answer.commits)
     else:
         click.echo(commits_text(answer.commits), nl=False)
@@ -375,7 +376,7 @@ class StatusOptions(Options):
 
 
 @command(StatusOptions, example="assay status . -v")
-def status(given: StatusOptions) -> int:
+def status(options: StatusOptions) -> int:
     """Show what the index of PATH holds, what it leaves out, and what changed since.
 
     Files that were left out are counted by reason, stale files by what happened to them: added, changed or removed.
@@ -387,24 +388,24 @@ def status(given: StatusOptions) -> int:
     from assay.operations.status import status_text
     from assay.store.place import holds_many
 
-    limit = LAST_LINE if given.chosen.verbose else given.asked.limit
-    with _opened([given.path], given.chosen) as roots:
+    limit = LAST_LINE if options.chosen.verbose else options.asked.limit
+    with _opened([options.path], options.chosen) as roots:
         answers = [answer_of(StatusOf(path=each.name, limit=limit), roots) for each in roots.readers]
-    if given.form == "json":
+    if options.form == "json":
         found = list(map(asdict, answers))
-        click.echo(dumps({"roots": found} if holds_many(given.path) else found[0]))
+        click.echo(dumps({"roots": found} if holds_many(options.path) else found[0]))
     else:
-        texts = [status_text(one, named=given.chosen.verbose) for one in answers if one.whole]
+        texts = [status_text(one, named=options.chosen.verbose) for one in answers if one.whole]
         click.echo("\n".join(texts), nl=False)
-    return max(_status_of(one, given) for one in answers)
+    return max(_status_of(one, options) for one in answers)
 
 
-def _status_of(answer: Status, given: StatusOptions) -> int:
+def _status_of(answer: Status, options: StatusOptions) -> int:
     """Say what is wrong with an index, and what to do; return the exit status that says so."""
     from assay.search.retrievers import rebuild_command
     from assay.store.place import is_bucket
 
-    path, location = ("PATH", answer.location) if is_bucket(given.path) else (given.path, given.chosen.location)
+    path, location = ("PATH", answer.location) if is_bucket(options.path) else (options.path, options.chosen.location)
     if answer.damage:
         say(f"the index of '{answer.root}' is corrupt: {answer.damage}; {rebuild_command(path, location)} rebuilds it")
         return 2
@@ -433,17 +434,17 @@ def _command_of(name: str, request: type[Request], example: str) -> Callable[[],
     kinds = dict.fromkeys(fields, "str") | {"budget": "int | None"}
     kind = type(f"{name.title()}Options", (Options,), {**fields, "__annotations__": kinds})
 
-    def run(given: Any) -> int:
+    def run(options: Any) -> int:
         from assay.operations.catalogue import OPERATIONS
         from assay.operations.hits import as_text
         from assay.operations.local_roots import root_and_file
 
-        root, _ = root_and_file(given.path)
-        asked = replace(given.asked, path=given.path, budget=given.budget or UNBOUNDED)
+        root, _ = root_and_file(options.path)
+        asked = replace(options.asked, path=options.path, budget=options.budget or UNBOUNDED)
         (operation,) = (each for each in OPERATIONS if each.name == name)
-        with _opened([root], given.chosen) as roots:
+        with _opened([root], options.chosen) as roots:
             answer = operation.run(asked, roots)
-        click.echo(dumps(asdict(answer)) if given.form == "json" else as_text(_below(root, answer)))
+        click.echo(dumps(asdict(answer)) if options.form == "json" else as_text(_below(root, answer)))
         return 0
 
     run.__name__, run.__doc__ = name, f"{cleandoc(request.__doc__ or '')}\n\nExits 0 if it is there, 2 on an error."

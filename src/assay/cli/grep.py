@@ -122,7 +122,7 @@ class GrepOptions(Options):
 
 
 @command(GrepOptions, example="assay grep -rn 'def retry' src --include '*.py'", read=as_click_takes)
-def grep(given: GrepOptions) -> int:
+def grep(options: GrepOptions) -> int:
     r"""Print every line that matches, as GNU grep does, the files that matter most first.
 
     Each PATH is a file, a folder, or - for standard input. Without one, standard input is searched if it is a pipe or a
@@ -141,44 +141,44 @@ def grep(given: GrepOptions) -> int:
 
     Exits 0 if a line matches, 1 if not, 2 on an error.
     """
-    patterns, places = _patterns(given), _places(given)
-    if not given.most and not given.others:
+    patterns, places = _patterns(options), _places(options)
+    if not options.most and not options.others:
         return 1
-    finder, files = _finder(patterns, given), _files(places, given)
-    if given.quiet:
-        return _quiet_status((each.searched(finder) for each in files), given)
+    finder, files = _finder(patterns, options), _files(places, options)
+    if options.quiet:
+        return _quiet_status((each.searched(finder) for each in files), options)
     searched, note = list(files), ""
-    if _is_input_alone(searched) and not given.lists:
-        searched = [replace(searched[0], count=_write(searched, finder, given, places))]
+    if _is_input_alone(searched) and not options.lists:
+        searched = [replace(searched[0], count=_write(searched, finder, options, places))]
     else:
-        searched = [_searched(each, finder, given) for each in searched]
-        searched, note = _ordered(searched, patterns, places, given)
-        _write(searched, finder, given, places)
+        searched = [_searched(each, finder, options) for each in searched]
+        searched, note = _ordered(searched, patterns, places, options)
+        _write(searched, finder, options, places)
     problems = [f"{each.name}: {each.problem}" for each in searched if each.problem]
-    say(_counted(searched, patterns, given))
-    for problem in [*([note] if note else []), *(problems if not given.unsaid else [])]:
+    say(_counted(searched, patterns, options))
+    for problem in [*([note] if note else []), *(problems if not options.unsaid else [])]:
         say(problem)
     return 2 if problems else int(not any(each.count for each in searched))
 
 
-def _patterns(given: GrepOptions) -> tuple[str, ...]:
+def _patterns(options: GrepOptions) -> tuple[str, ...]:
     """Return the patterns; of files none, if nothing is in them."""
-    if given.regexps or given.pattern_files:
-        texts = [sys.stdin.read() if each == "-" else _text_of(each) for each in given.pattern_files]
-        return (*given.regexps, *(each.removesuffix("\n") for each in texts if each))
-    if not given.words:
+    if options.regexps or options.pattern_files:
+        texts = [sys.stdin.read() if each == "-" else _text_of(each) for each in options.pattern_files]
+        return (*options.regexps, *(each.removesuffix("\n") for each in texts if each))
+    if not options.words:
         raise InputError("no PATTERN: name what to search for")
-    return given.words[:1]
+    return options.words[:1]
 
 
 def _text_of(file: str) -> str:
     return Path(file).read_text(encoding="utf-8", errors="surrogateescape")
 
 
-def _places(given: GrepOptions) -> list[str]:
+def _places(options: GrepOptions) -> list[str]:
     """Return the places that are searched: those named, else standard input if something comes in, else the folder."""
-    named = given.words[not (given.regexps or given.pattern_files) :]
-    return [*named] or ["-" if not given.recursive and "-" not in given.pattern_files and _has_input() else ""]
+    named = options.words[not (options.regexps or options.pattern_files) :]
+    return [*named] or ["-" if not options.recursive and "-" not in options.pattern_files and _has_input() else ""]
 
 
 def _has_input() -> bool:
@@ -192,31 +192,31 @@ def _has_input() -> bool:
     return stat.S_ISFIFO(kind) or stat.S_ISREG(kind)
 
 
-def _syntax(given: GrepOptions) -> Syntax:
-    return "fixed" if given.fixed else "perl" if given.perl else "extended" if given.extended else "basic"
+def _syntax(options: GrepOptions) -> Syntax:
+    return "fixed" if options.fixed else "perl" if options.perl else "extended" if options.extended else "basic"
 
 
-def _finder(patterns: Sequence[str], given: GrepOptions) -> Finder:
+def _finder(patterns: Sequence[str], options: GrepOptions) -> Finder:
     """Return what is looked for; where nothing more of a file is said than that it matches, its first match ends it."""
     from assay.operations.grep import Finder
     from assay.search.grep_patterns import PatternOptions, declaration_finder, line_finder
 
-    options = PatternOptions(_syntax(given), given.ignore_case, given.word, given.line, given.null_lines)
-    binary_files = "text" if given.is_text else "without-match" if given.no_binary else given.binary_files
-    most = 1 if given.quiet else given.most if given.most >= 0 else sys.maxsize
-    declaring = declaration_finder(patterns, options)
-    return Finder(line_finder(patterns, options), declaring, given.inverted, most, binary_files, given.null_lines)
+    pattern = PatternOptions(_syntax(options), options.ignore_case, options.word, options.line, options.null_lines)
+    binary_files = "text" if options.is_text else "without-match" if options.no_binary else options.binary_files
+    most = 1 if options.quiet else options.most if options.most >= 0 else sys.maxsize
+    declaring = declaration_finder(patterns, pattern)
+    return Finder(line_finder(patterns, pattern), declaring, options.inverted, most, binary_files, options.null_lines)
 
 
-def _files(places: Sequence[str], given: GrepOptions) -> Iterator[SearchedFile]:
+def _files(places: Sequence[str], options: GrepOptions) -> Iterator[SearchedFile]:
     from assay.operations.grep import FileChoice, files_in
 
-    left_out = [f"!{glob}" for each in given.exclude_from for glob in _text_of(each).split("\n") if glob]
-    globs = (*given.globs, *left_out)
-    return files_in(places, FileChoice(globs, given.exclude_dir, given.directories, given.devices, given.label))
+    left_out = [f"!{glob}" for each in options.exclude_from for glob in _text_of(each).split("\n") if glob]
+    globs = (*options.globs, *left_out)
+    return files_in(places, FileChoice(globs, options.exclude_dir, options.directories, options.devices, options.label))
 
 
-def _quiet_status(searched: Iterable[SearchedFile], given: GrepOptions) -> int:
+def _quiet_status(searched: Iterable[SearchedFile], options: GrepOptions) -> int:
     """Return the exit status, once a line matches."""
     problems = []
     for each in searched:
@@ -224,43 +224,43 @@ def _quiet_status(searched: Iterable[SearchedFile], given: GrepOptions) -> int:
             return 0
         if each.problem:
             problems.append(f"{each.name}: {each.problem}")
-    for problem in () if given.unsaid else problems:
+    for problem in () if options.unsaid else problems:
         say(problem)
     return 2 if problems else 1
 
 
-def _searched(file: SearchedFile, finder: Finder, given: GrepOptions) -> SearchedFile:
+def _searched(file: SearchedFile, finder: Finder, options: GrepOptions) -> SearchedFile:
     """Return a file with what is found in it; a pipe is kept if its lines are printed, else read as far as needed."""
-    if not given.lists:
+    if not options.lists:
         return file.holding().searched(finder)
-    is_decided = file.is_stream and (given.files or given.others)
+    is_decided = file.is_stream and (options.files or options.others)
     return file.searched(replace(finder, most=min(finder.most, 1)) if is_decided else finder)
 
 
 def _ordered(
-    searched: list[SearchedFile], patterns: Sequence[str], places: Sequence[str], given: GrepOptions
+    searched: list[SearchedFile], patterns: Sequence[str], places: Sequence[str], options: GrepOptions
 ) -> tuple[list[SearchedFile], str]:
     """Return files as a reader wants them, those that match first, and a note on what would order them better."""
     from assay.operations.grep import ordered
     from assay.search.query_filters import names_in
 
-    if given.plain_order:
+    if options.plain_order:
         return searched, ""
     found, others = ([each for each in searched if bool(each.count) is matches] for matches in (True, False))
-    found, note = ordered(found, places[0], "" if given.inverted else names_in(patterns))
+    found, note = ordered(found, places[0], "" if options.inverted else names_in(patterns))
     return [*found, *others], note
 
 
-def _write(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions, places: Sequence[str]) -> int:
+def _write(searched: Sequence[SearchedFile], finder: Finder, options: GrepOptions, places: Sequence[str]) -> int:
     """Print what grep would, and return how many lines were printed that match."""
     from assay.cli.grep_lines import write_lines
 
-    look, count = _look(given, places), 0
+    look, count = _look(options, places), 0
     for file in searched:
-        if given.files or given.others:
-            if bool(file.count) is given.files and not file.problem:
+        if options.files or options.others:
+            if bool(file.count) is options.files and not file.problem:
                 sys.stdout.buffer.write(look.name_row(file))
-        elif given.counts:
+        elif options.counts:
             if file.count or (file.is_named and not file.problem):
                 sys.stdout.buffer.write(look.count_row(file))
         elif file.count and file.is_binary:
@@ -271,35 +271,35 @@ def _write(searched: Sequence[SearchedFile], finder: Finder, given: GrepOptions,
     return count
 
 
-def _look(given: GrepOptions, places: Sequence[str]) -> Look:
+def _look(options: GrepOptions, places: Sequence[str]) -> Look:
     from assay.cli.grep_lines import Look
 
-    is_named = (len(places) != 1 or Path(places[0]).is_dir() or given.named) and not given.unnamed
+    is_named = (len(places) != 1 or Path(places[0]).is_dir() or options.named) and not options.unnamed
     is_terminal = sys.stdout.isatty()
-    is_colored = given.color == "always" or (
-        given.color == "auto" and is_terminal and os.environ.get("TERM", "dumb") != "dumb"
+    is_colored = options.color == "always" or (
+        options.color == "auto" and is_terminal and os.environ.get("TERM", "dumb") != "dumb"
     )
     return Look(
         is_named=is_named,
-        is_numbered=given.numbered,
-        has_offsets=given.offsets,
-        is_tabbed=given.tabbed,
-        ends_names=given.null_names,
-        is_null=given.null_lines,
-        only=given.only,
+        is_numbered=options.numbered,
+        has_offsets=options.offsets,
+        is_tabbed=options.tabbed,
+        ends_names=options.null_names,
+        is_null=options.null_lines,
+        only=options.only,
         is_colored=is_colored,
         is_terminal=is_terminal,
-        is_flushed=given.flushed or is_terminal,
-        sides=given.sides,
-        separator=None if given.joined else given.separator,
+        is_flushed=options.flushed or is_terminal,
+        sides=options.sides,
+        separator=None if options.joined else options.separator,
     )
 
 
-def _counted(searched: Sequence[SearchedFile], patterns: Sequence[str], given: GrepOptions) -> str:
+def _counted(searched: Sequence[SearchedFile], patterns: Sequence[str], options: GrepOptions) -> str:
     """Return how many lines match, and if none does, what may have been meant."""
     total, files = sum(each.count for each in searched), len([each for each in searched if each.count])
     found = f"{counted(total, 'match')} in {counted(files, 'file')}"
-    if not total and _syntax(given) == "basic" and any(re.search(r"(?<!\\)[+?|({]", one) for one in patterns):
+    if not total and _syntax(options) == "basic" and any(re.search(r"(?<!\\)[+?|({]", one) for one in patterns):
         found += "; without -E, + ? | ( { stand for themselves"
     if not total and _is_input_alone(searched):
         found += "; standard input was searched, -r searches the folder"

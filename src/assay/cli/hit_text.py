@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
@@ -229,11 +229,7 @@ def hit_text(
     name, line = printable_name(chunk.path), f":{hit.line or _line(chunk, lines)}  "
     rows: list[_Row] = [[(name, "bold magenta"), (line, ""), (_what(chunk, wanted), "bold")]]
     if explain:
-        rows.append([(f"    {score(hit)}", "dim")])
-        if changed_by:
-            rows.append([(f"    changed by: {printable(changed_by)}", "dim")])
-        if chunk.description:
-            rows.append([(f"    described: {printable(chunk.description)}", "dim")])
+        rows += ([(f"    {reason}", "dim")] for reason in _reasons(hit, changed_by))
     highlighted = iter(_highlighted(chunk.language, [line for _, line in shown], wanted) if color else ())
     for number, line in with_gaps(shown):
         pieces = _pieces(line) if number else [""]
@@ -255,6 +251,14 @@ def hit_text(
     with console.capture() as written:
         console.print(Text("\n").join(Text.assemble(*row) for row in rows), soft_wrap=True)
     return written.get()
+
+
+def _reasons(hit: Hit, changed_by: str) -> Iterator[str]:
+    yield score(hit)
+    if changed_by:
+        yield f"changed by: {printable(changed_by)}"
+    if hit.chunk.description:
+        yield f"described: {printable(hit.chunk.description)}"
 
 
 def place(chunk: Chunk, wanted: AbstractSet[str]) -> str:

@@ -49,7 +49,7 @@ class IndexOptions(Options):
 
 
 @command(IndexOptions, example="assay index .")
-def index(given: IndexOptions) -> int:
+def index(options: IndexOptions) -> int:
     """Build or update an index.
 
     A search does this by itself. This command does it beforehand, reads all of an index, and rebuilds it if it is
@@ -69,19 +69,19 @@ def index(given: IndexOptions) -> int:
     """
     from assay.operations.workspace import summary
 
-    if given.prune:
-        return _pruned(given)
-    cluster = _checked_cluster(given)
-    opened = _indexed_there(given, cluster) if cluster else _opened(given.roots or (".",), given.chosen)
-    if given.describe and given.dry_run:
-        _echo_forecast(opened, given)
+    if options.prune:
+        return _pruned(options)
+    cluster = _checked_cluster(options)
+    opened = _indexed_there(options, cluster) if cluster else _opened(options.roots or (".",), options.chosen)
+    if options.describe and options.dry_run:
+        _echo_forecast(opened, options)
         return 0
     reports: list[DescribeReport] = []
-    if given.describe:
-        opened, reports = _described(opened, given)
+    if options.describe:
+        opened, reports = _described(opened, options)
     elif not cluster:
         opened = _with_known_descriptions(opened)
-    if given.form == "json":
+    if options.form == "json":
         rows = [asdict(report) | {"refused": len(report.refused)} for report in reports]
         click.echo(dumps(_about(opened) | ({"descriptions": rows} if rows else {})))
     else:
@@ -93,14 +93,14 @@ def index(given: IndexOptions) -> int:
     return 0 if is_whole else 1
 
 
-def _pruned(given: IndexOptions) -> int:
+def _pruned(options: IndexOptions) -> int:
     """Remove the indexes of folders that are gone, and name them."""
     from assay.operations.indexes import prune_indexes
 
-    if given.roots or given.describe or given.where.cluster or given.chosen.location:
+    if options.roots or options.describe or options.where.cluster or options.chosen.location:
         raise InputError("--prune goes through all indexes in the cache: leave out PATH, --index, --describe and --on")
     pruned = prune_indexes()
-    if given.form == "json":
+    if options.form == "json":
         click.echo(dumps({"pruned": [one._asdict() for one in pruned]}))
         return 0
     for one in pruned:
@@ -110,26 +110,26 @@ def _pruned(given: IndexOptions) -> int:
     return 0
 
 
-def _checked_cluster(given: IndexOptions) -> ClusterSettings | None:
+def _checked_cluster(options: IndexOptions) -> ClusterSettings | None:
     """Return where to index, None for here; refuse options that need another one."""
-    cluster = given.where.cluster
-    if given.gpus and not cluster:
+    cluster = options.where.cluster
+    if options.gpus and not cluster:
         raise InputError("--gpus is for --on ray: give that, too")
-    if given.describe and cluster:
+    if options.describe and cluster:
         raise InputError("--describe waits for its model, which no cluster helps: describe without --on")
-    if not given.describe and (given.budget or given.rate or given.dry_run):
+    if not options.describe and (options.budget or options.rate or options.dry_run):
         raise InputError("--budget, --rate and --dry-run are for --describe CHAT: give that, too")
     return cluster
 
 
-def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Workspace]:
+def _indexed_there(options: IndexOptions, cluster: ClusterSettings) -> list[Workspace]:
     """Have a cluster index; what it could not is named, and then there is no success."""
     from assay.cli.progress import progress
     from assay.operations.cluster import index_on_cluster
 
     with progress() as watch:
         opened, problems = index_on_cluster(
-            given.roots or (".",), given.chosen.settings, cluster, say, gpus=given.gpus, progress=watch
+            options.roots or (".",), options.chosen.settings, cluster, say, gpus=options.gpus, progress=watch
         )
     for one in opened if problems else ():
         say(f"{one.name}: {counted(one.report.chunks, 'chunk')}")
@@ -141,16 +141,16 @@ def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Worksp
     return opened
 
 
-def _described(opened: list[Workspace], given: IndexOptions) -> tuple[list[Workspace], list[DescribeReport]]:
+def _described(opened: list[Workspace], options: IndexOptions) -> tuple[list[Workspace], list[DescribeReport]]:
     """Have indexes described, and name what was refused."""
     from assay.cli.progress import progress
     from assay.operations.describe_index import describe_indexes
 
     with progress() as watch:
         described = describe_indexes(
-            opened, given.describe, budget=given.budget, rate=given.rate, workers=given.workers, progress=watch
+            opened, options.describe, budget=options.budget, rate=options.rate, workers=options.workers, progress=watch
         )
-    say_problems([problem for _, report in described for problem in report.refused], every=given.chosen.verbose)
+    say_problems([problem for _, report in described for problem in report.refused], every=options.chosen.verbose)
     return [one for one, _ in described], [report for _, report in described]
 
 
@@ -185,17 +185,17 @@ def _usd(cost: float) -> str:
     return "cost unknown" if isnan(cost) else f"${cost:.4f}"
 
 
-def _echo_forecast(opened: list[Workspace], given: IndexOptions) -> None:
+def _echo_forecast(opened: list[Workspace], options: IndexOptions) -> None:
     from assay.operations.describe_index import describe_forecast
 
-    plans, usd = describe_forecast(opened, given.describe)
-    if given.form == "json":
+    plans, usd = describe_forecast(opened, options.describe)
+    if options.form == "json":
         click.echo(dumps({"forecasts": list(map(asdict, plans)), "usd": None if isnan(usd) else round(usd, 4)}))
         return
     for one, plan in zip(opened, plans, strict=True):
         work = f"{counted(plan.units, 'unit')} to describe"
         click.echo(f"{one.name}: {work}, about {plan.tokens_in:,} tokens in and {plan.tokens_out:,} out")
-    click.echo(f"{_usd(usd)} by the listed price of {given.describe}")
+    click.echo(f"{_usd(usd)} by the listed price of {options.describe}")
 
 
 def _opened(paths: Sequence[str], chosen: SettingsOptions) -> list[Workspace]:

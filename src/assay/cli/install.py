@@ -37,7 +37,7 @@ class InstallCommandOptions(Options):
 
 
 @command(InstallCommandOptions, example="assay install --agent claude-code")
-def install(given: InstallCommandOptions) -> int:
+def install(options: InstallCommandOptions) -> int:
     """Let coding agents use `assay mcp`, by an entry in their settings and three lines of instructions.
 
     PATH is the project, by default the git checkout around the current folder. The changes are shown as a diff before
@@ -52,22 +52,22 @@ def install(given: InstallCommandOptions) -> int:
     from assay.errors import InputError
     from assay.serve.agents.agents import OTHER, agent_named
 
-    agents = [agent_named(name) for name in dict.fromkeys(given.names)]
-    if given.undo and (given.printed or not agents):
+    agents = [agent_named(name) for name in dict.fromkeys(options.names)]
+    if options.undo and (options.printed or not agents):
         raise InputError("--undo takes back what was written for an agent: add --agent NAME, without --print")
-    project, fixed, lines = _project(given.path), given.path is not None, not given.no_instructions
+    project, fixed, lines = _project(options.path), options.path is not None, not options.no_instructions
     asked = InstallOptions(
-        project, given.scope, fixed=fixed, undo=given.undo, has_instructions=lines, hooks=given.hooks
+        project, options.scope, fixed=fixed, undo=options.undo, has_instructions=lines, hooks=options.hooks
     )
-    if given.hooks and (given.printed or not agents):
+    if options.hooks and (options.printed or not agents):
         raise InputError("--hooks writes files of an agent: add --agent NAME, without --print")
-    if not agents and not given.printed:
+    if not agents and not options.printed:
         click.echo(table(asked.project))
         return 0
-    if not given.undo:
+    if not options.undo:
         _needs_mcp()
-    if not given.printed:
-        return change_all(agents, asked, yes=given.yes)
+    if not options.printed:
+        return change_all(agents, asked, yes=options.yes)
     asked.explain(agents or [OTHER])
     for agent in agents or [OTHER]:
         click.echo(block(agent, asked.entry(agent)))
@@ -79,7 +79,7 @@ class HookOptions(Options):
 
 
 @command(HookOptions, example="assay hook")
-def hook(given: HookOptions) -> int:  # noqa: ARG001
+def hook(options: HookOptions) -> int:  # noqa: ARG001
     """Answer the hook of a coding agent.
 
     The agent runs this, as `assay install --hooks` wrote it, with the event as JSON on standard input. Where a session

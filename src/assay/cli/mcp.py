@@ -40,7 +40,7 @@ class McpOptions(Options):
 
 
 @command(McpOptions, example="assay mcp .")
-def mcp(given: McpOptions) -> int:
+def mcp(options: McpOptions) -> int:
     """Serve search to agents over MCP.
 
     Without --http, the only client is the process that started this, on standard input and output. With it, any
@@ -59,33 +59,34 @@ def mcp(given: McpOptions) -> int:
         raise MissingExtra("assay mcp", "mcp and prometheus_client", "mcp")
     from assay.serve.mcp import server_of
 
-    read = partial(given.repositories.fixed_roots, given.roots, given.chosen)
-    mirroring = partial(given.repositories.mirroring, given.chosen)
-    if given.port is None:
-        if unused := given.http.given_names():
+    read = partial(options.repositories.fixed_roots, options.roots, options.chosen)
+    mirroring = partial(options.repositories.mirroring, options.chosen)
+    if options.port is None:
+        if unused := options.http.given_names():
             raise InputError(f"{unused[0]} is of a server over HTTP: give --http PORT too")
         roots = read()
         with mirroring():
-            server_of(_session(given, roots), structured=given.structured, tools=given.tools, shown=set()).run("stdio")
+            session = _session(options, roots)
+            server_of(session, structured=options.structured, tools=options.tools, shown=set()).run("stdio")
         return 0
-    server = open_http(given.http, given.port, "--http")
-    names = given.repositories.names_of(given.roots)
-    return server.serve(read, partial(_build, given), mirroring, lambda: server.announce(names, _PATH))
+    server = open_http(options.http, options.port, "--http")
+    names = options.repositories.names_of(options.roots)
+    return server.serve(read, partial(_build, options), mirroring, lambda: server.announce(names, _PATH))
 
 
-def _session(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool = False) -> Session:
+def _session(options: McpOptions, roots: Mapping[Path, Settings], *, kept: bool = False) -> Session:
     from assay.serve.session import Session
 
-    served = given.repositories.roots(given.chosen, roots) or roots
-    return Session(served, elsewhere=given.chosen.settings(None), clones=given.cloning.rules, kept=kept)
+    served = options.repositories.roots(options.chosen, roots) or roots
+    return Session(served, elsewhere=options.chosen.settings(None), clones=options.cloning.rules, kept=kept)
 
 
-def _build(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:  # noqa: ARG001
+def _build(options: McpOptions, roots: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:  # noqa: ARG001
     """Return what answers over HTTP."""
     from assay.serve.http.operator import Application
     from assay.serve.mcp import http_app, server_of
     from assay.serve.turns import AnswerThreads
 
-    session = _session(given, roots, kept=kept)
-    server = server_of(session, structured=given.structured, tools=given.tools)
+    session = _session(options, roots, kept=kept)
+    server = server_of(session, structured=options.structured, tools=options.tools)
     return Application(http_app(server), session, AnswerThreads(most=2))

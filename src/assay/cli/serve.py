@@ -43,7 +43,7 @@ class ServeOptions(Options):
 
 
 @command(ServeOptions, example="assay serve . --open")
-def serve(given: ServeOptions) -> int:
+def serve(options: ServeOptions) -> int:
     """Serve a search page, and the HTTP API that it uses.
 
     What is searched is only the folders PATH, by default the current folder, and, with --clone, repositories by
@@ -59,22 +59,22 @@ def serve(given: ServeOptions) -> int:
 
     if not all(map(find_spec, ("fastapi", "uvicorn", "h11", "prometheus_client"))):
         raise MissingExtra("assay serve", "fastapi, uvicorn and prometheus_client", "serve")
-    server = open_http(given.http, given.port)
+    server = open_http(options.http, options.port)
 
     def read() -> Mapping[Path, Settings]:
-        settings = given.repositories.fixed_roots(given.roots, given.chosen)
-        _check(given, settings)
+        settings = options.repositories.fixed_roots(options.roots, options.chosen)
+        _check(options, settings)
         return settings
 
     def begin() -> None:
-        server.announce(given.repositories.names_of(given.roots))
-        if given.opens:
+        server.announce(options.repositories.names_of(options.roots))
+        if options.opens:
             server.open_page()
 
-    return server.serve(read, partial(_build, given), partial(given.repositories.mirroring, given.chosen), begin)
+    return server.serve(read, partial(_build, options), partial(options.repositories.mirroring, options.chosen), begin)
 
 
-def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:
+def _build(options: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:
     """Return the page and its API."""
     from assay.io.terminal import say
     from assay.serve.http.app import app_of
@@ -86,26 +86,27 @@ def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool
     from assay.serve.session import Session
     from assay.serve.turns import AnswerThreads
 
-    listed = given.repositories.roots(given.chosen, settings)
-    elsewhere, waits = given.chosen.settings(None), Waits(first_s=FIRST_S)
+    listed = options.repositories.roots(options.chosen, settings)
+    elsewhere, waits = options.chosen.settings(None), Waits(first_s=FIRST_S)
     session = Session(
-        listed or settings, elsewhere=elsewhere, clones=given.cloning.rules, waits=waits, kept=kept, by_name=True
+        listed or settings, elsewhere=elsewhere, clones=options.cloning.rules, waits=waits, kept=kept, by_name=True
     )
-    labeller, threads = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
+    labeller, threads = Labeller(session, options.judge or _user(), options.truth), AnswerThreads()
     secret = os.environ.get(SECRET, "")
     mirrors = MirrorRoutes(listed, Webhook(secret, listed, say), threads) if listed else None
-    app = app_of(session, labeller, _reports(settings, given.benches), threads, with_token=with_token, mirrors=mirrors)
+    reports = _reports(settings, options.benches)
+    app = app_of(session, labeller, reports, threads, with_token=with_token, mirrors=mirrors)
     return Application(app, session, threads, SIGNATURES if listed and secret else frozenset())
 
 
-def _check(given: ServeOptions, settings: Mapping[Path, Settings]) -> None:
+def _check(options: ServeOptions, settings: Mapping[Path, Settings]) -> None:
     """Refuse what no question could be answered with, before anybody asks one."""
     from assay.errors import InputError
     from assay.operations.corpus_search import check
     from assay.operations.indexes import index_of
 
-    truth = given.truth
-    if truth and (len(settings) > 1 or given.repositories.listed):
+    truth = options.truth
+    if truth and (len(settings) > 1 or options.repositories.listed):
         raise InputError("--truth names one file, and several paths were given: serve them one by one")
     for root, each in settings.items():
         index_of(root, each)
@@ -114,7 +115,7 @@ def _check(given: ServeOptions, settings: Mapping[Path, Settings]) -> None:
         raise InputError(f"--truth '{truth}': no such folder: '{truth.parent}'; make it, or name a file in another")
     if truth and truth.is_dir():
         raise InputError(f"--truth '{truth}' is a folder: name a file in it")
-    for folder in given.benches:
+    for folder in options.benches:
         if not (folder / _REPORT).is_file():
             wanted = "name a folder that assay bench wrote into where the extra bench is installed"
             raise InputError(f"--bench '{folder}' has no {_REPORT}: {wanted}")
@@ -151,7 +152,7 @@ class TokenOptions(Options):
 
 
 @command(TokenOptions, example="assay token ann --tokens tokens.txt")
-def token(given: TokenOptions) -> None:
+def token(options: TokenOptions) -> None:
     """Make a token with which the person NAME can use a server.
 
     Prints the token, which is stored nowhere. FILE gets a line with the name and the SHA-256 of the token; without
@@ -160,10 +161,10 @@ def token(given: TokenOptions) -> None:
     """
     from assay.serve.http.access import add_token, line_of, new_token
 
-    if given.tokens:
-        click.echo(add_token(given.tokens, given.name))
+    if options.tokens:
+        click.echo(add_token(options.tokens, options.name))
         return
     made = new_token()
-    line = line_of(given.name, made)
+    line = line_of(options.name, made)
     click.echo(made)
     click.echo(line, err=True)

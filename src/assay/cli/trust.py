@@ -19,7 +19,7 @@ class TrustOptions(Options):
 
 
 @command(TrustOptions, example="assay trust . --dry-run")
-def trust(given: TrustOptions) -> int:
+def trust(options: TrustOptions) -> int:
     """Let the assay.toml in the folder PATH choose models and places.
 
     The settings file of a repository may always say how code is cut, weighed and shown. What names a model, an
@@ -34,20 +34,20 @@ def trust(given: TrustOptions) -> int:
     from assay.operations.root_settings import trust as keep_trust
     from assay.settings import FILE, USER_ONLY
 
-    if given.listed:
+    if options.listed:
         return _list()
-    if is_url(given.path):
+    if is_url(options.path):
         raise InputError(
             f"the {FILE} of a repository that is given by URL is never read: give what you want as options"
         )
-    root = root_of(given.path)
-    if given.revoke:
+    root = root_of(options.path)
+    if options.revoke:
         known = revoke(root)
         click.echo(f"{root / FILE} is {'no longer' if known else 'not'} trusted")
         return 0
     file = read_root_file(root)
     if file is None:
-        raise InputError(f"no {FILE} in '{given.path}' that could be trusted")
+        raise InputError(f"no {FILE} in '{options.path}' that could be trusted")
     asked = file.needs_trust(root_settings(None, UserSettings()))
     if not asked:
         click.echo(f"{file.path} asks for nothing that needs trust")
@@ -55,7 +55,7 @@ def trust(given: TrustOptions) -> int:
     click.echo(f"{file.path} asks for")
     for name, value in asked.items():
         click.echo(f"  {name} = {shown(value)}\n    {USER_ONLY[name]}")
-    if given.dry_run:
+    if options.dry_run:
         click.echo(f"It is {'trusted' if is_trusted(file) else 'not trusted'}.")
         return 0
     keep_trust(file)

@@ -16,14 +16,7 @@ from assay.cli.progress import progress
 from assay.errors import InputError, counted, printable
 from assay.io.files import dumps, write_rows
 from assay.io.terminal import harmless, say, say_problems
-from assay.truth.requests import (
-    AuditRequest,
-    CheckRequest,
-    ConvertRequest,
-    CorrectRequest,
-    MineRequest,
-    WriteRequest,
-)
+from assay.truth.requests import AuditRequest, CheckRequest, ConvertRequest, CorrectRequest, MineRequest, WriteRequest
 
 if TYPE_CHECKING:
     from assay.bench.query_sets import Prepared

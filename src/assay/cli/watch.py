@@ -35,7 +35,7 @@ class WatchOptions(Options):
 
 
 @command(WatchOptions, example="assay watch ~/code/app ~/code/library")
-def watch(given: WatchOptions) -> None:
+def watch(options: WatchOptions) -> None:
     """Keep the indexes of folders up to date while files change.
 
     Each PATH is a folder; without one it is the current folder. Prints a line for each update. Searches go on
@@ -49,13 +49,13 @@ def watch(given: WatchOptions) -> None:
     """
     from assay.operations.indexes import index_of
 
-    if _watches_list(given):
+    if _watches_list(options):
         return
     try:
         from assay.serve.watcher import watch_indexes
     except ModuleNotFoundError as error:
         raise MissingExtra("assay watch", str(error.name), "watch") from error
-    indexes = [index_of(root, given.chosen.settings(root)) for root in given.chosen.folders(given.roots, "watch")]
+    indexes = [index_of(root, options.chosen.settings(root)) for root in options.chosen.folders(options.roots, "watch")]
     request = StopRequest()
     request.listen()
     _step_back()
@@ -63,23 +63,23 @@ def watch(given: WatchOptions) -> None:
     watch_indexes(indexes, _tell, say, request)
 
 
-def _watches_list(given: WatchOptions) -> bool:
+def _watches_list(options: WatchOptions) -> bool:
     """Keep the repositories of a list up to date until somebody asks to stop, if one is given."""
     from functools import partial
 
     from assay.cli.repositories import stopping
 
-    given.repositories.check()
-    if given.repositories.listed is None:
+    options.repositories.check()
+    if options.repositories.listed is None:
         return False
-    if given.roots:
+    if options.roots:
         raise InputError("--repos and PATH were given: write the folders into the list, too")
-    given.repositories.read(given.chosen)
+    options.repositories.read(options.chosen)
     request = StopRequest()
     request.listen()
     _step_back()
-    say(f"keeping the repositories of {given.repositories.listed} up to date; Ctrl-C ends it")
-    stopping(partial(given.repositories.loop(given.chosen, _print).run, request))
+    say(f"keeping the repositories of {options.repositories.listed} up to date; Ctrl-C ends it")
+    stopping(partial(options.repositories.loop(options.chosen, _print).run, request))
     return True
 
 

@@ -59,9 +59,9 @@ def _tree(text: str, language: str) -> SgNode:
     """
     root = parse(text, language)
     plainer = without_lone_macros(text) if language == "cpp" else text
-    return (
-        root if plainer == text else max(parse(plainer, language), root, key=lambda each: _named(each, text, language))
-    )
+    if plainer == text:
+        return root
+    return max(parse(plainer, language), root, key=lambda each: _named(each, text, language))
 
 
 def _named(root: SgNode, text: str, language: str) -> int:

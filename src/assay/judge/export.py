@@ -47,9 +47,7 @@ class Benchmark:
         """Return the queries of one split with their labels; all codes are searched."""
         queries = tuple(query for query in self.queries if query.tags["split"] == split)
         asked = {query.id for query in queries}
-        return replace(
-            self, queries=queries, judgments=tuple(each for each in self.judgments if each.query_id in asked)
-        )
+        return replace(self, queries=queries, judgments=tuple(one for one in self.judgments if one.query_id in asked))
 
 
 def benchmark(records: Iterable[Mapping[str, Any]], *, seed: int = 0, more: Sequence[Chunk] = ()) -> Benchmark:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from threading import BoundedSemaphore
@@ -79,7 +80,7 @@ def blame(request: Blame, roots: Roots) -> BlameAnswer:
     read = read_file(roots, request.path)
     check_file_line(read, request.path, request.line)
     inside, last = read.place.inside, request.line + request.count - 1
-    with _turn():
+    with _reading_slot():
         now = line_history.head_lines(read.root, inside, read.text or "")
         spans, commits = line_history.blame_lines(read.root, inside, now, request.line, last)
     return BlameAnswer(read.place.reader.name, inside, spans, commits, links_to(host_links(read.root), inside))
@@ -91,7 +92,7 @@ def history(request: LineHistory, roots: Roots) -> HistoryAnswer:
     if line:
         check_file_line(read, request.path, line)
     inside = read.place.inside
-    with _turn():
+    with _reading_slot():
         found, complete = _changes(read, line, max(request.end_line, line), request.limit)
     commits = []
     for each in found:
@@ -111,14 +112,14 @@ def _changes(read: ReadFile, line: int, end_line: int, k: int) -> tuple[list[lin
     return line_history.changes(read.root, inside, span, k)
 
 
-class _turn:  # noqa: N801  a context manager
-    """Wait for the turn to read a history, for a while."""
-
-    def __enter__(self) -> None:
-        if not _running.acquire(timeout=_WAIT_S):
-            raise HistoryBusy(f"{_MAX_CONCURRENT} histories are being read already; ask again in a moment")
-
-    def __exit__(self, *_: object) -> None:
+@contextmanager
+def _reading_slot() -> Iterator[None]:
+    """Hold one of the slots for reading a history, after waiting a while for it."""
+    if not _running.acquire(timeout=_WAIT_S):
+        raise HistoryBusy(f"{_MAX_CONCURRENT} histories are being read already; ask again in a moment")
+    try:
+        yield
+    finally:
         _running.release()
 
 
@@ -166,7 +167,7 @@ def _unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer
     file = read_file(roots, path)
     check_file_line(file, path, line)
     text = file.text or ""
-    span = span_of(file.place.inside, text, (line, 0, ""), len(lines_of(text)))
+    span = span_of(file.place.inside, text, line)
     wanted = LineHistory(path=path, line=span.first, end_line=span.last, limit=min(request.limit, MAX_CHANGES))
     found = history(wanted, roots)
     commits, inside = [], found.path

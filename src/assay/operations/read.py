@@ -155,11 +155,11 @@ def patterns(request: PatternSearch, roots: Roots) -> PatternAnswer:
     sought, root, entries = _sought(request, roots)
     question, version = ("pattern", request.pattern, request.lang, request.path, *request.file), _version(entries)
     start = divmod(offset_of(request.cursor, question, version), _STRIDE)
-    shown, (file, number), looked = _filled(entries, sought, start, request)
-    more = file < len(entries)
-    after = cursor(file * _STRIDE + number, question, version) if more else ""
-    is_empty = not shown and not request.cursor and not more
-    return PatternAnswer(root, shown, looked, doubt_of(request) if is_empty else "", after)
+    page = _filled(entries, sought, start, request)
+    more = page.next_file < len(entries)
+    after = cursor(page.next_file * _STRIDE + page.next_match, question, version) if more else ""
+    is_empty = not page.matches and not request.cursor and not more
+    return PatternAnswer(root, page.matches, page.files_read, doubt_of(request) if is_empty else "", after)
 
 
 def doubt_of(request: PatternSearch) -> str:
@@ -193,10 +193,16 @@ def _sought(request: PatternSearch, roots: Roots) -> tuple[Pattern, str, list[Se
     return pattern, root, [each for each in every if may_be(each.entry, pattern.language)]
 
 
-def _filled(
-    entries: Sequence[ServedFile], sought: Pattern, start: tuple[int, int], request: PatternSearch
-) -> tuple[list[PatternPlace], tuple[int, int], int]:
-    """Return the matches of a page, the file and the match in it where the next one starts, and how many were read."""
+class _Page(NamedTuple):
+    """The matches of a page, and the file and the match in it where the next page starts."""
+
+    matches: list[PatternPlace]
+    next_file: int
+    next_match: int
+    files_read: int
+
+
+def _filled(entries: Sequence[ServedFile], sought: Pattern, start: tuple[int, int], request: PatternSearch) -> _Page:
     left, shown, ends = request.budget - OVERHEAD, list[PatternPlace](), time.monotonic() + DEADLINE_S
     for at in range(start[0], len(entries)):
         for number, match in enumerate(pattern_matches(entries[at], sought)):
@@ -204,12 +210,12 @@ def _filled(
                 continue
             found = _shortened_match(match, int(request.budget * _FRACTION))
             if len(shown) == request.limit or (shown and cost(found) > left):
-                return shown, (at, number), at - start[0] + 1
+                return _Page(shown, at, number, files_read=at - start[0] + 1)
             left -= cost(found)
             shown.append(found)
         if time.monotonic() > ends:
-            return shown, (at + 1, 0), at - start[0] + 1
-    return shown, (len(entries), 0), len(entries) - start[0]
+            return _Page(shown, at + 1, 0, files_read=at - start[0] + 1)
+    return _Page(shown, len(entries), 0, files_read=len(entries) - start[0])
 
 
 def pattern_matches(file: ServedFile, sought: Pattern) -> Iterator[PatternPlace]:
@@ -333,7 +339,7 @@ def read(request: Read, roots: Roots, *, is_text: bool = False) -> UnitText:
     if line or file.text is None:
         check_file_line(file, path, line)
     inside, every = file.place.inside, lines_of(file.text or "")
-    span = span_of(inside, file.text or "", (line, end_line, name), len(every))
+    span = span_of(inside, file.text or "", line, end_line, name)
     shown = wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
     if is_text:
         shown = [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)]
@@ -344,11 +350,11 @@ def read(request: Read, roots: Roots, *, is_text: bool = False) -> UnitText:
     return UnitText(root, inside, span.first, last, len(every), text, span.kind, span.name, complete=complete)
 
 
-def span_of(path: str, text: str, place: tuple[int, int, str], count: int) -> LineSpan:
-    """Return the lines of a file of so many that a line, an end line and a name mean, of which any may be missing."""
-    line, end_line, name = place
+def span_of(path: str, text: str, line: int = 0, end_line: int = 0, name: str = "") -> LineSpan:
+    """Return the lines of a file that a line, an end line and a name mean, of which any may be missing."""
     if name:
         return _span_named(path, text, composed(name))
+    count = len(lines_of(text))
     if end_line:
         if end_line < max(line, 1):
             raise InputError(f"end_line is {end_line}, before line {line}")

@@ -83,9 +83,7 @@ def answers(
     refusals = [refused(posed, program) for program in programs]
     able = [program for program, refusal in zip(programs, refusals, strict=True) if refusal is None]
     sources = (json.dumps({"source": program.source}).encode() for program in able)
-    ends = runner.run(
-        Job(program.id, source, asked, limits=limits) for program, source in zip(able, sources, strict=True)
-    )
+    ends = runner.run(Job(program.id, text, asked, limits=limits) for program, text in zip(able, sources, strict=True))
     for refusal in refusals:
         if refusal is None:
             yield answers_of(next(ends), len(inputs))

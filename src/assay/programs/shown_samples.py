@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import dropwhile, takewhile
-from typing import Final
+from typing import Final, NamedTuple
 
 from assay.values import Stdin
 
@@ -75,28 +75,35 @@ def _blocks(text: str, *, shows: bool = False) -> Iterator[tuple[str, str]]:
             continue
         if side:
             yield side, _content(lines, side)
-        shows, side, rest = heading
-        lines = [rest] if rest else []
+        shows, side = heading.shows, heading.side
+        lines = [heading.rest] if heading.rest else []
     if side:
         yield side, _content(lines, side)
 
 
-def _heading(line: str, *, shows: bool) -> tuple[bool, str, str] | None:
-    """Return whether samples are shown from here on, the side, and what of the block stands on this line already."""
+class _Heading(NamedTuple):
+    shows: bool
+    """Whether samples are shown from here on."""
+    side: str = ""
+    rest: str = ""
+    """What of the block stands on this line already."""
+
+
+def _heading(line: str, *, shows: bool) -> _Heading | None:
     inline = _INLINE.match(line)
     if inline and (shows or inline[1]):
-        return True, inline[2].lower(), line[inline.end() :]
+        return _Heading(True, inline[2].lower(), line[inline.end() :])
     if _ENDS.match(line):
-        return False, "", ""
+        return _Heading(shows=False)
     if not line.strip() or len(line) > _MAX_HEADING_CHARS:
         return None
     bare = line.strip(_AROUND).lower()
     side = _SIDE.fullmatch(bare)
     if side:
         now = shows or bool(side[1])
-        return now, side[2] if now else "", ""
+        return _Heading(now, side[2] if now else "")
     section = _SECTION.fullmatch(bare)
-    return (section["shows"] is not None, "", "") if section and bare else None
+    return _Heading(section["shows"] is not None) if section and bare else None
 
 
 def _content(lines: list[str], side: str) -> str:

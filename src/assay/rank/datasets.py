@@ -149,17 +149,9 @@ def _joined(programs: Sequence[Program], outcomes: Sequence[Outcome]) -> list[Ou
 def _example(task: Task, program: Program, fault: Fault, line: int) -> Example:
     tags = program.tags
     config = tags.get("config") or (f"temperature {tags['temperature']}" if tags.get("temperature") else "")
+    model = tags.get("model", "")
     return Example(
-        task.id,
-        program.id,
-        task.prompt,
-        program.source,
-        fault,
-        line,
-        program.n,
-        tags.get("model", ""),
-        config,
-        logprob=program.logprob,
+        task.id, program.id, task.prompt, program.source, fault, line, program.n, model, config, logprob=program.logprob
     )
 
 

@@ -171,7 +171,7 @@ class SamplingTally:
 def sample(  # noqa: PLR0913  each is one thing
     tasks: Sequence[Task],
     model: Sampler,
-    asked: SamplingOptions,
+    options: SamplingOptions,
     out: Path,
     plan: SamplingPlan | None = None,
     *,
@@ -179,7 +179,7 @@ def sample(  # noqa: PLR0913  each is one thing
 ) -> SamplingTally:
     """Ask for what is missing in `out` until each task has `asked.n` samples; a task that is refused is told."""
     plan = plan or SamplingPlan()
-    sent = replace(asked, stop=plan.sent_stop(model))
+    sent = replace(options, stop=plan.sent_stop(model))
     with record.sole_writer(out):
         settings = plan.settings(model, sent)
         if record.is_begun(out):

@@ -84,13 +84,8 @@ def _templates() -> Environment:
     """Return what renders the templates of this room: what is not known to be markup is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
-        autoescape=True,
-        loader=PackageLoader("assay.report", ""),
-        lstrip_blocks=True,
-        trim_blocks=True,
-        undefined=StrictUndefined,
-    )
+    loader = PackageLoader("assay.report", "")
+    made = Environment(autoescape=True, loader=loader, lstrip_blocks=True, trim_blocks=True, undefined=StrictUndefined)
     made.filters |= {"classes": _classes, "figure_class": _figure_class, "grouped": _grouped}
     made.filters |= {"counted": counted, "heads": _heads, "interval": _interval, "picture": _picture, "signs": _signs}
     made.filters |= {"cut": _cut, "value": lambda number: _signs(value_text(number))}

@@ -228,15 +228,8 @@ def _worth(chunk: Chunk, names: QueryNames, asked: QueryName, *, is_inside: bool
     owned = is_owner(chunk, asked) or (how == _INSIDE and fold(chunk.symbol) == fold(asked.owner)) or not asked.owner
     wanted = chunk.kind in names.kinds if names.kinds else True
     kind = (3 - int(_ORDER[KINDS.index(chunk.kind)])) / 3
-    return (
-        1
-        + 16 * (how == 1.0)
-        + 8 * owned
-        + 4 * wanted
-        + 2 * (not any(traits_of(chunk.path)))
-        + 1.5 * kind
-        + 0.4 * is_head
-    )
+    is_program = not any(traits_of(chunk.path))
+    return 1 + 16 * (how == 1.0) + 8 * owned + 4 * wanted + 2 * is_program + 1.5 * kind + 0.4 * is_head
 
 
 def unit_of(chunk: Chunk) -> tuple[str, ...]:

@@ -93,9 +93,7 @@ def with_descriptions(path: Path, chunks: Sequence[Chunk], author: str = "") -> 
         known = store.known(code, author)
     if not known:
         return list(chunks)
-    return [
-        replace(chunk, description=known.get(key_of(chunk), "")) if is_describable(chunk) else chunk for chunk in chunks
-    ]
+    return [replace(unit, description=known.get(key_of(unit), "")) if is_describable(unit) else unit for unit in chunks]
 
 
 _MAX_UNIT_CHARS = 1600

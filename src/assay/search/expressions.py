@@ -204,7 +204,7 @@ def exact(text: str) -> Any:
     return compile_re2(f"({re2.escape(text)})", given, is_lines=False)
 
 
-def compiled(expression: str, given: ExpressionOptions, around: tuple[str, str] = ("", "")) -> Any:
+def compiled(expression: str, options: ExpressionOptions, around: tuple[str, str] = ("", "")) -> Any:
     """Return what finds an expression in lines, in its first group: an expression of RE2, or one with borders of words.
 
     What has to stand `around` it is not part of a match.
@@ -214,16 +214,16 @@ def compiled(expression: str, given: ExpressionOptions, around: tuple[str, str] 
     kinds = "".join(_kind(each) for part in parts for each in part)
 
     def made(form: _Form, before: str = "", after: str = "") -> Any:
-        lead, body, trail = ("".join(_written(each, form, is_null=given.is_null) for each in part) for part in parts)
-        return compile_re2(f"{lead}{before}({body}){after}{trail}", given)
+        lead, body, trail = ("".join(_written(each, form, is_null=options.is_null) for each in part) for part in parts)
+        return compile_re2(f"{lead}{before}({body}){after}{trail}", options)
 
-    border = r"\b" * given.is_word
+    border = r"\b" * options.is_word
     plain = made("ascii", border, border)
     if not border and not _HAS_BORDERS.search(kinds):
         return plain
     is_exact = not (_NEEDS_TAGS.search(kinds) or (border and _MAY_BE_NO_WORD.search(kinds)))
     sides = (_tags(["before"]), _tags(["after"])) if border else ("", "")
-    copies = min(len(_HAS_BORDERS.findall(kinds)) + kinds.count("e") + 2 * given.is_word, _MAX_COPIES)
+    copies = min(len(_HAS_BORDERS.findall(kinds)) + kinds.count("e") + 2 * options.is_word, _MAX_COPIES)
     return Bordered(made("candidates"), made("tagged", *sides), copies, plain if is_exact else None)
 
 
@@ -323,18 +323,18 @@ def _check_letters(text: str) -> None:
 
 
 @lru_cache(maxsize=64)
-def compile_re2(expression: str, given: ExpressionOptions, *, is_lines: bool = True) -> Any:
+def compile_re2(expression: str, options: ExpressionOptions, *, is_lines: bool = True) -> Any:
     """Return what RE2 makes of an expression, or raise InputError, which shows what was typed."""
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = is_lines
-    options.longest_match = given.is_longest
-    options.max_mem = given.memory_bytes
+    re2_options = re2.Options()
+    re2_options.log_errors = False
+    re2_options.never_nl = is_lines
+    re2_options.longest_match = options.is_longest
+    re2_options.max_mem = options.memory_bytes
     try:
-        return re2.compile(f"(?m{given.flags}){expression}", options)
+        return re2.compile(f"(?m{options.flags}){expression}", re2_options)
     except re2.error as error:
         what = str(error.args[0], "utf-8", "replace").partition(": (?m")[0]
         raise InputError(
-            f"{given.typed} is not a regular expression that can be searched: {what}; look-around and "
-            f"back-references are not supported: search without them and filter what is found{given.hint}"
+            f"{options.typed} is not a regular expression that can be searched: {what}; look-around and "
+            f"back-references are not supported: search without them and filter what is found{options.hint}"
         ) from error

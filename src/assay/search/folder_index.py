@@ -254,24 +254,22 @@ class FolderIndex:
 
     def _write_first(
         self, last: Version | None, listed: WalkListing, progress: Progress | None, patience_s: float | None
-    ) -> tuple[Differences, str, WalkListing]:
+    ) -> _Written:
         """Write the next version, anew where the writer of another machine was first."""
         for _ in range(_TRIES):
             with suppress(Overtaken), self.folder.writing(patience_s):
                 return self._written(last, listed, progress)
         raise StorageError(f"other machines write {self.location} all the time; try again")
 
-    def _written(
-        self, last: Version | None, listed: WalkListing, progress: Progress | None
-    ) -> tuple[Differences, str, WalkListing]:
-        """Write the next version; return also why none of the last one was kept, and what was written down."""
+    def _written(self, last: Version | None, listed: WalkListing, progress: Progress | None) -> _Written:
         current, why = self._usable()
         if _name(current) != _name(last):  # another writer was first
             listed = self._list(current)
         try:
-            return self._update(current or self.folder.begun(self.identity), listed, progress), why, listed
+            changed = self._update(current or self.folder.begun(self.identity), listed, progress)
+            return _Written(changed, why, listed)
         except DamagedIndex as damage:  # seen only now, as parts of it were to be joined
-            return self._update(None, listed, progress), str(damage), listed
+            return _Written(self._update(None, listed, progress), str(damage), listed)
 
     def _left_to_keeper(
         self, last: Version, listed: WalkListing, patience_s: float | None
@@ -484,6 +482,14 @@ class WalkListing(NamedTuple):
 
     walk: Walk
     at_ns: int
+
+
+class _Written(NamedTuple):
+    """What a writer did: what changed, why none of the last version was kept, and the files that it wrote down."""
+
+    changed: Differences
+    why: str
+    listed: WalkListing
 
 
 def _outside(found: Walk, root: Path, location: Path) -> Walk:

@@ -42,39 +42,39 @@ _SAYS: dict[Operation, str] = {
 _OTHERWISE = "with mode code it is searched for by meaning"
 
 
-def note_of(asked: AskedOperation, found: str = "") -> str:
+def note_of(question: AskedOperation, found: str = "") -> str:
     """Return how a question was understood, what was found, and how to ask otherwise."""
-    name = f"'{asked.name}' and '{asked.other}'" if asked.other else f"'{asked.name}'"
-    return f"read as: {_SAYS[asked.operation].format(name)}{found and f' ({found})'}; {_OTHERWISE}"
+    name = f"'{question.name}' and '{question.other}'" if question.other else f"'{question.name}'"
+    return f"read as: {_SAYS[question.operation].format(name)}{found and f' ({found})'}; {_OTHERWISE}"
 
 
 Ranked = Callable[[], Sequence[Hit]]
 """Returns what is found for the question by its meaning."""
 
 
-def answer_to(snapshot: Snapshot, asked: AskedOperation, ranked: Ranked) -> LookedUp | None:
+def answer_to(snapshot: Snapshot, question: AskedOperation, ranked: Ranked) -> LookedUp | None:
     """Return what an operation finds in an index; None where its name is not declared there."""
-    if asked.operation == "add":
-        return _where_to_add(snapshot, asked, ranked())
-    if asked.operation == "changes" and (file := file_asked(snapshot, asked.name)):
+    if question.operation == "add":
+        return _where_to_add(snapshot, question, ranked())
+    if question.operation == "changes" and (file := file_asked(snapshot, question.name)):
         first = next(_hits(snapshot, [(file, 1)]))
-        return LookedUp((replace(first, line=0),), notes=(note_of(asked, file),))
-    places = [places_of(snapshot, name) for name in (asked.name, asked.other) if name]
+        return LookedUp((replace(first, line=0),), notes=(note_of(question, file),))
+    places = [places_of(snapshot, name) for name in (question.name, question.other) if name]
     if not all(places):
         return None
     path, line = places[0][0]
-    if asked.operation == "changes":
-        return LookedUp(tuple(_hits(snapshot, places[0][:1])), notes=(note_of(asked, f"{path}:{line}"),))
-    if asked.operation in {"what", "versus"}:
+    if question.operation == "changes":
+        return LookedUp(tuple(_hits(snapshot, places[0][:1])), notes=(note_of(question, f"{path}:{line}"),))
+    if question.operation in {"what", "versus"}:
         firsts, others = [each[0] for each in places], [one for each in places for one in each[1:_MAX_DECLARATIONS]]
-        return LookedUp(tuple(_hits(snapshot, [*firsts, *others])), notes=(note_of(asked),))
+        return LookedUp(tuple(_hits(snapshot, [*firsts, *others])), notes=(note_of(question),))
     code = related_code(snapshot, path, line, _MAX_READ)
-    found = list(_places(snapshot, asked, code))
+    found = list(_places(snapshot, question, code))
     among = f", one of {len(places[0])} declarations of that name" if len(places[0]) > 1 else ""
     most = f", of which the first {_MAX_HITS} are listed" if len(found) > _MAX_HITS else ""
     said = f"{counted(len(found), 'place') if found else 'no place'}{most}; it is declared in {path}:{line}{among}"
     hits = _hits(snapshot, [(one.path, one.start_line) for one in found[:_MAX_HITS]] or places[0][:1])
-    return LookedUp(tuple(hits), notes=(note_of(asked, said),))
+    return LookedUp(tuple(hits), notes=(note_of(question, said),))
 
 
 _MAX_DECLARATIONS = 3
@@ -110,14 +110,14 @@ def file_asked(snapshot: Snapshot, name: str) -> str:
     return found[0].path if len(found) == 1 else ""
 
 
-def _places(snapshot: Snapshot, asked: AskedOperation, code: RelatedCode) -> Iterator[RelatedPlace]:
+def _places(snapshot: Snapshot, question: AskedOperation, code: RelatedCode) -> Iterator[RelatedPlace]:
     """Yield the places of an operation; where no call says so, those that name the unit."""
-    calls = code.groups[_GROUPS[asked.operation]] if asked.operation in _GROUPS else code.groups["callers"]
+    calls = code.groups[_GROUPS[question.operation]] if question.operation in _GROUPS else code.groups["callers"]
     yield from calls
-    if asked.operation == "callees" or (asked.operation == "callers" and calls):
+    if question.operation == "callees" or (question.operation == "callers" and calls):
         return
     known = {(one.path, one.symbol) for group in ("callers", "tests") for one in code.groups[group]}
-    for one in _mentions(snapshot, code.subject, _last_name(asked.name), in_tests=asked.operation == "tests"):
+    for one in _mentions(snapshot, code.subject, _last_name(question.name), in_tests=question.operation == "tests"):
         if (one.path, one.symbol) not in known:
             yield one
 
@@ -127,9 +127,7 @@ def _mentions(snapshot: Snapshot, subject: RelatedPlace, name: str, *, in_tests:
     pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     terms_of_name = {exact(name)} if len(parts(name)) > 1 else {exact(name), *terms(name)}
     numbers = sorted({number for term in terms_of_name for number in _holding(snapshot, term, BODY, NAME)})
-    chunks = [
-        chunk for chunk in snapshot.chunks(numbers[:_MAX_READ]) if _may_mention(chunk, subject, in_tests=in_tests)
-    ]
+    chunks = [unit for unit in snapshot.chunks(numbers[:_MAX_READ]) if _may_mention(unit, subject, in_tests=in_tests)]
 
     def order(chunk: Chunk) -> tuple[bool, bool, str, int]:
         is_called_so = in_tests and fold(name) in fold(re.sub(r"\W", "", chunk.path.rpartition("/")[2]))
@@ -178,7 +176,7 @@ _MIN_SIBLINGS, _MAX_SIBLINGS, _MAX_SHOWN_SIBLINGS = 3, 60, 4
 _UNITS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}
 
 
-def _where_to_add(snapshot: Snapshot, asked: AskedOperation, hits: Sequence[Hit]) -> LookedUp | None:
+def _where_to_add(snapshot: Snapshot, question: AskedOperation, hits: Sequence[Hit]) -> LookedUp | None:
     """Return where most of what is found of a kind stands, and what names most of the units there."""
     worth = defaultdict[str, float](float)
     hits = [hit for hit in hits if not any(traits_of(hit.chunk.path))]
@@ -197,7 +195,8 @@ def _where_to_add(snapshot: Snapshot, asked: AskedOperation, hits: Sequence[Hit]
     named = f", named together in {registry.chunk.path}:{registry.line}" if registry else ""
     where = f"{counted(len(many[best]), 'unit')} in {best}{named}"
     both = [*shown[:1], *([registry] if registry else []), *shown[1:]]
-    return LookedUp(tuple({hit.chunk.id: hit for hit in reversed(both)}.values())[::-1], notes=(note_of(asked, where),))
+    hits = tuple({hit.chunk.id: hit for hit in reversed(both)}.values())[::-1]
+    return LookedUp(hits, notes=(note_of(question, where),))
 
 
 _GROUPS_TRIED = 6

@@ -280,9 +280,7 @@ def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[st
     if not worth.any():
         raise InputError(f"nothing here declares '{typed}'{_close_to(snapshot, typed)}")
     bodies = [each.kind not in CALLABLE_KINDS or each.end_line > each.start_line for each in found]
-    order = zip(
-        np.round(worth).tolist(), bodies, worth.tolist(), (not each.parent for each in found), found, strict=True
-    )
+    order = zip(np.round(worth).tolist(), bodies, worth.tolist(), (not one.parent for one in found), found, strict=True)
     *_, best = max(order, key=itemgetter(0, 1, 2, 3))
     units = {unit_of(each) for each in found if each.kind not in {"impl", "block", "section", "constructor"}}
     return best.path, declared_line(best), len(units | {unit_of(best)})

@@ -238,9 +238,7 @@ def _spread(found: Sequence[Judgment]) -> int:
 
 
 def _finding_text(found: Sequence[Judgment]) -> str:
-    said = " ".join(
-        f"{judgment.judge}={judgment.grade}" if judgment.judge else str(judgment.grade) for judgment in found
-    )
+    said = " ".join(f"{each.judge}={each.grade}" if each.judge else str(each.grade) for each in found)
     return f"{found[0].query_id} {found[0].target}: {said}"
 
 

@@ -89,9 +89,7 @@ def as_pairs(
 ) -> list[tuple[Query, Chunk]]:
     """Return what is to be judged as pairs; `languages` are those of documents, files tell theirs by their ending."""
     asked = {query.id: query for query in queries}
-    return [
-        as_pair(asked[each.query_id], each.target, each.text, languages.get(each.target, "")) for each in found.pairs
-    ]
+    return [as_pair(asked[row.query_id], row.target, row.text, languages.get(row.target, "")) for row in found.pairs]
 
 
 def as_pair(query: Query, target: str, text: str, language: str | None = None) -> tuple[Query, Chunk]:

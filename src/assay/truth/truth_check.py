@@ -40,9 +40,7 @@ class Drift:
 
 def drift_of(places: Places, head: str, targets: Mapping[str, Iterable[str]]) -> Iterator[Drift]:
     """Yield what became of each target that is no longer where it was."""
-    changes = {
-        change.before: change for change in git_history.between(places.root, places.commit, head) if change.before
-    }
+    changes = {each.before: each for each in git_history.between(places.root, places.commit, head) if each.before}
     touched = [target for target in targets if path_of(target) in changes]
     if not touched:
         return

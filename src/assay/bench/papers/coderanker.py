@@ -146,28 +146,28 @@ def _named(text: str, option: str) -> tuple[str, Path]:
     return name, Path(file)
 
 
-def make(name: str, given: Study) -> Report | None:
+def make(name: str, study: Study) -> Report | None:
     """Make one table, and all tables of the folder as one page; a dry run has none."""
     maker = getattr(program_tables, name, None) or getattr(ranker_tables, name)
     try:
-        made = maker(given)
+        made = maker(study)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-    if given.is_dry:
+    if study.is_dry:
         return None
-    return _write(name, given, made if isinstance(made, MadeTable) else MadeTable(tuple(made)))
+    return _write(name, study, made if isinstance(made, MadeTable) else MadeTable(tuple(made)))
 
 
-def _write(name: str, given: Study, made: MadeTable) -> Report:
-    facts, kind, footer = (given.learn.name, ", ".join(given.bases)), "Assay rank tables", "Written by Assay."
+def _write(name: str, study: Study, made: MadeTable) -> Report:
+    facts, kind, footer = (study.learn.name, ", ".join(study.bases)), "Assay rank tables", "Written by Assay."
     report = Report(f"CodeRanker: {called(name)}", kind, facts, (_section(name, made),), footer)
-    files.write(given.out / f"{name}.json", as_json_text(report))
-    files.write(given.out / f"{name}.md", as_markdown(report))
-    made_before = (file for each in TABLES if (file := given.out / f"{each}.json").exists())
+    files.write(study.out / f"{name}.json", as_json_text(report))
+    files.write(study.out / f"{name}.md", as_markdown(report))
+    made_before = (file for each in TABLES if (file := study.out / f"{each}.json").exists())
     found = [read_value(Report, json.loads(file.read_text("utf-8"))) for file in made_before]
     sections = tuple(part for each in found for part in each.sections)
     page = Report("Fault-Aware Neural Code Rankers", kind, facts, sections, footer)
-    write_page(page, given.out / "tables.html")
+    write_page(page, study.out / "tables.html")
     return report
 
 

@@ -41,61 +41,62 @@ CANDIDATES, DEPTH, SAMPLE = 20, 100, 2000
 Words = Sequence[str]
 
 
-def table1(given: JudgeTablesRequest) -> Iterator[Words]:
+def table1(request: JudgeTablesRequest) -> Iterator[Words]:
     """Yield what shows the overlap of each encoder's candidates with those of the mean of all."""
-    yield _candidates(given, given.out / "table1.jsonl", CANDIDATES)
+    yield _candidates(request, request.out / "table1.jsonl", CANDIDATES)
 
 
-def figure4(given: JudgeTablesRequest) -> Iterator[Words]:
+def figure4(request: JudgeTablesRequest) -> Iterator[Words]:
     """Yield what shows how many candidates are right at each rank."""
-    pairs, records = given.out / "figure4.jsonl", given.out / "figure4.records.jsonl"
-    choose = [*_candidates(given, pairs, DEPTH), "--sample", str(given.sample or SAMPLE), "--seed", str(given.seed)]
+    pairs, records = request.out / "figure4.jsonl", request.out / "figure4.records.jsonl"
+    sample = ("--sample", str(request.sample or SAMPLE), "--seed", str(request.seed))
+    choose = [*_candidates(request, pairs, DEPTH), *sample]
     yield choose
-    yield _judge(given, pairs, given.chat, "all", records)
-    yield [*choose, "--labels", str(records), "--figure", str(given.out / "figure4.svg")]
+    yield _judge(request, pairs, request.chat, "all", records)
+    yield [*choose, "--labels", str(records), "--figure", str(request.out / "figure4.svg")]
 
 
-def table2(given: JudgeTablesRequest) -> Iterator[Words]:
+def table2(request: JudgeTablesRequest) -> Iterator[Words]:
     """Yield what writes the statistics, and figures 3 and 7."""
-    yield ["judge", "export", str(given.labels), "--to", str(given.out / "table2")]
+    yield ["judge", "export", str(request.labels), "--to", str(request.out / "table2")]
 
 
-def table3(given: JudgeTablesRequest) -> Iterator[Words]:
+def table3(request: JudgeTablesRequest) -> Iterator[Words]:
     """Yield what fine-tunes each base on each set of pairs, and measures all on each test set."""
-    tests = [word for file in named(given.tests).values() for word in ("--leave-out", file)]
-    changes = [word for each in given.changes for word in ("--set", each)]
-    for base, spec in (named(given.bases) or BASES).items():
-        for trained, file in named(given.trains).items():
-            folder = str(given.out / "table3" / _file_name(base, trained))
+    tests = [word for file in named(request.tests).values() for word in ("--leave-out", file)]
+    changes = [word for each in request.changes for word in ("--set", each)]
+    for base, spec in (named(request.bases) or BASES).items():
+        for trained, file in named(request.trains).items():
+            folder = str(request.out / "table3" / _file_name(base, trained))
             yield ["train", "encoder", "--base", spec, "--pairs", file, *tests, "--out", folder, *changes]
-    yield ["bench", str(given.out / "table3" / "matrix.toml"), "--out", str(given.out / "table3" / "bench")]
+    yield ["bench", str(request.out / "table3" / "matrix.toml"), "--out", str(request.out / "table3" / "bench")]
 
 
-def table4(given: JudgeTablesRequest) -> Iterator[Words]:
+def table4(request: JudgeTablesRequest) -> Iterator[Words]:
     """Yield what compares agents, single models and people with people who ran tests."""
-    yield _judge(given, _path(given.pairs), given.chat, "all", given.out / "agents.jsonl")
-    labels = [f"agents={given.out / 'agents.jsonl'}"]
-    for number, chat in enumerate(given.singles, 1):
-        records = given.out / f"single{number}.jsonl"
-        yield _judge(given, _path(given.pairs), chat, "single", records)
+    yield _judge(request, _path(request.pairs), request.chat, "all", request.out / "agents.jsonl")
+    labels = [f"agents={request.out / 'agents.jsonl'}"]
+    for number, chat in enumerate(request.singles, 1):
+        records = request.out / f"single{number}.jsonl"
+        yield _judge(request, _path(request.pairs), chat, "single", records)
         labels.append(f"{chat}={records}")
-    yield _agreement(given, [*labels, *given.people])
+    yield _agreement(request, [*labels, *request.people])
 
 
-def table5(given: JudgeTablesRequest) -> Iterator[Words]:
+def table5(request: JudgeTablesRequest) -> Iterator[Words]:
     """Yield what measures eight methods and Assay on ground truth with its code."""
-    only = [word for glob in given.only for word in ("--only", glob)]
-    yield ["bench", str(MATRIX), *only, "--out", str(given.out / "table5")]
+    only = [word for glob in request.only for word in ("--only", glob)]
+    yield ["bench", str(MATRIX), *only, "--out", str(request.out / "table5")]
 
 
-def table6(given: JudgeTablesRequest) -> Iterator[Words]:
+def table6(request: JudgeTablesRequest) -> Iterator[Words]:
     """Yield what compares six configurations of agents, which share the replies to questions they have in common."""
     labels = []
     for name, config in CONFIGURATIONS.items():
-        records = given.out / f"{config}.jsonl"
-        yield _judge(given, _path(given.pairs), given.chat, config, records)
+        records = request.out / f"{config}.jsonl"
+        yield _judge(request, _path(request.pairs), request.chat, config, records)
         labels.append(f"{name}={records}")
-    yield _agreement(given, labels)
+    yield _agreement(request, labels)
 
 
 Maker = Callable[[JudgeTablesRequest], Iterator[Words]]
@@ -161,21 +162,22 @@ TABLES: Mapping[str, tuple[Maker, str, tuple[str, ...], str]] = {
 """Who makes each, what it shows, the options that it needs, and what it takes at the paper's size."""
 
 
-def commands(name: str, given: JudgeTablesRequest) -> Iterator[Words]:
+def commands(name: str, request: JudgeTablesRequest) -> Iterator[Words]:
     """Return the words of the commands that make a table, one after the other; an option that it lacks is named."""
     if name not in TABLES:
         raise InputError(f"no table '{name}'; {nearest(name, [*TABLES])}")
     maker, _, needed, _ = TABLES[name]
-    given_files = (given.queries, given.corpus, given.pairs, given.labels, given.truth, *map(Path, given.gold))
+    gold = map(Path, request.gold)
+    given_files = (request.queries, request.corpus, request.pairs, request.labels, request.truth, *gold)
     if gone := next((file for file in given_files if file and not file.exists()), None):
         raise InputError(f"no such file: '{gone}'")
     options = {"trains": "--train", "tests": "--test"}
-    if lacking := [options.get(each, f"--{each}") for each in needed if not getattr(given, each)]:
+    if lacking := [options.get(each, f"--{each}") for each in needed if not getattr(request, each)]:
         raise InputError(f"{name} needs {' and '.join(lacking)}")
     if name == "table3":
-        (given.out / "table3").mkdir(parents=True, exist_ok=True)
-        (given.out / "table3" / "matrix.toml").write_text(_matrix(given), "utf-8")
-    return maker(given)
+        (request.out / "table3").mkdir(parents=True, exist_ok=True)
+        (request.out / "table3" / "matrix.toml").write_text(_matrix(request), "utf-8")
+    return maker(request)
 
 
 def _path(pairs: Path | None) -> Path:
@@ -183,47 +185,47 @@ def _path(pairs: Path | None) -> Path:
     return pairs
 
 
-def _candidates(given: JudgeTablesRequest, out: Path, k: int) -> list[str]:
-    encoders = [word for spec in given.encoders or BASES.values() for word in ("--encoder", spec)]
-    testable = [] if given.all_code else ["--testable"]
-    files = [str(given.queries), str(given.corpus)]
-    return ["candidates", *files, *encoders, *testable, "-k", str(given.k or k), "--out", str(out)]
+def _candidates(request: JudgeTablesRequest, out: Path, k: int) -> list[str]:
+    encoders = [word for spec in request.encoders or BASES.values() for word in ("--encoder", spec)]
+    testable = [] if request.all_code else ["--testable"]
+    files = [str(request.queries), str(request.corpus)]
+    return ["candidates", *files, *encoders, *testable, "-k", str(request.k or k), "--out", str(out)]
 
 
-def _judge(given: JudgeTablesRequest, pairs: Path, chat: str, config: str, out: Path) -> list[str]:
+def _judge(request: JudgeTablesRequest, pairs: Path, chat: str, config: str, out: Path) -> list[str]:
     more = [
-        *(["--budget", given.models.budget] if given.models.budget else []),
-        *(["--install"] if given.install else []),
+        *(["--budget", request.models.budget] if request.models.budget else []),
+        *(["--install"] if request.install else []),
     ]
-    workers = ["--workers", str(given.models.workers)]
-    if given.sample and pairs == given.pairs:
-        more += ["--sample", str(given.sample), "--sample-by", "pair", "--seed", str(given.seed)]
-    if given.unclear is not None and config != "single":
-        more += ["--unclear", str(given.unclear)]
+    workers = ["--workers", str(request.models.workers)]
+    if request.sample and pairs == request.pairs:
+        more += ["--sample", str(request.sample), "--sample-by", "pair", "--seed", str(request.seed)]
+    if request.unclear is not None and config != "single":
+        more += ["--unclear", str(request.unclear)]
     return ["judge", "run", str(pairs), "--chat", chat, "--config", config, "--out", str(out), *workers, *more]
 
 
-def _agreement(given: JudgeTablesRequest, labels: Sequence[str]) -> list[str]:
-    gold = [word for file in given.gold for word in ("--gold", str(file))]
+def _agreement(request: JudgeTablesRequest, labels: Sequence[str]) -> list[str]:
+    gold = [word for file in request.gold for word in ("--gold", str(file))]
     return ["judge", "agreement", *labels, *gold, "--show", "0"]
 
 
-def _matrix(given: JudgeTablesRequest) -> str:
+def _matrix(request: JudgeTablesRequest) -> str:
     """Return the experiment that measures every model on every test set."""
     lines = ["k = 100", 'measures = ["MRR", "nDCG@10"]', "threads = 2", "index_timeout_s = 1e6"]
-    for test, file in named(given.tests).items():
+    for test, file in named(request.tests).items():
         lines += [f"[sets.{json.dumps(_file_name(test))}]", f"truth = {json.dumps(str(Path(file).resolve()))}"]
-    for base, spec in (named(given.bases) or BASES).items():
-        folders = {each: given.out / "table3" / _file_name(base, each) for each in named(given.trains)}
+    for base, spec in (named(request.bases) or BASES).items():
+        folders = {each: request.out / "table3" / _file_name(base, each) for each in named(request.trains)}
         specs = {UNTUNED: spec} | {each: f"hf:{folder.resolve()}" for each, folder in folders.items()}
         for trained, each in specs.items():
             lines += [f"[systems.{json.dumps(_file_name(base, trained))}]", f"spec = {json.dumps(f'dense:{each}')}"]
     return "\n".join(lines) + "\n"
 
 
-def table_three(given: JudgeTablesRequest) -> str:
+def table_three(request: JudgeTablesRequest) -> str:
     """Return the table of each test set in text, laid out as in the paper, and write it beside its experiment."""
-    folder, text = given.out / "table3", list[str]()
+    folder, text = request.out / "table3", list[str]()
     results = json.loads((folder / "bench" / "results.json").read_text("utf-8"))
     means = {
         (cell["set"], cell["system"], measure): mean
@@ -231,11 +233,11 @@ def table_three(given: JudgeTablesRequest) -> str:
         for figures in cell["figures"].values()
         for measure, mean in figures.items()
     }
-    trained = [UNTUNED, *named(given.trains)]
-    for test in named(given.tests):
+    trained = [UNTUNED, *named(request.trains)]
+    for test in named(request.tests):
         rows = [
             (base, of, *(_figure(means.get((_file_name(test), _file_name(base, each), of))) for each in trained))
-            for base in named(given.bases) or BASES
+            for base in named(request.bases) or BASES
             for of in MEASURES
         ]
         made = doc.table(f"Test set: {test}", (*doc.left("model", "measure"), *trained), rows, "By what was learned.")

@@ -36,14 +36,14 @@ _MAX_EXAMPLES = 2
 """Examples of a class, as tables 12 and 13 have."""
 
 
-def table2(given: Study) -> Iterator[doc.Block]:
+def table2(study: Study) -> Iterator[doc.Block]:
     """Yield how many programs of each generating model are right, answer wrongly, and break, by split."""
     heads = [
         doc.Column(name, over=f"{split} data")
         for split in ("training", "validation", "test")
         for name in ("correct", "intent", "execution")
     ]
-    rows = tuple((doc.Phrase(source), *_counts(examples_of(part(given, source)))) for source in given.sources)
+    rows = tuple((doc.Phrase(source), *_counts(examples_of(part(study, source)))) for source in study.sources)
     note = "Each program as often as it was sampled."
     yield doc.Table("How programs fail", (doc.Column("generating model", words=True), *heads), rows, note)
 
@@ -54,27 +54,27 @@ def _counts(rows: Sequence[Example]) -> Iterator[doc.Cell]:
         yield from map(doc.Count, of[split].kinds() if split in of else (0, 0, 0))
 
 
-def table3(given: Study) -> Iterator[doc.Block]:
+def table3(study: Study) -> Iterator[doc.Block]:
     """Yield a program of each kind with its labels."""
-    shown = one_of_each_kind(examples_of(given.learn))
+    shown = one_of_each_kind(examples_of(study.learn))
     heads = tuple(doc.Column(name, words=True) for name in ("program", "B", "T", "I", "E", "L"))
     yield doc.Table("Labels", heads, tuple(tuple(_labels(each)) for each in shown))
     yield doc.Entries("labels", "program", (), tuple(map(entry, shown)))
 
 
-def table4(given: Study) -> Iterator[doc.Block]:
+def table4(study: Study) -> Iterator[doc.Block]:
     """Yield the classes of execution errors with two programs of each (tables 4 and 12)."""
-    return _classes(given, "execution", [fault for fault in Fault if fault in EXECUTION])
+    return _classes(study, "execution", [fault for fault in Fault if fault in EXECUTION])
 
 
-def table5(given: Study) -> Iterator[doc.Block]:
+def table5(study: Study) -> Iterator[doc.Block]:
     """Yield the classes of intent errors with two programs of each (tables 5 and 13)."""
-    return _classes(given, "intent", [fault for fault in Fault if fault in INTENT])
+    return _classes(study, "intent", [fault for fault in Fault if fault in INTENT])
 
 
-def figure6(given: Study) -> Iterator[doc.Block]:
+def figure6(study: Study) -> Iterator[doc.Block]:
     """Yield how frequent each class is among the training programs of each generating model."""
-    sides = [(source, _training(given, source)) for source in given.sources]
+    sides = [(source, _training(study, source)) for source in study.sources]
     heads = (doc.Column("class", words=True), *(doc.Column(name) for name, _ in sides))
     note = "Of all training programs of a generating model (figure 6 of the paper)."
     for title, of in (("execution errors", EXECUTION), ("intent errors", INTENT)):
@@ -84,8 +84,8 @@ def figure6(given: Study) -> Iterator[doc.Block]:
         yield doc.Table(title, heads, tuple(rows), note)
 
 
-def _training(given: Study, source: str) -> list[Example]:
-    return [each for each in examples_of(part(given, source)) if each.split == "train"]
+def _training(study: Study, source: str) -> list[Example]:
+    return [each for each in examples_of(part(study, source)) if each.split == "train"]
 
 
 def _shares(rows: Sequence[Example], faults: Sequence[Fault]) -> tuple[doc.Cell, ...]:
@@ -97,8 +97,8 @@ def _counted(rows: Sequence[Example], faults: Iterable[Fault]) -> dict[Fault, in
     return {fault: sum(each.n for each in rows if each.fault is fault) for fault in faults}
 
 
-def _classes(given: Study, kind: str, faults: Sequence[Fault]) -> Iterator[doc.Block]:
-    rows = examples_of(given.learn)
+def _classes(study: Study, kind: str, faults: Sequence[Fault]) -> Iterator[doc.Block]:
+    rows = examples_of(study.learn)
     shares = zip(faults, _counted(rows, faults).values(), _shares(rows, faults), strict=True)
     cells = [(str(fault), MEANINGS[fault], count, share) for fault, count, share in shares]
     yield doc.table(f"Classes of {kind} errors", (*doc.left("class", "meaning"), "programs", "of all"), cells)
@@ -122,9 +122,8 @@ def _frequent(rows: Sequence[Example], members: frozenset[Fault]) -> list[Fault]
 def _shortest(rows: Sequence[Example], fault: Fault) -> list[Example]:
     """Return programs of a class, one a task, the shortest first; of those that say nothing none."""
     of_task: dict[str, Example] = {}
-    for each in sorted(
-        (each for each in rows if each.fault is fault), key=lambda each: (len(each.source), each.source)
-    ):
+    of_fault = (each for each in rows if each.fault is fault)
+    for each in sorted(of_fault, key=lambda each: (len(each.source), each.source)):
         if each.source.count("\n") > 1:
             of_task.setdefault(each.task_id, each)
     return list(of_task.values())

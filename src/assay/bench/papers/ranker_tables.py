@@ -55,11 +55,11 @@ class RankedRow:
     shown: str = ""
 
 
-def all_rankers(given: Study) -> tuple[list[TrainedRanker], dict[str, TrainedRanker], Figures]:
+def all_rankers(study: Study) -> tuple[list[TrainedRanker], dict[str, TrainedRanker], Figures]:
     """Return the rankers of each source and task, the best of each source by validation pass@1, and their figures."""
-    rankers = [trained(given, source, task) for source in given.sources for task in given.tasks]
-    found = compared(given, "tasks", rankers, map(valid_set(given), given.sources))
-    return rankers, {source: best_of(rankers, source, source, found) for source in given.sources}, found
+    rankers = [trained(study, source, task) for source in study.sources for task in study.tasks]
+    found = compared(study, "tasks", rankers, map(valid_set(study), study.sources))
+    return rankers, {source: best_of(rankers, source, source, found) for source in study.sources}, found
 
 
 def best_of(rankers: Sequence[TrainedRanker], source: str, column: str, found: Figures) -> TrainedRanker:
@@ -68,30 +68,30 @@ def best_of(rankers: Sequence[TrainedRanker], source: str, column: str, found: F
     return max(own, key=lambda each: found[column, each.name]["pass@1"].mean if found else 0.0)
 
 
-def valid_set(given: Study, split: str = VALID) -> Callable[[str], RankingSetSpec]:
+def valid_set(study: Study, split: str = VALID) -> Callable[[str], RankingSetSpec]:
     """Return what gives the validation programs of a source, or those of another split."""
     return lambda source: RankingSetSpec(
-        source if split == VALID else f"{source} {split}", data=part(given, source), split=split
+        source if split == VALID else f"{source} {split}", data=part(study, source), split=split
     )
 
 
-def table6(given: Study) -> MadeTable:
+def table6(study: Study) -> MadeTable:
     """Return the best ranker of each generating model on its validation tasks."""
-    return _of_split(given, VALID)
+    return _of_split(study, VALID)
 
 
-def table7(given: Study) -> MadeTable:
+def table7(study: Study) -> MadeTable:
     """Return the same on the test tasks."""
-    return _of_split(given, TEST)
+    return _of_split(study, TEST)
 
 
-def _of_split(given: Study, split: str) -> MadeTable:
-    rankers, best, _ = all_rankers(given)
-    sets = [valid_set(given, split)(source) for source in given.sources]
-    beside = _beside(given, best)
-    found = compared(given, split, [*best.values()], sets, *beside)
+def _of_split(study: Study, split: str) -> MadeTable:
+    rankers, best, _ = all_rankers(study)
+    sets = [valid_set(study, split)(source) for source in study.sources]
+    beside = _beside(study, best)
+    found = compared(study, split, [*best.values()], sets, *beside)
     rows = []
-    for source, of in zip(given.sources, sets, strict=True):
+    for source, of in zip(study.sources, sets, strict=True):
         rows += [
             RankedRow(source, column, name, shown)
             for column in _some(columns_of(of), of)
@@ -100,21 +100,21 @@ def _of_split(given: Study, split: str) -> MadeTable:
     return MadeTable((ranked_table(f"{NAMES[split]} tasks", rows, found),), tuple(rankers))
 
 
-def table8(given: Study) -> MadeTable:
+def table8(study: Study) -> MadeTable:
     """Return the best rankers on HumanEval, of which they learned nothing."""
-    return _of_test(given, "HumanEval")
+    return _of_test(study, "HumanEval")
 
 
-def table9(given: Study) -> MadeTable:
+def table9(study: Study) -> MadeTable:
     """Return the best rankers on MBPP, of which they learned nothing."""
-    return _of_test(given, "MBPP")
+    return _of_test(study, "MBPP")
 
 
-def _of_test(given: Study, name: str) -> MadeTable:
-    rankers, best, _ = all_rankers(given)
-    of = RankingSetSpec(name, data=other_tasks(given, name), by=("model",))
-    beside = _beside(given, best)
-    found = compared(given, name, [*best.values()], [of], *beside)
+def _of_test(study: Study, name: str) -> MadeTable:
+    rankers, best, _ = all_rankers(study)
+    of = RankingSetSpec(name, data=other_tasks(study, name), by=("model",))
+    beside = _beside(study, best)
+    found = compared(study, name, [*best.values()], [of], *beside)
     rows = [
         RankedRow(column.model or name, column, ranker, shown)
         for column in columns_of(of)
@@ -123,9 +123,9 @@ def _of_test(given: Study, name: str) -> MadeTable:
     return MadeTable((ranked_table(name, rows, found),), tuple(rankers))
 
 
-def table10(given: Study) -> MadeTable:
+def table10(study: Study) -> MadeTable:
     """Return which ranker is the best of each generating model."""
-    rankers, best, found = all_rankers(given)
+    rankers, best, found = all_rankers(study)
     heads = (*doc.left("generating model", "best ranker"), "ranked pass@1")
     rows = [
         (source, ranker.name, doc.figure(found.get((source, ranker.name), {}).get("pass@1")))
@@ -134,13 +134,13 @@ def table10(given: Study) -> MadeTable:
     return MadeTable((doc.table("The best ranker by pass@1 on the validation tasks", heads, rows),), tuple(rankers))
 
 
-def table11(given: Study) -> MadeTable:
+def table11(study: Study) -> MadeTable:
     """Return the best rankers on samples of each temperature, which is the configuration of a program."""
-    if not given.tests:
+    if not study.tests:
         raise InputError("no samples of several temperatures (their config); give --test NAME=FILE")
-    rankers, best, _ = all_rankers(given)
-    sets = [RankingSetSpec(name, data=file, by=("model", "config")) for name, file in given.tests.items()]
-    found = compared(given, "temperatures", [*best.values()], sets)
+    rankers, best, _ = all_rankers(study)
+    sets = [RankingSetSpec(name, data=file, by=("model", "config")) for name, file in study.tests.items()]
+    found = compared(study, "temperatures", [*best.values()], sets)
     rows = [
         RankedRow(column.name, column, ranker, shown)
         for of in sets
@@ -150,75 +150,75 @@ def table11(given: Study) -> MadeTable:
     return MadeTable((ranked_table("Temperatures", rows, found),), tuple(rankers))
 
 
-def table14(given: Study) -> MadeTable:
+def table14(study: Study) -> MadeTable:
     """Return the rankers of all tasks on the validation tasks, a table each generating model."""
-    rankers, _, found = all_rankers(given)
+    rankers, _, found = all_rankers(study)
     tables = []
-    for source in given.sources:
-        column = _only(valid_set(given)(source))
+    for source in study.sources:
+        column = _only(valid_set(study)(source))
         rows = [RankedRow(each.task, column, each.name) for each in rankers if each.source == source]
         tables.append(ranked_table(source, rows, found, head="task"))
     return MadeTable(tuple(tables), tuple(rankers))
 
 
-def table16(given: Study) -> MadeTable:
+def table16(study: Study) -> MadeTable:
     """Return what rankers that learned from another model's programs, or a mix, are worth; figure 5 as a heat map."""
-    rankers, best, _ = all_rankers(given)
-    parts = [part(given, source) for source in given.sources]
+    rankers, best, _ = all_rankers(study)
+    parts = [part(study, source) for source in study.sources]
     for mix in MIXES:
-        file = mixed(given, given.out / "data" / f"{mix}.jsonl", parts, "--size", mix.removeprefix("mixed-"))
-        rankers += [trained(given, mix, task, data=file) for task in given.tasks]
-    own = [RankingSetSpec(mix, data=given.out / "data" / f"{mix}.jsonl", split=VALID) for mix in MIXES]
-    sets = [valid_set(given)(source) for source in given.sources]
-    found = compared(given, "mixes", rankers, [*sets, *own])
+        file = mixed(study, study.out / "data" / f"{mix}.jsonl", parts, "--size", mix.removeprefix("mixed-"))
+        rankers += [trained(study, mix, task, data=file) for task in study.tasks]
+    own = [RankingSetSpec(mix, data=study.out / "data" / f"{mix}.jsonl", split=VALID) for mix in MIXES]
+    sets = [valid_set(study)(source) for source in study.sources]
+    found = compared(study, "mixes", rankers, [*sets, *own])
     best |= {mix: best_of(rankers, mix, mix, found) for mix in MIXES}
     column = _only(sets[0])
     rows = [RankedRow(source, column, each.name) for source, each in best.items()]
     return MadeTable(
         (
-            ranked_table(f"On programs of {given.sources[0]}", rows, found, head="learned from"),
-            figure5(given, best, found),
+            ranked_table(f"On programs of {study.sources[0]}", rows, found, head="learned from"),
+            figure5(study, best, found),
         ),
         tuple(rankers),
     )
 
 
-def figure5(given: Study, best: Mapping[str, TrainedRanker], found: Figures) -> doc.Heat:
+def figure5(study: Study, best: Mapping[str, TrainedRanker], found: Figures) -> doc.Heat:
     """Return ranked pass@1 of each ranker on each model's programs, over that of the model's own ranker."""
     specs = [RankerSpec(each.name, each.spec, source) for source, each in best.items()]
-    worth = [[_value(found, source, each.name) for source in given.sources] for each in best.values()]
-    values = relative(specs, given.sources, given.sources, worth)
+    worth = [[_value(found, source, each.name) for source in study.sources] for each in best.values()]
+    values = relative(specs, study.sources, study.sources, worth)
     return doc.Heat(
         "Ranked pass@1 by what a ranker learned from",
         "Rows: what the best ranker learned from. Columns: whose programs it ranks. Each column is relative to the "
         "ranker that learned from the same model (figure 5 of the paper).",
         tuple(best),
-        given.sources,
+        study.sources,
         tuple(tuple(None if each != each else each for each in row) for row in values),  # noqa: PLR0124  nan
     )
 
 
-def table17(given: Study) -> MadeTable:
+def table17(study: Study) -> MadeTable:
     """Return the ternary ranker of each base model; figure 8 has how they learn."""
-    if len(given.bases) < 2:
+    if len(study.bases) < 2:
         raise InputError("one base model is nothing to compare; give --base NAME=MODEL several times")
-    source, task = given.sources[0], _ternary(given)
-    rankers = [trained(given, source, task, base) for base in given.bases]
-    of = valid_set(given)(source)
-    found = compared(given, "bases", rankers, [of])
+    source, task = study.sources[0], _ternary(study)
+    rankers = [trained(study, source, task, base) for base in study.bases]
+    of = valid_set(study)(source)
+    found = compared(study, "bases", rankers, [of])
     rows = [RankedRow(each.base, _only(of), each.name) for each in rankers]
     lines = {each.base: each for each in rankers}
     drawn = curves("Training curves of the base models (figure 8 of the paper)", {source: lines}, ("pass@1", "exec@1"))
     return MadeTable((ranked_table(source, rows, found, head="base model"), *drawn), tuple(rankers))
 
 
-def table18(given: Study) -> MadeTable:
+def table18(study: Study) -> MadeTable:
     """Return the ternary ranker with the example tests of the prompts, and without them."""
-    source, task = given.sources[0], _ternary(given)
-    bare = part(given, source, "--strip-examples", called="stripped")
-    rankers = [trained(given, source, task), trained(given, f"{source} stripped", task, data=bare)]
-    sets = [valid_set(given)(source), RankingSetSpec(f"{source} stripped", data=bare, split=VALID)]
-    found = compared(given, "prompts", rankers, sets)
+    source, task = study.sources[0], _ternary(study)
+    bare = part(study, source, "--strip-examples", called="stripped")
+    rankers = [trained(study, source, task), trained(study, f"{source} stripped", task, data=bare)]
+    sets = [valid_set(study)(source), RankingSetSpec(f"{source} stripped", data=bare, split=VALID)]
+    found = compared(study, "prompts", rankers, sets)
     rows = [
         RankedRow(shown, _only(of), each.name)
         for shown, of, each in zip(("with example tests", "without them"), sets, rankers, strict=True)
@@ -226,26 +226,26 @@ def table18(given: Study) -> MadeTable:
     return MadeTable((ranked_table(source, rows, found, head="prompts"),), tuple(rankers))
 
 
-def table19(given: Study) -> MadeTable:
+def table19(study: Study) -> MadeTable:
     """Return the order by the generating model's own probability beside the best ranker."""
-    rankers, best, _ = all_rankers(given)
-    sets = [valid_set(given)(source) for source in given.sources]
-    found = compared(given, "probability", [*best.values()], sets, given.logprob)
+    rankers, best, _ = all_rankers(study)
+    sets = [valid_set(study)(source) for source in study.sources]
+    found = compared(study, "probability", [*best.values()], sets, study.logprob)
     rows = [
         RankedRow(source, _only(of), name, shown)
-        for source, of in zip(given.sources, sets, strict=True)
-        for name, shown in ((given.logprob, "generation probability"), (best[source].name, ""))
+        for source, of in zip(study.sources, sets, strict=True)
+        for name, shown in ((study.logprob, "generation probability"), (best[source].name, ""))
     ]
     return MadeTable((ranked_table("Validation tasks", rows, found),), tuple(rankers))
 
 
-def table20(given: Study) -> MadeTable:
+def table20(study: Study) -> MadeTable:
     """Return programs of the validation tasks, how each fails, and what each ranker of the first source predicts."""
-    rankers, _, _ = all_rankers(given)
-    own = [each for each in rankers if each.source == given.sources[0]]
-    rows = [each for each in examples_of(part(given, given.sources[0])) if each.split == VALID]
+    rankers, _, _ = all_rankers(study)
+    own = [each for each in rankers if each.source == study.sources[0]]
+    rows = [each for each in examples_of(part(study, study.sources[0])) if each.split == VALID]
     shown = one_of_each_kind(rows)
-    said = {} if given.is_dry else {each.task: _predicted(each, shown) for each in own}
+    said = {} if study.is_dry else {each.task: _predicted(each, shown) for each in own}
     heads = doc.left("program", "how it fails", *(each.task for each in own))
     cells = [
         [f"{each.task_id} {each.program_id}", _fault_of(each), *(said[task][at] for task in said)]
@@ -273,17 +273,15 @@ def _fault_of(example: Example) -> str:
     return f"{example.fault}, line {example.line}" if example.line > 0 else str(example.fault)
 
 
-def shares(given: Study) -> MadeTable:
+def shares(study: Study) -> MadeTable:
     """Return a ranker by how many of the training tasks it learned from, which the paper does not show."""
-    source, task = given.sources[0], _ternary(given)
-    files = {each: part(given, source, "--train", str(each), called=str(each)) for each in FRACTIONS}
-    files[1.0] = part(given, source)
-    rankers = [
-        trained(given, source if each == 1 else f"{source} {each}", task, data=file) for each, file in files.items()
-    ]
-    sets = [valid_set(given, split)(source) for split in (VALID, TEST)]
+    source, task = study.sources[0], _ternary(study)
+    files = {each: part(study, source, "--train", str(each), called=str(each)) for each in FRACTIONS}
+    files[1.0] = part(study, source)
+    rankers = [trained(study, source if n == 1 else f"{source} {n}", task, data=file) for n, file in files.items()]
+    sets = [valid_set(study, split)(source) for split in (VALID, TEST)]
     columns = [column for of in sets for column in columns_of(of)]
-    found = compared(given, "shares", rankers, [of for of in sets if columns_of(of)])
+    found = compared(study, "shares", rankers, [of for of in sets if columns_of(of)])
     names = [f"{learned(each.data):,} programs" for each in rankers]
     tables = [
         ranked_table(
@@ -313,19 +311,19 @@ def growth(rankers: Sequence[TrainedRanker], columns: Sequence[RankingColumn], f
     )
 
 
-def figure4(given: Study) -> MadeTable:
+def figure4(study: Study) -> MadeTable:
     """Return how ranked pass@1 grows in training, a panel a generating model, a line a task."""
-    return _training_curves(given, "Ranked pass@1 in training", "pass@1")
+    return _training_curves(study, "Ranked pass@1 in training", "pass@1")
 
 
-def figure7(given: Study) -> MadeTable:
+def figure7(study: Study) -> MadeTable:
     """Return how ranked exec@1 grows in training."""
-    return _training_curves(given, "Ranked exec@1 in training", "exec@1")
+    return _training_curves(study, "Ranked exec@1 in training", "exec@1")
 
 
-def _training_curves(given: Study, title: str, measure: str) -> MadeTable:
-    rankers, _, _ = all_rankers(given)
-    lines = {source: {each.task: each for each in rankers if each.source == source} for source in given.sources}
+def _training_curves(study: Study, title: str, measure: str) -> MadeTable:
+    rankers, _, _ = all_rankers(study)
+    lines = {source: {each.task: each for each in rankers if each.source == source} for source in study.sources}
     return MadeTable(tuple(curves(title, lines, (measure,))), tuple(rankers))
 
 
@@ -390,11 +388,11 @@ def own_ranker(column: RankingColumn, best: Mapping[str, TrainedRanker]) -> Trai
     return best.get(column.model) or next(iter(best.values()))
 
 
-def other_tasks(given: Study, name: str) -> Path:
+def other_tasks(study: Study, name: str) -> Path:
     """Return the programs of other tasks that a table is about."""
-    if name not in given.tests:
+    if name not in study.tests:
         raise InputError(f"no programs of {name}; give --test {name}=FILE, which 'assay rank data' writes")
-    return given.tests[name]
+    return study.tests[name]
 
 
 def _named(ranker: TrainedRanker, beside: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -405,9 +403,9 @@ def _named(ranker: TrainedRanker, beside: Sequence[str]) -> Iterator[tuple[str, 
             yield spec, spec.replace(ranker.spec, ranker.name)
 
 
-def _beside(given: Study, best: Mapping[str, TrainedRanker]) -> tuple[str, ...]:
+def _beside(study: Study, best: Mapping[str, TrainedRanker]) -> tuple[str, ...]:
     """Return the other rankers that were asked for, with each of the best in the place of `{}`."""
-    return tuple(dict.fromkeys(spec.replace("{}", ranker.spec) for spec in given.beside for ranker in best.values()))
+    return tuple(dict.fromkeys(spec.replace("{}", ranker.spec) for spec in study.beside for ranker in best.values()))
 
 
 def _some(columns: Sequence[RankingColumn], of: RankingSetSpec) -> Sequence[RankingColumn]:
@@ -426,5 +424,5 @@ def _value(found: Figures, column: str, ranker: str) -> float:
     return there.mean if there else nan
 
 
-def _ternary(given: Study) -> str:
-    return "T" if "T" in given.tasks else given.tasks[0]
+def _ternary(study: Study) -> str:
+    return "T" if "T" in study.tasks else study.tasks[0]

@@ -124,22 +124,22 @@ def examples_of(file: Path) -> tuple[Example, ...]:
     return datasets.read(file).examples if file.exists() else ()
 
 
-def part(given: Study, source: str, *words: str, called: str = "") -> Path:
+def part(study: Study, source: str, *words: str, called: str = "") -> Path:
     """Return the file with the programs of a source, made with `words` for `assay rank mix` where it has to be made."""
     if source == TOGETHER and not words:
-        return given.learn
-    file = given.out / "data" / f"{slug(' '.join(filter(None, (source, called))))}.jsonl"
+        return study.learn
+    file = study.out / "data" / f"{slug(' '.join(filter(None, (source, called))))}.jsonl"
     model = () if source == TOGETHER else ("--model", source)
-    return mixed(given, file, [given.learn], *model, *words)
+    return mixed(study, file, [study.learn], *model, *words)
 
 
-def mixed(given: Study, file: Path, parts: Sequence[Path], *words: str) -> Path:
+def mixed(study: Study, file: Path, parts: Sequence[Path], *words: str) -> Path:
     """Return a file that `assay rank mix` makes of others, made again where these or the words are not as before."""
     order = MixOrder(words, tuple(map(hash_of_file, parts)))
-    if given.is_dry or not file.exists() or differing(stored_settings(file) or {}, asdict(order)):
+    if study.is_dry or not file.exists() or differing(stored_settings(file) or {}, asdict(order)):
         file.parent.mkdir(parents=True, exist_ok=True)
-        given.run(("rank", "mix", *map(str, parts), *words, "--out", str(file)))
-        if not given.is_dry:
+        study.run(("rank", "mix", *map(str, parts), *words, "--out", str(file)))
+        if not study.is_dry:
             write_manifest(manifest_of(file), order, seed=0)
     return file
 
@@ -152,25 +152,25 @@ def hash_of_file(file: Path) -> str:
         return file_digest(stream, "blake2b").hexdigest()
 
 
-def trained(given: Study, source: str, task: str, base: str = "", data: Path | None = None) -> TrainedRanker:
+def trained(study: Study, source: str, task: str, base: str = "", data: Path | None = None) -> TrainedRanker:
     """Return the ranker of a source and a task, trained as far as it was not."""
-    data = data or part(given, source)
-    first = next(iter(given.bases))
+    data = data or part(study, source)
+    first = next(iter(study.bases))
     base = base or first
-    folder = given.out / "rankers" / slug(f"{source} {task} {base}")
+    folder = study.out / "rankers" / slug(f"{source} {task} {base}")
     made = TrainedRanker(source, task, base, data, folder, is_first=base == first)
-    words = ["rank", "train", str(data), "--base", given.bases[base], "--task", task, "--out", str(made.folder)]
-    if given.is_dry:
-        given.run((*words, *given.more))
+    words = ["rank", "train", str(data), "--base", study.bases[base], "--task", task, "--out", str(made.folder)]
+    if study.is_dry:
+        study.run((*words, *study.more))
         return made
-    order = TrainingOrder(given.bases[base], task, given.more, hash_of_file(data))
+    order = TrainingOrder(study.bases[base], task, study.more, hash_of_file(data))
     begin(made.folder / DONE, order, "the training")
     if not any(True for _ in read_lines(made.folder / DONE)):
         (made.folder / LOG).touch()
         resume = ["--resume"] if (made.folder / CHECKPOINT).exists() else []
         if not resume:
             (made.folder / ABOUT).unlink(missing_ok=True)  # killed before it could go on: it begins anew
-        given.run((*words, *resume, *given.more))
+        study.run((*words, *resume, *study.more))
         append_lines(made.folder / DONE, [{"learned": learned(data)}])
     return made
 
@@ -186,13 +186,13 @@ def learned(data: Path) -> int:
 
 
 def compared(
-    given: Study, name: str, rankers: Sequence[TrainedRanker], sets: Iterable[RankingSetSpec], *specs: str
+    study: Study, name: str, rankers: Sequence[TrainedRanker], sets: Iterable[RankingSetSpec], *specs: str
 ) -> Figures:
     """Measure rankers on sets of samples and return each figure; `specs` are rankers that need no training."""
-    file = given.out / "compared" / f"{slug(name)}.toml"
+    file = study.out / "compared" / f"{slug(name)}.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(_matrix(rankers, specs, sets)) + "\n", "utf-8")
-    return {} if given.is_dry else _measured(file, file.read_text("utf-8"), given.watching)
+    return {} if study.is_dry else _measured(file, file.read_text("utf-8"), study.watching)
 
 
 @cache

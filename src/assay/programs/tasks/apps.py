@@ -76,12 +76,7 @@ def apps_task(record: Fields) -> Task:
         name,
         tests=tests,
         reference=_solution(record),
-        tags={
-            "values": "json",
-            "prelude": _BEFORE,
-            "numpy": "np",
-            **record.tags("difficulty", "url", "starter_code"),
-        },
+        tags={"values": "json", "prelude": _BEFORE, "numpy": "np", **record.tags("difficulty", "url", "starter_code")},
     )
 
 

@@ -74,9 +74,7 @@ def with_expected_outputs(
     for task, ended in zip(waiting, _ended(jobs, runner, kept), strict=True):
         tests, why = _tests(task, reading.inputs[task.id], ended)
         made[task.id] = replace(task, tests=tests, timeout_s=_timeout(ended))
-        problems += [
-            Problem(task.id, f"{count:,} inputs cannot be used as tests: {what}") for what, count in why.items()
-        ]
+        problems += [Problem(task.id, f"{n:,} inputs cannot be used as tests: {what}") for what, n in why.items()]
         if report:
             report("expected values", len(made), len(waiting))
     tasks = tuple(made.get(task.id, task) for task in reading.tasks)

@@ -89,9 +89,7 @@ def from_query(kind: type[R], given: Sequence[tuple[str, str]]) -> R:
     for name, text in given:
         texts.setdefault(name, []).append(text)
     declared = {each.name: each for each in parameters_of(kind)}
-    held = {
-        name: texts[name] if each.is_repeatable else texts[name][0] for name, each in declared.items() if name in texts
-    }
+    held = {key: texts[key] if each.is_repeatable else texts[key][0] for key, each in declared.items() if key in texts}
     return _request_of(kind, held)
 
 

@@ -50,9 +50,7 @@ def read(path: Path) -> TruthFile:
         if "id" not in columns and text.strip() and texts.setdefault(text, row) != row:
             found.problem(row, f"the query of row {texts[text]} again: that one counts")
             continue
-        tags = {
-            name: cell for name, cell in named.items() if name not in {"query", "id"} and not _RESULT.fullmatch(name)
-        }
+        tags = {key: cell for key, cell in named.items() if key not in {"query", "id"} and not _RESULT.fullmatch(key)}
         _take(found, row, Query(named.get("id", str(number)), text, tags=tags), named)
     return found.reading()
 

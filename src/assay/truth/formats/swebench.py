@@ -87,9 +87,7 @@ def edited(patch: str) -> Iterator[str]:
                 else (max(hunk.start, start), min(hunk.start + 1, last))
                 for hunk in hunks
             ]
-            spans = [
-                each for each, hunk in zip(changed, hunks, strict=True) if hunk.size or each[0] == each[1]
-            ] or changed
+            spans = [one for one, hunk in zip(changed, hunks, strict=True) if hunk.size or one[0] == one[1]] or changed
             lines = f":{min(first for first, _ in spans)}-{max(end for _, end in spans)}"
             yield f"{change.before}{lines if size else ''}"
 
