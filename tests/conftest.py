@@ -121,6 +121,15 @@ def assay(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     return call
 
 
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Any]:
+    """Return the sandbox that this machine gives, with one worker."""
+    from assay.cage.open_cage import open_sandbox
+
+    with open_sandbox(workers=1) as opened:
+        yield opened
+
+
 @dataclass(frozen=True)
 class Shelf:
     """A place in a bucket that no other test uses, and the proxy through which it is asked."""

@@ -7,7 +7,6 @@ import math
 import random
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,6 @@ from hypothesis import strategies as st
 
 from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Limits
-from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, askable
@@ -31,12 +29,6 @@ from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import job_of, outcome_of
 from assay.values import Call, Program, Task
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[CagePool]:
-    with open_sandbox(workers=1) as opened:
-        yield opened
 
 
 def asked(sandbox: CagePool, source: str, *inputs: Input, entry: str = "f") -> tuple[ProgramAnswer, ...]:

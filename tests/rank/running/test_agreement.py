@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.cage.cage import CagePool
-from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
 from assay.programs.answers import ProgramAnswer
 from assay.rank.running_rankers import AgreementRanker, alike, calls_in, same_as
@@ -19,12 +16,6 @@ POWER = "def f(number):\n    return number ** 2\n"
 TRIPLE = "def f(x):\n    return 3 * x\n"
 BREAKS = "def f(x):\n    return x / 0\n"
 NOTHING = "def f(x):\n    pass\n"
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[CagePool]:
-    with open_sandbox(workers=1) as opened:
-        yield opened
 
 
 def programs(*sources: str) -> list[Program]:

@@ -6,7 +6,6 @@ import pytest
 
 from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Job
-from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
 from assay.rank.running_rankers import ExamplesRanker
 from assay.values import Program, Task
@@ -16,12 +15,6 @@ RIGHT = "def f(x):\n    return x + 1\n"
 HALF = "def f(x):\n    return abs(x) + 1\n"
 WRONG = "def f(x):\n    return x\n"
 BREAKS = "def f(x):\n    return y\n"
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[CagePool]:
-    with open_sandbox(workers=1) as opened:
-        yield opened
 
 
 class Counting:
