@@ -79,7 +79,7 @@ def _opened(
 class SearchOptions(Options):
     """Options of `assay search`."""
 
-    asked: Search = shared(Search, hidden=("path", "limit", "detail", "group", "budget"))
+    request: Search = shared(Search, hidden=("path", "limit", "detail", "group", "budget"))
     roots: tuple[str, ...] = argument("[PATH]...")
     many: RootsOptions = shared(RootsOptions)
     limit: int | None = print_limit("hits")
@@ -126,16 +126,16 @@ def search(options: SearchOptions) -> int:
     if options.by == "file" and options.form not in {"text", "jsonl"}:
         raise InputError(f"--by file has no --format {options.form}: take text or jsonl")
     paths, globs = roots_and_globs(options.roots)
-    keep = options.asked.keep
+    keep = options.request.keep
     if globs and (keep.file or options.many.places):
         raise InputError("a PATH is a file: leave --file and --roots out")
-    first, *more = [_piped() if text == "-" else text for text in options.asked.texts]
-    asked = replace(options.asked, query=first, more=tuple(more), keep=replace(keep, file=globs or keep.file))
+    first, *more = [_piped() if text == "-" else text for text in options.request.texts]
+    request = replace(options.request, query=first, more=tuple(more), keep=replace(keep, file=globs or keep.file))
     named, refresh = options.many.roots(paths), not options.no_refresh
     with _opened(named, options.chosen, refresh=refresh, limit=options.limit, is_after_question=True) as roots:
-        settings = roots.settings(repositories_asked(asked)).search
-        writer = SearchWriter(options, asked.texts, settings)
-        answer = writer.enough(lambda limit: answer_of(writer.request(asked, limit), roots, cost_of=writer.cost))
+        settings = roots.settings(repositories_asked(request)).search
+        writer = SearchWriter(options, request.texts, settings)
+        answer = writer.enough(lambda limit: answer_of(writer.request(request, limit), roots, cost_of=writer.cost))
     click.echo(writer.written(answer), nl=False, color=True)
     writer.say_notes(answer)
     return 0 if answer.relevant else 1
@@ -159,7 +159,7 @@ class RelatedOptions(Options):
 
     place: str = argument("FILE:LINE|NAME")
     root: str = argument("[PATH]", default=".")
-    asked: Related = shared(Related, hidden=("path", "line", "name", "limit", "budget"))
+    request: Related = shared(Related, hidden=("path", "line", "name", "limit", "budget"))
     limit: int | None = print_limit("places of each group")
     form: str = form("text", "json", "jsonl", "vimgrep")
     budget: int | None = print_budget()
@@ -191,8 +191,8 @@ def related(options: RelatedOptions) -> int:
     with _opened([root], options.chosen, refresh=not options.no_refresh, limit=options.limit) as roots:
         limit, budget = roots.settings().search.limit, options.budget or UNBOUNDED
         name = place if is_name else ""
-        asked = Related(path=path, line=line, name=name, limit=limit, budget=budget, cursor=options.asked.cursor)
-        answer = answer_of(asked, roots)
+        request = Related(path=path, line=line, name=name, limit=limit, budget=budget, cursor=options.request.cursor)
+        answer = answer_of(request, roots)
     if options.form == "json":
         click.echo(dumps(asdict(answer)))
     elif options.form == "jsonl":
@@ -229,7 +229,7 @@ def _print_rows(records: Iterable[Any], **first: Any) -> None:
 class PatternOptions(Options):
     """Options of `assay pattern`."""
 
-    asked: PatternSearch = shared(PatternSearch, hidden=("path", "limit", "budget", "cursor"))
+    request: PatternSearch = shared(PatternSearch, hidden=("path", "limit", "budget", "cursor"))
     paths: tuple[str, ...] = argument("[PATH]...")
     form: str = form("text", "jsonl", "vimgrep")
 
@@ -248,14 +248,14 @@ def pattern(options: PatternOptions) -> int:
 
     count = files = 0
     for root, file in _each_file(
-        options.paths, lambda path, roots: matched_files(replace(options.asked, path=path), roots)
+        options.paths, lambda path, roots: matched_files(replace(options.request, path=path), roots)
     ):
         for match in file.matches:
             _print_match(match, root, options.form)
         files, count = files + 1, count + len(file.matches)
-    if not count and (doubt := doubt_of(options.asked)):
+    if not count and (doubt := doubt_of(options.request)):
         say(doubt)
-    say(f"{counted(count, 'match')} in {counted(files, 'file')} of {language_named(options.asked.lang)}")
+    say(f"{counted(count, 'match')} in {counted(files, 'file')} of {language_named(options.request.lang)}")
     return 0 if count else 1
 
 
@@ -274,7 +274,7 @@ class OutlineOptions(Options):
     """Options of `assay outline`."""
 
     paths: tuple[str, ...] = argument("[PATH]...")
-    asked: Outline = shared(Outline, hidden=("path", "limit", "budget", "cursor"))
+    request: Outline = shared(Outline, hidden=("path", "limit", "budget", "cursor"))
     form: str = form("text", "jsonl")
 
 
@@ -290,7 +290,7 @@ def outline(options: OutlineOptions) -> int:
 
     count = 0
     for root, file in _each_file(
-        options.paths, lambda path, roots: outlined_files(replace(options.asked, path=path), roots)
+        options.paths, lambda path, roots: outlined_files(replace(options.request, path=path), roots)
     ):
         if options.form == "jsonl":
             _print_rows([file], root=root)
@@ -324,7 +324,7 @@ def _each_file(paths: Sequence[str], ask: Callable[[str, LocalRoots], Iterable[F
 class LogOptions(Options):
     """Options of `assay log`."""
 
-    asked: Log = shared(Log, hidden=("path", "line", "limit", "budget"))
+    request: Log = shared(Log, hidden=("path", "line", "limit", "budget"))
     roots: tuple[str, ...] = argument("[PATH]...")
     limit: int | None = print_limit("commits")
     budget: int | None = print_budget()
@@ -348,13 +348,13 @@ def log(options: LogOptions) -> int:
     from assay.operations.local_roots import parsed_place
     from assay.operations.log import log as answer_of
 
-    asked, roots = options.asked, options.roots or (".",)
+    request, roots = options.request, options.roots or (".",)
     path, line = parsed_place(options.place) if options.place else ("", 0)
-    if options.place and asked.query and not options.roots:  # the one argument beside --at is where the file is
-        asked, roots = replace(asked, query=""), (asked.query,)
+    if options.place and request.query and not options.roots:  # the one argument beside --at is where the file is
+        request, roots = replace(request, query=""), (request.query,)
     limit, budget = options.limit or Log.limit, options.budget or UNBOUNDED
     with _opened(tuple(dict.fromkeys(roots)), options.chosen) as opened:
-        answer = answer_of(replace(asked, path=path, line=line, limit=limit, budget=budget), opened)
+        answer = answer_of(replace(request, path=path, line=line, limit=limit, budget=budget), opened)
     if options.form == "json":
         click.echo(dumps(asdict(answer)))
     elif options.form == "jsonl":
@@ -370,7 +370,7 @@ class StatusOptions(Options):
     """Options of `assay status`."""
 
     path: str = argument("[PATH]", default=".")
-    asked: StatusOf = shared(StatusOf, hidden=("path",))
+    request: StatusOf = shared(StatusOf, hidden=("path",))
     form: str = form("text", "json")
     chosen: SettingsOptions = shared(SettingsOptions)
 
@@ -388,7 +388,7 @@ def status(options: StatusOptions) -> int:
     from assay.operations.status import status_text
     from assay.store.place import holds_many
 
-    limit = LAST_LINE if options.chosen.verbose else options.asked.limit
+    limit = LAST_LINE if options.chosen.verbose else options.request.limit
     with _opened([options.path], options.chosen) as roots:
         answers = [answer_of(StatusOf(path=each.name, limit=limit), roots) for each in roots.readers]
     if options.form == "json":
@@ -426,7 +426,7 @@ def _command_of(name: str, request: type[Request], example: str) -> Callable[[],
     """Return what makes the command that asks an operation about a file or folder, with its parameters as options."""
     fields = {
         "path": argument("PATH", default="."),
-        "asked": shared(request, hidden=("path", "budget")),
+        "request": shared(request, hidden=("path", "budget")),
         "budget": print_budget(),
         "form": form("text", "json"),
         "chosen": shared(SettingsOptions),
@@ -440,7 +440,7 @@ def _command_of(name: str, request: type[Request], example: str) -> Callable[[],
         from assay.operations.local_roots import root_and_file
 
         root, _ = root_and_file(options.path)
-        asked = replace(options.asked, path=options.path, budget=options.budget or UNBOUNDED)
+        asked = replace(options.request, path=options.path, budget=options.budget or UNBOUNDED)
         (operation,) = (each for each in OPERATIONS if each.name == name)
         with _opened([root], options.chosen) as roots:
             answer = operation.run(asked, roots)

@@ -45,41 +45,41 @@ _DEPTHS = (3, 200)
 class SearchWriter:
     """How an answer is asked for and printed: the options, the questions, and the settings of what is searched."""
 
-    given: SearchOptions
+    options: SearchOptions
     texts: Sequence[str]
     settings: SearchSettings
 
-    def request(self, asked: Search, limit: int) -> Search:
+    def request(self, search: Search, limit: int) -> Search:
         """Return what is asked of the operation for so many hits."""
-        given, is_text = self.given, self.given.form == "text"
-        budget = UNBOUNDED if given.budget is None or given.by == "file" else given.budget
-        detail: Detail = next((one for one in DETAILS if one == given.detail and not is_text), "full")
+        options, is_text = self.options, self.options.form == "text"
+        budget = UNBOUNDED if options.budget is None or options.by == "file" else options.budget
+        detail: Detail = next((one for one in DETAILS if one == options.detail and not is_text), "full")
         return replace(
-            asked,
+            search,
             limit=limit,
-            group=is_text if given.group is None else given.group,
+            group=is_text if options.group is None else options.group,
             budget=budget + OVERHEAD if is_text else budget,  # which is what JSON has beside its hits
             detail=detail,  # of text, lines are chosen as it is written
         )
 
     def cost(self, unit: FoundUnit) -> int:
         """Return the tokens of a hit as it is printed."""
-        return tokens(self._hit_text(unit, self._wanted())) if self.given.form in {"text", "vimgrep"} else cost(unit)
+        return tokens(self._hit_text(unit, self._wanted())) if self.options.form in {"text", "vimgrep"} else cost(unit)
 
     def enough(self, ask: Callable[[int], Answer]) -> Answer:
         """Return an answer with as many hits as are to be listed; where files are, with as many as these take."""
         limit = self.settings.limit
-        if self.given.by != "file":
+        if self.options.by != "file":
             return ask(limit)
         answer = ask(limit * _DEPTHS[0])
         return ask(_DEPTHS[1]) if answer.cursor and len(_by_file(answer)) < limit else answer
 
     def written(self, answer: Answer) -> str:
         """Return what to print."""
-        form = self.given.form
+        form = self.options.form
         if form == "json":
             return dumps(asdict(answer)) + "\n"
-        if self.given.by == "file":
+        if self.options.by == "file":
             return "".join(self._files(answer))
         if form == "jsonl":
             return "".join(f"{dumps(row)}\n" for row in self._rows(answer))
@@ -95,14 +95,14 @@ class SearchWriter:
         if not answer.docs:
             return []
         docs = [_openable(answer, hit) for hit in answer.docs]
-        if answer.docs_first and self.given.detail != "names":
+        if answer.docs_first and self.options.detail != "names":
             return [self._hit_text(hit, wanted, color=color) for hit in docs] + [_heading("Code", color=color)]
         places = [f"{place(hit.chunk, wanted)}\n" for hit in docs]
         return [_heading("Documentation", color=color), *places, "\n"]
 
     def _shown(self, answer: Answer) -> Sequence[FoundUnit]:
         """Return the hits that are printed: without a limit, text leaves out what is not worth showing."""
-        if self.given.form != "text" or self.given.limit is not None or answer.matches >= 0 or not answer.hits:
+        if self.options.form != "text" or self.options.limit is not None or answer.matches >= 0 or not answer.hits:
             return answer.hits
         return answer.hits[: worth_showing([hit.score for hit in answer.hits])]
 
@@ -114,9 +114,9 @@ class SearchWriter:
     def _files(self, answer: Answer) -> Sequence[str]:
         """Return the best files with their best places, as many as the limit and the budget hold."""
         files = _by_file(answer)[: self.settings.limit]
-        write = self._file_line if self.given.form == "jsonl" else self._file_text
+        write = self._file_line if self.options.form == "jsonl" else self._file_text
         written = [write(answer, file) for file in files]
-        budget = UNBOUNDED if self.given.budget is None else self.given.budget
+        budget = UNBOUNDED if self.options.budget is None else self.options.budget
         fitting = sum(total <= budget for total in accumulate(map(tokens, written)))
         if written and not fitting:
             raise InputError(f"a budget of {budget} tokens does not hold the best file; give it more")
@@ -132,14 +132,14 @@ class SearchWriter:
         return file_text([_openable(answer, hit) for hit in hits], self._wanted(answer.corrected), color=wants_color())
 
     def _hit_text(self, unit: FoundUnit, wanted: AbstractSet[str], *, color: bool = False) -> str:
-        given, chunk = self.given, unit.chunk
-        if given.detail == "names":
+        options, chunk = self.options, unit.chunk
+        if options.detail == "names":
             signature = printable_line(" ".join(unit.signature.split()), clip=True)
             return f"{place(chunk, wanted)}  {signature}".rstrip() + "\n"
-        is_whole = given.detail == "full" or given.budget is not None
+        is_whole = options.detail == "full" or options.budget is not None
         shown = lines(chunk) if is_whole else excerpt(chunk, wanted, self.settings.excerpt_lines, unit.line)
-        hit, explain = Hit(chunk, unit.score, unit.why, line=unit.line), given.asked.explain
-        if given.form == "vimgrep":
+        hit, explain = Hit(chunk, unit.score, unit.why, line=unit.line), options.request.explain
+        if options.form == "vimgrep":
             return quickfix(hit, shown)
         by, clip = unit.changed_by, not is_whole
         text = hit_text(hit, shown, wanted, unit.more, explain=explain, changed_by=by, clip=clip, color=color)
@@ -153,12 +153,12 @@ class SearchWriter:
         """Say on standard error what is to be known about an answer."""
         for note in notes_of(answer):
             say(note)
-        if answer.matches >= 0 and self.given.form in {"text", "vimgrep"}:
+        if answer.matches >= 0 and self.options.form in {"text", "vimgrep"}:
             from assay.search.text_matches import MAX_MATCHES  # and the engine of expressions
 
             more = " or more" if answer.matches == MAX_MATCHES else ""
             say(f"{matches_text(answer)}{more}; assay grep lists them")
-        if self.given.form in {"jsonl", "vimgrep"} or self.given.by == "file":
+        if self.options.form in {"jsonl", "vimgrep"} or self.options.by == "file":
             beside = {"section": len(answer.docs), "commit": len(answer.commits)}
             if told := " and ".join(counted(number, thing) for thing, number in beside.items() if number):
                 say(f"{told} beside the code not shown; --format json has them")

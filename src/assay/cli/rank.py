@@ -147,9 +147,8 @@ def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
     from assay.rank.datasets import by_task
     from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
 
-    plan = EvaluationOptions(
-        ks_of(request.ks), ks_of(request.sizes) if request.sizes else (0,), request.draws, request.seed
-    )
+    sizes = ks_of(request.sizes) if request.sizes else (0,)
+    plan = EvaluationOptions(ks_of(request.ks), sizes, request.draws, request.seed)
     if len(set(request.specs)) != len(request.specs):
         raise InputError("a ranker is named twice; name each once")
     data, known = labelled(request.samples, request.outcomes, tasks_of(request.tasks), request.reading, say)

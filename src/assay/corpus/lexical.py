@@ -245,9 +245,8 @@ class _Reader:
             return None
         start = max(self._above(each.line, last - 1), last)
         doc = plain_comment("\n".join(self.source[start : each.line])) if start < each.line else ""
-        signature = " ".join(self.text[self._line_start(each.start) : self._line_end(each.end)].split()).rstrip(
-            " {:=;("
-        )
+        declared = self.text[self._line_start(each.start) : self._line_end(each.end)]
+        signature = " ".join(declared.split()).rstrip(" {:=;(")
         if kind == "function" and parent and parent.kind in TYPES:
             kind = "method"
         end = min(end, parent.end) if parent else end

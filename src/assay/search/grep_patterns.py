@@ -49,28 +49,28 @@ class PatternOptions:
     """Whether lines end in NUL."""
 
 
-def line_finder(patterns: Sequence[str], given: PatternOptions) -> Any:
+def line_finder(patterns: Sequence[str], options: PatternOptions) -> Any:
     """Return what finds any of some patterns as grep does, in its first group."""
-    lead, either, trail = _around(patterns, given.syntax)
-    options = replace(
-        _options(patterns, given),
-        is_longest=given.syntax != "perl",
-        is_word=given.is_word and not given.is_line,
-        is_null=given.is_null,
+    lead, either, trail = _around(patterns, options.syntax)
+    expression_options = replace(
+        _expression_options(patterns, options),
+        is_longest=options.syntax != "perl",
+        is_word=options.is_word and not options.is_line,
+        is_null=options.is_null,
     )
-    return compiled(f"^(?:{either})$" if given.is_line else either, options, (lead, trail))
+    return compiled(f"^(?:{either})$" if options.is_line else either, expression_options, (lead, trail))
 
 
-def declaration_finder(patterns: Sequence[str], given: PatternOptions) -> Any:
+def declaration_finder(patterns: Sequence[str], options: PatternOptions) -> Any:
     """Return what finds lines that seem to declare what matches a pattern."""
-    either = without_borders(_around(patterns, given.syntax)[1])
+    either = without_borders(_around(patterns, options.syntax)[1])
     whole = rf"{_DECLARES}(?:{either})(?:\b|\W|$)|^(?:{either})\s*(?::[^=]+)?=(?:[^=]|$)"
-    return compile_re2(whole, _options(patterns, given))
+    return compile_re2(whole, _expression_options(patterns, options))
 
 
-def _options(patterns: Sequence[str], given: PatternOptions) -> ExpressionOptions:
+def _expression_options(patterns: Sequence[str], options: PatternOptions) -> ExpressionOptions:
     typed = "\n".join(patterns)
-    return ExpressionOptions(f"'{typed}'", "i" * given.ignores_case, memory_bytes=_MEMORY_BYTES)
+    return ExpressionOptions(f"'{typed}'", "i" if options.ignores_case else "", memory_bytes=_MEMORY_BYTES)
 
 
 def _either(patterns: Sequence[str], syntax: Syntax) -> str:

@@ -243,9 +243,8 @@ class Update:
         for built in self._built(texts, total):
             for path, chunks in built.chunks.items():
                 record = self.records[path]
-                self.records[path] = replace(
-                    record, chunks=chunks, note=_joined(record.note, built.notes.get(path, ""))
-                )
+                note = _joined(record.note, built.notes.get(path, ""))
+                self.records[path] = replace(record, chunks=chunks, note=note)
             self.indexed.update(built.chunks)
             if any(built.chunks.values()):
                 self.fresh.append(built.target)

@@ -195,8 +195,8 @@ def _where_to_add(snapshot: Snapshot, question: AskedOperation, hits: Sequence[H
     named = f", named together in {registry.chunk.path}:{registry.line}" if registry else ""
     where = f"{counted(len(many[best]), 'unit')} in {best}{named}"
     both = [*shown[:1], *([registry] if registry else []), *shown[1:]]
-    hits = tuple({hit.chunk.id: hit for hit in reversed(both)}.values())[::-1]
-    return LookedUp(hits, notes=(note_of(question, where),))
+    places = tuple({hit.chunk.id: hit for hit in reversed(both)}.values())[::-1]
+    return LookedUp(places, notes=(note_of(question, where),))
 
 
 _GROUPS_TRIED = 6

@@ -65,13 +65,8 @@ def _parameter(declared: Declared) -> dict[str, Any]:
     schema = schema_of(declared) | ({} if declared.default is MISSING else {"default": declared.default})
     if known := _CHOICES.get(declared.parameter.names):
         schema.get("items", schema)["enum"] = known
-    return {
-        "name": declared.name,
-        "in": "query",
-        "description": described(declared),
-        "required": declared.is_required,
-        "schema": schema,
-    }
+    text, required = described(declared), declared.is_required
+    return {"name": declared.name, "in": "query", "description": text, "required": required, "schema": schema}
 
 
 def body_of(request: type[parameters.Request]) -> dict[str, Any]:
