@@ -47,7 +47,8 @@ from assay.measure.measures import parse
 from assay.operations.corpus_search import translator
 from assay.operations.indexes import root_of
 from assay.operations.joint_answer import JointAnswer, joint_answer
-from assay.operations.workspace import Workspace, joint_searches, open_workspace
+from assay.operations.joint_search import joint_searches
+from assay.operations.workspace import Workspace, open_workspace
 from assay.search.translation import (
     FOLDER,
     NAMES,

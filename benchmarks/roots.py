@@ -41,7 +41,9 @@ from speed import QUERIES
 from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.operations.workspace import JointSearch, RootOpening, Workspace, joint_searches, open_many
+from assay.operations.joint_search import JointSearch, joint_searches
+from assay.operations.open_roots import RootOpening, open_many
+from assay.operations.workspace import Workspace
 from assay.search.retrievers import union
 from assay.settings import Settings
 from assay.train.ranking_examples import JudgedQuery, judged_queries

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.corpus.walk import compiled
+from assay.corpus.ignore_rules import compiled
 from assay.corpus.walked_files import FileEntry, Skipped, read
 from git_repositories import git
 from ignored_trees import TREES, differences

@@ -10,14 +10,8 @@ import pytest
 
 from assay.errors import InputError
 from assay.operations.joint_answer import JointAnswer, joint_answer
-from assay.operations.workspace import (
-    RootOpening,
-    joint_searches,
-    kept_repositories,
-    open_many,
-    repository_name,
-    roots_in,
-)
+from assay.operations.joint_search import joint_searches
+from assay.operations.open_roots import RootOpening, kept_repositories, open_many, repository_name, roots_in
 from assay.search.query_filters import queries_of
 from assay.settings import Settings, load
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.corpus.walk import other_worktrees
+from assay.corpus.worktrees import other_worktrees
 from assay.operations.indexes import index_of
 from assay.search.folder_index import FolderIndex
 from assay.settings import Settings

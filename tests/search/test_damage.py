@@ -11,7 +11,8 @@ import pytest
 
 from assay.errors import DamagedIndex
 from assay.operations.joint_answer import joint_answer
-from assay.operations.workspace import joint_searches, open_workspace
+from assay.operations.joint_search import joint_searches
+from assay.operations.workspace import open_workspace
 from assay.search.related import related_code
 from assay.settings import load
 from assay.store import arrays

@@ -14,9 +14,10 @@ import pytest
 from assay.errors import StorageError
 from assay.operations.hits import as_text
 from assay.operations.joint_answer import JointAnswer, joint_answer
+from assay.operations.joint_search import joint_searches
 from assay.operations.requests import Search
 from assay.operations.search import search
-from assay.operations.workspace import Workspace, joint_searches, open_workspace
+from assay.operations.workspace import Workspace, open_workspace
 from assay.serve.reader import Waits
 from assay.serve.session import Session
 from assay.settings import Settings, load

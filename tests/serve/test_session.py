@@ -24,8 +24,9 @@ from assay.operations import search as searching
 from assay.operations.counts import facets
 from assay.operations.hits import Answer
 from assay.operations.indexes import index_of, location_of
+from assay.operations.joint_search import joint_searches
 from assay.operations.requests import Facets, Search, SearchFilter
-from assay.operations.workspace import joint_searches, open_workspace
+from assay.operations.workspace import open_workspace
 from assay.serve.reader import StillIndexing, Waits
 from assay.serve.session import NotServed, Session
 from assay.serve.writer import Pace, Writer, WrittenRoot

@@ -13,7 +13,7 @@ from assay.bench.matrix import SetSpec
 from assay.bench.results import UnseenCounts
 from assay.bench.system import SystemCorpus, cached, checkout_of, corpus_of, lines_of, text_of
 from assay.corpus.languages import BY_EXTENSION, PROSE
-from assay.corpus.walk import OWN_REPORTS, OWN_TRUTH
+from assay.corpus.left_out_names import OWN_REPORTS, OWN_TRUTH
 from assay.errors import InputError, counted
 from assay.io.files import safe_name, write_rows
 from assay.measure.line_spans import Entry, Span, span_of

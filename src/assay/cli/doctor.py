@@ -108,9 +108,9 @@ def _search() -> Finding:
 def _index(path: str, chosen: SettingsOptions) -> Finding:
     """Read the index of a folder and compare it with the files; of a place in a bucket, read each."""
     from assay.operations.local_roots import LocalRoots
+    from assay.operations.open_roots import RootOpening
     from assay.operations.requests import StatusOf
     from assay.operations.status import status
-    from assay.operations.workspace import RootOpening
 
     roots = LocalRoots([path], RootOpening(chosen.settings))
     found = [_one_index(path, status(StatusOf(path=each.name), roots), chosen) for each in roots.readers]

@@ -63,7 +63,7 @@ def _opened(
     """Give the roots that were named, and say how far opening them has come, and what is odd about their indexes."""
     from assay.cli.progress import progress
     from assay.operations.local_roots import LocalRoots
-    from assay.operations.workspace import RootOpening
+    from assay.operations.open_roots import RootOpening
 
     with progress() as watch:
         how = RootOpening(
@@ -304,7 +304,7 @@ def outline(options: OutlineOptions) -> int:
 def _each_file(paths: Sequence[str], ask: Callable[[str, LocalRoots], Iterable[F]]) -> Iterator[tuple[str, F]]:
     """Yield what is asked of the files at some places, each file once, with the folder that its path is below."""
     from assay.operations.local_roots import LocalRoots
-    from assay.operations.workspace import RootOpening
+    from assay.operations.open_roots import RootOpening
     from assay.settings import Settings
 
     seen = set[Path]()

@@ -202,7 +202,7 @@ def _opened(paths: Sequence[str], chosen: SettingsOptions) -> list[Workspace]:
     """Open every root, every byte of its index read, and say what is odd about it."""
     from assay.cli.progress import progress
     from assay.operations.local_roots import LocalRoots
-    from assay.operations.workspace import RootOpening
+    from assay.operations.open_roots import RootOpening
 
     with progress() as watch:
         how = RootOpening(chosen.settings, progress=watch, check_all=True, strict=True)

@@ -72,7 +72,7 @@ class RootsOptions(Options):
 
     def roots(self, paths: Sequence[str]) -> list[str]:
         """Return the roots to search, by default the current folder."""
-        from assay.operations.workspace import roots_in
+        from assay.operations.open_roots import roots_in
 
         return [*paths, *roots_in(self.places)] or ["."]
 

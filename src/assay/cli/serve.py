@@ -123,7 +123,7 @@ def _check(options: ServeOptions, settings: Mapping[Path, Settings]) -> None:
 
 def _reports(roots: Iterable[Path], benches: Iterable[Path]) -> dict[str, Path]:
     """Return where a report may be, by the name of the folder that it measured."""
-    from assay.corpus.walk import OWN_REPORTS
+    from assay.corpus.left_out_names import OWN_REPORTS
     from assay.serve.served_roots import short_names
 
     folders = {root.resolve(): root.resolve() / OWN_REPORTS for root in roots}

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from assay.errors import AssayError, InputError
 from assay.operations.indexes import location_of
-from assay.operations.workspace import NamedRoot, RootOpening, Workspace, named_roots, open_many, open_workspace
+from assay.operations.open_roots import NamedRoot, RootOpening, named_roots, open_many
+from assay.operations.workspace import Workspace, open_workspace
 from assay.protocols import Progress, Say
 from assay.runs.worker_pool import About, NamedWork, PoolRunner, open_pool
 from assay.search.folder_index import IndexReport

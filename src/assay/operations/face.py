@@ -13,13 +13,13 @@ from assay.operations.commits import LogAnswer
 from assay.operations.hits import Answer
 from assay.operations.local_roots import LocalRoots
 from assay.operations.log import log as find_commits
+from assay.operations.open_roots import RootOpening
 from assay.operations.related import RelatedAnswer
 from assay.operations.related import related as find_related
 from assay.operations.requests import UNBOUNDED, Log, Related, Search
 from assay.operations.root_settings import UserSettings, root_settings
 from assay.operations.search import repositories_asked
 from assay.operations.search import search as find
-from assay.operations.workspace import RootOpening
 from assay.parameters import R, read_request
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport

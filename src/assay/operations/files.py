@@ -16,10 +16,11 @@ import numpy as np
 from assay.corpus.blocks import lines_of
 from assay.corpus.encodings import decoded
 from assay.corpus.languages import language_of
+from assay.corpus.left_out_names import is_openable
 from assay.corpus.line_history import head_lines
 from assay.corpus.outline import outline
 from assay.corpus.remotes import HostLinks, host_links
-from assay.corpus.walk import MAX_FILE_BYTES, folder_level, is_openable
+from assay.corpus.walk import MAX_FILE_BYTES, folder_level
 from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError
 from assay.operations.hits import answer_type, cursor, offset_of

@@ -23,7 +23,8 @@ from stat import S_ISREG
 from typing import Any
 
 from assay.corpus.encodings import decoded, wide_encoding
-from assay.corpus.walk import MAX_FILE_BYTES, is_openable, walk
+from assay.corpus.left_out_names import is_openable
+from assay.corpus.walk import MAX_FILE_BYTES, walk
 from assay.corpus.walked_files import from_utf8, unwritten_reason
 from assay.errors import AssayError
 from assay.search.expressions import matches_in, suited

@@ -20,7 +20,7 @@ import platformdirs
 from assay import plugins
 from assay.corpus.addresses import is_url, plain_name
 from assay.corpus.remotes import clone, origin_of
-from assay.corpus.walk import other_worktrees
+from assay.corpus.worktrees import other_worktrees
 from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, UnwritableIndex
 from assay.protocols import Encoder, is_quick

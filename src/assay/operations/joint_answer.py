@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.operations.corpus_search import CorpusAnswer, Listing, hits_by_depth, one_list, read_queries
-from assay.operations.workspace import JointSearch
+from assay.operations.joint_search import JointSearch
 from assay.search.filters import filter_mask
 from assay.search.looked_up import LookedUp, in_several, united, with_looked_up
 from assay.search.operation_questions import operations_asked

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from assay.corpus.encodings import decoded
 from assay.corpus.walked_files import from_utf8
 from assay.errors import counted, printable_name
-from assay.operations.workspace import JointSearch, Workspace
+from assay.operations.joint_search import JointSearch
+from assay.operations.workspace import Workspace
 from assay.terms import exact, terms_of
 from assay.values import Query
 

@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING
 
 from assay.errors import AssayError, InputError, some_of
 from assay.operations.indexes import AnyIndex, index_of
+from assay.operations.joint_search import joint_searches
+from assay.operations.open_roots import NamedRoot, OpenedRoots, RootOpening, named_roots, open_many, open_root
 from assay.operations.roots import NotServed, Place, RootsView, WorkspaceView
-from assay.operations.workspace import (
-    NamedRoot,
-    OpenedRoots,
-    RootOpening,
-    Workspace,
-    joint_searches,
-    named_roots,
-    notes_of,
-    open_many,
-    open_root,
-    summary,
-)
+from assay.operations.workspace import Workspace, notes_of, summary
 from assay.protocols import Progress, Say
 from assay.search.places import places_of
 from assay.settings import Settings

@@ -20,7 +20,8 @@ from assay.values import Problem
 if TYPE_CHECKING:
     from assay.operations.commits import History
     from assay.operations.indexes import AnyIndex
-    from assay.operations.workspace import JointSearch, Workspace
+    from assay.operations.joint_search import JointSearch
+    from assay.operations.workspace import Workspace
     from assay.search.folder_index import IndexReport
     from assay.store.snapshot import Snapshot
 

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from assay.corpus.git_history import head
+from assay.corpus.left_out_names import OWN_REPORTS
 from assay.corpus.pinned import is_repository
-from assay.corpus.walk import OWN_REPORTS
 from assay.errors import BudgetSpent, EndpointRefused, InputError, Interrupted
 from assay.io.files import safe_name
 from assay.io.terminal import say

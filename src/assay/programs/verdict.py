@@ -33,9 +33,9 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.harness.assert_plan import packed, packed_call, script_plan
 from assay.programs.harness.codec import NotPlainData, pack
+from assay.programs.harness.collected_tests import PYTEST
 from assay.programs.harness.official import PRINTS
 from assay.programs.harness.recorder import TestFinding
-from assay.programs.harness.run_tests import PYTEST
 from assay.values import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
 
 MAX_MESSAGE_BYTES: Final = 64 << 20

@@ -15,7 +15,7 @@ from pathlib import Path
 from assay.corpus.addresses import is_url
 from assay.corpus.blocks import lines_of
 from assay.corpus.encodings import decoded
-from assay.corpus.walk import OWN_TRUTH
+from assay.corpus.left_out_names import OWN_TRUTH
 from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError
 from assay.io import rows

@@ -20,15 +20,10 @@ from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, nearest
 from assay.operations.commits import History
 from assay.operations.indexes import AnyIndex, index_of
+from assay.operations.joint_search import joint_searches
+from assay.operations.open_roots import kept_repositories, repository_name
 from assay.operations.roots import RootsView, WorkspaceView
-from assay.operations.workspace import (
-    Workspace,
-    joint_searches,
-    kept_repositories,
-    last_workspace,
-    open_workspace,
-    repository_name,
-)
+from assay.operations.workspace import Workspace, last_workspace, open_workspace
 from assay.search.folder_index import IndexReport
 from assay.serve.served_roots import RootSource, ServedRoots
 from assay.serve.writer import Pace, Upkeep, verify_once

@@ -18,7 +18,7 @@ from threading import Lock
 from platformdirs import user_cache_path
 
 from assay.corpus.addresses import CloneRules, is_url
-from assay.corpus.walk import VERSION_CONTROL
+from assay.corpus.left_out_names import VERSION_CONTROL
 from assay.corpus.walked_files import as_utf8
 from assay.errors import InputError, some_of
 from assay.operations.indexes import clone_of, location_of

@@ -57,7 +57,8 @@ from assay.programs.harness.recorder import (
     show,
 )
 from assay.programs.harness.remote import LoadFailed, Remote, is_failure
-from assay.programs.harness.run_tests import CodeChanged, Seal, run_script
+from assay.programs.harness.run_tests import run_script
+from assay.programs.harness.seal import CodeChanged, Seal
 
 RETURNED: Final = "returned"
 NONE: Final = "none"

@@ -60,7 +60,8 @@ from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpa
 from assay.programs.harness.library_guard import LOADED, LibraryGuard
 from assay.programs.harness.proxies import ObjectTable
 from assay.programs.harness.recorder import FAILURE, NOTHING, Decided, Failed, Recorder, TestFinding, changed_code
-from assay.programs.harness.run_tests import Bring, CodeChanged, ProgramModule, Seal, run_script
+from assay.programs.harness.run_tests import Bring, ProgramModule, run_script
+from assay.programs.harness.seal import CodeChanged, Seal
 
 FILE: Final = "solution.py"
 _ON_DISK: Final = re.compile("""["'](?:spawn|forkserver)["']|__file__""")

@@ -1,19 +1,18 @@
 """Let tests use objects that stay in the program's process: a number there, a proxy here.
 
-What the program did to an argument is done to the tests' own object, which other names may hold.
+An object that is not data crosses as `[NUMBER, CLASS, ABILITIES]`. The judge uses it by its special methods, a message
+each, and every answer is data or another such object. So tests iterate, index, call and measure objects while program
+and tests stay apart. What the program did to an argument is done to the tests' own object, which other names may hold.
 
-An object that is no data crosses as `[NUMBER, CLASS, ABILITIES]`. The judge uses it by its special methods, one message
-each, and every answer is data or another such object. An iterator gives one item at a time, so that an endless one is
-no trouble; after some it gives as many as a moment allows. What it gave out and still holds is told again where it
-changed, as one list that is yielded over and over does.
+Iterators are drawn one item at a time, and after some items in batches of at most a moment, so that an endless one is
+not waited for. Items that the program may still change are sent again when they changed, as one list does that is
+yielded over and over.
 
-So tests iterate, index, call and measure such objects while program and tests stay apart. The program is never
-believed alone that its object equals plain data: the object is equal where it says so and what it holds, drawn as data
-before it is told the other side, is equal too, or else where it says so of no other value (`challenge`); it stands
-above or below plain data by what it holds alone. Two objects
-of the program are compared by the program; then the outcome says that it was so, as it does where the tests hand an
-object what may be the expected value and take its word: what it contains, what it makes of `- 2.5`, what its methods
-say.
+The program is never believed alone that its object equals plain data. The object is equal where it says so and its
+contents, drawn as data before it sees the other side, are equal, too, or else where it says so of no other value
+(`challenge`); it stands above or below plain data by its contents alone. Two objects of the program are compared by the
+program; then the outcome says `shared`. It does so, too, where the tests hand an object what may be the expected value
+and take its word: what it contains, what it makes of `- 2.5`, what its methods return.
 """
 
 from __future__ import annotations
