@@ -118,12 +118,13 @@ class ResultsView:
         """
         if unit != self.units_shown(view)[-1]:
             return {}
-        told = {name: self.sets[name].published.get(measure, {}) for name in view.sets}
-        return {
-            system: sum(len(self.sets[name].queries) * each[system] for name, each in told.items()) / self.queries(view)
-            for system in told[view.sets[0]]
-            if all(system in each for each in told.values())
-        }
+        published, means = [self.sets[name].published.get(measure, {}) for name in view.sets], dict[str, float]()
+        counts = [len(self.sets[name].queries) for name in view.sets]
+        for system in published[0]:
+            if all(system in of_set for of_set in published):
+                total = sum(count * of_set[system] for count, of_set in zip(counts, published, strict=True))
+                means[system] = total / self.queries(view)
+        return means
 
     def group(self, view: SetView, system: str, unit: str, tag: str, value: str) -> tuple[int, Mean | None]:
         """Return how many queries have a tag's value, and what a system scored on them by the first measure."""

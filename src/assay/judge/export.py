@@ -301,14 +301,11 @@ def _write_parquet(whole: Benchmark, folder: Path) -> dict[str, dict[str, str]]:
         parquet(file).write(file, list(records))
         return file.name
 
-    splits = {
-        _HUB_NAMES.get(split, split): written(
-            split,
-            ({"query-id": each.query_id, "corpus-id": each.target, "score": each.grade} for each in part.judgments),
-        )
-        for split in SPLITS
-        if (part := whole.part(split)).judgments
-    }
+    splits = {}
+    for split in SPLITS:
+        if judgments := whole.part(split).judgments:
+            rows = ({"query-id": each.query_id, "corpus-id": each.target, "score": each.grade} for each in judgments)
+            splits[_HUB_NAMES.get(split, split)] = written(split, rows)
     corpus = ({"_id": code.id, "text": code.text, "language": code.language or "python"} for code in whole.codes)
     queries = ({"_id": query.id, "text": query.text, "split": query.tags["split"]} for query in whole.queries)
     return {

@@ -271,19 +271,14 @@ class LabelStudy:
 
     def annotators(self) -> list[Annotator]:
         """Return the people who labelled anything as annotators."""
-        keyed = {
-            name: {(each["query_id"], each["code_id"]): each for each in labels.values()}
-            for name, labels in self.labels.items()
-            if labels
-        }
-        return [
-            Annotator(
-                name,
-                {key: each["grade"] for key, each in labels.items()},
-                {key: each["reason"] for key, each in labels.items() if each["reason"]},
-            )
-            for name, labels in keyed.items()
-        ]
+        found = []
+        for name, labels in self.labels.items():
+            keyed = {(each["query_id"], each["code_id"]): each for each in labels.values()}
+            grades = {key: each["grade"] for key, each in keyed.items()}
+            reasons = {key: each["reason"] for key, each in keyed.items() if each["reason"]}
+            if labels:
+                found.append(Annotator(name, grades, reasons))
+        return found
 
     def texts(self) -> dict[tuple[str, str], tuple[str, str]]:
         """Return query and code of each pair."""

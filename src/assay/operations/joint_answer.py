@@ -60,9 +60,7 @@ def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, roo
         name = each.members[0].name if rooted and len(each.members) == 1 else ""
         with search.guard.reading():
             masks = ((query, filter_mask(search.snapshot, query)) for query in queries)
-            places = (
-                place for query, mask in masks for place in text_matches(search.snapshot, query, mask, MAX_MATCHES)
-            )
+            places = (one for query, mask in masks for one in text_matches(search.snapshot, query, mask, MAX_MATCHES))
             found.update(replace(place, path=Path(name, place.path).as_posix()) if name else place for place in places)
     return tuple(sorted(found, key=reading_order)[:MAX_MATCHES])
 

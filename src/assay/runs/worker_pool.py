@@ -201,7 +201,7 @@ class _Batch(Generic[Work]):
 @dataclass(slots=True)
 class _Worker(Generic[Work]):
     machine: str
-    held: dict[int, _Batch[Work]] = field(default_factory=dict)
+    batches: dict[int, _Batch[Work]] = field(default_factory=dict)
     """By number; the first is running."""
 
 
@@ -244,7 +244,7 @@ class WorkerPool(Generic[Work, End]):
         """
         starting = self._backend.start_workers()
         self._hand_out(take)
-        if not self._again and not any(worker.held for worker in self._workers.values()):
+        if not self._again and not any(worker.batches for worker in self._workers.values()):
             return None
         ended = self._wait(timeout_s, starting)
         self.log.tell(len({worker.machine for worker in self._workers.values()}), len(self._workers))
@@ -261,7 +261,7 @@ class WorkerPool(Generic[Work, End]):
         self._item_s, self._longest = 0.0, 1
         self._again.clear()
         for worker in self._workers.values():
-            worker.held.clear()
+            worker.batches.clear()
 
     def close(self) -> None:
         """End all workers."""
@@ -272,7 +272,7 @@ class WorkerPool(Generic[Work, End]):
         """Give batches to workers, the least busy first and what was lost before anything else."""
         for round_ in range(AHEAD):
             for name, worker in self._workers.items():
-                if len(worker.held) <= round_ and (batch := self._next(take)):
+                if len(worker.batches) <= round_ and (batch := self._next(take)):
                     self._give(name, worker, batch)
         if not self._again and not self._workers and (batch := self._next(take)):
             self._again.append(batch)
@@ -289,7 +289,7 @@ class WorkerPool(Generic[Work, End]):
 
     def _give(self, name: Hashable, worker: _Worker[Work], batch: _Batch[Work]) -> None:
         self._given += 1
-        worker.held[self._given] = batch
+        worker.batches[self._given] = batch
         self._backend.give(name, self._given, [self._work.pack(ticket.job) for ticket in batch.tickets])
 
     def _wait(self, timeout_s: float, starting: int) -> list[tuple[Ticket[Work], End]]:
@@ -321,7 +321,7 @@ class WorkerPool(Generic[Work, End]):
 
     def _finish(self, event: Finished) -> list[tuple[Ticket[Work], End]]:
         worker = self._workers.get(event.worker)
-        batch = worker.held.pop(event.number, None) if worker else None
+        batch = worker.batches.pop(event.number, None) if worker else None
         if batch is None:
             return []
         item_s = max(event.seconds, 1e-6) / len(batch.tickets)
@@ -336,7 +336,7 @@ class WorkerPool(Generic[Work, End]):
             return []
         if not self._workers:
             self._alone_since = self._clock()
-        lost = list(worker.held.values())
+        lost = list(worker.batches.values())
         self.log.lose(worker.machine, sum(len(batch.tickets) for batch in lost), event.why)
         if lost:
             lost[0].deaths += 1

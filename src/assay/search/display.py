@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import accumulate, islice
+from typing import NamedTuple
 
 from assay.search.declared_names import declared, innermost_name, unit_of
 from assay.search.path_filters import PROSE
@@ -218,7 +219,8 @@ def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
 
 def others_text(hit: Hit, path_of: Callable[[Chunk], str] = lambda chunk: chunk.path) -> Iterator[str]:
     """Yield what a hit stands for, one line each: members of its type, more of its name, copies in other roots."""
-    best, of_type = hit.chunk, (_type_of(hit) or [""])[-1]
+    best, holder = hit.chunk, _type_of(hit)
+    of_type = holder.name if holder else ""
     here = [chunk for chunk in hit.others if chunk.root == best.root]
     members: dict[str, Chunk] = {}
     for chunk in here:
@@ -236,9 +238,15 @@ def others_text(hit: Hit, path_of: Callable[[Chunk], str] = lambda chunk: chunk.
         yield f"also in {', '.join(copies)}"
 
 
-def _type_of(hit: Hit) -> tuple[str, str, str] | None:
+class _NamedType(NamedTuple):
+    root: str
+    path: str
+    name: str
+
+
+def _type_of(hit: Hit) -> _NamedType | None:
     """Return the type that a hit is or is a member of; functions of a namespace or in a function are no members."""
     chunk = hit.chunk
     is_type = chunk.kind in TYPE_KINDS or chunk.kind == "impl"
     name = chunk.symbol if is_type else "" if chunk.kind == "function" else innermost_name(chunk.parent)
-    return (chunk.root, chunk.path, name) if name and chunk.language not in PROSE else None
+    return _NamedType(chunk.root, chunk.path, name) if name and chunk.language not in PROSE else None

@@ -129,7 +129,7 @@ class CandidateFeatures:
     """The number of each file in the snapshot, by its small one."""
     declared: Numbers
     """Those that declare a typed name."""
-    said: Mapping[int, MessageMatch]
+    messages: Mapping[int, MessageMatch]
     """The messages that are pasted of those that say one, by their numbers."""
 
 
@@ -142,7 +142,7 @@ def candidates_of(
     numbers: Numbers,
     query: QueryInCorpus,
     declared: Numbers = _NONE,
-    said: Mapping[int, MessageMatch] = _NO_MESSAGES,
+    messages: Mapping[int, MessageMatch] = _NO_MESSAGES,
     *,
     of_code: bool = True,
 ) -> CandidateFeatures:
@@ -160,7 +160,7 @@ def candidates_of(
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
         rows[:, at] = columns.get(feature, 0.0)
-    return CandidateFeatures(numbers, rows, file, files, declared, said)
+    return CandidateFeatures(numbers, rows, file, files, declared, messages)
 
 
 def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:

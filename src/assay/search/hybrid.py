@@ -94,13 +94,13 @@ class LearnedSearcher:
         outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
         strongest, order = found.strongest, found.snapshot.order
         declared = declarations(found.snapshot, found.question.typed, allowed)
-        said = saying(found.snapshot, found.question, found.terms, allowed)
+        messages = saying(found.snapshot, found.question, found.terms, allowed)
         numbers = [
             _top(found.lexical, allowed, (strongest / 2, strongest / 4), order, depth),
             _top(found.cosines, allowed, outstanding, order, depth),
             *(named if len(named) <= depth else order.ordered(named)[:depth] for named in found.named),
             declared,
-            np.array(list(said), np.int64),
+            np.array(list(messages), np.int64),
             order.ordered(_holding_text(query, allowed))[:depth],
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
@@ -108,7 +108,7 @@ class LearnedSearcher:
         if allowed is not None:
             chosen &= allowed
         of_code = query.mode != "docs"
-        return candidates_of(order.ordered(np.flatnonzero(chosen)), found, declared, said, of_code=of_code)
+        return candidates_of(order.ordered(np.flatnonzero(chosen)), found, declared, messages, of_code=of_code)
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         found = self.look_up(query, vector)
@@ -138,7 +138,7 @@ class LearnedSearcher:
         odds = ranking.scale * scores + ranking.offset + answerable
         declaring = _among(candidates.numbers[first], candidates.declared)
         files = candidates.files[first], support[first]
-        said = [candidates.said.get(number) for number in candidates.numbers[first].tolist()]
+        said = [candidates.messages.get(number) for number in candidates.numbers[first].tolist()]
         messages = _messages_in(found.question, chunks, rows, said)
         beside = _beside(ranking, asked, found.question, chunks, messages, odds, declaring, *files)
         places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
@@ -267,7 +267,7 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
     beyond = order[size:]
     rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
     with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_EXTRA_CANDIDATES]
-    said = np.array(list(candidates.said), np.int64)
+    said = np.array(list(candidates.messages), np.int64)
     looked_up = beyond[_among(numbers, candidates.declared) | _among(numbers, said)]
     chosen = np.concatenate((order[:size], looked_up, with_all_terms)).tolist()
     return np.array(list(dict.fromkeys(chosen)), np.intp)

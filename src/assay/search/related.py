@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from operator import itemgetter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -269,8 +269,16 @@ def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[
     return [defined_place(snapshot, each, "callees", len(here or every)) for each in here or every]
 
 
-def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[str, int, int]:
-    """Return the path and line of the best declaration of a name, and how many declarations it has.
+class BestDeclaration(NamedTuple):
+    """Where a name is declared, and how many declarations it has."""
+
+    path: str
+    line: int
+    among: int
+
+
+def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> BestDeclaration:
+    """Return the best declaration of a name.
 
     `inside` is the file or folder to keep to.
     """
@@ -283,7 +291,7 @@ def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[st
     order = zip(np.round(worth).tolist(), bodies, worth.tolist(), (not one.parent for one in found), found, strict=True)
     *_, best = max(order, key=itemgetter(0, 1, 2, 3))
     units = {unit_of(each) for each in found if each.kind not in {"impl", "block", "section", "constructor"}}
-    return best.path, declared_line(best), len(units | {unit_of(best)})
+    return BestDeclaration(best.path, declared_line(best), among=len(units | {unit_of(best)}))
 
 
 def _declared(snapshot: Snapshot, names: QueryNames, inside: str) -> list[Chunk]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.corpus import git_history, pinned
 from assay.corpus.blocks import lines_of
@@ -83,11 +84,16 @@ def _moved(places: Places, lines: Callable[[str], Sequence[str]], change: FileCh
     return (CHANGED, to) if to else (GONE, "")
 
 
-def follow(span: Span, hunks: Sequence[Hunk]) -> tuple[int, int, int]:
-    """Return the first and last line that a span has after some changes, and how many of its lines are untouched.
+class FollowedLines(NamedTuple):
+    """The lines that a span has after some changes; the end lies before the start where nothing is left."""
 
-    The end lies before the start where nothing is left.
-    """
+    start: int
+    end: int
+    untouched: int
+
+
+def follow(span: Span, hunks: Sequence[Hunk]) -> FollowedLines:
+    """Return what became of a span."""
     start, end, kept, shift = span.start, span.end, span.end - span.start + 1, 0
     new_start, new_end = start, end
     for hunk in hunks:
@@ -103,7 +109,7 @@ def follow(span: Span, hunks: Sequence[Hunk]) -> tuple[int, int, int]:
             new_start = first + shift
         new_end = first + shift + hunk.added - 1 if last > end else new_end + grown
         shift += grown
-    return new_start, new_end, kept
+    return FollowedLines(new_start, new_end, untouched=kept)
 
 
 def _find_place(old: Sequence[str], new: Sequence[str]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -354,12 +355,10 @@ def ranked_table(title: str, rows: Sequence[RankedRow], found: Figures, *, head:
     """Return a row a ranker: each measure of the samples as they are, and as they are ranked."""
     pairs = [doc.Column(name, over=measure) for measure in PAIRED for name in ("unranked", "ranked")]
     heads = (*doc.left(head, "ranker"), doc.Column("tasks"), doc.Column("pass@all"))
-    top = {
-        each.column.name: max(
-            (_value(found, r.column.name, r.ranker) for r in rows if r.column.name == each.column.name), default=nan
-        )
-        for each in rows
-    }
+    values = defaultdict[str, list[float]](list)
+    for each in rows:
+        values[each.column.name].append(_value(found, each.column.name, each.ranker))
+    top = {column: max(of_column) for column, of_column in values.items()}
     cells = tuple(tuple(_row(each, found, top[each.column.name])) for each in rows)
     note = "pass@all: tasks of which any program is right, the paper's pass@100. Intervals: 95%, bootstrap over tasks."
     return doc.Table(title, (*heads, *pairs), cells, note)

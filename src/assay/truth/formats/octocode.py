@@ -79,17 +79,12 @@ def write(truth: Truth, path: Path) -> None:
     numbered = ids == [str(number) for number in range(1, len(ids) + 1)]
     named = not numbered or len({query.text for query in truth.queries}) < len(ids)
     header = [*(["id"] if named else []), "query", *tags]
-    lines = (
-        [
-            *([query.id] if named else []),
-            query.text,
-            *(query.tags.get(name, "") for name in tags),
-            *cells[query.id].values(),
-        ]
-        for query in truth.queries
-    )
-    padded = ([*line, *[""] * (len(header) + width - len(line))] for line in lines)
-    files.write(path, map(csv_row, ([*header, *results], *padded)), errors="strict")
+    lines = [[*header, *results]]
+    for query in truth.queries:
+        id_, targets = [query.id] if named else [], list(cells[query.id].values())
+        blanks = [""] * (width - len(targets))
+        lines.append([*id_, query.text, *(query.tags.get(name, "") for name in tags), *targets, *blanks])
+    files.write(path, map(csv_row, lines), errors="strict")
     write_about(truth, path)
 
 
