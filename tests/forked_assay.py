@@ -37,7 +37,14 @@ def serve(path):
     import select
     from importlib import import_module
 
-    for name in ("cli.find", "operations.joint_answer", "search.index_build", "corpus.units"):
+    for name in (
+        "cli.find",
+        "operations.joint_answer",
+        "search.index_build",
+        "corpus.units",
+        "cli.bench",
+        "bench.experiment",
+    ):
         import_module(f"assay.{name}")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
