@@ -6,12 +6,10 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from forked_assay import forked_assay
 from git_repositories import commit, git
 
 yaml = pytest.importorskip("yaml", reason="PyYAML reads the files of actions and hooks")
@@ -28,20 +26,13 @@ INPUT = re.compile(r"\$\{\{ inputs\.([a-z-]+)(?: \|\| github\.event\.pull_reques
 Ran = subprocess.CompletedProcess[str]
 
 
-@pytest.fixture(scope="module")
-def program() -> Iterator[str]:
-    """Return a folder with this program."""
-    with forked_assay() as folder:
-        yield folder
-
-
 @pytest.fixture
-def environment(program: str, project: Path, tmp_path: Path) -> dict[str, str]:
+def environment(first: str, project: Path, tmp_path: Path) -> dict[str, str]:
     """Return an environment with this program on PATH, and questions in the project."""
     (project / "questions.jsonl").write_text(TRUTH)
     (project / ".assayignore").write_text("questions.jsonl\n")
     files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    return {**os.environ, "PATH": f"{program}{os.pathsep}{os.environ['PATH']}", **files}
+    return {**os.environ, "PATH": f"{first}{os.pathsep}{os.environ['PATH']}", **files}
 
 
 def run(command: list[str], environment: dict[str, str], project: Path) -> Ran:
