@@ -56,9 +56,7 @@ def two_machines_and_an_odd_one(folder: Path) -> Iterator[tuple[Cluster, str]]:
         process.stdin.write("quit\n")
 
 
-def finished(
-    folder: Path, out: str, *more: str, said: str = "", meanwhile: Callable[[], None] | None = None
-) -> tuple[int | None, str]:
+def finished(folder: Path, out: str, *more: str, said: str = "", meanwhile: Callable[[], None] | None = None):
     """Run the programs, with something that happens after some of them and a message; return status and messages."""
     run = ("exec", "tasks.jsonl", "samples.jsonl", "--k", "1", "--out", out, *more)
     driver, told = [sys.executable, TESTS / "ray_driver.py", *run], folder / f"{out}.said"
