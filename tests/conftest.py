@@ -21,6 +21,7 @@ from assay.extras import install_command
 
 sys.path.append(str(Path(__file__).parent))  # for `endpoint_server` and its like
 sys.path.append(str(Path(__file__).parent.parent / "docs"))  # for `commands`, which writes the pages of commands
+from forked_assay import forked_assay
 from postbox import write_postbox
 from waiting import until
 
@@ -119,6 +120,13 @@ def assay(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
         return Ran(status, out, err)
 
     return call
+
+
+@pytest.fixture(scope="module")
+def first() -> Iterator[str]:
+    """Return a folder to stand first on the PATH of scripts that call `assay` often."""
+    with forked_assay() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="module")

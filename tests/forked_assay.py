@@ -37,7 +37,8 @@ def serve(path):
     import select
     from importlib import import_module
 
-    for name in ("cli.find", "operations.joint_answer", "search.index_build", "corpus.units"):
+    names = "cli.find cli.bench operations.joint_answer search.index_build corpus.units bench.experiment"
+    for name in names.split():
         import_module(f"assay.{name}")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)

@@ -6,12 +6,10 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import assay as package
 from git_repositories import commit, git
 
 yaml = pytest.importorskip("yaml", reason="PyYAML reads the files of actions and hooks")
@@ -29,18 +27,12 @@ Ran = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def environment(project: Path, tmp_path: Path) -> dict[str, str]:
+def environment(first: str, project: Path, tmp_path: Path) -> dict[str, str]:
     """Return an environment with this program on PATH, and questions in the project."""
-    program = tmp_path / "bin" / "assay"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m assay "$@"\n')  # a path may have a space
-    program.chmod(0o755)
     (project / "questions.jsonl").write_text(TRUTH)
     (project / ".assayignore").write_text("questions.jsonl\n")
-    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
-    source = str(Path(package.__file__).parents[1])
     files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    return {**os.environ, "PATH": path, "PYTHONPATH": source, **files}
+    return {**os.environ, "PATH": f"{first}{os.pathsep}{os.environ['PATH']}", **files}
 
 
 def run(command: list[str], environment: dict[str, str], project: Path) -> Ran:

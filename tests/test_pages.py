@@ -21,7 +21,6 @@ import pytest
 
 import assay
 from endpoint_server import Play, serving
-from forked_assay import forked_assay
 from page_blocks import PAGES, ROOT, Block, blocks, in_blocks, in_messages, in_sentences, parse
 from postbox import write_postbox
 from s3_server import BUCKET, environment, s3_server
@@ -173,9 +172,8 @@ def tell(page: Path, folder: Path, tmp_path: Path, instead: Mapping[str, str] | 
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name in QUICK], ids=lambda page: page.name)
-def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page: Path, project: Path, tmp_path: Path):
-    with forked_assay() as first:
-        tell(page, project, tmp_path, first=first)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page: Path, project: Path, tmp_path: Path, first):
+    tell(page, project, tmp_path, first=first)
 
 
 def test_what_a_page_shows_is_compared():

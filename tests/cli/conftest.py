@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
+from assay import report
+
 
 @pytest.fixture(autouse=True)
 def handlers_as_before() -> Iterator[None]:
@@ -22,6 +24,15 @@ def handlers_as_before() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def undrawn(assay: Callable, monkeypatch: pytest.MonkeyPatch) -> Callable:
+    """Return the command line as it is where matplotlib is not installed: it draws no report, which takes longest."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "assay.report.drawing", raising=False)
+    monkeypatch.delattr(report, "drawing", raising=False)
+    return assay
 
 
 @pytest.fixture

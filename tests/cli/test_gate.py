@@ -34,10 +34,10 @@ GATE = ("--corpus", ".", "--system", "assay", "--fail-if-worse", "--out", "../ou
 
 
 @pytest.fixture
-def root(tmp_path: Path, assay, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path: Path, undrawn, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = repository(tmp_path / "post", FILES)
     monkeypatch.chdir(root)
-    ran = assay("truth", "mine", ".", "--follow", "--out", "../asked.jsonl")
+    ran = undrawn("truth", "mine", ".", "--follow", "--out", "../asked.jsonl")
     assert ran.out.splitlines()[1].startswith("3 queries, 3 answers")
     return root
 

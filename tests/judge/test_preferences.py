@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from scipy import stats
 
 from assay.errors import InputError
 from assay.judge.preferences import Item, PreferenceBallot, PreferenceItems, paired, preference, read_choices
@@ -103,5 +102,7 @@ def test_a_query_is_one_unit_however_many_people_saw_it(tmp_path: Path):
 
 @pytest.mark.parametrize(("wins", "losses"), [(18, 2), (5, 5), (0, 7), (450, 448)])
 def test_the_sign_test_is_scipy_s(wins: int, losses: int):
+    from scipy import stats
+
     assert sign_test(wins, losses) == pytest.approx(stats.binomtest(wins, wins + losses).pvalue, rel=1e-6)
     assert sign_test(1_206, 794) < 1e-18, "CoSQA+, section V-A: 60.3% of 2,000"

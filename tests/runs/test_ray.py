@@ -56,16 +56,16 @@ def two_machines_and_an_odd_one(folder: Path) -> Iterator[tuple[Cluster, str]]:
         process.stdin.write("quit\n")
 
 
-def finished(folder: Path, out: str, *more: str, meanwhile: Callable[[], None] | None = None) -> tuple[int | None, str]:
-    """Run the programs, with something that happens after some of them; return the exit status and what was said."""
+def finished(folder: Path, out: str, *more: str, said: str = "", meanwhile: Callable[[], None] | None = None):
+    """Run the programs, with something that happens after some of them and a message; return status and messages."""
     run = ("exec", "tasks.jsonl", "samples.jsonl", "--k", "1", "--out", out, *more)
-    driver = [sys.executable, TESTS / "ray_driver.py", *run]
-    with subprocess.Popen(driver, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+    driver, told = [sys.executable, TESTS / "ray_driver.py", *run], folder / f"{out}.said"
+    with told.open("w") as to, subprocess.Popen(driver, cwd=folder, stderr=to, stdout=subprocess.DEVNULL) as process:
         if meanwhile:
-            until(lambda: len(verdicts(folder / out)) >= KILLED_AT or process.poll() is not None, "some programs ran")
+            some = lambda: len(verdicts(folder / out)) >= KILLED_AT and said in told.read_text()  # noqa: E731
+            until(lambda: some() or process.poll() is not None, "some programs ran")
             meanwhile()
-        said = process.communicate()[1]
-    return process.returncode, said
+    return process.returncode, told.read_text()
 
 
 def verdicts(file: Path) -> list[dict[str, object]]:
@@ -90,11 +90,12 @@ def test_a_machine_dies_and_the_file_is_that_of_one_machine_and_nobody_left_is_e
 
     (tmp_path / "other").mkdir()
     with two_machines_and_an_odd_one(tmp_path / "other") as (cluster, place):
-        status, said = finished(tmp_path, out.name, "--on", place, meanwhile=lambda: cluster.tell("kill 1"))
+        kill, two = lambda: cluster.tell("kill 1"), "2 machines, 2 workers, 0 lost"
+        status, said = finished(tmp_path, out.name, "--on", place, said=two, meanwhile=kill)
         assert (status, verdicts(out)) == (0, wanted), said
         assert said.count("not used: machine") == 1
         assert "assay 0." in said.split("not used: machine")[1].splitlines()[0]
-        assert "2 machines, 2 workers, 0 lost" in said
+        assert two in said
         assert "1 machine, 1 worker, 1 lost" in said
 
         rest, more = tmp_path / "rest.jsonl", ("--on", place, "--patience", "15")
