@@ -121,7 +121,7 @@ def test_commands_and_options_that_cannot_be_are_refused(postbox: SystemCorpus, 
     for command, said in (
         ("", "is empty"),
         ("{query} x", "name the program"),
-        ("x 'y", "no command"),
+        ("x 'y", "invalid command"),
         ("rg {regexp}", "did you mean 'regex'"),
     ):
         with pytest.raises(InputError, match=said):

@@ -53,9 +53,9 @@ def test_garbage_is_an_error_and_not_nothing():
         ('{"status": "ok"}', "names a file"),
         ('{"results": [{"name": "f"}]}', "names a file"),
         ('{"results": [{"doc": "a.txt", "score": 1}]}', "names a file"),
-        ('{"results": [', "no JSON"),
+        ('{"results": [', "not JSON"),
         ('[{"path": "a.py"}]', "names a file"),
-        ("[" * 100_000, "no JSON"),
+        ("[" * 100_000, "not JSON"),
     ):
         with pytest.raises(AssayError, match=said):
             parse(text)

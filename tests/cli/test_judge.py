@@ -133,8 +133,8 @@ def test_what_makes_no_sense_is_refused(refuses, tmp_path: Path, monkeypatch: py
             ("--chat scripted:x --allow-execution", "--allow-execution is for --judge signals"),
             ("--judge signals --queries nowhere", "no such file or folder: 'nowhere'"),
             ("--chat scripted:x --config single --screener signals", "'single' has no screener: leave"),
-            ("--chat scripted:x --budget 5", "'5' is no budget"),
-            ("--chat scripted:x --rate 5usd", "'5usd' is no rate"),
+            ("--chat scripted:x --budget 5", "invalid budget '5'"),
+            ("--chat scripted:x --rate 5usd", "invalid rate '5usd'"),
             ("--judge signals --sample 4", "--sample 4: there are only 2 queries; leave --sample out to take all"),
         )
     ])  # fmt: skip
@@ -152,10 +152,10 @@ def test_a_budget_is_money_or_tokens_and_a_rate_requests_or_tokens():
     }
     assert {text: (budget_of(text).usd, budget_of(text).tokens) for text in budgets} == budgets
     for text in ("5", "usd", "-1usd", "5kusd", "5 eur", "5req"):
-        with pytest.raises(InputError, match="is no budget"):
+        with pytest.raises(InputError, match="invalid budget"):
             budget_of(text)
     assert rate_of("500req,200ktok") == (500.0, 2e5)
-    with pytest.raises(InputError, match="'5usd' is no rate"):
+    with pytest.raises(InputError, match="invalid rate '5usd'"):
         rate_of("5usd")
 
 

@@ -185,7 +185,7 @@ def test_a_place_keeps_to_itself(session: Session):
 
 def test_a_pattern_that_matches_nothing_is_doubted_only_where_it_does_not_parse(session: Session):
     doubted = read.patterns(PatternSearch("def (", lang="python"), session)
-    assert doubted.note.startswith("the pattern is no python")
+    assert doubted.note.startswith("the pattern alone is not valid python")
     assert not read.patterns(PatternSearch("nothing_of_this($A)", lang="python"), session).note
 
 
