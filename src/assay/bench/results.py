@@ -19,7 +19,7 @@ from assay.io import files
 from assay.io.fields import REST, as_json, read_value
 from assay.measure.compare import Comparison, Values, compare
 from assay.measure.line_spans import Span, span_of
-from assay.measure.measures import parse
+from assay.measure.measures import READING
 from assay.report.document import Mean
 
 
@@ -375,8 +375,8 @@ def deciding(measures: Sequence[str]) -> str:
 
 
 def is_quality(measure: str) -> bool:
-    """Say whether more of a measure is better."""
-    return parse(measure).is_quality
+    """Say whether more of a measure is better: not of what has to be read, nor of how much was judged."""
+    return measure.partition("@")[0] not in {*READING, "judged"}
 
 
 def all_of(role: str, sets: Mapping[str, MeasuredSet]) -> str:

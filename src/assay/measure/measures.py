@@ -24,6 +24,10 @@ Depth = int | None
 """How many ranks count, None for all."""
 
 
+READING = frozenset(("lines", "tokens"))
+"""Measures of what a reader has to read, of which less is better."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One measure; make it with `parse`."""
@@ -38,12 +42,7 @@ class Measure:
     @property
     def less_is_better(self) -> bool:
         """Say whether a smaller value is the better one."""
-        return self.name in {"lines", "tokens"}
-
-    @property
-    def is_quality(self) -> bool:
-        """Say whether a larger value is a better answer, and not only more to read or more that was judged."""
-        return not self.less_is_better and self.name != "judged"
+        return self.name in READING
 
     def of(self, matched: Matched) -> Values:
         """Return the value of each query."""
