@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -21,6 +20,7 @@ import numpy as np
 from assay import __version__
 from assay.bench.results import Timings
 from assay.errors import InputError, StorageError
+from assay.io.digest import hex_digest
 from assay.io.fields import read_value
 from assay.measure.line_spans import Span
 from assay.runs.record import Batches, append_lines, hash_of, read_lines, sole_writer
@@ -97,7 +97,7 @@ def _files_named(text: str) -> Iterator[str]:
         with suppress(OSError, ValueError):
             file = Path(word.strip("'\"")).expanduser()
             if file.is_file():
-                yield blake2b(file.read_bytes(), digest_size=16).hexdigest()
+                yield hex_digest(file.read_bytes())
 
 
 def is_run(file: Path, key: str) -> bool:

@@ -18,6 +18,7 @@ from assay.corpus.pinned import commit_of, export, is_repository
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError, nearest
+from assay.io.digest import hex_digest
 from assay.measure.line_spans import Span, span_of
 from assay.protocols import Searcher
 from assay.truth.following import hidden_places
@@ -77,7 +78,7 @@ def corpus_of(truth: Truth, folder: Path | None, cache: Path, *, without: tuple[
         return SystemCorpus(truth.name, folder.resolve(), digest=_digest(folder))
     hidden = hidden_places(truth, lambda: Places(folder, commit, follow=True))
     told = repr((str(folder.resolve()), commit, hidden.lines, left_out))
-    key = blake2b(told.encode(errors="replace"), digest_size=8).hexdigest()
+    key = hex_digest(told, 8)
     target = cache / f"{_called(truth)}-{commit[:12] or 'files'}-{key}"
     if not commit or not target.exists():
         rmtree(target, ignore_errors=True)
@@ -191,7 +192,7 @@ def _digest(root: Path) -> str:
     """Return a hash of every path that is walked and of what its file holds."""
     digest = blake2b(digest_size=16)
     for file in walk(root).files:
-        content = blake2b(from_utf8(root, file.path).read_bytes(), digest_size=16).hexdigest()
+        content = hex_digest(from_utf8(root, file.path).read_bytes())
         digest.update(f"{file.path}\0{content}\n".encode(errors="replace"))
     return digest.hexdigest()
 

@@ -12,7 +12,6 @@ import sys
 import time
 from collections import deque
 from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -21,6 +20,7 @@ from assay.cage import control_group, frames
 from assay.cage.job import Ended, Job, Limits, SandboxKind, ServerPlan
 from assay.cage.processes import WALL_OF_BUSY
 from assay.errors import SandboxRefused
+from assay.io.digest import hex_digest
 from assay.runs.local import AHEAD, LocalRunner, Ticket
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Cage:
         begins = self._held[-1][2] if self._held else time.monotonic()
         self._held.append((ticket, files, begins + limits.wall_s * WALL_OF_BUSY + _GRACE_S))
         if job.judge is not self._tests[0]:  # jobs of one task share theirs, so that its hash is made once
-            self._tests = job.judge, blake2b(job.judge or b"", digest_size=16).hexdigest()
+            self._tests = job.judge, hex_digest(job.judge or b"")
         message = {"limits": asdict(limits), "tests": self._tests[1], "modules": job.modules}
         with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
             frames.send(cast(socket.socket, self._control), message, files)

@@ -18,7 +18,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -31,6 +30,7 @@ from assay.cage.cage import HARNESS, CagePlan, CagePool, open_pool
 from assay.cage.job import ISOLATING, KINDS, Ended, Job, Limits, SandboxKind
 from assay.errors import AssayError, InputError, SandboxRefused, StorageError, nearest
 from assay.io import files
+from assay.io.digest import hex_digest
 
 QUICK = Limits(cpu_s=2, wall_s=6, memory_mb=192, processes=16, scratch_mb=8, inodes=256)
 
@@ -260,7 +260,7 @@ def _place() -> Path:
             about.append(Path(file).read_text())
     with contextlib.suppress(OSError):
         about += re.findall("^(?:NoNewPrivs|Seccomp|CapEff).*", Path("/proc/self/status").read_text(), re.MULTILINE)
-    name = blake2b("\n".join(about).encode(), digest_size=10).hexdigest()
+    name = hex_digest("\n".join(about), 10)
     return user_cache_path("assay") / "sandbox" / f"{name}.json"
 
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from glob import escape
-from hashlib import blake2b
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -21,6 +20,7 @@ from urllib.parse import quote, urlsplit
 from assay.corpus.addresses import normalized_origin, plain_name, split_login, without_login
 from assay.corpus.git import FetchLimits, answer, online
 from assay.errors import InputError
+from assay.io.digest import hex_digest
 from assay.io.files import alone
 
 MARK = "assay-clone"
@@ -33,7 +33,7 @@ def clone(url: str, cache: Path, *, refresh: bool = True, options: Sequence[str]
     `options` are those of git.
     """
     name = re.sub(r"[^\w.-]+", "-", url.rstrip("/").rpartition("/")[2].removesuffix(".git"), flags=re.ASCII) or "root"
-    folder = cache / f"{name}-{blake2b(url.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
+    folder = cache / f"{name}-{hex_digest(url, 8)}"
     if not folder.exists():
         new_clone(url, folder, options=options)
     elif refresh:
@@ -167,7 +167,7 @@ def _place(url: str) -> str:
 def _at(branch: str) -> str:
     """Return what a branch adds to the name of a folder; no two add the same."""
     name = plain_name(branch).replace("/", "-")
-    same = name if name == branch else f"{name}~{blake2b(branch.encode(), digest_size=4).hexdigest()}"
+    same = name if name == branch else f"{name}~{hex_digest(branch, 4)}"
     return f"@{same}" if branch else ""
 
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from assay.corpus.python_syntax import NO_TREE, python_tree
 from assay.errors import InputError
 from assay.io import rows
+from assay.io.digest import hex_digest
 from assay.io.fields import describe_value
 from assay.runs.options import BY_PAIR, BY_QUERY, SampleDraw, draw_within
 from assay.truth.formats.shared import CODE_TEXTS, QUERY_TEXTS
@@ -51,7 +51,7 @@ class Pair:
         """A hash of its ids and its texts: what was found out about another text does not count for it."""
         query, code = self.query, self.code
         whole = repr((query.id, query.text, code.id, code.text, code.language))
-        return blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+        return hex_digest(whole)
 
 
 def read(file: Path, *, queries: Path | None = None, corpus: Path | None = None) -> Iterator[Pair | Problem]:
@@ -167,7 +167,7 @@ def _hashed(letter: str, text: object) -> str | None:
     """Return what a text without an id is called; what is no text has no name."""
     if not isinstance(text, str):
         return None
-    return f"{letter}-{blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
+    return f"{letter}-{hex_digest(text, 6)}"
 
 
 def _wrong(query_id: str, query: object, code_id: str, code: object) -> str:

@@ -17,7 +17,6 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder, default_static
 from assay.errors import InputError
+from assay.io.digest import hex_digest
 from assay.judge.pairs import Pair, Verdict, tree_of, undecided
 from assay.llm.yes_no import logit
 from assay.protocols import Encoder
@@ -359,7 +359,7 @@ def weights_file(folder: str, *, encoder: bool = False) -> Path:
 def weights_version(file: Path) -> str:
     """Return a hash of a file of weights, by which verdicts of other weights are told apart."""
     try:
-        return blake2b(file.read_bytes(), digest_size=8).hexdigest()
+        return hex_digest(file.read_bytes(), 8)
     except OSError as error:
         raise InputError(f"no weights of a judge in {file}: {error.strerror}") from error
 

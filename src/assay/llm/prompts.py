@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
+from assay.io.digest import hex_digest
 from assay.values import Prompt
 
 _PART = re.compile(r"^<!-- (system|prompt|reply) -->\n", re.MULTILINE)
@@ -44,7 +45,7 @@ def load_prompt(name: str, package: str, folder: Path | None = None) -> PromptFi
     parts = dict(zip(*[iter(_PART.split(whole)[1:])] * 2, strict=True))
     try:
         schema = json.loads(parts["reply"])
-        version = blake2b(whole.encode(), digest_size=8).hexdigest()
+        version = hex_digest(whole, 8)
         return PromptFile(name, parts["system"].strip(), parts["prompt"].strip(), schema, version)
     except (KeyError, ValueError) as error:
         raise InputError(f"{file}: wanted <!-- system -->, <!-- prompt --> and <!-- reply --> ({error!r})") from error
@@ -78,4 +79,4 @@ def fingerprint(prompt: Prompt, asked: str = "") -> str:
 def boundary(texts: Iterable[str]) -> str:
     """Return a mark that none of these texts can hold, for it is made of all of them; always the same for the same."""
     whole = "\0".join(texts).encode("utf-8", "backslashreplace")
-    return f"data-{blake2b(whole, digest_size=12).hexdigest()}"
+    return f"data-{hex_digest(whole, 12)}"

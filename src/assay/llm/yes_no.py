@@ -14,10 +14,10 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Any, Final
 
 from assay.errors import InputError
+from assay.io.digest import hex_digest
 from assay.values import Prompt
 
 PAIR: Final = "pair"
@@ -28,7 +28,7 @@ MAX_TEXT_CHARS: Final = 8_000
 _BOUND: Final = 12.0  # log-odds beyond it are rounding of the endpoint
 _SYSTEM: Final = "You are an expert programmer. Answer with one word."
 _QUESTION: Final = 'Does this code do what the query asks for, at least the main part of it? Answer "Yes" or "No".'
-VERSION: Final = blake2b(f"{_SYSTEM}\0{_QUESTION}".encode(), digest_size=8).hexdigest()
+VERSION: Final = hex_digest(f"{_SYSTEM}\0{_QUESTION}", 8)
 """A hash of the words of the question, all but the texts."""
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,20}")
 _NUMBER: Final = {"type": "number", "minimum": 0, "maximum": 1}

@@ -10,13 +10,13 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
-from hashlib import blake2b
 from itertools import count
 from pathlib import PurePosixPath
 from struct import Struct, error
 from typing import Any, TypeVar, dataclass_transform
 
 from assay.errors import InputError, counted, printable, printable_name
+from assay.io.digest import digest
 from assay.operations.found_commit import FoundCommit, commits_text
 from assay.search.display import others_text
 from assay.values import Chunk, Hit
@@ -292,4 +292,4 @@ def offset_of(text: str, question: Any, version: str) -> int:
 
 
 def _digest(value: Any) -> bytes:
-    return blake2b(json.dumps(value).encode(), digest_size=_HASH_BYTES).digest()
+    return digest(json.dumps(value), _HASH_BYTES)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -23,6 +22,7 @@ from assay.corpus.remotes import clone, origin_of
 from assay.corpus.worktrees import other_worktrees
 from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, UnwritableIndex
+from assay.io.digest import hex_digest
 from assay.protocols import Encoder, is_quick
 from assay.search.folder_index import FolderIndex, PublishedIndex
 from assay.search.index_changes import Build
@@ -113,7 +113,7 @@ def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> Inde
     from assay.store.copies import LocalCopies, SharedPlace  # not for folders
 
     shelf = platformdirs.user_cache_path("assay") / "buckets"
-    digest = blake2b(str(place).encode(), digest_size=8).hexdigest()
+    digest = hex_digest(str(place), 8)
     folder = shelf / f"{place.name.rpartition('/')[2][:40]}-{digest}"
     copies = LocalCopies(folder, shelf, int(cache_gb * 1e9))
     try:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 
 import platformdirs
 
 from assay.errors import AssayError, InputError, MissingExtra
+from assay.io.digest import hex_digest
 from assay.operations.indexes import encoder_of, shared_folder
 from assay.search.folder_index import PublishedIndex
 from assay.settings import Settings
@@ -73,7 +73,7 @@ def published_roots(location: str, settings: Settings) -> dict[Path, Settings]:
     roots = {}
     for name in _repositories_in(place):
         each = str(place.of(name))
-        root = shelf / blake2b(each.encode(), digest_size=8).hexdigest() / name.rpartition("/")[2]
+        root = shelf / hex_digest(each, 8) / name.rpartition("/")[2]
         root.mkdir(parents=True, exist_ok=True)
         roots[root.resolve()] = replace(settings, index=replace(settings.index, location=each, refresh=False))
     return roots

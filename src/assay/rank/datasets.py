@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import blake2b
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from assay import faults
 from assay.errors import InputError
 from assay.faults import EXECUTION, INTENT, Fault
 from assay.io import files, rows
+from assay.io.digest import digest, hex_digest
 from assay.io.fields import FieldError, Fields
 from assay.programs.logprobs import logprob_fields, logprob_of
 from assay.values import LogProbability, Outcome, Problem, Program, Task
@@ -223,8 +223,7 @@ def _side(lot: float, valid: float, test: float) -> str:
 
 def _lot(seed: int, name: str) -> float:
     """Return a number from 0 to 1 that a name always has."""
-    digest = blake2b(f"{seed}\0{name}".encode("utf-8", "backslashreplace"), digest_size=8).digest()
-    return int.from_bytes(digest) / 2**64
+    return int.from_bytes(digest(f"{seed}\0{name}", 8)) / 2**64
 
 
 _HEADING = re.compile(
@@ -358,7 +357,7 @@ def _example_of(record: Fields, split: str) -> Example:
     """Return one of its rows as ours."""
     prompt, fault = record.text("prompt"), fault_of(record)
     line = record.whole("error_line_number", -1, least=-1)
-    task = blake2b(" ".join(prompt.split()).encode("utf-8", "backslashreplace"), digest_size=6).hexdigest()
+    task = hex_digest(" ".join(prompt.split()), 6)
     return Example(
         record.name("task_id") if "task_id" in record else f"prompt-{task}",
         record.text("program_id", ""),

@@ -14,13 +14,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.corpus.python_syntax import parse_python
 from assay.errors import InputError
+from assay.io.digest import digest
 from assay.io.fields import FieldError, Fields
 from assay.io.rows import plain
 from assay.programs import samples
@@ -313,7 +313,7 @@ def best_first(ranked: Sequence[Ranked], *, seed: int = 0, by: str = "score") ->
 def _lot(ranked: Ranked, seed: int) -> bytes:
     program = ranked.program
     text = f"{seed}\0{program.task_id}\0{program.source}"
-    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).digest()
+    return digest(text)
 
 
 class LogprobRanker:

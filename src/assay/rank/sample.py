@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, NoAnswer, StorageError, nearest
+from assay.io.digest import digest
 from assay.programs.extraction import cut
 from assay.programs.logprobs import logprob_fields
 from assay.programs.samples import DEFAULT_STOP, STOPS
@@ -298,5 +298,4 @@ class _Run:
 
 
 def _seed(seed: int, task: str, start: int) -> int:
-    digest = blake2b(f"{seed}\0{task}\0{start}".encode("utf-8", "backslashreplace"), digest_size=4).digest()
-    return int.from_bytes(digest) % 2**31
+    return int.from_bytes(digest(f"{seed}\0{task}\0{start}", 4)) % 2**31

@@ -14,13 +14,13 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from hashlib import blake2b
 from importlib import resources
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from assay.errors import InputError, NoAnswer, Notice, nearest, printable
+from assay.io.digest import digest, hex_digest
 from assay.llm.endpoint import PROVIDERS, ChatOptions, Endpoint, endpoint
 from assay.llm.openai import Author, ask, count_in, is_log_probability, open_client
 from assay.programs.extraction import code_of, cut
@@ -82,7 +82,7 @@ def load_template(name: str = "plain") -> PromptTemplate:
         whole = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the template {file}: {error}") from error
-    version = "" if name == "plain" else blake2b(whole.encode(), digest_size=6).hexdigest()
+    version = "" if name == "plain" else hex_digest(whole, 6)
     parts = _parts(whole, file)
     stop = tuple(line.replace("\\n", "\n") for line in parts.get("stop", "").splitlines() if line.strip())
     label = name if name in BUILT_IN else file.name
@@ -203,10 +203,10 @@ class FewShots:
     def version(self) -> str:
         """Return a hash of what may be shown."""
         solved = repr([(task.id, task.prompt, task.reference) for task, _ in self._solved])
-        return f"{self._count} of {blake2b(solved.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
+        return f"{self._count} of {hex_digest(solved, 6)}"
 
     def _lot(self, task: Task) -> bytes:
-        return blake2b(f"{self._seed}\0{task.id}".encode("utf-8", "backslashreplace"), digest_size=8).digest()
+        return digest(f"{self._seed}\0{task.id}", 8)
 
 
 def _words(prompt: str) -> str:

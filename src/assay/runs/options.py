@@ -7,11 +7,11 @@ Each key has a hash of the seed and itself, and the lowest ones are drawn. So a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, counted
+from assay.io.digest import digest
 from assay.parameters import Request, flag, option
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _parts(sizes: Mapping[str, int], wanted: int) -> dict[str, int]:
 
 
 def _order(key: str, seed: int) -> bytes:
-    return blake2b(repr((seed, key)).encode("utf-8", "backslashreplace"), digest_size=16).digest()
+    return digest(repr((seed, key)))
 
 
 MIN_TIMEOUT_S = 0.1

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, fields
 from functools import cache
-from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
 from threading import Lock
@@ -30,6 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 from assay import __version__
 from assay.errors import InputError, StorageError
 from assay.extras import DISTRIBUTION
+from assay.io.digest import hex_digest
 from assay.io.files import alone, dumps, refuse_special, replacing, write_json
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def write_manifest(file: Path, settings: DataclassInstance, *, seed: int, corpus
 def digest(corpus: Iterable[object]) -> str:
     """Return a hash of the items of a corpus, the same in whatever order they come."""
     lines = sorted(repr(item).encode("utf-8", "backslashreplace") for item in corpus)
-    return blake2b(b"\n".join(lines), digest_size=16).hexdigest()
+    return hex_digest(b"\n".join(lines))
 
 
 @cache
@@ -73,7 +73,7 @@ def stamp_of(folder: Path) -> str:
     """Return a hash of which files a folder has and when they were written, without what Python keeps of them."""
     held = (file for file in folder.rglob("*") if file.is_file() and file.parent.name != "__pycache__")
     files = sorted((str(file.relative_to(folder)), file.stat().st_mtime_ns) for file in held)
-    return blake2b(repr(files).encode(), digest_size=8).hexdigest()
+    return hex_digest(repr(files), 8)
 
 
 def _versions() -> dict[str, str]:
@@ -259,7 +259,7 @@ def refuse(file: Path, what: str, names: Iterable[str], *, option: str = "--out"
 
 def hash_of(text: str) -> str:
     """Return the hash of a text that decides about results."""
-    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+    return hex_digest(text)
 
 
 def _whole(lines: BinaryIO) -> int:

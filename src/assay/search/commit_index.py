@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from assay import __version__
 from assay.corpus.git_history import commit_ids, history_state
 from assay.encode.view import chunk_vectors
 from assay.errors import DamagedIndex, StorageError
+from assay.io.digest import digest
 from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Build, identity, mismatch
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord, Identity
@@ -154,5 +154,4 @@ class CommitIndex:
 
 
 def _record(chunk: Chunk) -> FileRecord:
-    digest = blake2b(chunk.path.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
-    return FileRecord(chunk.path, len(chunk.text), 0, 0, 0, digest, 1)
+    return FileRecord(chunk.path, len(chunk.text), 0, 0, 0, digest(chunk.path, DIGEST_BYTES), 1)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import hashlib
 import os
 import signal
 import sys
@@ -37,6 +36,7 @@ from assay.corpus.chunk import parse
 from assay.corpus.walked_files import FileEntry, Skipped, Walk, read_as
 from assay.encode.view import chunk_vectors
 from assay.errors import AssayError
+from assay.io.digest import digest
 from assay.io.processes import end_with
 from assay.protocols import Encoder, Progress, is_quick
 from assay.search.index_changes import Build, Differences, Sifted, differences, sift
@@ -146,7 +146,7 @@ def _record(file: FileEntry, digest: bytes = NO_DIGEST, skipped: str = "") -> Fi
 def _digest(path: str, text: str) -> bytes:
     """Hash what decides how a file is cut: its text and the suffix of its name."""
     suffix = path.rpartition("/")[2].rpartition(".")[2]
-    return hashlib.blake2b(f"{suffix}\0{text}".encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
+    return digest(f"{suffix}\0{text}", DIGEST_BYTES)
 
 
 KEEP_S = 5.0

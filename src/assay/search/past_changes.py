@@ -10,7 +10,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from assay.corpus.changed_units import ChangedUnits, changed_units
 from assay.corpus.git import GitTooSlow
 from assay.corpus.git_history import Commit, cut_off, named_commits
 from assay.errors import InputError
+from assay.io.digest import hex_digest
 from assay.search.commit_index import CommitForm, LinkedChunk
 from assay.search.declared_names import innermost_name
 from assay.search.question import Question
@@ -92,7 +92,7 @@ def _voter(key: str, commit: Commit, units: Mapping[str, Sequence[str]]) -> Link
 
 def _link(row: str) -> str:
     """Return the term of a file or a unit, as short as terms may be that hardly ever meet."""
-    return ":" + blake2b(row.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return ":" + hex_digest(row, 6)
 
 
 VOTING_COMMITS = CommitForm("voters 3", _voters, _keys, str, MAX_COMMITS)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from hashlib import blake2b
 from pathlib import Path
 
 from assay.corpus.addresses import is_url
@@ -19,6 +18,7 @@ from assay.corpus.left_out_names import OWN_TRUTH
 from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError
 from assay.io import rows
+from assay.io.digest import hex_digest
 from assay.io.files import alone
 from assay.measure.line_spans import Span, span_of
 from assay.operations.hits import answer_type
@@ -284,5 +284,4 @@ def _words(text: str) -> str:
 
 
 def _id(text: str) -> str:
-    digest = blake2b(_words(text).encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES)
-    return _NAMED + digest.hexdigest()
+    return _NAMED + hex_digest(_words(text), _DIGEST_BYTES)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -24,6 +23,7 @@ from assay.corpus.addresses import is_url
 from assay.corpus.remotes import meant_by
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, StorageError, printable
+from assay.io.digest import hex_digest
 from assay.io.files import write
 from assay.protocols import Say
 from assay.settings import Settings
@@ -83,7 +83,7 @@ class StateFile:
     """Where the state of one list lies, in the folder of the mirrors."""
 
     def __init__(self, mirrors: Path, listed: Path) -> None:
-        name = blake2b(os.fsencode(listed.resolve()), digest_size=8).hexdigest()
+        name = hex_digest(os.fsencode(listed.resolve()), 8)
         self.path = mirrors / f".state-{name}.json"
         self.lock = mirrors / f".state-{name}.lock"
         self._wanted = mirrors / f".wanted-{name}"
@@ -133,7 +133,7 @@ class StateFile:
 
 
 def _digest(root: str) -> str:
-    return blake2b(os.fsencode(root), digest_size=8).hexdigest()
+    return hex_digest(os.fsencode(root), 8)
 
 
 _LOOK_S = 0.25

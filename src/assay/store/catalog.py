@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import DamagedIndex, StorageError
+from assay.io.digest import hex_digest
 from assay.io.files import refuse_special, replacing, sync
 from assay.store.arrays import Arrays, Numbering, read_arrays, write_arrays
 from assay.store.place import MANIFEST
@@ -232,7 +232,7 @@ _CHECKED, _RULES = "checked_ns", "rules"
 
 def seen_file(folder: Path, root: Path, catalog: str) -> Path:
     """Return where it is kept what a root's files were like under one catalog."""
-    digest = blake2b(str(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    digest = hex_digest(str(root), 8)
     return folder / f"{digest}.{catalog}{SEEN_SUFFIX}"
 
 
@@ -365,4 +365,4 @@ def unreadable(folder: Path, error: OSError) -> StorageError:
 
 
 def _tagged(data: bytes) -> TaggedBytes:
-    return TaggedBytes(data, blake2b(data, digest_size=16).hexdigest())
+    return TaggedBytes(data, hex_digest(data))

@@ -7,7 +7,6 @@ prefix/repos/<name>/<uuid>.catalog
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import platformdirs
 
 from assay.errors import InputError
+from assay.io.digest import hex_digest
 
 SCHEMES = ("s3", "gs", "az")
 REPOS = "repos"
@@ -92,7 +92,7 @@ def holds_many(location: str) -> bool:
 def default_location(root: Path) -> Path:
     """Return a folder named after the root, so that people know it, and its hash, so that it is the root's alone."""
     whole = str(root.resolve())
-    digest = hashlib.blake2b(whole.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    digest = hex_digest(whole, 8)
     name = re.sub(r"[^\w.-]+", "-", root.resolve().name, flags=re.ASCII)[:_MAX_NAME_CHARS] or "root"
     return Path(platformdirs.user_cache_dir("assay")) / f"{name}-{digest}"
 

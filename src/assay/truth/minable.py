@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from random import Random
 from typing import TypeVar
@@ -15,6 +14,7 @@ from assay.corpus.chunk import parse
 from assay.corpus.languages import PROSE, language_of
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import read
+from assay.io.digest import digest, hex_digest
 from assay.measure.line_spans import Span
 from assay.terms import STOP_WORDS, WORD, parts, terms_of
 from assay.truth.ground_truth import Truth
@@ -177,12 +177,12 @@ def query_id(source: str, units: Iterable[Chunk]) -> str:
 
 def id_of(source: str, key: str) -> str:
     """Return the name of a query of a source, which has a hash of what makes it."""
-    return f"{source}-{blake2b(key.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
+    return f"{source}-{hex_digest(key, 6)}"
 
 
 def split_of(path: str) -> str:
     """Return the half of the files that a file belongs to: what is tuned on is not what is tested on."""
-    return "test" if blake2b(path.encode("utf-8", "backslashreplace"), digest_size=1).digest()[0] % 2 else "dev"
+    return "test" if digest(path, 1)[0] % 2 else "dev"
 
 
 _EMPTY = frozenset(

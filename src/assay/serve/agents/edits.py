@@ -8,7 +8,6 @@ it byte for byte for as long as nobody else changes it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -23,6 +22,7 @@ import platformdirs
 
 from assay.errors import InputError, MissingExtra, StorageError
 from assay.io import files
+from assay.io.digest import hex_digest
 from assay.serve.agents import jsonc
 from assay.serve.agents.agents import Entry, ours, served_by
 
@@ -111,7 +111,7 @@ def _common(one: str, other: str) -> int:
 
 def _digest(text: str) -> str:
     """Return a hash of a text."""
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return hex_digest(text)
 
 
 def recall(file: Path) -> EditRecord | None:
@@ -141,7 +141,7 @@ def forget(file: Path) -> None:
 
 
 def _place(file: Path) -> Path:
-    name = hashlib.blake2b(os.fsencode(file), digest_size=12).hexdigest()
+    name = hex_digest(os.fsencode(file), 12)
     return platformdirs.user_state_path("assay") / "installed" / f"{name}.json"
 
 

@@ -8,7 +8,6 @@ https://developers.openai.com/codex/hooks).
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shlex
 import time
@@ -21,6 +20,7 @@ from typing import Any
 import platformdirs
 
 from assay.errors import InputError
+from assay.io.digest import hex_digest
 from assay.io.files import check_writable
 from assay.serve.agents import edits, jsonc
 from assay.serve.agents.agents import StartCommand
@@ -166,7 +166,7 @@ def _is_first(session: str) -> bool:
     """Say whether a session was not reminded yet, and remember that it is now."""
     folder = platformdirs.user_cache_path("assay") / "hooks"
     folder.mkdir(parents=True, exist_ok=True)
-    mark = folder / hashlib.blake2b(session.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    mark = folder / hex_digest(session, 8)
     if mark.exists():
         return False
     for old in folder.iterdir():

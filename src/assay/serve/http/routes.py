@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import blake2b
 from http import HTTPStatus
 from pathlib import Path as FilePath
 from typing import Annotated, Any
@@ -16,6 +15,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request, Response
 from starlette.responses import FileResponse
 
+from assay.io.digest import hex_digest
 from assay.operations.roots import NotServed
 from assay.report.web_page import page_policy
 from assay.serve.http import json_response as answers
@@ -45,7 +45,7 @@ class PageRoutes:
         if found is None:
             return refusal(HTTPStatus.NOT_FOUND, "the page has no such file")
         kind, data = found
-        tag = f'"{blake2b(data, digest_size=12).hexdigest()}"'
+        tag = f'"{hex_digest(data, 12)}"'
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if tag in request.headers.get("If-None-Match", ""):
             return Response(status_code=304, headers=headers)

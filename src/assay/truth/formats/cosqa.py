@@ -8,12 +8,12 @@ pair. A query without an id is called by a hash of its text; a row without a lab
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
 from assay.io import rows
+from assay.io.digest import hex_digest
 from assay.truth.formats.shared import CODE_TEXTS, QUERY_TEXTS, Gathered, Glimpse, first_text, grade_of, text_of
 from assay.truth.ground_truth import TruthFile
 from assay.values import Chunk, Judgment, Query
@@ -39,7 +39,7 @@ def read(path: Path) -> TruthFile:
             found.problem(row, f"wanted a query and a code, found {sorted(record)}")
             continue
         grade = grade_of(record.get("label", 1))
-        name = _id_of(record, _QUERY_IDS) or f"q-{blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
+        name = _id_of(record, _QUERY_IDS) or f"q-{hex_digest(text, 6)}"
         if grade is None:
             found.problem(row, f"label {record['label']!r}, wanted a whole number from 0")
         elif _known(found, row, Query(name, text)):
