@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.runs.options import SampleDraw, draw, draw_within
+from assay.runs.draw import draw, draw_within
+from assay.runs.options import SampleDraw
 
 KEYS = [f"k{number}" for number in range(200)]
 

@@ -97,7 +97,7 @@ def title(study: ResultsView) -> str:
     unit = study.units(view)[0]
     best, *others = [system for system in study.ranked(view, unit) if study.whole(view, system)] or [""]
     if not others:
-        return f"{best or 'No system'} was measured on {counted(study.queries(view), 'query')}"
+        return f"{best or 'No system'} was measured on {study.size(view)}"
     pairs = {other: study.compared(view, unit, study.primary, (best, other)) for other in others}
     tied = [other for other, pair in pairs.items() if pair and not significant(pair)]
     if tied:
@@ -130,7 +130,7 @@ def sentence(study: ResultsView, view: SetView) -> list[doc.Paragraph]:
     shown = doc.figure(mean, parts.digits_of(study.primary))
     sets = f" of {counted(len(view.sets), 'set')}" if len(view.sets) > 1 else ""
     interval = f"95% interval {interval_text(shown, to=_DASH)}"
-    queries = f"over {counted(study.queries(view), 'query')}{sets}, {_ROLES[view.role]}"
+    queries = f"over {study.size(view)}{sets}, {_ROLES[view.role]}"
     scored = doc.Phrase(f" scores {study.primary} {value_text(shown)} ({interval}) by {unit} {queries}.")
     start = (parts.system_phrase(study, best), scored)
     rival = next((other for other in others if study.whole(view, other)), None)
@@ -153,7 +153,7 @@ def _legend(study: ResultsView) -> doc.Paragraph:
         f"tested for {study.primary}). A query without an answer counts zero."
     )
     if any(len(view.sets) > 1 for view in study.overviews):
-        text += " Several sets: the mean over all their queries; their intervals combine as independent samples."
+        text += " Several sets: the mean over all of them; their intervals combine as independent samples."
     parts = (
         doc.Phrase("bold", mark="best"),
         doc.Phrase(" best of its column \N{MIDDLE DOT} "),
@@ -268,13 +268,14 @@ _FIRST = 3
 """Measures in a table of a terminal."""
 
 
-def report_of(results: Results) -> doc.Report:
-    """Return everything that there is to read."""
+def report_of(results: Results, plots: Sequence[doc.Block] = ()) -> doc.Report:
+    """Return everything that there is to read; `plots` stand behind those of every experiment."""
     study = ResultsView(results)
-    found = (
-        (parts.figures(study), _all_figures(study), *_labelled(study), parts.misses(study)) if study.measured else ()
-    )
-    sections = (verdict(study), *parts.against(results), *found, troubles(study), repeating(study))
+    figures: tuple[doc.Section, ...] = ()
+    if study.measured:
+        misses = (parts.misses(study),) if study.manifest.kind == "retrieval" else ()
+        figures = (parts.figures(study, plots), _all_figures(study), *_labelled(study), *misses)
+    sections = (verdict(study), *parts.against(results), *figures, troubles(study), repeating(study))
     footer = "Written by Assay. Every figure of this page is in results.json."
     return doc.Report(title(study), "Assay bench", _facts(study), sections, footer)
 
@@ -318,8 +319,9 @@ def _summary(study: ResultsView, view: SetView) -> doc.Section:
     main, *others = study.units_shown(view)
     unit = next((each for each in others if any(study.published(view, measure, each) for measure in measures)), main)
     commit = study.sets[view.sets[0]].commit[:12] if len(view.sets) == 1 else ""
-    asked = f"{counted(study.queries(view), 'query')}{f' at {commit}' if commit else ''}"
-    columns = ("system", *measures, "query", "95th", "index", "memory", "errors")
+    asked = f"{study.size(view)}{f' at {commit}' if commit else ''}"
+    timed = "query" if study.manifest.kind == "retrieval" else "program"
+    columns = ("system", *measures, timed, "95th", "index", "memory", "errors")
     rows: list[tuple[doc.Cell | str | int, ...]] = []
     for system in study.here(view):
         if study.whole(view, system):
@@ -354,7 +356,7 @@ def _unseen(study: ResultsView, view: SetView, measures: Sequence[str]) -> Itera
 def _described(study: ResultsView, view: SetView) -> doc.Paragraph:
     """Return which queries a view has, of which ground truth."""
     unit = study.units(view)[0]
-    said = [doc.Phrase(f"{counted(study.queries(view), 'query')} of ")]
+    said = [doc.Phrase(f"{study.size(view)} of ")]
     for place, name in enumerate(view.sets):
         of = study.sets[name]
         said += [doc.Phrase(", " if place else ""), doc.Phrase(of.truth, code=True)]
@@ -364,7 +366,7 @@ def _described(study: ResultsView, view: SetView) -> doc.Paragraph:
 
 def _inside(study: ResultsView, view: SetView, measures: Sequence[str]) -> Iterator[doc.Leaf]:
     """Yield the tables of one view as Markdown has them."""
-    title = f"Means with 95% bootstrap intervals over queries; {_BEST}"
+    title = f"Means with 95% bootstrap intervals; {_BEST}"
     yield parts.quality(study, [view], measures, title)
     unit, *others = study.units_shown(view)
     for other in others:
@@ -402,7 +404,7 @@ def _all_figures(study: ResultsView) -> doc.Section:
 
 def _panels(study: ResultsView, view: SetView, at: str) -> Iterator[doc.Panel]:
     for unit in study.units(view):
-        subtitle = f"{counted(study.queries(view), 'query')}, by {_TITLES.get(unit, unit)}"
+        subtitle = f"{study.size(view)}, by {_TITLES.get(unit, unit)}"
         note = doc.words(_UNITS.get(unit, f"A value is one {unit}'s."), "note")
         yield doc.Panel(view.label, subtitle, {"view": at, "unit": unit}, (note, *_of_unit(study, view, unit)))
     yield doc.Panel("", "", {"view": at}, (parts.cost(study, view, f"Cost on {view.label}"),))
@@ -424,7 +426,7 @@ def _facts(study: ResultsView) -> tuple[str, ...]:
     queries = sum(len(of.queries) for of in study.sets.values())
     commits = [f"{name} {of.commit[:8]}".strip() for name, of in study.sets.items()]
     parts = (
-        counted(queries, "query"),
+        counted(queries, study.manifest.item),
         counted(len(study.sets), "set"),
         counted(len(study.systems), "system"),
         ", ".join(commits) if len(commits) <= _SETS else "",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -31,15 +31,15 @@ from assay.io import files
 from assay.io.fields import as_json
 from assay.io.files import claim_folder, refuse_links_in
 from assay.protocols import Progress, Say
+from assay.report.document import Block
 from assay.report.plain_text import as_markdown
 from assay.report.web_page import write_page
 from assay.runs.record import digest
 from assay.truth.ground_truth import disagreement
 
 RESULTS = "results.json"
-_WRITTEN = frozenset(
-    ".gitignore results.json RESULTS.md report.html report.json index.html baseline runs runs.old truth unseen".split()
-)
+_REPORTS = (RESULTS, "RESULTS.md", "report.html")
+_WRITTEN = frozenset(".gitignore results.json RESULTS.md report.html baseline runs runs.old truth unseen".split())
 _MAX_LISTED_PROBLEMS = 3
 """Problems of a set that are told one by one."""
 
@@ -172,23 +172,28 @@ def _check(plan: BenchPlan, gates: Gates) -> None:
             raise InputError(f"a set cannot be called '{each.name}': its answers go to a folder of that name")
 
 
-def write(held: Results, out: Path, say: Say, earlier: Results | None = None) -> None:
+def write(held: Results, out: Path, say: Say, earlier: Results | None = None, plots: Sequence[Block] = ()) -> None:
     """Write results.json, RESULTS.md and, where matplotlib is installed, report.html; git is to pass all of it over."""
     files.write(out / ".gitignore", "*\n")
     results.save(held, out / RESULTS)
     files.write(out / "RESULTS.md", as_markdown(overview_of(held)))
-    write_report(held, out, say, earlier)
+    _write_report(held, out, say, earlier, plots)
 
 
-def write_report(held: Results, out: Path, say: Say, earlier: Results | None = None) -> None:
+def _write_report(held: Results, out: Path, say: Say, earlier: Results | None, plots: Sequence[Block]) -> None:
     """Write report.html, unless the one that is there shows the same; without matplotlib that is said."""
     if earlier and _comparable_json(held) == _comparable_json(earlier) and (out / "report.html").exists():
         return
     (out / "report.html").unlink(missing_ok=True)  # what cannot be made anew would be old
     try:
-        write_page(report_of(held), out / "report.html")
+        write_page(report_of(held, plots), out / "report.html")
     except MissingExtra as missing:
         say(str(missing))
+
+
+def written_to(out: Path) -> str:
+    """Return what `write` left in a folder, as text."""
+    return f"written to {out}: {', '.join(name for name in _REPORTS if (out / name).exists())}"
 
 
 def _comparable_json(held: Results) -> object:

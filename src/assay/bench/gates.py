@@ -287,9 +287,8 @@ def changes(results: Results, baseline: Results) -> list[GateChange]:
         raise _incomparable(baseline, this, f" by {measure}")
     columns = [tuple(np.array([each[side].value for each in both]) for side in (1, 0)) for _, both in pairs]
     chances = holm([randomisation(now, was, seed=seed) for now, was in columns])
-    item = "task" if about.kind == "ranking" else "query"
     return [
-        _change(cell, both, (measure, item, results.sets[cell.set].follows), float(p))
+        _change(cell, both, (measure, about.item, results.sets[cell.set].follows), float(p))
         for (cell, both), p in zip(pairs, chances, strict=True)
     ]
 

@@ -31,7 +31,7 @@ def quality(
     based = any(system.base for system in study.results.systems.values())
     columns, by = [SYSTEM], [(view, unit or study.units(view)[0]) for view in views]
     for view, counted_by in by:
-        over = f"{view.label} [{counted(study.queries(view), 'query')}, by {counted_by}]"
+        over = f"{view.label} [{study.size(view)}, by {counted_by}]"
         columns += [doc.Column(measure, over=over if len(views) > 1 else "") for measure in measures]
         if based:
             hint = "Difference to the system that this one varies; bold where chance is unlikely"
@@ -171,7 +171,8 @@ def pairs(study: ResultsView, view: SetView, unit: str, most: int = _PAIRS) -> l
         rows.append((*names, doc.figure(mean, signed=True, mark=mark), *chances))
     left = len(found) - len(rows)
     note = f"{left} more pairs, less sure, are in results.json." if left > 0 else ""
-    title = f"Pairs of systems by {found[0][0]}, query by query: bold where Holm's p is below 0.05"
+    item = study.manifest.item
+    title = f"Pairs of systems by {found[0][0]}, {item} by {item}: bold where Holm's p is below 0.05"
     return [doc.table(title, columns, rows, note)]
 
 
@@ -234,7 +235,7 @@ _DRAWN_PAIRS = 4
 _CURVES = 2
 
 
-def figures(study: ResultsView) -> doc.Section:
+def figures(study: ResultsView, more: Sequence[doc.Block] = ()) -> doc.Section:
     """Return the section of all plots."""
     blocks: list[doc.Block] = [_measures(study)]
     for view in study.overviews:
@@ -242,7 +243,7 @@ def figures(study: ResultsView) -> doc.Section:
         if drawn and len(study.overviews) > 1:
             blocks.append(doc.words(view.label, "heading"))
         blocks += drawn
-    return doc.Section("plots", "Plots", tuple(blocks))
+    return doc.Section("plots", "Plots", (*blocks, *more))
 
 
 def _unit(study: ResultsView, view: SetView) -> str:
@@ -290,7 +291,7 @@ def _differences(study: ResultsView, view: SetView) -> Iterator[doc.WinsAndLosse
     if pairs:
         rivals = doc.listed([pair.b for pair in pairs], most=_DRAWN_PAIRS)
         caption = f"{whole[0]} against {rivals}, a bar a query: right and blue it won, left and orange it lost."
-        x = f"queries, sorted by the difference in {study.primary}"
+        x = f"each {study.manifest.item}, sorted by the difference in {study.primary}"
         yield doc.WinsAndLosses("Query by query", caption, tuple(pairs), x)
 
 

@@ -62,9 +62,14 @@ class RunManifest:
     when: str
     command: str = ""
     kind: str = "retrieval"
-    """What kind of systems were measured: retrieval, ranking or labelling."""
+    """What kind of systems were measured: retrieval or ranking."""
     details: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
     """Settings, hardware and what else a run notes, as JSON has it."""
+
+    @property
+    def item(self) -> str:
+        """Return what one value of a measure is about."""
+        return "task" if self.kind == "ranking" else "query"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import isclose, sqrt
 
 from assay.bench.results import MeasuredCell, MeasuredSet, Results, SetComparison, all_of, deciding, is_quality
+from assay.errors import counted
 from assay.report.document import Mean
 
 CHANCE = 0.05
@@ -93,6 +94,10 @@ class ResultsView:
     def whole(self, view: SetView, system: str) -> bool:
         """Say whether a system was asked all queries of a view; its figures are not to be compared otherwise."""
         return len(self.of(view, system)) == len(view.sets)
+
+    def size(self, view: SetView) -> str:
+        """Return how many queries or tasks a view has, as text."""
+        return counted(self.queries(view), self.manifest.item)
 
     def queries(self, view: SetView) -> int:
         """Return how many queries a view has."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from assay.judge.campaign import Tally
     from assay.protocols import Progress
 
-WRITTEN = ("results.json", "RESULTS.md", "report.html")
-
 
 @command(BenchRequest, example="assay bench run matrix.toml --fail-under Hit@5=0.70")
 def run(request: BenchRequest) -> int:
@@ -71,7 +69,7 @@ def run(request: BenchRequest) -> int:
     if request.form == "github":
         for line in gates.github_annotations(held, failed, {each.name: each.corpus for each in plan.sets}):
             click.echo(line)
-    say(f"written to {request.out}: {', '.join(name for name in WRITTEN if (request.out / name).exists())}")
+    say(experiment.written_to(request.out))
     return 1 if failed else 0
 
 

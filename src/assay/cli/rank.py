@@ -5,20 +5,20 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli.adapter import command
 from assay.cli.progress import progress
-from assay.errors import InputError, MissingExtra, counted, printable
+from assay.errors import InputError, counted, printable
 from assay.io.files import dumps
 from assay.io.terminal import say, say_problems, wants_color
 from assay.rank.requests import CompareRequest, EvalRequest, OrderRequest
-from assay.report.document import Figure, Number, Report, as_json_text
-from assay.report.plain_text import as_markdown, as_text, cell_text, rows_as_lines
+from assay.report.document import Number
+from assay.report.plain_text import as_text, cell_text, rows_as_lines
 
 if TYPE_CHECKING:
     from assay.measure.passk import Gain, RankMeasure, Value
@@ -224,21 +224,19 @@ def _evaluation_text(found: Evaluation) -> Iterator[str]:
 
 
 def _pool_lines(cells: Sequence[Cell], size: int) -> Iterator[str]:
-    from assay.bench.program_ranking import gain_cell, value_cell
-
     first = cells[0]
     measured = max((value.tasks for value in first.values.values()), default=0)
     left = f", {counted(first.few, 'task')} with fewer left out" if first.few else ""
     yield f"pools of {size or 'all samples'}: {counted(measured, 'task')}{left}"
     heads = ("ranker", *map(str, first.values))
-    yield from rows_as_lines(heads, [(cell.ranker, *map(value_cell, cell.values.values())) for cell in cells], "  ")
+    yield from rows_as_lines(heads, [(cell.ranker, *map(_value_cell, cell.values.values())) for cell in cells], "  ")
     for measure, value in first.values.items():
         if few := measured - value.tasks:
             yield f"  {measure}: {counted(few, 'task')} with fewer than {measure.k} samples left out"
     if len(cells) > 1:
         yield "  gain over unranked"
         ranked = (cell for cell in cells if cell.gains)
-        yield from rows_as_lines(heads, [(cell.ranker, *map(gain_cell, cell.gains.values())) for cell in ranked], "  ")
+        yield from rows_as_lines(heads, [(cell.ranker, *map(_gain_cell, cell.gains.values())) for cell in ranked], "  ")
     for cell in cells:
         if cell.programs:
             each = 1000 * cell.seconds / cell.programs
@@ -246,12 +244,18 @@ def _pool_lines(cells: Sequence[Cell], size: int) -> Iterator[str]:
 
 
 def _differences(differences: Sequence[RankerDifference]) -> Iterator[str]:
-    from assay.bench.program_ranking import gain_cell
-
     for each in differences:
         shown = ((measure, gain) for measure, gain in each.gains.items() if measure.good == "pass")
-        gains = (f"{measure} {cell_text(gain_cell(gain))} p {gain.p:.4f}" for measure, gain in shown if gain.tasks)
+        gains = (f"{measure} {cell_text(_gain_cell(gain))} p {gain.p:.4f}" for measure, gain in shown if gain.tasks)
         yield f"  {each.a} less {each.b}: {', '.join(gains)}"
+
+
+def _value_cell(value: Value) -> Number:
+    return Number(None) if isnan(value.value) else Number(value.value, value.low, value.high)
+
+
+def _gain_cell(gain: Gain) -> Number:
+    return Number(None) if isnan(gain.value) else Number(gain.value, gain.low, gain.high, signed=True)
 
 
 @command(CompareRequest, example="assay rank compare rankers.toml --out runs/compare")
@@ -259,15 +263,16 @@ def compare(request: CompareRequest) -> int:
     """Measure every ranker on every set of samples that MATRIX names, as one table.
 
     MATRIX is a TOML file with sets, taken apart by model, configuration or prompt where asked for, and rankers.
-    FOLDER gets results.json, RESULTS.md, report.json, and with matplotlib a heat map of pass@1 (each column relative to
-    the ranker trained on its set, else to the best), training curves of rankers that have a log, index.html with all
-    of it, and report.html with what differs and how surely. Orders are kept in FOLDER/runs: what is there is not
-    ranked again.
+    FOLDER gets results.json and RESULTS.md as from assay bench and, with matplotlib, report.html: what differs and how
+    surely, a heat map of pass@1 (each column relative to the ranker trained on its set, else to the best), and training
+    curves of rankers that have a log. Orders are kept in FOLDER/runs: what is there is not ranked again.
 
     Exits 0 if all gates hold, 1 if one does not, 2 on an error.
     """
     from assay.bench import experiment, gates, results
-    from assay.bench.program_ranking import as_rows, load, ranked_columns, report_of, results_of
+    from assay.bench.bench_report import summary_of
+    from assay.bench.program_ranking import plots_of, ranked_columns, results_of
+    from assay.bench.ranking_matrix import load
     from assay.measure.passk import measures
     from assay.operations.rank import open_rankers
 
@@ -281,35 +286,11 @@ def compare(request: CompareRequest) -> int:
         raise InputError("two rankers of the matrix have the same spec: name each once")
     with open_rankers(specs, request.may, say) as (made, importable), progress() as watch:
         ranked = ranked_columns(plan, made, request.out, watch, importable(), verbose=request.verbose)
-    rows, report = as_rows(ranked), report_of(plan, ranked)
     earlier = experiment.earlier_in(request.out / experiment.RESULTS)
     held = gate.compared(results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=request.all_pairs))
-    results.save(held, request.out / experiment.RESULTS)
-    experiment.write_report(held, request.out, say, earlier)
-    drawn = _write_report(report, request.out)
+    experiment.write(held, request.out, say, earlier, plots_of(plan, ranked))
     is_json = request.form == "json"
-    click.echo(dumps({"cells": rows}) if is_json else as_text(report), nl=is_json)
+    click.echo(results.as_text(held) if is_json else as_text(summary_of(held)), nl=is_json)
     failed = gates.failures(held, gate, say)
-    written = ("results.json", "report.json", "RESULTS.md", *drawn, "index.html", "report.html")
-    say(f"written to {request.out}: {', '.join(name for name in written if (request.out / name).exists())}")
+    say(experiment.written_to(request.out))
     return 1 if failed else 0
-
-
-def _write_report(report: Report, out: Path) -> list[str]:
-    """Write the report as values, Markdown and a page; return the names of its drawings, none without matplotlib."""
-    from assay.io import files
-    from assay.report.web_page import write_page, write_picture
-
-    figures = [block for section in report.sections for block in section.blocks if isinstance(block, Figure)]
-    named: list[str] = []
-    try:
-        for figure in figures:
-            write_picture(figure, out / f"{figure.kind}.svg")
-            named.append(f"{figure.kind}.svg")
-    except MissingExtra as missing:
-        say(str(missing))
-        report = replace(report, sections=report.sections[:1])
-    files.write(out / "report.json", as_json_text(report))
-    files.write(out / "RESULTS.md", as_markdown(report))
-    write_page(report, out / "index.html")
-    return named

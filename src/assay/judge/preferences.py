@@ -21,7 +21,8 @@ from assay.judge.pairs import Pair
 from assay.measure.agreement import Estimate, alpha, majority
 from assay.measure.compare import sign_test, wilson
 from assay.protocols import Say
-from assay.runs.options import SampleDraw, draw
+from assay.runs.draw import draw
+from assay.runs.options import SampleDraw
 from assay.runs.record import append_lines, begin, hash_of, read_lines, stored_settings
 from assay.values import Chunk, Problem, Query
 

@@ -25,7 +25,8 @@ from assay.judge.screeners import SIGNALS, THREE_WAY, Screener, screener_spec
 from assay.llm.yes_no import PAIR, read_spec
 from assay.operations.open_chat import budget_of, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
-from assay.runs.options import ModelOptions, SampleDraw, draw
+from assay.runs.draw import draw
+from assay.runs.options import ModelOptions, SampleDraw
 from assay.runs.record import NoSteps, Steps, read_lines, start_fresh
 from assay.values import Chunk, Judgment, Problem, Query
 

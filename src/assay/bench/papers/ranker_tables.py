@@ -22,7 +22,9 @@ from assay.bench.papers.study import (
     part,
     trained,
 )
-from assay.bench.program_ranking import RankerSpec, RankingColumn, RankingSetSpec, relative, smoothed, training
+from assay.bench.program_ranking import RankingColumn
+from assay.bench.ranking_matrix import RankerSpec, RankingSetSpec
+from assay.bench.ranking_plots import heat, training_lines, training_logs
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.datasets import Example
@@ -186,17 +188,14 @@ def table16(study: Study) -> MadeTable:
 
 def figure5(study: Study, best: Mapping[str, TrainedRanker], found: Figures) -> doc.Heat:
     """Return ranked pass@1 of each ranker on each model's programs, over that of the model's own ranker."""
-    specs = [RankerSpec(each.name, each.spec, source) for source, each in best.items()]
+    specs = [RankerSpec(source, each.spec, source) for source, each in best.items()]
     worth = [[_value(found, source, each.name) for source in study.sources] for each in best.values()]
-    values = relative(specs, study.sources, study.sources, worth)
-    return doc.Heat(
-        "Ranked pass@1 by what a ranker learned from",
+    caption = (
         "Rows: what the best ranker learned from. Columns: whose programs it ranks. Each column is relative to the "
-        "ranker that learned from the same model (figure 5 of the paper).",
-        tuple(best),
-        study.sources,
-        tuple(tuple(None if each != each else each for each in row) for row in values),  # noqa: PLR0124  nan
+        "ranker that learned from the same model (figure 5 of the paper)."
     )
+    texts = ("Ranked pass@1 by what a ranker learned from", caption)
+    return heat(texts, specs, {source: source for source in study.sources}, worth)
 
 
 def table17(study: Study) -> MadeTable:
@@ -334,21 +333,14 @@ def curves(
     """Yield how rankers did on their validation tasks while they learned: a panel a source and measure."""
     drawn = []
     for source, rankers in panels.items():
-        logs = training([RankerSpec(name, each.spec, log=each.folder / "log.jsonl") for name, each in rankers.items()])
+        logs = training_logs(
+            [RankerSpec(name, each.spec, log=each.folder / "log.jsonl") for name, each in rankers.items()]
+        )
         for measure in measures:
             named = source if len(measures) == 1 else measure
-            drawn.append(doc.CurvePanel(named, tuple(_lines(logs, tuple(rankers), measure))))
+            drawn.append(doc.CurvePanel(named, tuple(training_lines(logs, measure))))
     if any(panel.lines for panel in drawn):
         yield doc.Curves(title, "Exponential means over the looks at the validation tasks.", tuple(drawn), "step")
-
-
-def _lines(
-    logs: Mapping[str, Mapping[str, list[tuple[float, float]]]], names: Sequence[str], measure: str
-) -> Iterator[doc.Series]:
-    for place, name in enumerate(names):
-        if points := logs.get(name, {}).get(measure):
-            steps, values = zip(*smoothed(points), strict=True)
-            yield doc.Series(name, place, steps, tuple(doc.Mean(each, each, each) for each in values))
 
 
 def ranked_table(title: str, rows: Sequence[RankedRow], found: Figures, *, head: str = "generating model") -> doc.Table:

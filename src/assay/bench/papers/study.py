@@ -15,7 +15,8 @@ from functools import cache
 from hashlib import file_digest
 from pathlib import Path
 
-from assay.bench.program_ranking import RankingColumn, RankingSetSpec, columns, load, ranked_columns
+from assay.bench.program_ranking import RankingColumn, columns, ranked_columns
+from assay.bench.ranking_matrix import RankingSetSpec, load
 from assay.errors import InputError, nearest
 from assay.protocols import Progress
 from assay.rank import datasets
