@@ -96,7 +96,7 @@ def called(labels: Path, records: Path) -> list[Called]:
             row["query_id"],
             label_of[row["query_id"], row["code_id"]],
             row["grade"] or 0,
-            row["chance"] or 0.0,
+            row["probability"] or 0.0,
             row["path"] or row["problem"],
             row.get("examples", {}),
             row["code"],
@@ -123,7 +123,7 @@ def agree(given: argparse.Namespace) -> None:
 
 
 def told(name: str, given: Sequence[Called]) -> None:
-    """Print accuracy with its interval, precision, recall, and how well the chances order."""
+    """Print accuracy with its interval, precision, recall, and how well the probabilities order."""
     of: dict[str, list[bool]] = defaultdict(list)
     for one in sorted(given, key=lambda one: one.task):
         of[one.task].append(one.label == one.grade)
@@ -145,7 +145,7 @@ def share(part: int, whole: int) -> str:
 def area(given: Sequence[Called]) -> str:
     """Return how often a right pair has the higher chance of a right and a wrong one."""
     labels = [one.label for one in given]
-    found = against(labels, labels, chances=[one.chance for one in given]).auc.value
+    found = against(labels, labels, probabilities=[one.probability for one in given]).auc.value
     return "-" if isnan(found) else f"{found:.3f}"
 
 

@@ -31,7 +31,7 @@ def test_a_campaign_is_recorded_goes_on_and_is_told_again(assay, refuses, tmp_pa
     records = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
     judged = {each["query_id"]: each for each in records if each["kind"] == "verdict"}
     assert [judged[name]["grade"] for name in "12"] == [1, 0]
-    assert judged["1"]["chance"] > 0.5
+    assert judged["1"]["probability"] > 0.5
     assert judged["1"]["judge"] == spec
     assert json.loads(assay(*command).out)["before"] == 2
     Path("gold.csv").write_text("query_id,code_id,grade\n1,a,1\n2,a,0\n")

@@ -48,7 +48,7 @@ def test_a_clear_pair_takes_one_call_and_an_unclear_one_is_tested_and_arbitrated
     for kind, grade in (("match", 1), ("differs", 0)):
         verdict, actor = judged(configured("all", Always(GOOD).execute, Always(GOOD).fix), kind)
         assert (verdict.grade, verdict.path, dict(actor.asked)) == (grade, "screen", {"pair": 1})
-        assert verdict.told["cost"] == 0.001
+        assert verdict.details["cost"] == 0.001
     room = Always(GOOD)
     verdict, actor = judged(configured("all", room.execute, room.fix))
     assert (verdict.grade, verdict.path, room.fixed) == (1, "tests", 0)
@@ -59,18 +59,18 @@ def test_repairs_end_after_max_tries_as_the_algorithm_counts_them():
     for most in (0, 1, 3):
         room = Always(BAD)
         verdict, _ = judged(configured("all", room.execute, room.fix), max_tries=most)
-        assert room.fixed == verdict.told["tries"] == most + 1
-        assert (verdict.told["executable"], verdict.grade) == (False, 1)
+        assert room.fixed == verdict.details["tries"] == most + 1
+        assert (verdict.details["executable"], verdict.grade) == (False, 1)
 
 
 def test_a_repair_that_helps_and_what_is_irreparable_end_the_loop():
     room = Always(BAD, BAD, GOOD)
     verdict, _ = judged(configured("all", room.execute, room.fix))
-    assert (room.fixed, verdict.told["executable"], verdict.told["fixes"]) == (2, True, ["model", "model"])
+    assert (room.fixed, verdict.details["executable"], verdict.details["fixes"]) == (2, True, ["model", "model"])
     verdict, _ = judged(configured("all", Always(BAD).execute, lambda *_: Fix(None, "model")))
-    assert (verdict.told["tries"], verdict.told["fixes"]) == (0, ["irreparable"])
+    assert (verdict.details["tries"], verdict.details["fixes"]) == (0, ["irreparable"])
     verdict, _ = judged(configured("all", Always(BAD).execute, lambda _session, program, *_: Fix(program, "model")))
-    assert (verdict.told["tries"], verdict.told["fixes"]) == (0, ["unchanged"])
+    assert (verdict.details["tries"], verdict.details["fixes"]) == (0, ["unchanged"])
 
 
 def test_the_arbiter_hears_of_what_tests_saw_and_nothing_of_tests_that_broke():
@@ -166,7 +166,11 @@ def test_opinions_of_one_model_are_different_prompts():
     actor = Actor()
     first = Agents(actor, configured("single"))
     verdict = MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
-    assert (verdict.told["votes"], verdict.told["cost"], verdict.told["calls"]) == ([1, 1], 0.002, {"single": 2})
+    assert (verdict.details["votes"], verdict.details["cost"], verdict.details["calls"]) == (
+        [1, 1],
+        0.002,
+        {"single": 2},
+    )
     assert len({prompt.text for prompt in actor.prompts}) == len(actor.prompts) == 2
 
 
@@ -177,7 +181,7 @@ def test_no_tests_are_written_for_what_cannot_run():
         verdict = Agents(actor, configured("all", room.execute, room.fix)).judge(other)
         assert dict(actor.asked) == {"pair": 1, "arbitrate": 1}
         assert (verdict.path, verdict.grade) == ("arbiter", 1)
-        assert "Python" in verdict.told["untested"]
+        assert "Python" in verdict.details["untested"]
 
 
 class Reads(Actor):
@@ -198,8 +202,8 @@ def test_votes_take_different_readings_and_the_verdict_says_which_passed():
 
     first = Agents(Reads(), configured("ps+tpg+te+fa", execute))
     verdict = MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("passes", 3))
-    assert verdict.told["readings"] == ["the sum", "the sum of squares"]
-    tested = [(each["reading"], each["passed"], each["failed"]) for each in verdict.told["tested"]]
+    assert verdict.details["readings"] == ["the sum", "the sum of squares"]
+    tested = [(each["reading"], each["passed"], each["failed"]) for each in verdict.details["tested"]]
     assert tested[:2] == [("the sum", 1, 0), ("the sum of squares", 0, 1)]
 
 

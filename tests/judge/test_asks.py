@@ -48,12 +48,12 @@ def judge(chat: Actor, prior: float = 0.5, signals: SignalsJudge | None = None, 
 def test_the_answer_is_calibrated_and_moved_by_what_is_expected():
     odds = math.log(9)
     verdict = judge(Says(0.9), scale=1, bias=0).judge(SENDS)
-    assert (verdict.grade, verdict.path, verdict.chance) == (1, "asks", pytest.approx(0.9))
-    told = verdict.told
+    assert (verdict.grade, verdict.path, verdict.probability) == (1, "asks", pytest.approx(0.9))
+    told = verdict.details
     assert (told["calls"], told["cost"], told["log_odds"]) == ({"pair": 1}, 0.001, round(odds, 6))
     few = judge(Says(0.9), prior=0.01, scale=0.5, bias=-1).judge(SENDS)
-    assert (few.grade, few.chance) == (0, pytest.approx(probability(odds / 2 - 1 - math.log(99))))
-    assert judge(Says(0.9)).judge(SENDS).chance == pytest.approx(probability(SCALE * odds + BIAS))
+    assert (few.grade, few.probability) == (0, pytest.approx(probability(odds / 2 - 1 - math.log(99))))
+    assert judge(Says(0.9)).judge(SENDS).probability == pytest.approx(probability(SCALE * odds + BIAS))
 
 
 def test_signals_add_their_log_odds_and_what_they_cannot_read_is_left_to_the_model():
@@ -61,15 +61,15 @@ def test_signals_add_their_log_odds_and_what_they_cannot_read_is_left_to_the_mod
     alone, both = judge(Says(0.6)), judge(Says(0.6), signals=signals)
     assert both.name.startswith("signals+asks:")
     other = Pair(Query("3", "parse a date"), SENDS.code)
-    assert both.judge(SENDS).chance > both.judge(other).chance
-    assert alone.judge(SENDS).chance == alone.judge(other).chance
-    read = signals.judge(SENDS).chance
-    assert both.judge(SENDS).told["signals"] == round(read, 6)
+    assert both.judge(SENDS).probability > both.judge(other).probability
+    assert alone.judge(SENDS).probability == alone.judge(other).probability
+    read = signals.judge(SENDS).probability
+    assert both.judge(SENDS).details["signals"] == round(read, 6)
     sums = {scale: WITH_SIGNALS.weights[0] * math.log(read / (1 - read)) + scale * math.log(1.5) for scale in (1.53, 3)}
-    assert both.judge(SENDS).chance == pytest.approx(probability(sums[1.53] + WITH_SIGNALS.bias))
+    assert both.judge(SENDS).probability == pytest.approx(probability(sums[1.53] + WITH_SIGNALS.bias))
     own = judge(Says(0.6), signals=signals, scale=3, bias=1).judge(SENDS)
-    assert own.chance == pytest.approx(probability(sums[3] + 1))
-    assert both.judge(FOREIGN).chance == alone.judge(FOREIGN).chance
+    assert own.probability == pytest.approx(probability(sums[3] + 1))
+    assert both.judge(FOREIGN).probability == alone.judge(FOREIGN).probability
     silent = judge(Raises(AssertionError()), signals=signals)
     assert silent.judge(Pair(Query("4", "send a mail"), Chunk("b", " "))).grade == 0
 

@@ -145,14 +145,14 @@ def judged(runner: SharedRunner, installs: Installs, kind: str):
 
 def test_a_missing_module_is_installed_without_a_model(runner: SharedRunner, installs: Installs):
     verdict, actor = judged(runner, installs, "lacks")
-    assert (verdict.grade, verdict.told["executable"], verdict.told["fixes"]) == (1, True, ["install"])
-    assert verdict.told["distributions"] == ["tinything"]
+    assert (verdict.grade, verdict.details["executable"], verdict.details["fixes"]) == (1, True, ["install"])
+    assert verdict.details["distributions"] == ["tinything"]
     assert actor.asked["fix"] == 0
 
 
 def test_what_may_not_be_installed_is_told_to_the_model_and_nothing_else_is_done(runner: SharedRunner):
     verdict, actor = judged(runner, NOTHING, "lacks")
-    assert verdict.told["distributions"] == []
+    assert verdict.details["distributions"] == []
     assert "no known distribution brings the module tinything" in actor.prompts[-2].text
 
 

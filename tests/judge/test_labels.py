@@ -86,15 +86,17 @@ def test_what_cannot_be_used_is_named_and_the_rest_read(tmp_path: Path):
     file = tmp_path / "odd.jsonl"
     good = {"query_id": "q", "code_id": "c", "label": 1}
     rows = [good, {"label": 1}, {**good, "label": "yes"}, {**good, "label": -1}, good, {**good, "label": 0}]
-    file.write_text(lines(rows) + "{cut\n[1]\n" + lines([{"query_id": "q", "code_id": "d"}]))
+    renamed = {"query_id": "q", "code_id": "e", "label": 1, "chance": 0.9}
+    file.write_text(lines(rows) + "{cut\n[1]\n" + lines([{"query_id": "q", "code_id": "d"}, renamed]))
     found = read_labels(file)
     assert found.annotators[0].grades == {("q", "c"): 1}
-    assert [problem.where.rpartition(":")[2] for problem in found.problems] == list("23456789")
+    assert [problem.where.rpartition(":")[2] for problem in found.problems] == [*"23456789", "10"]
     said = [problem.what for problem in found.problems]
     assert "the first counts" in said[4]
     assert "the first counts" not in said[3]
     assert "not JSON" in said[5]
     assert said[7].startswith("no label, wanted one of grade, label")
+    assert said[8] == "the field 'chance' is called 'probability' now: rename it"
 
 
 def test_a_file_without_labels_that_is_not_there_or_no_text_is_refused(tmp_path: Path):

@@ -35,16 +35,16 @@ def trying(state: State, seen: list[str]):
 
 def test_what_answers_is_likelier_and_says_why():
     right, wrong = verdicts([(ASKED, REVERSE), (ASKED, SOCKET)])
-    assert right.chance > 0.5 > wrong.chance
+    assert right.probability > 0.5 > wrong.probability
     assert (right.grade, right.path) == (1, "signals")
-    assert wrong.told["call"] in {"no match", "unclear"}
-    assert right.told["why"]["cosine"] > 0
-    json.dumps(right.told)
+    assert wrong.details["call"] in {"no match", "unclear"}
+    assert right.details["why"]["cosine"] > 0
+    json.dumps(right.details)
 
 
 def test_a_prior_moves_each_chance_and_keeps_the_order():
     pairs = [(ASKED, REVERSE), (ASKED, SOCKET)]
-    rare, even = ([one.chance for one in verdicts(pairs, prior=prior)] for prior in (0.05, 0.5))
+    rare, even = ([one.probability for one in verdicts(pairs, prior=prior)] for prior in (0.05, 0.5))
     assert rare[0] < even[0]
     assert rare[0] > rare[1]
 
@@ -61,12 +61,12 @@ def test_a_query_in_unknown_words_stays_undecided_and_empty_code_answers_nothing
         assert verdict.grade is None
         assert "English" in verdict.reason
     empty = SignalsJudge().judge(Pair(ASKED, Chunk("c", " \n")))
-    assert (empty.told["call"], empty.chance, empty.reason) == ("no match", 0.0, "the code is empty")
+    assert (empty.details["call"], empty.probability, empty.reason) == ("no match", 0.0, "the code is empty")
 
 
 def test_any_code_has_a_verdict():
     for text in ("func Reverse(s string) string { return s }", "(" * 100_000, "x = 1\n" * 50_000, "\0"):
-        assert 0 <= SignalsJudge().judge(Pair(ASKED, Chunk("c", text))).chance <= 1
+        assert 0 <= SignalsJudge().judge(Pair(ASKED, Chunk("c", text))).probability <= 1
 
 
 def test_what_examples_show_decides():
@@ -77,7 +77,7 @@ def test_what_examples_show_decides():
         seen: list[str] = []
         other = (Query("other", "close a socket"), SOCKET)
         tested, untested = verdicts([(ASKED, REVERSE), other], trials=trying(state, seen))
-        assert (tested.told["call"], tested.chance, tested.path, tested.reason) == (call, chance, "tests", reason)
+        assert (tested.details["call"], tested.probability, tested.path, tested.reason) == (call, chance, "tests", reason)
         assert untested.path == "signals"
         assert seen == [REVERSE.text, SOCKET.text]
 
@@ -85,9 +85,9 @@ def test_what_examples_show_decides():
 def test_a_run_that_shows_nothing_leaves_the_verdict_of_the_features():
     with_run = SignalsJudge(trials=trying("not run", [])).judge(Pair(ASKED, REVERSE))
     without = SignalsJudge().judge(Pair(ASKED, REVERSE))
-    assert (with_run.grade, with_run.chance, with_run.path) == (without.grade, without.chance, without.path)
-    assert with_run.told["examples"]["state"] == "not run"
-    assert "examples" not in without.told
+    assert (with_run.grade, with_run.probability, with_run.path) == (without.grade, without.probability, without.path)
+    assert with_run.details["examples"]["state"] == "not run"
+    assert "examples" not in without.details
 
 
 def test_a_broken_sandbox_leaves_a_pair_undecided():
@@ -123,4 +123,4 @@ def test_an_encoder_counts_only_for_weights_that_were_learned_with_it(tmp_path: 
         SignalsJudge(str(tmp_path), encoder=HashedEncoder("16"))
     judge = SignalsJudge(str(tmp_path), encoder=HashedEncoder("64"))
     assert judge.name == f"signals:{tmp_path}+hash:64"
-    assert judge.judge(Pair(ASKED, REVERSE)).told["why"]["cosine_encoder"] > 0
+    assert judge.judge(Pair(ASKED, REVERSE)).details["why"]["cosine_encoder"] > 0

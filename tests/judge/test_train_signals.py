@@ -59,7 +59,7 @@ def test_each_source_is_judged_by_weights_of_the_others(tmp_path: Path):
     (tmp_path / "signals.json").write_text(json.dumps(weights), "utf-8")
     judge, code = SignalsJudge(str(tmp_path)), Chunk("1", "def sort_list(items):\n    return sorted(items)")
     asked, other = (Pair(Query("1", text), code) for text in ("sort a list", "mail a letter"))
-    assert judge.judge(asked).chance > judge.judge(other).chance
+    assert judge.judge(asked).probability > judge.judge(other).probability
 
 
 def test_with_an_encoder_its_cosine_is_calibrated_and_nothing_else_counts():

@@ -70,7 +70,7 @@ def test_the_area_is_how_often_a_right_unit_is_above_a_wrong_one(units: list[tup
     right, wrong = ([chance for label, chance in units if label == wanted and chance is not None] for wanted in (1, 0))
     above = [(a > b) + 0.5 * (a == b) for a in right for b in wrong]
     labels, chances = zip(*units, strict=True)
-    found = against(labels, labels, chances=chances).auc
+    found = against(labels, labels, probabilities=chances).auc
     assert found.value == pytest.approx(float(np.mean(above)) if above else nan, nan_ok=True)
     assert found.low <= found.value <= found.high or isnan(found.value)
 

@@ -167,7 +167,7 @@ def annotate(session: PairSession, parts: Parts, max_tries: int = MAX_TRIES) -> 
         program, report, about = _run_tests(session, program, parts, max_tries)
     label, reason = parts.arbitrate(session, program, report)  # 16
     path = "single" if not parts.screen else "tests" if report and report.evidence() else "arbiter"
-    return Verdict(label, reason, path, told=about)
+    return Verdict(label, reason, path, details=about)
 
 
 def _run_tests(
@@ -238,7 +238,7 @@ class Agents:
             verdict = without_answer(error)
         except SandboxFailed as error:
             verdict = undecided("sandbox", str(error))
-        return replace(verdict, told={**verdict.told, **spent(session.taken)})
+        return replace(verdict, details={**verdict.details, **spent(session.taken)})
 
 
 def without_answer(error: ChatError) -> Verdict:

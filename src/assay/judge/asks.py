@@ -50,19 +50,19 @@ class AsksJudge:
             verdict = self._verdict(session.log_odds(), read)
         except ChatError as error:
             verdict = without_answer(error)
-        return replace(verdict, told={**verdict.told, **spent(session.taken)})
+        return replace(verdict, details={**verdict.details, **spent(session.taken)})
 
     def _verdict(self, log_odds: float, read: Verdict | None) -> Verdict:
         """Return the verdict of a model's log-odds and of `signals`, where that has something to go by."""
         told, given, shipped = {"log_odds": round(log_odds, 6)}, [log_odds], Calibration((SCALE,), BIAS)
         if read and read.grade is not None:
-            told["signals"] = round(read.chance, 6)
-            given, shipped = [logit(read.chance), log_odds], WITH_SIGNALS
+            told["signals"] = round(read.probability, 6)
+            given, shipped = [logit(read.probability), log_odds], WITH_SIGNALS
         *others, scale = shipped.weights
         weights = (*others, self.options.get("scale", scale))
         odds = Calibration(weights, self.options.get("bias", shipped.bias)).log_odds(*given)
         likely = probability(odds + logit(self.prior))
-        return Verdict(int(likely >= 0.5), f"{likely:.2f}: {self.chat.name} was asked", "asks", likely, told=told)
+        return Verdict(int(likely >= 0.5), f"{likely:.2f}: {self.chat.name} was asked", "asks", likely, details=told)
 
 
 GRADE = "grade"
@@ -89,4 +89,4 @@ class GradesJudge:
             verdict = Verdict(reply["grade"], reply["reason"], "grades")
         except ChatError as error:
             verdict = without_answer(error)
-        return replace(verdict, told={**verdict.told, **spent(session.taken)})
+        return replace(verdict, details={**verdict.details, **spent(session.taken)})

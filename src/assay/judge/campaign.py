@@ -74,8 +74,8 @@ class Tally:
         """Count a verdict."""
         self.grades[verdict.grade] += 1
         self.paths[verdict.path or verdict.problem] += 1
-        self.unclear += verdict.told.get("call") == "unclear"
-        cost = verdict.told.get("cost", 0.0)
+        self.unclear += verdict.details.get("call") == "unclear"
+        cost = verdict.details.get("cost", 0.0)
         self.unpriced += cost is None
         self.cost += cost or 0.0
         self.lost_in_a_row = self.lost_in_a_row + 1 if verdict.problem in FAILED else 0
@@ -224,9 +224,9 @@ def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:
         "query_id": pair.query.id,
         "code_id": pair.code.id,
         **{name: getattr(verdict, name) for name in ("grade", "reason", "path", "problem")},
-        "chance": None if math.isnan(verdict.chance) else round(verdict.chance, 6),
+        "probability": None if math.isnan(verdict.probability) else round(verdict.probability, 6),
         "judge": judge,
-        **verdict.told,
+        **verdict.details,
         "query": pair.query.text,
         "code": pair.code.text,
         "language": pair.code.language,

@@ -198,7 +198,7 @@ class LabelBallot(PersonFile):
             "at": now(),
         }
         problem = "unsure" if grade is None else ""
-        return line(pair, Verdict(grade, reason, PERSON, problem=problem, told=about), self._settings.person)
+        return line(pair, Verdict(grade, reason, PERSON, problem=problem, details=about), self._settings.person)
 
     def _shown(self, pair: Pair) -> dict[str, Any]:
         label = self._labels.get(pair.digest)

@@ -45,7 +45,7 @@ class Annotator:
     grades: dict[Key, int | None] = field(default_factory=dict)
     """None is a pair that was looked at and left undecided."""
     reasons: dict[Key, str] = field(default_factory=dict)
-    chances: dict[Key, float] = field(default_factory=dict)
+    probabilities: dict[Key, float] = field(default_factory=dict)
     """How likely a pair is a match, where records say so."""
 
 
@@ -66,7 +66,7 @@ class LabelFiles:
         if len(set(others.values())) < len(others):
             return 0  # two of ours are one of theirs
         for each in self.annotators:
-            for held in (each.grades, each.reasons, each.chances):
+            for held in (each.grades, each.reasons, each.probabilities):
                 renamed = {others.get(key, key): value for key, value in held.items()}
                 held.clear()
                 held.update(renamed)  # type: ignore[arg-type]
@@ -104,6 +104,8 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     grade = _grade(row[named])
     if isinstance(grade, str):
         return grade
+    if "chance" in row:
+        return "the field 'chance' is called 'probability' now: rename it"
     key, judge = (str(query_id), str(code_id)), str(first_of(row, _JUDGES) or "")
     annotator = by.setdefault(judge, Annotator(judge))
     if key in annotator.grades:
@@ -112,8 +114,8 @@ def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) ->
     annotator.grades[key] = grade
     if row.get("reason"):
         annotator.reasons[key] = str(row["reason"])
-    if isinstance(row.get("chance"), float | int):
-        annotator.chances[key] = float(row["chance"])
+    if isinstance(row.get("probability"), float | int):
+        annotator.probabilities[key] = float(row["probability"])
     query, code = first_of(row, QUERY_TEXTS), first_of(row, CODE_TEXTS)
     if isinstance(query, str) and isinstance(code, str):
         found.texts.setdefault(key, (query, code))
@@ -281,8 +283,8 @@ def _against_truth(
     found = {}
     for name, given in labels.by_annotator.items():
         one = everybody[name]
-        shown, chances = [key in one.grades for key in labels.keys], [*map(one.chances.get, labels.keys)]
-        found[name] = against(labels.truth, given, shown, chances, **draws)
+        shown, probabilities = [key in one.grades for key in labels.keys], [*map(one.probabilities.get, labels.keys)]
+        found[name] = against(labels.truth, given, shown, probabilities, **draws)
     return found
 
 

@@ -242,11 +242,11 @@ class Verdict:
     reason: str = ""
     path: str = ""
     """How it came about: `screen`, `tests`, `arbiter`, `single`, `signals`, `asks`, `grades`; empty where not."""
-    chance: float = math.nan
+    probability: float = math.nan
     """How likely the grade is 1, as far as the judge says."""
     problem: str = ""
     """Why there is no grade: `chat` (no model answers), `reply` (not as asked), `sandbox`, `split` (votes differ)."""
-    told: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """More for the record: tests, calls, cost; plain data."""
 
 
@@ -270,9 +270,9 @@ class Together(Judge, Protocol):
         """Return a verdict a pair, in their order, each as if it were judged alone."""
 
 
-def undecided(problem: str, reason: str, told: Mapping[str, Any] | None = None) -> Verdict:
+def undecided(problem: str, reason: str, details: Mapping[str, Any] | None = None) -> Verdict:
     """Return the verdict that there is none."""
-    return Verdict(None, reason, problem=problem, told=told or {})
+    return Verdict(None, reason, problem=problem, details=details or {})
 
 
 COUNTED = ("tokens_in", "tokens_out", "tokens_cached", "asked_again")
@@ -311,27 +311,27 @@ class MajorityJudge:
 def _together(given: Sequence[Verdict], seats: int) -> Verdict:
     """Return the verdict of the majority, with what all of them took; without one it is undecided."""
     votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
-    told = {**_summed([verdict.told for verdict in given]), "votes": [verdict.grade for verdict in given]}
-    if any("readings" in verdict.told for verdict in given):
-        told["tested"] = [_tested(verdict) for verdict in given]
+    details = {**_summed([verdict.details for verdict in given]), "votes": [verdict.grade for verdict in given]}
+    if any("readings" in verdict.details for verdict in given):
+        details["tested"] = [_tested(verdict) for verdict in given]
     grade, count = max(votes.items(), key=itemgetter(1), default=(0, 0))
     if count * 2 > max(seats, len(given)):
         first = next(verdict for verdict in given if verdict.grade == grade)
         fraction = count / len(given) if grade else 1 - count / len(given)
-        return Verdict(grade, first.reason, first.path, fraction, told={**first.told, **told})
+        return Verdict(grade, first.reason, first.path, fraction, details={**first.details, **details})
     if lacking := next((verdict for verdict in given if verdict.grade is None), None):
-        return undecided(lacking.problem, lacking.reason, told)
-    return undecided("split", " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given), told)
+        return undecided(lacking.problem, lacking.reason, details)
+    return undecided("split", " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given), details)
 
 
 def _tested(verdict: Verdict) -> dict[str, Any]:
     """Return which reading a vote took, and what came of its tests."""
-    return {"grade": verdict.grade, **{name: verdict.told[name] for name in _TESTED if name in verdict.told}}
+    return {"grade": verdict.grade, **{name: verdict.details[name] for name in _TESTED if name in verdict.details}}
 
 
-def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _summed(details: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Add up what several judges took."""
-    spent = [each for each in told if "calls" in each]
+    spent = [each for each in details if "calls" in each]
     if not spent:
         return {}
     seconds = {part: round(sum(each["seconds"][part] for each in spent), 3) for part in spent[0]["seconds"]}

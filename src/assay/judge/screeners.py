@@ -83,7 +83,7 @@ def by_judge(judge: Judge) -> Screener:
 
     def screen(session: PairSession) -> Screened:
         verdict = judge.judge(session.pair)
-        call = verdict.told.get("call", "unclear")
+        call = verdict.details.get("call", "unclear")
         return "non-match" if call == "no match" else call, verdict.reason
 
     return screen

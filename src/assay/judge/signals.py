@@ -322,7 +322,7 @@ class SignalsJudge:
 
     def _verdict(self, pair: Pair, added: Rows) -> Verdict:
         if not pair.code.text.strip():
-            return Verdict(0, "the code is empty", "none", 0.0, told={"call": "no match", "why": {}})
+            return Verdict(0, "the code is empty", "none", 0.0, details={"call": "no match", "why": {}})
         if not query_terms(pair.query).known:
             return undecided("evidence", "the query is neither English nor names of code, which the features are about")
         probability = float(1 / (1 + np.exp(-np.clip(added.sum() + self._bias, -50.0, 50.0))))
@@ -330,7 +330,7 @@ class SignalsJudge:
         call = "no match" if sure_no else "match" if sure_yes else "unclear"
         why = {self._weights.features[at]: round(float(added[at]), 4) for at in np.argsort(-np.abs(added)).tolist()}
         reason = f"{probability:.2f}: {_REASONS[call]}"
-        return Verdict(int(probability >= 0.5), reason, "signals", probability, told={"call": call, "why": why})
+        return Verdict(int(probability >= 0.5), reason, "signals", probability, details={"call": call, "why": why})
 
 
 def _tried(trial: Trial, before: Verdict) -> Verdict:
@@ -339,11 +339,11 @@ def _tried(trial: Trial, before: Verdict) -> Verdict:
         return undecided("sandbox", trial.detail)
     ran = {"examples": asdict(trial)}
     if trial.state == "not run":
-        return before if before.grade is None else replace(before, told={**before.told, **ran})
+        return before if before.grade is None else replace(before, details={**before.details, **ran})
     held = f"holds on {trial.held} of {trial.examples} examples that the query shows"
     if trial.state == "passed":
-        return Verdict(1, held, "tests", PASSED, told={"call": "match", "why": {}, **ran})
-    return Verdict(0, f"{held}: {trial.detail}", "tests", FAILED, told={"call": "no match", "why": {}, **ran})
+        return Verdict(1, held, "tests", PASSED, details={"call": "match", "why": {}, **ran})
+    return Verdict(0, f"{held}: {trial.detail}", "tests", FAILED, details={"call": "no match", "why": {}, **ran})
 
 
 def weights_file(folder: str, *, encoder: bool = False) -> Path:

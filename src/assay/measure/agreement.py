@@ -59,7 +59,7 @@ def against(  # noqa: PLR0913  two columns, what they are of, and how units are 
     true: Sequence[Label],
     said: Sequence[Label],
     seen: Sequence[bool] = (),
-    chances: Sequence[float | None] = (),
+    probabilities: Sequence[float | None] = (),
     *,
     positive: Label = 1,
     groups: Sequence[Hashable] = (),
@@ -88,21 +88,23 @@ def against(  # noqa: PLR0913  two columns, what they are of, and how units are 
         recall=share(lambda sums: (table(sums)[:, 0, 0], table(sums)[:, 0].sum(axis=1))),
         f1=_figure(parts, lambda sums: _f1(table(sums)), seed),
         kappa=_figure(parts, lambda sums: _kappa(table(sums)), seed),
-        auc=_auc(is_true, chances or [None] * len(is_true), groups, seed),
+        auc=_auc(is_true, probabilities or [None] * len(is_true), groups, seed),
         decided=decided,
         open=len(said) - decided,
         unseen=len(labelled) - len(known),
     )
 
 
-def _auc(true: Sequence[object], chances: Sequence[float | None], groups: Sequence[Hashable], seed: int) -> Estimate:
-    """Return the area under the ROC curve: how often what is true has a higher chance than what is not.
+def _auc(
+    true: Sequence[object], probabilities: Sequence[float | None], groups: Sequence[Hashable], seed: int
+) -> Estimate:
+    """Return the area under the ROC curve: how often what is true has a higher probability than what is not.
 
-    Ties count half (Hanley and McNeil, Radiology 143, 1982); units without a label or a chance do not count. For the
-    interval units are ordered in 200 steps.
+    Ties count half (Hanley and McNeil, Radiology 143, 1982); units without a label or a probability do not count.
+    For the interval units are ordered in 200 steps.
     """
-    known = [place for place, each in enumerate(zip(true, chances, strict=True)) if None not in each]
-    values = np.array([chances[place] for place in known], dtype=np.float64)
+    known = [place for place, each in enumerate(zip(true, probabilities, strict=True)) if None not in each]
+    values = np.array([probabilities[place] for place in known], dtype=np.float64)
     is_wrong = np.array([not true[place] for place in known], dtype=np.int64)
     ranks, count = np.searchsorted(np.sort(values), values), len(known)
     value = float(_area(np.bincount(ranks + is_wrong * count, minlength=2 * count)[None].astype(np.float64))[0])

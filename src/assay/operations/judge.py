@@ -372,7 +372,7 @@ def judge(
     >>> import assay
     >>> code = "def send_mail(server, message):\n    '''Send a mail.'''\n    server.deliver(message)\n"
     >>> right, wrong = assay.judge([("send a mail", code), ("parse a date", code)])
-    >>> right.chance > wrong.chance
+    >>> right.probability > wrong.probability
     True
     """
     chats = (chat,) if isinstance(chat, str) else tuple(chat)
