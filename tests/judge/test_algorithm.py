@@ -55,15 +55,12 @@ def test_a_clear_pair_takes_one_call_and_an_unclear_one_is_tested_and_arbitrated
     assert dict(actor.asked) == {"pair": 1, "tests": 1, "arbitrate": 1}
 
 
-def test_repairs_end_after_max_tries_as_the_algorithm_counts_them():
+def test_a_repair_that_helps_max_tries_or_what_is_irreparable_end_the_loop():
     for most in (0, 1, 3):
         room = Always(BAD)
         verdict, _ = judged(configured("all", room.execute, room.fix), max_tries=most)
         assert room.fixed == verdict.details["tries"] == most + 1
         assert (verdict.details["executable"], verdict.grade) == (False, 1)
-
-
-def test_a_repair_that_helps_and_what_is_irreparable_end_the_loop():
     room = Always(BAD, BAD, GOOD)
     verdict, _ = judged(configured("all", room.execute, room.fix))
     assert (room.fixed, verdict.details["executable"], verdict.details["fixes"]) == (2, True, ["model", "model"])
@@ -82,7 +79,7 @@ def test_the_arbiter_hears_of_what_tests_saw_and_nothing_of_tests_that_broke():
         assert "NameError" not in asked
 
 
-def test_each_row_of_table_vi_asks_what_it_has():
+def test_each_configuration_of_table_vi_asks_what_it_has_and_needs_what_runs_programs():
     tested = ("pair", "tests", "arbitrate")
     rows = {
         "single": ("single",),
@@ -98,9 +95,6 @@ def test_each_row_of_table_vi_asks_what_it_has():
         _, actor = judged(configured(name, room.execute, room.fix))
         assert actor.asked == Counter(asked), name
         assert bool(room.fixed) == (name == "all"), name
-
-
-def test_configurations_that_run_programs_are_given_what_runs_them():
     for name in RUNNING:
         with pytest.raises(InputError, match="give what runs them"):
             configured(name)
@@ -166,11 +160,7 @@ def test_opinions_of_one_model_are_different_prompts():
     actor = Actor()
     first = Agents(actor, configured("single"))
     verdict = MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
-    assert (verdict.details["votes"], verdict.details["cost"], verdict.details["calls"]) == (
-        [1, 1],
-        0.002,
-        {"single": 2},
-    )
+    assert (verdict.details["votes"], verdict.details["cost"], verdict.details["calls"]) == ([1, 1], 0.002, {"single": 2})
     assert len({prompt.text for prompt in actor.prompts}) == len(actor.prompts) == 2
 
 

@@ -32,9 +32,9 @@ class Says(Actor):
         return Reply({"Yes": self.likely, "No": 1 - self.likely, "mass": 1.0}, "says", 100, 1, 0.001, 0.5)
 
 
-class Raises(Actor):
+class Raises(Says):
     def __init__(self, error: Exception) -> None:
-        super().__init__()
+        super().__init__(0.5)
         self.error = error
 
     def reply(self, _prompt: Prompt) -> Reply:

@@ -10,7 +10,7 @@ import pytest
 
 from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
-from assay.judge.candidates import Sources, candidates, depths
+from assay.judge.candidates import Sources, candidates, depths, filter_testable, kind_of
 from assay.judge.pairs import Pair, read
 from assay.protocols import Role, Vectors
 from assay.search.retrievers import exhaustive
@@ -52,10 +52,7 @@ def test_the_mean_of_cosines_decides(tmp_path: Path):
     out = tmp_path / "out.jsonl"
     found = candidates(Sources([Query("1", "q")], codes, {"one": one, "two": two}, 2, exhaustive), out)
     told = [(row["code_id"], row["rank"], row["score"], row["scores"]) for row in rows(out)]
-    assert told == [
-        ("near both", 1, 0.7, {"one": 0.8, "two": 0.6}),
-        ("near one", 2, 0.5, {"one": 1.0, "two": 0.0}),
-    ]
+    assert told == [("near both", 1, 0.7, {"one": 0.8, "two": 0.6}), ("near one", 2, 0.5, {"one": 1.0, "two": 0.0})]
     assert found.overlap == {"one": 1.0, "two": 1.0}
 
 
@@ -92,17 +89,45 @@ def test_blocks_decide_nothing_and_a_kill_leaves_no_vectors(tmp_path: Path, sour
 
 def test_depths_count_what_is_right_at_each_rank():
     found = [{"query_id": q, "code_id": c, "rank": rank} for q in "xy" for rank, c in enumerate("abc", 1)]
-    labels = [
-        Judgment("x", "a", 1),
-        Judgment("x", "b", 0),
-        Judgment("y", "c", 0, "one"),
-        Judgment("y", "c", 2, "two"),
-        Judgment("y", "d", 1),
-        Judgment("y", "gone", 1),
-        Judgment("z", "a", 1),
-    ]
+    said = (("x", "a", 1), ("x", "b", 0), ("y", "c", 0, "one"), ("y", "c", 2, "two"), ("y", "d", 1), ("y", "gone", 1))
+    labels = [Judgment(*each) for each in (*said, ("z", "a", 1))]
     told = depths(found, labels, {"a", "b", "c", "d"})
     assert (told.right, told.judged, told.pairs) == ((1, 0, 1), (1, 1, 1), (2, 2, 2))
     assert (told.known, told.gone) == (3, 1)
     assert told.rates == [0.5, 0.0, 0.5]
     assert told.recall_by_depth == pytest.approx([1 / 3, 1 / 3, 2 / 3])
+
+
+KINDS = {
+    "def add(a, b):\n    return a + b": "testable",
+    "async def get(url):\n    return await ask(url)": "testable",
+    "class Box:\n    def put(self, what):\n        return what": "testable",
+    "def f(*names):\n    return names": "testable",
+    "def f(*, name):\n    return name": "testable",
+    "if True:\n    def f(a):\n        return 1": "testable",
+    "    def add(a, b):\n        return a + b": "testable",
+    "def f():\n    return 1": "no parameter",
+    "def area(self):\n    return self.a": "testable",
+    "def made(cls, /):\n    return cls()": "testable",
+    "def other(this):\n    return this.a": "testable",
+    "def show(a):\n    print(a)": "no value returned",
+    "def show(a):\n    return": "no value returned",
+    "def show(a):\n    return None": "no value returned",
+    "def outer(a):\n    def inner(b):\n        return b\n    inner(a)": "no value returned",
+    "def outer(a):\n    key = lambda b: b\n    class C:\n        x = 1": "no value returned",
+    "def f():\n    def inner(b):\n        return b": "no parameter",
+    "def a():\n    return 1\ndef b(x):\n    return x": "testable",
+    "x = 1": "no function",
+    "": "no function",
+    "def f(a):\n    print a\n    return a": "no Python 3",
+    "x" * 100 + "(" * 5000: "no Python 3",
+}
+
+
+def test_a_function_with_input_that_returns_a_value_can_be_tested_and_the_others_are_counted():
+    assert {code: kind_of(Chunk("1", code, "python")) for code in KINDS} == KINDS
+    assert kind_of(Chunk("1", "def add(a):\n    return a", "ruby")) == "no Python 3"
+    kept, kinds = filter_testable([Chunk(str(number), code) for number, code in enumerate(KINDS)])
+    assert sum(kinds.values()) == len(KINDS)
+    assert kinds["testable"] == len(kept) == 11
+    assert [code.id for code in kept] == sorted((code.id for code in kept), key=int)

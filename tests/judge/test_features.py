@@ -36,15 +36,10 @@ def test_a_pair_has_the_same_features_alone_and_among_others():
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
-def test_python_is_read_by_its_parts():
+def test_python_is_read_by_its_parts_and_other_languages_by_their_words():
     terms = code_terms(SUM)
-    assert terms.name == ("sum", "list")
-    assert terms.parameters == ("values",)
-    assert terms.lead[:3] == ("return", "the", "sum")
-    assert terms.returned == ("sum", "values")
-
-
-def test_other_languages_are_read_by_their_words_and_what_the_chunk_knows_is_believed():
+    assert (terms.name, terms.parameters) == (("sum", "list"), ("values",))
+    assert (terms.lead[:3], terms.returned) == (("return", "the", "sum"), ("sum", "values"))
     for text in (
         "// Adds all numbers.\nfunction sumList(values) { return values.reduce((a, b) => a + b) }",
         "/** Adds all numbers. */\npublic static func sumList(values: [Int]) -> Int { return 0 }",
@@ -54,10 +49,7 @@ def test_other_languages_are_read_by_their_words_and_what_the_chunk_knows_is_bel
         assert terms.lead[:3] == ("adds", "all", "numbers")
         assert "values" in terms.parameters
     terms = code_terms(Chunk("c", "x = 1", symbol="load_table", doc="Load a table."))
-    assert (terms.name, terms.lead[:2]) == (("load", "table"), ("load", "a"))
-
-
-def test_of_a_long_code_the_start_is_read():
+    assert (terms.name, terms.lead[:2]) == (("load", "table"), ("load", "a")), "what the chunk knows is believed"
     start = "def first():\n" + "    x = 1\n" * (MAX_CODE_CHARS // 10 + 10)
     assert code_terms(Chunk("c", start + "    unread = 1\n")) == code_terms(Chunk("c", start))
 

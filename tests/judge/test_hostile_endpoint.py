@@ -29,11 +29,7 @@ AT_FIRST = {
     "a key": (Play(status=401, body=b"bad key"), "check the key"),
 }
 """What comes instead of any answer: a line, and status 2."""
-IN_THE_MIDDLE = {
-    "a key that expires": Play(status=401),
-    "half a stream": Play(cut=40),
-    "loops": LOOPS,
-}
+IN_THE_MIDDLE = {"a key that expires": Play(status=401), "half a stream": Play(cut=40), "loops": LOOPS}
 """What comes from the third question on, for all that follow."""
 
 

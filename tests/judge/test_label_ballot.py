@@ -13,7 +13,6 @@ from assay.judge import labels
 from assay.judge.label_ballots import (
     LabelBallot,
     LabelSettings,
-    compare_people,
     decided,
     decided_file,
     read_study,
@@ -65,14 +64,10 @@ def test_codes_of_a_query_come_together_and_each_person_has_an_order(tmp_path: P
     assert all(each[::2] == each[1::2] for each in orders)
     assert len({tuple(each) for each in orders}) > 1
     assert orders[0] == order("p0")
-
-
-def test_nothing_of_others_is_in_what_a_person_is_shown(tmp_path: Path):
     labelled(tmp_path, "ann", {0: 1})
     with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ben")) as ballot:
         told = json.dumps([ballot.item_to_show(at) for at in range(6)])
-    assert "ann" not in told
-    assert '"labelled": true' not in told
+    assert ("ann" in told, '"labelled": true' in told) == (False, False), "nothing of others is shown"
 
 
 def test_finished_labels_stay_and_new_pairs_can_follow(tmp_path: Path):
@@ -108,16 +103,11 @@ def test_what_is_no_label_is_refused_and_so_is_a_name_that_no_file_can_have(tmp_
             LabelBallot(PAIRS, tmp_path, LabelSettings(person=name))
 
 
-def test_one_person_labels_in_one_place_at_a_time(tmp_path: Path):
-    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")):
+def test_one_person_labels_in_one_place_and_a_full_disk_loses_nothing(tmp_path: Path):
+    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")) as ballot:
         with pytest.raises(InputError, match="another run writes to"):
             LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")).__enter__()
         labelled(tmp_path, "ben", {0: 1})
-    labelled(tmp_path, "ann", {0: 1})
-
-
-def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path):
-    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")) as ballot:
         ballot.take({"item": PAIRS[0].digest, "grade": 1, "reason": ""})
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "ann.jsonl").stat().st_size + 20, before[1]))
@@ -137,26 +127,6 @@ def test_more_than_half_decide():
         ([1, 0, None], 3, None), ([None, None], 2, None), ([2, 1, 0], 3, None),
     ):  # fmt: skip
         assert decided([{"grade": grade} for grade in grades], people) == expected, (grades, people)
-
-
-def test_a_third_settles_what_two_dispute(tmp_path: Path):
-    folder = tmp_path / "labels"
-    labelled(folder, "ann", {0: 1, 1: 0, 2: 1, 3: 1})
-    labelled(folder, "ben", {0: 1, 1: 1, 2: None, 3: 0})
-    study = read_study(folder)
-    assert study.disputed() == study.disputed("eve") == {PAIRS[at].digest for at in (1, 2, 3)}
-    assert study.disputed("ann") == set()
-    labelled(folder, "eve", {1: 1, 2: 0}, [PAIRS[1], PAIRS[2], PAIRS[3]])
-    study = read_study(folder)
-    assert study.disputed("eve") == {PAIRS[at].digest for at in (1, 2, 3)}
-    out = write_decided(folder, study)
-    assert out == tmp_path / "labels.jsonl"
-    said = {each["code_id"]: (each["grade"], each["problem"]) for each in verdicts(out)}
-    assert said == {"c0": (1, ""), "c1": (1, ""), "c2": (None, "split"), "c3": (None, "split")}
-    assert {each.judge for each in judgments(out)} == {"people"}
-    found = compare_people(study)
-    assert found
-    assert found.labelled_twice == 4
 
 
 def test_what_is_decided_replaces_only_what_was_decided(tmp_path: Path, monkeypatch):

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.judge.pairs import MAX_TEXT_CHARS, Pair, laid_out, not_python, notes, read
+from assay.judge.pairs import MAX_TEXT_CHARS, Pair, laid_out, not_python, notes, read, read_sample
+from assay.runs.options import SampleDraw
 from assay.values import Chunk, Problem, Query
 
 GOOD = {"query_id": "q", "query": "add", "code_id": "c", "code": "def f(a):\n    return a\n"}
@@ -68,7 +69,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
         assert why in problem.what
 
 
-def test_what_cannot_be_run_is_said():
+def test_code_that_cannot_be_run_is_said_and_indented_code_is_laid_out_without_a_change():
     for code, language, why in (
         ("def f(): return 1", "", ""),
         ("    def f():\n        return 1", "python", ""),
@@ -78,6 +79,8 @@ def test_what_cannot_be_run_is_said():
     ):
         told = not_python(Chunk("c", code, language))
         assert (why in told) if why else not told
+    assert laid_out("  x = 1\n").endswith("  x = 1\n")  # indented as a whole
+    assert laid_out("x = 1") == "x = 1"
 
 
 def test_queries_in_other_letters_are_noted():
@@ -87,6 +90,21 @@ def test_queries_in_other_letters_are_noted():
     assert not notes(Pair(Query("q", "wie sortiere ich"), Chunk("c", "x = 1")))
 
 
-def test_code_that_is_indented_as_a_whole_is_laid_out_without_a_change():
-    assert laid_out("  x = 1\n").endswith("  x = 1\n")
-    assert laid_out("x = 1") == "x = 1"
+def test_rows_that_are_no_pairs_are_told_and_not_drawn_and_a_missing_field_is_named(tmp_path: Path):
+    rows = [
+        {
+            "query_id": f"q{at // 5}",
+            "query": f"ask {at // 5}",
+            "code_id": f"c{at}",
+            "code": "" if at % 2 else f"x = {at}",
+        }
+        for at in range(200)
+    ]
+    file = written(tmp_path / "pairs.jsonl", *rows)
+    found = read_sample(file, SampleDraw(size=90, by="pair"))
+    each = list(found.pairs)
+    assert (len(each), found.total) == (190, 190)
+    assert sum(isinstance(one, Problem) for one in each) == 100
+    said = r"--sample-by kind: .* has no such field; wanted query, pair or one of code, "
+    with pytest.raises(InputError, match=said):
+        read_sample(file, SampleDraw(size=3, by="kind"))

@@ -9,7 +9,6 @@ import pytest
 
 from assay.errors import InputError
 from assay.judge.preferences import Item, PreferenceBallot, PreferenceItems, paired, preference, read_choices
-from assay.measure.compare import sign_test
 from assay.runs.options import SampleDraw
 from assay.values import Chunk, Query
 
@@ -98,11 +97,3 @@ def test_a_query_is_one_unit_however_many_people_saw_it(tmp_path: Path):
     assert (none.items, none.p, none.alpha) == (0, 1.0, None)
     neither = preference(read_choices(tmp_path / "other", items(1)))
     assert (neither.draws, neither.rate.value != neither.rate.value) == (1, True)
-
-
-@pytest.mark.parametrize(("wins", "losses"), [(18, 2), (5, 5), (0, 7), (450, 448)])
-def test_the_sign_test_is_scipy_s(wins: int, losses: int):
-    from scipy import stats
-
-    assert sign_test(wins, losses) == pytest.approx(stats.binomtest(wins, wins + losses).pvalue, rel=1e-6)
-    assert sign_test(1_206, 794) < 1e-18, "CoSQA+, section V-A: 60.3% of 2,000"

@@ -42,29 +42,22 @@ def test_what_answers_is_likelier_and_says_why():
     json.dumps(right.details)
 
 
-def test_a_prior_moves_each_chance_and_keeps_the_order():
+def test_a_prior_moves_each_probability_keeps_the_order_and_lies_between_0_and_1():
     pairs = [(ASKED, REVERSE), (ASKED, SOCKET)]
     rare, even = ([one.probability for one in verdicts(pairs, prior=prior)] for prior in (0.05, 0.5))
-    assert rare[0] < even[0]
-    assert rare[0] > rare[1]
-
-
-def test_an_impossible_prior_is_refused():
+    assert even[0] > rare[0] > rare[1]
     for prior in (0.0, 1.0, -1.0):
         with pytest.raises(InputError, match="prior"):
             SignalsJudge(prior=prior)
 
 
-def test_a_query_in_unknown_words_stays_undecided_and_empty_code_answers_nothing():
+def test_a_query_in_unknown_words_stays_undecided_and_any_code_has_a_verdict():
     for query in ("wie dreht man eine Liste mit Python um", "文字列を逆にする", ""):
         verdict = SignalsJudge().judge(Pair(Query("q", query), REVERSE))
         assert verdict.grade is None
         assert "English" in verdict.reason
     empty = SignalsJudge().judge(Pair(ASKED, Chunk("c", " \n")))
     assert (empty.details["call"], empty.probability, empty.reason) == ("no match", 0.0, "the code is empty")
-
-
-def test_any_code_has_a_verdict():
     for text in ("func Reverse(s string) string { return s }", "(" * 100_000, "x = 1\n" * 50_000, "\0"):
         assert 0 <= SignalsJudge().judge(Pair(ASKED, Chunk("c", text))).probability <= 1
 
@@ -82,20 +75,17 @@ def test_what_examples_show_decides():
         assert seen == [REVERSE.text, SOCKET.text]
 
 
-def test_a_run_that_shows_nothing_leaves_the_verdict_of_the_features():
+def test_a_run_that_shows_nothing_leaves_the_verdict_of_the_features_and_a_broken_sandbox_none():
     with_run = SignalsJudge(trials=trying("not run", [])).judge(Pair(ASKED, REVERSE))
     without = SignalsJudge().judge(Pair(ASKED, REVERSE))
     assert (with_run.grade, with_run.probability, with_run.path) == (without.grade, without.probability, without.path)
     assert with_run.details["examples"]["state"] == "not run"
     assert "examples" not in without.details
-
-
-def test_a_broken_sandbox_leaves_a_pair_undecided():
     verdict = SignalsJudge(trials=trying("broken", [])).judge(Pair(ASKED, REVERSE))
     assert (verdict.grade, verdict.problem, verdict.reason) == (None, "sandbox", "so")
 
 
-def test_weights_are_of_a_judge_and_of_the_encoder_that_they_were_learned_with(tmp_path: Path):
+def test_weights_of_another_encoder_or_version_are_refused(tmp_path: Path):
     with pytest.raises(InputError, match="no weights of a judge"):
         SignalsJudge(str(tmp_path / "none"))
     with pytest.raises(InputError, match="learn some with assay train judge --encoder"):
@@ -104,11 +94,8 @@ def test_weights_are_of_a_judge_and_of_the_encoder_that_they_were_learned_with(t
     file.write_text(weights_file("").read_text("utf-8"), "utf-8")
     with pytest.raises(InputError, match="learned with no encoder"):
         SignalsJudge(str(tmp_path), encoder=HashedEncoder("384"))
-
-
-def test_weights_of_an_earlier_version_are_refused_with_the_reason(tmp_path: Path):
     stored = json.loads(weights_file("").read_text("utf-8")) | {"linear": {"coverage": 1.0}}
-    (tmp_path / "signals.json").write_text(json.dumps(stored), "utf-8")
+    file.write_text(json.dumps(stored), "utf-8")
     with pytest.raises(InputError, match="of other features than this version has"):
         SignalsJudge(str(tmp_path))
 

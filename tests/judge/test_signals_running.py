@@ -107,6 +107,10 @@ def test_what_a_run_is_taken_for(trials: Trials):
     found = trials([pair(query, code, str(number)) for number, (query, code, _) in enumerate(RUNS)])
     wrong = [(run, trial.state) for run, trial in zip(RUNS, found, strict=True) if trial.state != run[2]]
     assert wrong == []
+    several = [pair(HEAD, RIGHT, "a"), pair(CALLED, WRONG, "b"), pair(PROSE, "x = 1", "c")]
+    together = trials(several)
+    assert [trials([one])[0] for one in several] == together, "a trial is the same alone and among others"
+    assert together[0] == Trial("passed", "", 2, 2)
     assert pose(pair(CALLED, RIGHT, language="rust")) == "the code is rust, not Python"
 
 
@@ -121,9 +125,6 @@ def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):
     assert tally.undecided == 1
     (record,) = (json.loads(line) for line in out.read_text().splitlines())
     assert (record["problem"], record["reason"]) == ("sandbox", "no cage")
-
-
-def test_a_judge_that_should_run_needs_what_runs():
     with pytest.raises(InputError, match="needs what runs programs"):
         build_judge(SETTINGS, (), NoSteps())
 
@@ -152,13 +153,10 @@ def test_a_campaign_runs_many_at_once_and_none_twice(runner: SharedRunner, tmp_p
     pairs = [pair(HEAD, codes[number % 4] + f"# {number}", str(number)) for number in range(80)]
 
     def go(counted: Counted):
-        return campaign.run(
-            iter(pairs),
-            lambda steps: build_judge(SETTINGS, (), steps, counted.importing),
-            out,
-            settings=SETTINGS,
-            workers=2,
-        )
+        def judge(steps):
+            return build_judge(SETTINGS, (), steps, counted.importing)
+
+        return campaign.run(iter(pairs), judge, out, settings=SETTINGS, workers=2)
 
     first, second, third = (Counted(runner) for _ in range(3))
     tally = go(first)
@@ -173,10 +171,3 @@ def test_a_campaign_runs_many_at_once_and_none_twice(runner: SharedRunner, tmp_p
     assert go(third).before == 80
 
     assert len(list(verdicts(out))) == 80
-
-
-def test_a_trial_is_the_same_alone_and_among_others(trials: Trials):
-    pairs = [pair(HEAD, RIGHT, "a"), pair(CALLED, WRONG, "b"), pair(PROSE, "x = 1", "c")]
-    together = trials(pairs)
-    assert [trials([one])[0] for one in pairs] == together
-    assert together[0] == Trial("passed", "", 2, 2)

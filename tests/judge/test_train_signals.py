@@ -69,11 +69,13 @@ def test_with_an_encoder_its_cosine_is_calibrated_and_nothing_else_counts():
     assert figures[0].roc_auc.value == pytest.approx(figures[0].cosine)
 
 
-def test_a_single_source_is_held_out_by_code():
+def test_a_single_source_is_held_out_by_code_and_sources_of_the_same_pairs_cannot_hold_one_another_out():
     said: list[str] = []
     _, figures = learn({"mine": REVERSED + CLOSED}, SETTINGS, said.append)
     assert said[1].endswith("of 5")
     assert [one.pairs for one in figures] == [32]
+    with pytest.raises(InputError, match="no source is left"):
+        learn({"one": REVERSED, "two": REVERSED}, SETTINGS)
 
 
 def test_a_penalty_shrinks_weights_and_a_feature_that_says_nothing_has_none():
@@ -85,11 +87,6 @@ def test_a_penalty_shrinks_weights_and_a_feature_that_says_nothing_has_none():
     assert free[0] == pytest.approx(2.0, abs=0.2)
     assert abs(free[1]) < 0.1
     assert 0 < shrunk[0] < free[0]
-
-
-def test_sources_of_the_same_pairs_cannot_hold_one_another_out():
-    with pytest.raises(InputError, match="no source is left"):
-        learn({"one": REVERSED, "two": REVERSED}, SETTINGS)
 
 
 def test_labels_of_chance_give_no_threshold_and_labels_that_agree_both():
@@ -114,7 +111,7 @@ def test_both_labels_count_half_and_a_draw_and_repeated_pairs_as_often():
     assert auc(np.array([1.0, 0.5, 0.0]), np.array([1.0, 0.0, 1.0]), np.array([3.0, 1.0, 1.0])) == 0.75
 
 
-def test_a_prior_that_is_true_does_not_call_everything_a_no():
+def test_a_true_prior_does_not_call_everything_a_no():
     labels = np.array([1.0] * 3 + [0.0] * 7)
     figures = figures_of("s", np.linspace(3, -3, 10), labels, [str(at) for at in range(10)], labels)
     assert 0 < figures.called < 0.5

@@ -16,6 +16,7 @@ SCHEMA = {
     "required": ["grade", "reason"],
     "additionalProperties": False,
 }
+REASON = {"type": "string", "maxLength": 100}
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +43,9 @@ def prompt() -> Callable[..., Prompt]:
         return Prompt(**{"system": "You judge.", "text": text, "schema": SCHEMA, "name": "screen", **changed})
 
     return make
+
+
+@pytest.fixture
+def bounded(prompt: Callable[..., Prompt]) -> Prompt:
+    """Return a prompt whose schema bounds the length of a reason."""
+    return prompt(schema={**SCHEMA, "properties": {**SCHEMA["properties"], "reason": REASON}})

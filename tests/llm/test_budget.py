@@ -42,8 +42,8 @@ class Model:
 def test_calls_stop_before_the_limit_and_say_so():
     model, budget = Model(), Budget(tokens=200)
     chat = BudgetedChat(model, budget)
-    chat.reply(PROMPT)
-    chat.reply(PROMPT)
+    for _ in range(2):
+        chat.reply(PROMPT)
     with pytest.raises(BudgetSpent, match=r"120 of 200 tokens, the next call may take 100.*go on with a larger one"):
         chat.reply(PROMPT)
     assert model.asked == 2

@@ -26,7 +26,7 @@ class Model:
         return Reply({"grade": 1, "reason": prompt.text}, "m-1", 10, 2, 0.5, 3.0)
 
 
-def test_a_reply_is_paid_for_once_and_says_so(tmp_path, prompt):
+def test_a_reply_is_paid_for_once_and_another_question_is_another_reply(tmp_path, prompt):
     model = Model()
     chat = CachedChat(model, tmp_path / "deep" / "replies.db")
     first, second = chat.reply(prompt()), chat.reply(prompt())
@@ -34,18 +34,13 @@ def test_a_reply_is_paid_for_once_and_says_so(tmp_path, prompt):
     assert second == Reply(first.value, "m-1", 10, 2, 0.0, 0.0, cached=True, saved=0.5)
     assert len(model.asked) == 1
     chat.close()
-    assert CachedChat(model, tmp_path / "deep" / "replies.db").reply(prompt()).cached
-    assert chat.name == "model"
-
-
-def test_another_question_is_another_reply(tmp_path, prompt):
-    model = Model()
-    chat = CachedChat(model, tmp_path / "replies.db")
+    chat = CachedChat(model, tmp_path / "deep" / "replies.db")
+    assert (chat.reply(prompt()).cached, chat.name) == (True, "model")
     chat.reply(prompt("a"))
     changes = [{"text": "b"}, {"system": "x"}, {"schema": {"type": "object"}}, {"text": "a\ud800"}]
     assert not any(chat.reply(prompt(**{"text": "a", **change})).cached for change in changes)
     assert chat.reply(prompt("a", name="other", version="2")).cached, "the same question from another file"
-    assert not CachedChat(Model("model?seed=2"), tmp_path / "replies.db").reply(prompt("a")).cached
+    assert not CachedChat(Model("model?seed=2"), tmp_path / "deep" / "replies.db").reply(prompt("a")).cached
 
 
 def test_failures_are_not_remembered(tmp_path, prompt):

@@ -28,14 +28,11 @@ def test_the_environment_and_then_the_spec_say_where(monkeypatch):
     assert (there.url, there.key_variable) == ("https://three/v1", "")
 
 
-def test_what_changes_an_answer_is_in_the_name_and_nothing_else():
+def test_what_changes_an_answer_is_in_the_name_and_a_name_of_the_place_stands_for_its_address():
     told = "m?seed=3&temperature=0.5&timeout_s=9&usd_in=1&max_tokens=4096&format=schema"
     assert endpoint("openai", told).name == "openai:m?temperature=0.5&seed=3"
     again = endpoint("openai", endpoint("openai", told).name.partition(":")[2])
     assert again.name == "openai:m?temperature=0.5&seed=3"
-
-
-def test_a_name_of_the_place_stands_for_its_address():
     for place in ("http://one:1/v1", "http://two:2/v1"):
         assert endpoint("openai", f"m@{place}?as=lab&seed=3").name == "openai:m?as=lab&seed=3"
     assert endpoint("openai", "@cf/meta/llama@http://one/v1").model == "@cf/meta/llama"
@@ -52,7 +49,7 @@ def test_prices_are_listed_told_free_or_unknown(monkeypatch):
     assert endpoint("openai", "gpt-4o").price == UNKNOWN
 
 
-def test_a_spec_that_says_nothing_sensible_is_refused():
+def test_an_invalid_spec_is_refused():
     for argument, said in (
         ("", "names no model; write openai:MODEL"),
         ("@http://x/v1", "names no model"),
@@ -72,12 +69,9 @@ def test_a_spec_that_says_nothing_sensible_is_refused():
     ):
         with pytest.raises(InputError, match=said):
             endpoint("openai", argument)
-
-
-def test_a_password_in_an_address_is_refused_and_not_repeated():
     with pytest.raises(InputError, match="the chat address of host has a name or password") as caught:
         endpoint("openai", "m@https://me:sesame@host/v1")
-    assert "sesame" not in str(caught.value)
+    assert "sesame" not in str(caught.value), "a password is not repeated"
 
 
 def test_which_keys_there_are_is_told_and_no_key(monkeypatch):

@@ -40,9 +40,6 @@ def test_replies_go_by_hash_then_name_and_text_then_order(script, prompt):
     with pytest.raises(InputError, match=r"replies\.jsonl has no reply to the prompt 'screen' with hash [0-9a-f]{16}"):
         chat.reply(prompt("other"))
     assert chat.most(prompt()) == Spend(3, 0.5)
-
-
-def test_an_unknown_name_has_the_nearest_beside_it(script, prompt):
     with pytest.raises(InputError, match="did you mean 'screen'"):
         script({"name": "screen", "value": YES}).reply(prompt(name="scren"))
 

@@ -101,12 +101,6 @@ def test_an_endpoint_that_refuses_log_probabilities_says_so_with_the_next_step(s
             make("chat", "openai:m").reply(ASKED)
 
 
-def test_log_odds_and_probabilities_are_inverse_and_certainty_is_bounded():
-    assert probability(logit(0.3)) == pytest.approx(0.3)
-    assert math.isfinite(logit(1.0))
-    assert math.isfinite(logit(0.0))
-
-
 def test_a_budget_reserves_one_token_of_answer_and_the_choices_are_part_of_the_question(server: EndpointServer):
     assert server
     most = make("chat", "openai:m?usd_in=1&usd_out=1").most(ASKED)
@@ -141,6 +135,8 @@ def test_calibration_finds_the_curve_of_many_labels_and_stays_at_the_prior_with_
     assert (*found.weights, found.bias) == pytest.approx((0.5, 1.5, -1), abs=0.2)
     few = calibrate_near(prior, rows[:1], labels[:1])
     assert (*few.weights, few.bias) == pytest.approx((1, 1, 0), abs=0.9)
+    assert probability(logit(0.3)) == pytest.approx(0.3)
+    assert math.isfinite(logit(1.0) + logit(0.0))
     same = calibrate_near(Calibration((1.0,), 0.0), [(9.0,), (-9.0,)] * 50, [1, 0] * 50)
     assert 0 < same.weights[0] < 5, "labels that are told apart do not end in certainty"
     with pytest.raises(InputError, match="0 rows of log-odds and 0 labels"):

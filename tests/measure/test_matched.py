@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.measure.line_spans import UNITS, Entry, Span, span_of
-from assay.measure.matched import MODULE, match
+from assay.measure.matched import match
 from assay.measure.measures import parse
 
 SPANS = st.one_of(
@@ -142,11 +142,8 @@ def test_functions_are_what_results_and_entries_overlap():
     assert row(found.gains) == [0, 0, 2, 1]
     assert row(found.ideal) == [2, 2, 1]
     assert row(matched(["a"], truth, "function").gains) == [0, 2, 2]
-
-
-def test_lines_in_no_function_are_their_module():
-    assert row(matched(["c:1-3", "a:6", "a:22-30"], [entry("a:25", 1), entry("c:9", 2)], "function").gains) == [2, 1]
-    assert MODULE.startswith("<")
+    outside = [entry("a:25", 1), entry("c:9", 2)]  # lines in no function are their module
+    assert row(matched(["c:1-3", "a:6", "a:22-30"], outside, "function").gains) == [2, 1]
 
 
 def test_a_result_costs_once_and_what_shows_nothing_new_counts_to_the_next():
@@ -158,13 +155,8 @@ def test_a_result_costs_once_and_what_shows_nothing_new_counts_to_the_next():
     # one, Two, Two.inner, three: the second result shows nothing new
     assert row(found.tokens) == [8, 0, 0, 9 + 11]
     assert matched(run, []).tokens is None
-
-
-def test_costs_do_not_spill_into_the_next_query():
-    run = {"p": [Span("a", 1, 1), Span("a", 2, 2)], "q": [Span("b", 1, 1)]}
-    found = match(run, {"p": [], "q": []}, "file", cost=lambda _: 7)
-    assert found.tokens is not None
-    assert found.tokens.tolist() == [[7], [7]]
+    two = {"p": [Span("a", 1, 1), Span("a", 2, 2)], "q": [Span("b", 1, 1)]}
+    assert match(two, {"p": [], "q": []}, "file", cost=lambda _: 7).tokens.tolist() == [[7], [7]]
 
 
 def test_queries_are_those_of_the_truth_in_its_order():
@@ -184,13 +176,6 @@ def test_nothing_asked_nothing_found_and_nothing_right_are_nought():
         assert value("Hit@5", matched(["a:3"], [], unit)) == 0
 
 
-def test_units_that_cannot_be_are_said():
-    with pytest.raises(InputError, match="did you mean 'file'"):
-        match({}, {}, "fil")
-    with pytest.raises(InputError, match="units="):
-        match({}, {}, "function")
-
-
 @given(RUNS, ENTRIES)
 @FEW
 def test_each_rank_earns_what_a_plain_loop_gives_it(run, truth):
@@ -204,7 +189,7 @@ def test_each_rank_earns_what_a_plain_loop_gives_it(run, truth):
     assert (found.right.tolist(), found.irrelevant.tolist()) == ([len(right)], [len(truth) - len(right)])
 
 
-def test_targets_are_read_and_what_cannot_be_is_said():
+def test_targets_are_read_and_invalid_ones_and_unknown_units_are_refused():
     assert span_of("src/a.py:3-9") == Span("src/a.py", 3, 9)
     assert span_of("src/a.py:3") == Span("src/a.py", 3, 3)
     assert span_of("C:/a b.py:3-3") == Span("C:/a b.py", 3, 3)
@@ -218,3 +203,6 @@ def test_targets_are_read_and_what_cannot_be_is_said():
     ):
         with pytest.raises(InputError, match=says):
             span_of(target)
+    for unit, says in (("fil", "did you mean 'file'"), ("function", "units=")):
+        with pytest.raises(InputError, match=says):
+            match({}, {}, unit)

@@ -16,14 +16,8 @@ from assay.values import Program, Ranked, Task
 
 TASK = Task("t", "")
 PROGRAMS = [Program("t", source) for source in "abcd"]
-RANKED = st.lists(
-    st.builds(
-        lambda source, score: Ranked(Program("t", source), score),
-        st.sampled_from("abcdef"),
-        st.sampled_from((0.0, 0.5, 1.0)),
-    ),
-    max_size=12,
-)
+SCORES = st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from((0.0, 0.5, 1.0))), max_size=12)
+RANKED = SCORES.map(lambda pairs: [Ranked(Program("t", source), score) for source, score in pairs])
 
 
 @given(RANKED, st.randoms())
@@ -58,9 +52,8 @@ def test_the_first_ranker_decides_and_the_next_break_ties() -> None:
     assert [each.program for each in ranked] == PROGRAMS
     ranked = CombinedRanker([Scripted("x", 1, 1, 0, 0), Scripted("y", 2, 2, 2, 2)]).rank(TASK, PROGRAMS)
     assert ranked[0].score == ranked[1].score > ranked[2].score == ranked[3].score
-    assert [each.score for each in CombinedRanker([Scripted("x", 0.1, 0.3, 0.2, 0.3)]).rank(TASK, PROGRAMS)] == [
-        0, 2, 1, 2,
-    ]  # fmt: skip
+    alone = CombinedRanker([Scripted("x", 0.1, 0.3, 0.2, 0.3)])
+    assert [each.score for each in alone.rank(TASK, PROGRAMS)] == [0, 2, 1, 2]
     assert CombinedRanker([Scripted("x")]).rank(TASK, []) == []
     with pytest.raises(InputError, match="no ranker given"):
         CombinedRanker([])
@@ -99,6 +92,7 @@ def test_specs_are_taken_apart_where_a_ranker_follows():
     assert (ranker_of().name, ranker_of("consensus+consensus").name) == ("consensus", "consensus+consensus")
     for spec, why in (
         ("consensu", "did you mean 'consensus'"),
+        ("consensus:?with=gate", r"use consensus or consensus:.unfinished"),
         ("", "names no ranker"),
         ("examples+consensus", "allow it with --allow-execution"),
         ("agreement:tests.jsonl", "allow it with --allow-execution"),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from assay.errors import InputError, WorkersLost
+from assay.operations.cluster import Repository, repository_work
 from assay.runs.local import MAX_WAITING
 from assay.runs.worker_pool import Finished, PoolRunner, Refused, WorkerPool
-from scripted_pool import SQUARES, ScriptedPlace, once
+from assay.search.folder_index import IndexReport
+from assay.settings import IndexSettings, Settings
+from scripted_pool import SQUARES, HiredHere, ScriptedPlace, once
 
 
 def pool_of(place: ScriptedPlace, expected: dict[str, str] | None = None, **more) -> WorkerPool[int, str]:
@@ -80,10 +84,8 @@ def test_three_deaths_and_each_item_runs_alone_and_three_more_break_it():
 
 def test_a_late_result_of_a_worker_that_was_given_up_is_dropped():
     place = ScriptedPlace(dies=once(10))
-    runner = runner_of(place)
-    ends = runner.run(range(200))
-    got = [next(ends) for _ in range(10)]
-    got += [next(ends)]
+    ends = runner_of(place).run(range(200))
+    got = [next(ends) for _ in range(11)]
     dead = next(worker for worker, _, items in place.given if 10 in items)
     lost = [(number, items) for worker, number, items in place.given if worker == dead]
     assert any(10 in items for _, items in lost)
@@ -100,16 +102,13 @@ def test_a_pool_that_shrinks_with_nobody_added_goes_on():
     assert set(place.held) == {"c"}
 
 
-def test_none_left_ends_with_what_was_done():
+def test_without_workers_a_run_waits_and_ends_with_what_was_done():
     place = ScriptedPlace(replaced=False, dies=lambda _, __, turn: turn > 5)
     got: list[str] = []
     with pytest.raises(WorkersLost, match=r"for 120 s \(--patience\): what was done is written"):
         got.extend(runner_of(place, patience_s=120.0).run(range(10_000)))
     assert got == squares(len(got)) != []
     assert place.now >= 120
-
-
-def test_nobody_at_all_is_waited_for():
     place, said = ScriptedPlace(workers=()), []
     with pytest.raises(WorkersLost):
         list(runner_of(place, patience_s=600.0, say=said.append).run([1]))
@@ -132,9 +131,6 @@ def test_a_worker_gets_nothing_before_it_answered_and_nothing_if_it_is_another()
         "not used: machine machine of odd2: kind odd, wanted a",
         "not used: machine machine of ill: no sandbox holds here",
     ]
-
-
-def test_without_an_expectation_the_first_that_answers_decides():
     place = ScriptedPlace(workers=("a", "b", "c"), about=lambda worker: {"kind": worker.replace("c", "a")})
     assert list(runner_of(place).run(range(50))) == squares(50)
     assert place.dropped == ["b!"]
@@ -173,3 +169,14 @@ def test_it_says_who_works_and_what_was_lost():
     assert lost
     assert int(lost[1]) > 1
     assert said[-1] == f"2 machines, 2 workers, 1 lost; {lost[1]} items ran again"
+
+
+def test_repositories_are_indexed_where_their_settings_say(project: Path, tmp_path: Path):
+    settings = Settings(index=IndexSettings(location=str(tmp_path / "index")))
+    jobs = [Repository(str(project), settings), Repository(str(tmp_path / "nowhere"), settings)]
+    work = repository_work()
+    with PoolRunner("here", WorkerPool(HiredHere(work), work)) as runner:
+        whole, missing = runner.run(jobs)
+    assert isinstance(whole, IndexReport)
+    assert (whole.files, (tmp_path / "index").is_dir()) == (4, True)
+    assert str(missing).startswith("no such folder: ")

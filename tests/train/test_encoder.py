@@ -113,16 +113,13 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(tiny_bert: Path, tm
     assert np.array_equal(*vectors)
 
 
-def test_it_stops_where_looks_get_no_better(tiny_bert: Path, tmp_path: Path) -> None:
-    record = tune(tmp_path / "out", tiny_bert, replace(SMALL, epochs=5, rate=1e-9, looks=18, patience=2))
+def test_it_stops_where_looks_get_no_better_and_says_so(tiny_bert: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    settings = replace(SMALL, epochs=5, rate=1e-12, looks=18, patience=2)
+    record = tune(tmp_path / "out", tiny_bert, settings, said.append)
     assert len(record["looks"]) == 4
     assert record["figures"]["MRR"]["difference"] == [0, 0, 0]
     assert "**This does not show that the training helped.**" in (tmp_path / "out/README.md").read_text()
-
-
-def test_a_training_that_is_no_better_than_its_base_says_so(tiny_bert: Path, tmp_path: Path) -> None:
-    said: list[str] = []
-    tune(tmp_path / "m", tiny_bert, replace(SMALL, rate=1e-12), said.append)
     assert any(line.startswith("no step is better than the base, whose MRR is ") for line in said), said
     assert sum("(best so far)" in line for line in said) == 1, "the base's own"
 

@@ -25,13 +25,8 @@ QUICK = [f"--set={each}" for each in ("rate=0.01", "epochs=30", "batch=8", "look
 
 
 def row(number: int) -> dict[str, object]:
-    return {
-        "id": f"t{number}",
-        "prompt": f"Return {number}.",
-        "entry_point": "f",
-        "reference": "def f():\n    return 7\n",
-        "tests": [{"script": "assert True"}],
-    }
+    asked = {"id": f"t{number}", "prompt": f"Return {number}.", "entry_point": "f"}
+    return {**asked, "reference": "def f():\n    return 7\n", "tests": [{"script": "assert True"}]}
 
 
 @pytest.fixture

@@ -13,18 +13,15 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.io.fields import FieldError
-from assay.train.pairs import TrainingPair, code_of, pair_of, refuse_wrong_pairs, split_by_query, words_of
+from assay.train.pairs import TrainingPair, code_of, pair_of, split_by_query, words_of
 from assay.train.settings import TuneSettings
 
 SETTINGS = TuneSettings()
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_a_written_pair_is_read_again_and_rows_of_others_may_say_less() -> None:
     pairs = [TrainingPair("où?", 'a "quoted"\nline', "package", "doc"), TrainingPair("q", "c", "other", "rest", 0)]
     assert [pair_of(json.loads(json.dumps(asdict(pair))), "pairs") for pair in pairs] == pairs
-
-
-def test_source_kind_and_grade_may_be_missing_and_a_label_may_have_any_name() -> None:
     assert pair_of({"query": "q", "code": "c"}, "mine") == TrainingPair("q", "c", "mine", "given", 1)
     wrong = TrainingPair("q", "c", "mine", "given", 0)
     for name, value in (("label", 0), ("grade", 0), ("score", 0.0), ("relevance", 0)):
@@ -46,13 +43,6 @@ def test_a_row_that_is_no_pair_says_why() -> None:
         with pytest.raises(FieldError) as refused:
             pair_of(row, "mine")
         assert str(refused.value) == error
-
-
-def test_pairs_that_were_judged_wrong_are_never_learned_as_right() -> None:
-    right, wrong = TrainingPair("q", "c", "s", "given"), TrainingPair("q", "d", "s", "given", 0)
-    refuse_wrong_pairs([right])
-    with pytest.raises(InputError, match="of 2 pairs 1 have label 0, and a table learns from right pairs alone: take"):
-        refuse_wrong_pairs([right, wrong])
 
 
 def pair(query: str, code: str, grade: int = 1) -> TrainingPair:

@@ -117,17 +117,11 @@ def test_searching_is_learned_without_the_words_that_both_sides_share() -> None:
     assert (scores.argmax(1) == np.arange(10)).all()
 
 
-def test_the_words_that_most_texts_use_enter_the_vocabulary() -> None:
-    pairs = [
-        TrainingPair("alpha beta", "gamma", "one", "doc"),
-        TrainingPair("alpha", "gamma", "two", "doc"),
-        TrainingPair("alpha", "x", "two", "doc"),
-    ]
+def test_pieces_are_latin_words_continuations_and_numbers_beside_the_words_that_most_texts_use() -> None:
+    texts = (("alpha beta", "gamma", "one"), ("alpha", "gamma", "two"), ("alpha", "x", "two"))
+    pairs = [TrainingPair(*each, "doc") for each in texts]
     assert choose_entries(["the", "##s"], pairs, DistillSettings(entries=4)) == ["##s", "alpha", "gamma", "the"]
     assert choose_entries(["the", "##s"], pairs, DistillSettings(entries=3)) == ["##s", "alpha", "the"]
-
-
-def test_pieces_are_latin_words_continuations_and_numbers() -> None:
     assert usable_pieces(["[CLS]", "word", "##s", "404", "é", "a b", "Word"]) == ("##s", "404", "word")
 
 
@@ -222,13 +216,10 @@ def test_a_joined_table_has_both_steps_on_record_and_comes_again(before: StaticE
     assert isinstance(table, StaticEncoder)
     assert (list(table.vocabulary.entries), table.dimension) == (ENTRIES, 5)
     assert said[0] == "20 pairs to learn, 4 of 4 held out"
-    for file in ("encoder.json", "table.npy", "scales.npy", "vocabulary.txt"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-
-
-def test_a_table_is_taken_up_as_it_was_shipped(before: StaticEncoder):
     scale = np.abs(TABLE).max()
     np.testing.assert_allclose(before.table() * scale / 127, TABLE, atol=scale / 100)
+    for file in ("encoder.json", "table.npy", "scales.npy", "vocabulary.txt"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
 def test_a_file_of_words_is_read(tmp_path: Path):
@@ -239,7 +230,7 @@ def test_a_file_of_words_is_read(tmp_path: Path):
     assert read_word_vectors(tmp_path / "plain.npz").name == "plain"
 
 
-def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_holds_no_words_is_refused(tmp_path: Path) -> None:
     for arrays, problem in (
         ({"words": np.array(["a"])}, "no `tokens` and no `vectors`"),
         ({"tokens": np.array(["a"])}, "no `vectors`"),
@@ -259,9 +250,6 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
         assert problem in str(error.value)
         assert "\n" not in str(error.value)
         assert str(error.value).endswith("as benchmarks/sources.py words writes it")
-
-
-def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "words.npz"
     for content in (None, b"", b"PK\x03\x04 cut", b"plain text", b"\x93NUMPY"):
         if content is not None:

@@ -1,4 +1,10 @@
+"""Labelled programs as rows of tokens, and rows as batches."""
+
 from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers  # noqa: TID253  asked for above
 
-from assay.rank.neural_data import INDENT, NEWLINE, Reader, TokenLayout, by_length, layout_of, lines_of, padded
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.rank.datasets import Example
+from assay.rank.neural_data import (
+    FAULTS,
+    INDENT,
+    NEWLINE,
+    Reader,
+    TokenLayout,
+    by_length,
+    layout_of,
+    learning_data,
+    lines_of,
+    padded,
+)
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijklmnopqrstuvwxyz0123456789():=", "add", "return"]
 SPECIAL = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
@@ -109,3 +129,51 @@ def test_rows_are_padded_and_newlines_marked() -> None:
     assert batch.segments[0].tolist() == [0] * 3 + [1] * (len(rows[0].ids) - 3)
     assert list(by_length([len(row.ids) for row in rows], 1)) == [[1], [0]]
     assert padded([], 0).ids.shape == (0, 0)
+
+
+ENDS = {"eos_token": "<|end|>", "bos_token": "<|end|>"}
+RIGHT = Example("t", "p", "add", "def f(a):\n    return a\n", Fault.CORRECT, split="train")
+BROKEN = replace(
+    RIGHT, fault=Fault.NAME_ERROR, line=2, n=3, message="NameError: name 'b' is not defined", ran_all=False
+)
+
+
+def held(examples: list[Example]) -> list[Example]:
+    return [*examples, replace(RIGHT, task_id="v", prompt="", split="valid")]
+
+
+def test_labeled_programs_are_rows_with_what_is_known_of_them(byte_level_tokenizer: object) -> None:
+    ends = reader(byte_level_tokenizer, ENDS, 64, 16)
+    data = learning_data(held([RIGHT, BROKEN]), ends)
+    wanted = ends.rows("add", [RIGHT.source])[0]
+    assert [list(row.ids) for row in data.train.rows] == [wanted.ids] * 2
+    about = {name: of.tolist() for name, of in data.train.about.items()}
+    assert [FAULTS[at] for at in about["fault"]] == [Fault.CORRECT, Fault.NAME_ERROR]
+    assert (about["line"], about["n"], about["ran_all"]) == ([-1, 2], [1, 3], [-1, 0])
+    assert about["place"] == [wanted.newlines[0], wanted.newlines[2]]
+    assert (len(data.valid.rows), data.without_prompt) == (1, 1)
+    again, other = (learning_data(held(examples), ends) for examples in ([RIGHT, BROKEN], [RIGHT]))
+    assert again.digest == data.digest != other.digest
+
+
+def test_no_more_than_a_block_of_programs_is_in_memory(byte_level_tokenizer: object) -> None:
+    most = 0
+
+    def many() -> Iterator[Example]:
+        nonlocal most
+        for at in range(6_000):
+            if at in {3_999, 5_999}:
+                most = max(most, sum(type(each) is Example for each in gc.get_objects()))
+            yield replace(RIGHT, program_id=str(at), split="valid" if at == 0 else "train", task_id=str(at == 0))
+
+    data = learning_data(many(), reader(byte_level_tokenizer, ENDS, 64, 16))
+    assert len(data.train.rows) == 5_999
+    assert most < 3_000
+
+
+def test_data_that_show_nothing_are_refused(byte_level_tokenizer: object) -> None:
+    ends = reader(byte_level_tokenizer, ENDS)
+    with pytest.raises(InputError, match="1 tasks are in more than one split, 't' first"):
+        learning_data([RIGHT, replace(RIGHT, split="valid")], ends)
+    with pytest.raises(InputError, match="no row of split 'train' among 0"):
+        learning_data([], ends)

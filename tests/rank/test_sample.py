@@ -34,18 +34,16 @@ from assay.rank.samplers import (
 from assay.values import LogProbability, Task
 
 
-def complete() -> EndpointSampler:
-    return EndpointSampler(endpoint_of("openai", "m"), completes=True, pause_s=0.001)
+def complete(*, completes: bool = True) -> EndpointSampler:
+    return EndpointSampler(endpoint_of("openai", "m"), completes=completes, pause_s=0.001)
 
 
 def chat() -> EndpointSampler:
-    return EndpointSampler(endpoint_of("openai", "m"), pause_s=0.001)
+    return complete(completes=False)
 
 
 TASKS = [Task("t/0", "def f():\n", "f"), Task("t/1", "def g():\n", "g")]
 FEW = SamplingOptions(n=5, temperature=0.5, seed=3)
-FOUR = SamplingPlan(in_flight=4)
-ALL_TOGETHER = SamplingPlan(batch=10, in_flight=1)
 BY_THREE = SamplingPlan(batch=3, in_flight=1)
 
 
@@ -121,11 +119,18 @@ def test_chat_answers_are_the_program_in_their_code_block(endpoint: EndpointServ
     assert part["model"] == f"openai:m@{endpoint.base}"
 
 
-def test_an_endpoint_that_gives_fewer_than_asked_for_is_asked_again(endpoint: EndpointServer, tmp_path: Path):
+def test_an_endpoint_that_gives_or_takes_fewer_samples_at_once_is_asked_again(endpoint: EndpointServer, tmp_path: Path):
     few = json.dumps({"choices": [{"text": "    return 1\n"}] * 2}).encode()
     endpoint.say = lambda question: Play(body=few if question["n"] > 2 else None)
     sample(TASKS[:1], complete(), FEW, tmp_path / "s.jsonl")
     assert [question["n"] for question in endpoint.questions] == [5, 3, 1]
+    endpoint.questions.clear()
+    refused = Play(status=400, body=b"Field 'n': Value must be between 1 <= value <= 4, but got 5")
+    endpoint.say = lambda question: refused if question["n"] > 4 else Play()
+    with pytest.warns(Notice, match="takes no n of 5: it is asked for 4 at a time"):
+        sample(TASKS, complete(), FEW, tmp_path / "other.jsonl", SamplingPlan(batch=10, in_flight=1))
+    assert [question["n"] for question in endpoint.questions] == [5, 4, 4, 1, 1]
+    assert len(lines(tmp_path / "other.jsonl")) == 10
 
 
 def test_what_is_under_way_is_written_when_another_question_fails(endpoint: EndpointServer, tmp_path: Path):
@@ -227,7 +232,7 @@ def test_log_probabilities_are_those_of_the_program_alone_and_the_key_is_never_w
         endpoint.say = lambda _, choice=choice: Play(body=json.dumps({"choices": [choice]}).encode())
         task = Task("t", "def f():\n", "f" if completes else "")
         out = tmp_path / f"{completes}.jsonl"
-        sample([task], complete() if completes else chat(), SamplingOptions(n=1, logprobs=True), out)
+        sample([task], complete(completes=completes), SamplingOptions(n=1, logprobs=True), out)
         assert endpoint.questions[-1]["logprobs"] == asked
         (line,) = lines(out)
         assert (line["logprob_sum"], line["logprob_tokens"], line["logprob_covers"]) == (*wanted, "program")
@@ -279,20 +284,9 @@ def test_another_port_goes_on_with_the_samples_of_a_named_place(tmp_path: Path):
             assert [question["n"] for question in server.questions] == [1, 1]
 
 
-def test_an_endpoint_that_takes_fewer_samples_at_once_is_asked_for_as_many_as_it_takes(endpoint, tmp_path: Path):
-    refused = Play(status=400, body=b"Field 'n': Value must be between 1 <= value <= 4, but got 5")
-    endpoint.say = lambda question: refused if question["n"] > 4 else Play()
-    with pytest.warns(Notice, match="takes no n of 5: it is asked for 4 at a time"):
-        sample(TASKS, complete(), FEW, tmp_path / "s.jsonl", ALL_TOGETHER)
-    assert [question["n"] for question in endpoint.questions] == [5, 4, 4, 1, 1]
-    assert len(lines(tmp_path / "s.jsonl")) == 10
-
-
 def test_what_was_cut_is_marked_and_tokens_of_all_samples_are_counted(endpoint: EndpointServer, tmp_path: Path):
-    choices = [
-        {"text": " 1", "finish_reason": finish, "logprobs": {"content": [{"token": " 1", "logprob": -1.0}]}}
-        for finish in ("stop", "length", "stop")
-    ]
+    said = {"text": " 1", "logprobs": {"content": [{"token": " 1", "logprob": -1.0}]}}
+    choices = [{**said, "finish_reason": finish} for finish in ("stop", "length", "stop")]
     usage = {"prompt_tokens": -7, "completion_tokens": 10**400}
     endpoint.say = lambda _: Play(body=json.dumps({"choices": choices, "usage": usage}).encode())
     out = tmp_path / "s.jsonl"

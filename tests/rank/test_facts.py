@@ -19,12 +19,6 @@ def of(source: str, task: Task = TASK) -> Facts:
     return facts(source, wants_of(task))
 
 
-def test_a_sound_program_has_no_finding():
-    found = of(RIGHT)
-    assert (found.fault, found.line) == (None, -1)
-    assert found.parses
-
-
 WRONG = (
     ("def total(items, start):\n    return sum(items\n", Fault.SYNTAX_ERROR, 2),
     ("x = 1\ndef total(items, start):\n    y = 2\n    return summ(items)\n", Fault.NAME_ERROR, 4),
@@ -60,15 +54,13 @@ def test_what_surely_fails_is_found_with_its_line_and_sound_programs_are_not_bla
         found = of(source)
         assert (found.fault, found.line) == (fault, line), source
     assert [source for source in SOUND if of(source).fault] == []
+    assert (of(RIGHT).fault, of(RIGHT).line, of(RIGHT).parses) == (None, -1, True)
 
 
-def test_hostile_text_is_survived_and_what_is_too_long_is_not_called_wrong_python():
+def test_hostile_or_too_long_text_is_survived_and_the_tests_of_a_task_are_not_looked_at():
     for source in ("(" * 100_000, "-" * 40_000 + "1", "a" + ".b" * 20_000, "[" * 90 + "]" * 90, ""):
         assert of(source, Task("t", "")).canon.labels
     found = of("x = 1\n" * MAX_PROGRAM_CHARS)
     assert (found.fault, found.parses) == (None, False)
-
-
-def test_the_tests_of_a_task_are_not_looked_at():
     told = Task("t", "Add.", "total", tests=(Call(([1], 2), 3),), reference=RIGHT)
     assert wants_of(told) == wants_of(Task("t", "Add.", "total"))

@@ -1,7 +1,8 @@
-"""Rows of a data set: made, split, mixed, counted, written and read."""
+"""Rows of a data set: made, split, mixed, counted, written and read, and their prompts without examples."""
 
 from __future__ import annotations
 
+import ast
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank import datasets, fault_tables
 from assay.rank import datasets as splits
-from assay.rank.datasets import Example, examples_of, failing_references, without
+from assay.rank.datasets import Example, examples_of, failing_references, without, without_examples
 from assay.report.plain_text import table_lines
 from assay.values import Outcome, Program, Task
 
@@ -84,13 +85,7 @@ def test_no_task_is_ever_on_two_sides(examples: list[Example], seed: int):
         prompt = " ".join(each.prompt.split())
         if prompt:
             assert sides.setdefault(prompt, each.split) == each.split
-    valid = {each.task_id for each in made if each.split == "valid"}
-    solved = {" ".join(e.prompt.split()) for e in made if e.fault is Fault.CORRECT} | {
-        e.task_id for e in made if e.fault is Fault.CORRECT
-    }
     assert [replace(each, split="") for each in made] == [replace(each, split="") for each in examples]
-    if len({each.task_id for each in examples}) == 1:
-        assert not valid or solved
 
 
 def test_the_side_of_a_task_does_not_depend_on_what_else_is_there_and_validation_has_correct_programs():
@@ -149,13 +144,8 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, examp
 
 def test_bad_rows_are_named_and_the_rest_counts(tmp_path: Path):
     good = row("t").record()
-    bad = [
-        {**good, "fault": "Boom"},
-        {**good, "n": 0},
-        {**good, "line": -7},
-        {**good, "split": "dev"},
-        {"task_id": "t"},
-    ]
+    bad = [{**good, **wrong} for wrong in ({"fault": "Boom"}, {"n": 0}, {"line": -7}, {"split": "dev"})]
+    bad.append({"task_id": "t"})
     lines = [json.dumps(each) for each in (good, *bad)] + ["{", "3"]
     (tmp_path / "set.jsonl").write_text("\n".join(lines))
     read = datasets.read(tmp_path / "set.jsonl")
@@ -166,15 +156,12 @@ def test_bad_rows_are_named_and_the_rest_counts(tmp_path: Path):
         datasets.read(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="no such file"):
         datasets.read(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=r"give a file that ends in \.jsonl or \.parquet"):
+        datasets.check_place(tmp_path / "set")
     pytest.importorskip("pyarrow", reason="the bench extra is not installed")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(InputError, match="cannot read"):
         datasets.read(tmp_path / "bad.parquet")
-
-
-def test_a_dataset_is_written_to_a_file_alone(tmp_path: Path):
-    with pytest.raises(InputError, match=r"give a file that ends in \.jsonl or \.parquet"):
-        datasets.check_place(tmp_path / "set")
 
 
 def test_rows_of_coderanker_need_no_task_and_may_say_less(tmp_path: Path):
@@ -195,3 +182,43 @@ def test_rows_of_coderanker_need_no_task_and_may_say_less(tmp_path: Path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="a folder without"):
         datasets.read(tmp_path / "empty")
+
+
+STRIPPED = (
+    ('def f(x):\n    """Add one.\n    >>> f(1)\n    2\n    """\n', 'def f(x):\n    """Add one.\n    """\n'),
+    ('def f(x):\n    """Add one.\n    >>> f(1)\n    2"""\n', 'def f(x):\n    """Add one.\n    """\n'),
+    (
+        'def f(x):\n    """Add one.\n\n    For example:\n    f(1) == 2\n    f(2) == 3\n    """\n',
+        'def f(x):\n    """Add one.\n\n    """\n',
+    ),
+    ("Add one.\nassert f(1) == 2\nassert f(2) == 3", "Add one."),
+    ("Add.\n\n-----Input-----\nA number.\n\n-----Sample Input-----\n1\n\n-----Note-----\nAll fits.", None),
+    ("Add.\n\nExamples:\n```\nf(1) # 2\n\nf(2) # 3\n```\nIt is easy.", "Add.\n\nIt is easy."),
+    ("Add.\n\nInput\n\nA number.\n\nExample\n\nInput\n\n1\n\nOutput\n\n2\n\nNote\n\nIt is easy.", None),
+    ("f(1) => 2\nf(2); => 3\nDo not forget 0.", "Do not forget 0."),
+    ("A task in words: an example of a good name is foo.", "A task in words: an example of a good name is foo."),
+    ("", ""),
+)
+
+
+def test_examples_go_and_the_rest_stays():
+    for prompt, stripped in STRIPPED:
+        found = without_examples(prompt)
+        if stripped is not None:
+            assert found == stripped
+        else:
+            assert "A number." in found
+            assert "\n1\n" not in found
+            assert "\n2\n" not in found
+            assert found.endswith(("All fits.", "It is easy."))
+
+
+def test_a_prompt_of_code_stays_code():
+    prompt = (
+        "import math\n\ndef g(x):\n    return math.sqrt(x)\n\n\ndef f(x):\n"
+        "    '''Use g.\n    Example:\n    f(4) -> 2\n    '''\n"
+    )
+    found = without_examples(prompt)
+    ast.parse(found)
+    assert "return math.sqrt(x)" in found
+    assert "f(4)" not in found

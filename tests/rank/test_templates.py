@@ -24,10 +24,10 @@ SOLVED.append(Task("s/read", "Print one.", reference="print(1)"))
 class Writer:
     """A model that says one thing, and keeps what it was asked."""
 
-    name = "m"
+    name, whole = "m", False
 
-    def __init__(self, text: str, *, whole: bool = False) -> None:
-        self.text, self.whole = text, whole
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.asked: list[Any] = []
 
     def sample(self, question):
@@ -74,17 +74,14 @@ def test_few_shots_show_solved_tasks_that_are_not_sampled():
         FewShots(SOLVED, 6).of(SOLVED[0])
 
 
-def test_what_a_template_ends_with_is_asked_for_and_cut(tmp_path: Path):
+def test_what_a_template_ends_with_is_asked_for_and_cut_and_another_template_is_another_run(tmp_path: Path):
     plan = SamplingPlan(load_template("few-shot"), FewShots(SOLVED, 1))
     model = Writer("def add(a, b):\n    return a + b\n[END]\n[TASK]\nmore")
     sample([ADD], model, SamplingOptions(n=2), tmp_path / "s.jsonl", plan)
     assert model.asked[0].options.stop == ("[END]", "[TASK]")
     rows = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     assert [row["code"] for row in rows] == ["def add(a, b):\n    return a + b\n"] * 2
-
-
-def test_a_file_of_another_template_is_not_gone_on_with(tmp_path: Path):
-    out = tmp_path / "s.jsonl"
+    out = tmp_path / "other.jsonl"
     sample([ADD], Writer("pass"), SamplingOptions(n=1), out)
     for plan, named in (
         (SamplingPlan(load_template("apps")), "stop, template"),
