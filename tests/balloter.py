@@ -15,13 +15,8 @@ class Balloter:
     """The command in a process of its own, and its page by hand."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "assay", *arguments],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        command, pipe = [sys.executable, "-m", "assay", *arguments], subprocess.PIPE
+        self.process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True)
         self.said = ""
         while not (found := re.search(r"open (\S+)\n", self.said)):
             line = self.process.stderr.readline()

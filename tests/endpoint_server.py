@@ -179,21 +179,12 @@ def completion(question: Question, play: Play) -> bytes:
     choice = {"index": 0, "message": message, "finish_reason": play.finish}
     if question.get("logprobs") and isinstance(play.value, dict):
         choice["logprobs"] = {"content": [{"token": "?", "logprob": -1.0, "top_logprobs": top_logprobs(play.value)}]}
-    answer: dict[str, Any] = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": f"{question.get('model')}-2026",
-        "choices": [choice] * question.get("n", 1),
-    }
+    answer: dict[str, Any] = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1_700_000_000}
+    answer |= {"model": f"{question.get('model')}-2026", "choices": [choice] * question.get("n", 1)}
     if play.usage is not None:
         tokens_in, tokens_out = play.usage
-        answer["usage"] = {
-            "prompt_tokens": tokens_in,
-            "completion_tokens": tokens_out,
-            "total_tokens": tokens_in + tokens_out,
-            **play.details,
-        }
+        tokens = {"prompt_tokens": tokens_in, "completion_tokens": tokens_out, "total_tokens": tokens_in + tokens_out}
+        answer["usage"] = tokens | play.details
     return json.dumps(answer).encode()
 
 
@@ -208,9 +199,8 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        self._play(
-            {name: each[0] for name, each in parse_qs(urlsplit(self.path).query, keep_blank_values=True).items()}
-        )
+        values = parse_qs(urlsplit(self.path).query, keep_blank_values=True)
+        self._play({name: each[0] for name, each in values.items()})
 
     def do_POST(self) -> None:
         self._play(json.loads(self.rfile.read(int(self.headers["content-length"]))))

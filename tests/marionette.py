@@ -21,11 +21,7 @@ PREFERENCES = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
 }
-KEYS = {
-    "Enter": "\ue007",
-    "Escape": "\ue00c",
-    "ArrowDown": "\ue015",
-}
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "ArrowDown": "\ue015"}
 """Keys as WebDriver names them."""
 
 

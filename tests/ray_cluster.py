@@ -46,14 +46,8 @@ def add(cluster: Cluster, cores: int, environment: dict[str, str], **more: Any) 
     before = dict(os.environ)
     os.environ.update(environment)
     try:
-        return cluster.add_node(
-            num_cpus=cores,
-            node_ip_address="127.0.0.1",
-            object_store_memory=80 << 20,
-            include_dashboard=False,
-            **ports(),
-            **more,
-        )
+        about = {"num_cpus": cores, "node_ip_address": "127.0.0.1", "object_store_memory": 80 << 20, **ports(), **more}
+        return cluster.add_node(include_dashboard=False, **about)
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -59,13 +59,8 @@ def s3_server() -> Iterator[str]:
     given = [program(), "-v=0", "server", "-s3", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]
     names = "master.port master.port.grpc volume.port volume.port.grpc volume.port.public filer.port filer.port.grpc"
     given += [f"-{name}={port}" for name, port in zip(f"{names} s3.port s3.port.grpc".split(), ports, strict=False)]
-    given += [
-        f"-s3.config={config}",
-        "-s3.iam=false",
-        "-s3.port.iceberg=0",
-        "-s3.port.lance=0",
-        "-master.telemetry=false",
-    ]
+    given += [f"-s3.config={config}", "-s3.iam=false", "-s3.port.iceberg=0", "-s3.port.lance=0"]
+    given += ["-master.telemetry=false"]
     given += ["-master.volumeSizeLimitMB=128", "-volume.max=0", f"-filer.localSocket={folder}/filer.sock"]
     with Path(folder, "log").open("wb") as log:
         process = subprocess.Popen([each for each in given if each], stdout=log, stderr=log)
@@ -105,15 +100,9 @@ def _await(endpoint: str, process: subprocess.Popen[bytes], log: Path) -> None:
         with suppress(URLError, ConnectionError, TimeoutError):
             with suppress(HTTPError):
                 urlopen(endpoint, timeout=1).close()
-            store = S3Store(
-                BUCKET,
-                endpoint=endpoint,
-                access_key_id=WRITER,
-                secret_access_key=SECRET,
-                region="us-east-1",
-                client_options={"allow_http": True},
-                retry_config={"max_retries": 0},
-            )
+            keys = {"access_key_id": WRITER, "secret_access_key": SECRET, "region": "us-east-1"}
+            options = {"client_options": {"allow_http": True}, "retry_config": {"max_retries": 0}}
+            store = S3Store(BUCKET, endpoint=endpoint, **keys, **options)
             with suppress(obstore.exceptions.BaseError, OSError):
                 obstore.put(store, "up", b"up")  # makes the bucket
                 obstore.delete(store, "up")

@@ -34,9 +34,8 @@ def test_the_unit_is_whole_and_shut_in(tmp_path: Path):
     if "Failed to" in checked.stderr:
         pytest.skip("systemd-analyze cannot look at units here")
     assert [line for line in checked.stderr.splitlines() if "assay.service" in line] == []
-    told = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", str(unit)], capture_output=True, text=True, check=True
-    )
+    command = ["systemd-analyze", "security", "--offline=true", str(unit)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
     assert float(re.search(r"Overall exposure level for assay.service: ([\d.]+)", told.stdout)[1]) <= MOST_EXPOSED
 
 

@@ -107,12 +107,9 @@ def test_every_setting_of_a_neural_ranker_is_documented_with_its_default_and_its
     told = {name: (default.strip(), paper.strip()) for name, default, paper in rows}
     defaults, paper = asdict(NeuralSettings()), RECIPES["paper"]
     assert told.keys() == defaults.keys() - {"base", "task"}
-    assert {name: _as_told(value) for name, value in defaults.items() if name in told} == {
-        name: default for name, (default, _) in told.items()
-    }
-    assert {name: _as_told(value) for name, value in paper.items()} == {
-        name: at for name, (_, at) in told.items() if at
-    }
+    documented = {name: default for name, (default, _) in told.items()}
+    assert {name: _as_told(value) for name, value in defaults.items() if name in told} == documented
+    assert {name: _as_told(value) for name, value in paper.items()} == {n: at for n, (_, at) in told.items() if at}
 
 
 def _as_told(value: object) -> str:

@@ -33,25 +33,19 @@ def test_what_a_checker_sees_is_what_there_is():
     for name, module in declared.items():
         assert getattr(assay, name) is getattr(import_module(module), name)
     assert set(assay.__all__) <= set(dir(assay))
-
-
-def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'assay' has no attribute 'serch'"):
         assay.serch  # noqa: B018
 
 
-def test_a_room_does_not_take_the_place_of_a_function():
+def test_the_face_loads_what_is_asked_for_and_no_room_takes_the_place_of_a_function():
+    asked = "import sys; from assay import Query, Hit, InputError; print(*sys.modules)"
     rooms = "import assay.search.retrievers, assay.rank.rankers, assay.judge.pairs, assay"
     called = "print([callable(each) for each in (assay.search, assay.rank, assay.judge)], assay.search.__name__)"
-    assert python(f"{rooms}; {called}") == "[True, True, True] search"
+    loaded, callables = python(f"{asked}; {rooms}; {called}").splitlines()
+    names = loaded.split()
+    assert {each.split(".")[1] for each in names if each.startswith("assay.")} <= {"values", "errors", "faults"}
+    assert ("numpy" in names, callables) == (False, "[True, True, True] search")
     assert python("import assay; assay.search; import assay.search.retrievers; print(callable(assay.search))") == "True"
-
-
-def test_the_face_loads_what_is_asked_for_and_no_more():
-    source = "import sys; from assay import Query, Hit, InputError; print(*sys.modules)"
-    loaded = python(source).split()
-    assert {each.split(".")[1] for each in loaded if each.startswith("assay.")} <= {"values", "errors", "faults"}
-    assert "numpy" not in loaded
 
 
 def test_numpy_uses_one_thread_unless_the_user_says_otherwise():
@@ -60,11 +54,6 @@ def test_numpy_uses_one_thread_unless_the_user_says_otherwise():
     threads = "assay.search('send mail', '.'); print(len(os.listdir('/proc/self/task')))"
     if sys.platform == "linux":
         assert python(f"{source}; os.chdir({str(FACE.parent / 'io')!r}); {threads}").split() == ["1", "1"]
-
-
-def test_the_module_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "assay", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"assay {assay.__version__}\n"
 
 
 ERRORS = [name for name in assay.__all__ if getattr(assay, name).__module__ == "assay.errors"]
@@ -93,16 +82,15 @@ def test_texts_stand_for_values_and_errors_are_the_packages_own(project: Path):
     for wrong in (lambda: assay.search("?", project), lambda: assay.search("mail", project / "nowhere")):
         with pytest.raises(assay.InputError):
             wrong()
-    with pytest.raises(assay.InputError, match=r"did you mean 'search\.limit'"):
-        assay.search("mail", project, settings={"limit": 3})
-    with pytest.raises(assay.InputError, match="text is a program of one task"):
-        assay.execute([assay.Task("1", "a"), assay.Task("2", "b")], "x = 1")
-    with pytest.raises(assay.InputError, match="which is not among the tasks"):
-        assay.rank("Add.", [assay.Program("other", "x = 1")])
-    with pytest.raises(assay.InputError, match="unknown measure"):
-        assay.evaluate({}, {"1": ["a.py"]}, ["Hits@5"])
-    with pytest.raises(assay.InputError, match="nothing was judged"):
-        assay.evaluate({}, {})
+    for said, refused in (
+        (r"did you mean 'search\.limit'", lambda: assay.search("mail", project, settings={"limit": 3})),
+        ("is a program of one task", lambda: assay.execute([assay.Task("1", "a"), assay.Task("2", "b")], "x = 1")),
+        ("which is not among the tasks", lambda: assay.rank("Add.", [assay.Program("other", "x = 1")])),
+        ("unknown measure", lambda: assay.evaluate({}, {"1": ["a.py"]}, ["Hits@5"])),
+        ("nothing was judged", lambda: assay.evaluate({}, {})),
+    ):
+        with pytest.raises(assay.InputError, match=said):
+            refused()
 
 
 def test_an_open_index_sees_a_change_when_it_is_refreshed(project: Path):

@@ -29,10 +29,8 @@ def told(folder: Path, origin: dict | None, extra: str = "watch") -> list[str]:
     code = f"from assay.extras import install_command as i; print(i({extra!r}))"
     source = Path(module.__file__).parents[1]
     path = os.pathsep.join([str(about.parent), str(source)])
-    asked = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
-    )
-    words = shlex.split(asked.stdout)
+    command, environment = [sys.executable, "-c", code], {**os.environ, "PYTHONPATH": path}
+    words = shlex.split(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     return words[words.index("install") + 1 :]
 
 
@@ -49,13 +47,12 @@ def test_it_installs_from_where_assay_came(tmp_path: Path):
     assert told(tmp_path, None)[-1:] == ["assay-code[watch]"]
 
 
-def test_libraries_are_named_where_that_place_is_gone(tmp_path: Path):
+def test_libraries_are_named_where_that_place_is_gone_and_the_folder_that_one_stands_in_is_a_dot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     gone = {"url": (tmp_path / "gone.whl").as_uri(), "archive_info": {}}
     assert told(tmp_path, gone)[-1:] == ["watchfiles<2,>=1"]
     assert told(tmp_path, gone, "hf,watch")[-2:] == ["watchfiles<2,>=1", "torch>=2"]
-
-
-def test_a_checkout_that_one_stands_in_is_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     assert told(tmp_path, {"url": tmp_path.as_uri(), "dir_info": {}})[-1:] == [".[watch]"]
 

@@ -48,29 +48,14 @@ BUCKETS: dict[str, str] = {}
 """Of the environment, where a server for S3 is there."""
 DATA = {"csv", "json", "jsonl", "toml", "yaml"}
 REASONS = {
-    "a sketch of a library": 1,
-    "a sketch: its searchers are an index's": 1,
-    "asks at a terminal": 2,
-    "asks people on a page": 3,
-    "goes on after a kill": 1,
-    "installs packages": 16,
-    "needs Kubernetes": 2,
-    "needs a model": 2,
-    "needs docker": 1,
-    "needs root and systemd": 1,
-    "needs several machines": 1,
-    "needs the network": 1,
-    "runs before a commit": 1,
-    "runs on GitHub": 1,
-    "runs until it is stopped": 9,
-    "shows the sandbox of a container": 1,
-    "starts a server of others": 1,
-    "takes data sets of others": 4,
-    "takes every test": 1,
-    "starts from a model of the hub": 1,
-    "takes the words of a model on the hub": 1,
+    "a sketch of a library": 1, "a sketch: its searchers are an index's": 1, "asks at a terminal": 2,
+    "asks people on a page": 3, "goes on after a kill": 1, "installs packages": 16, "needs Kubernetes": 2,
+    "needs a model": 2, "needs docker": 1, "needs root and systemd": 1, "needs several machines": 1,
+    "needs the network": 1, "runs before a commit": 1, "runs on GitHub": 1, "runs until it is stopped": 9,
+    "shows the sandbox of a container": 1, "starts a server of others": 1, "takes data sets of others": 4,
+    "takes every test": 1, "starts from a model of the hub": 1, "takes the words of a model on the hub": 1,
     "trains many rankers": 1,
-}
+}  # fmt: skip
 """Why blocks cannot run here, and how many there are of each."""
 ALONE = {
     "a name stands for any": re.compile(
@@ -229,12 +214,13 @@ def fitting(schema: Any) -> Any:
         return {name: fitting(each) for name, each in schema.get("properties", {}).items()}
     if schema.get("type") == "array":
         return [fitting(schema["items"])] * schema.get("minItems", 0)
-    return {
+    known = {
         "string": "what the question asks for",
         "integer": schema.get("minimum", 1),
         "number": 1.0,
         "boolean": True,
-    }[schema["type"]]
+    }
+    return known[schema["type"]]
 
 
 def say(question: dict[str, Any]) -> Play:
@@ -275,18 +261,15 @@ def instead(tiny_bert: Path) -> Iterator[dict[str, str]]:
         }
 
 
+def says_more(page: Path) -> bool:
+    """Say whether a page has blocks that the quick pages do without."""
+    quick = len(told(page, whole=False)) if page.name in QUICK else 0
+    return page.name not in WAITING and len(told(page, whole=True)) > quick
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize(
-    "page",
-    [
-        page
-        for page in PAGES
-        if page.name not in WAITING
-        and len(told(page, whole=True)) > len(told(page, whole=False)) * (page.name in QUICK)
-    ],
-    ids=lambda page: page.name,
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if says_more(page)], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs_beside_what_it_names(
     page: Path, inputs: Path, instead: dict[str, str], tmp_path: Path
 ):

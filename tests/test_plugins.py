@@ -10,7 +10,7 @@ import pytest
 from assay import plugins
 from assay.encode.cached_encoder import CachedEncoder
 from assay.encode.view import source, text_for, view
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError, MissingExtra, ModelUnavailable
 from assay.extras import install_command
 from assay.operations.workspace import open_workspace
 from assay.protocols import Encoder, is_quick, reads_order
@@ -27,17 +27,17 @@ def test_every_built_in_part_stands_where_the_table_says():
             assert spec, f"{kind} '{name}'"
             assert spec.origin
             assert attribute in Path(spec.origin).read_text(encoding="utf-8")
-
-
-def test_a_spec_makes_the_part_it_names():
     encoder = plugins.make("encoder", "hash")
     assert isinstance(encoder, Encoder)
     assert encoder.encode(["one text"], "query").shape == (1, encoder.dimension)
 
 
-def test_an_unknown_name_says_what_is_near():
+def test_what_is_not_there_is_said():
     with pytest.raises(InputError, match="unknown encoder 'statik'; did you mean 'static'"):
         plugins.make("encoder", "statik:default")
+    for model in ("none/of/them", "./reranker", "/no/reranker"):
+        with pytest.raises(ModelUnavailable, match=rf"^no folder '{model}'; wanted a folder with a cross-encoder, or"):
+            plugins.make("scorer", f"cross:{model}")
 
 
 def test_an_installed_entry_point_is_a_part_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -66,7 +66,7 @@ def test_an_installed_encoder_says_itself_what_it_is(tmp_path: Path, project: Pa
         monkeypatch.syspath_prepend(tmp_path / name)
         workspace = open_workspace(project, load(options={"encoder.spec": name}))
         encoder = workspace.index.encoder
-        assert isinstance(encoder, CachedEncoder) is not bool(more)
+        assert isinstance(encoder, CachedEncoder) is not bool(more), "what is faster than a cache has none"
         assert is_quick(encoder) is bool(more)
         assert weights_file("code", reads_order=reads_order(encoder)) == weights
         assert workspace.corpus_search.search([Query("1", "send mail")], 1)[0]

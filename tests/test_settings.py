@@ -14,10 +14,9 @@ def test_a_file_changes_the_defaults_then_texts_then_options(tmp_path: Path):
     file.write_text('[search]\nlimit = 3\nexcerpt_lines = 4\n[encoder]\nspec = "hash"\n')
     settings = load(file, ["search.limit=5", "encoder.spec=hf:a/b"], {"search.limit": 7})
     assert (settings.search.limit, settings.search.excerpt_lines, settings.encoder.spec) == (7, 4, "hf:a/b")
-
-
-def test_nothing_asked_is_the_defaults():
-    assert load() == Settings()
+    assert load() == Settings(), "nothing asked is the defaults"
+    with pytest.raises(InputError, match=r"cannot read the settings file .*: No such file"):
+        load(tmp_path / "none.toml")
 
 
 NONSENSE = {
@@ -71,11 +70,6 @@ def test_a_broken_file_is_one_line_that_names_it(tmp_path: Path):
         assert str(file) in str(error.value)
         assert said in str(error.value)
         assert "\n" not in str(error.value)
-
-
-def test_a_file_that_is_not_there_is_an_error(tmp_path: Path):
-    with pytest.raises(InputError, match=r"cannot read the settings file .*: No such file"):
-        load(tmp_path / "none.toml")
 
 
 @dataclass(frozen=True)

@@ -101,10 +101,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Page]):
     assert not [file.name for file in pages if 'class="mermaid"' in file.read_text("utf-8")], "a CDN would draw it"
 
 
-def test_no_word_for_the_tests_is_shown(pages: dict[Path, Page]):
+def test_no_word_for_the_tests_is_shown_and_what_is_asked_for_is_found(site: Path, pages: dict[Path, Page]):
     assert not [file.name for file, page in pages.items() if "```" in page.text or "norun" in page.text]
-
-
-def test_what_is_asked_for_is_found(site: Path):
     index = (site / "search" / "search_index.json").read_text("utf-8")
     assert all(word in index for word in ("tutorial.html#measure", "howto/ci.html", "cli/commands.html"))

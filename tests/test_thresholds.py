@@ -60,15 +60,13 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict
 
     def ask(name: str, lowered: str) -> dict[str, Any]:
         files = {f"mod{number}.py": text_of(number) for number in range(24)}
-        root = repository(
-            tmp_path / name / "shop", files | {"mod7.py": "def refund_order_7(token):\n    return token\n"}
-        )
+        files["mod7.py"] = "def refund_order_7(token):\n    return token\n"
+        root = repository(tmp_path / name / "shop", files)
         source = os.pathsep.join(map(str, (LOWERED.parent, *filter(None, sys.path))))
         more = {"ASSAY_LOWERED": lowered, "ASSAY_MET": str(tmp_path / name / "met"), "PYTHONPATH": source}
         environment = {**os.environ, **more, "XDG_CACHE_HOME": str(tmp_path / name)}
-        ran = subprocess.run(
-            [sys.executable, __file__, root], env=environment, capture_output=True, text=True, check=False
-        )
+        command = [sys.executable, __file__, root]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         return json.loads(ran.stdout or ran.stderr)
 
     return ask

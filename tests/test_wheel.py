@@ -38,15 +38,12 @@ def metadata(wheel: Path) -> Message:
         return email.parser.Parser().parsestr(archive.read(name).decode())
 
 
-def test_the_metadata_names_every_extra(metadata: Message):
+def test_the_metadata_names_every_extra_and_says_what_a_package_index_shows(metadata: Message):
     extras = metadata.get_all("Provides-Extra") or []
     assert sorted(extras) == sorted(PROJECT["optional-dependencies"])
     for extra in extras:
         needed = [line for line in metadata.get_all("Requires-Dist") or [] if f"extra == '{extra}'" in line]
         assert len(needed) >= (1 if extra != "all" else 10), extra
-
-
-def test_the_metadata_says_what_a_package_index_shows(metadata: Message):
     assert (metadata["Name"], metadata["License-Expression"]) == ("assay-code", "Apache-2.0")
     assert metadata["Requires-Python"] == PROJECT["requires-python"]
     assert metadata["Summary"] == PROJECT["description"]

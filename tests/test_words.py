@@ -19,32 +19,19 @@ def test_words_are_what_the_pattern_finds_in_composed_text(text):
 
 
 PARTS = {
-    "parse_args": "parse args",
-    "parseArgs": "parse args",
-    "PARSE_ARGS": "parse args",
-    "__init__": "init",
-    "HTTPServer": "http server",
-    "HTTPServers2": "http servers 2",
-    "getURL": "get url",
-    "utf8": "utf 8",
-    "sha256sum": "sha 256 sum",
-    "A": "a",
-    "aB": "a b",
-    "___": "",
-    "": "",
-    "日本語": "日本語",
-    "λ_max": "λ max",
+    "parse_args": "parse args", "parseArgs": "parse args", "PARSE_ARGS": "parse args", "__init__": "init",
+    "HTTPServer": "http server", "HTTPServers2": "http servers 2", "getURL": "get url", "utf8": "utf 8",
+    "sha256sum": "sha 256 sum", "A": "a", "aB": "a b", "___": "", "": "", "日本語": "日本語", "λ_max": "λ max",
     "Ωmega": "ω mega",
-}
-
-
-def test_an_identifier_falls_into_its_parts():
-    assert {identifier: " ".join(parts(identifier)) for identifier in PARTS} == PARTS
+}  # fmt: skip
 
 
 @given(IDENTIFIERS)
-def test_no_letter_is_lost_and_none_added(identifier):
-    assert "".join(parts(identifier)) == identifier.replace("_", "").lower()
+def test_an_identifier_falls_into_its_parts_and_no_letter_is_lost_or_added(any_identifier):
+    assert {identifier: " ".join(parts(identifier)) for identifier in PARTS} == PARTS
+    assert "".join(parts(any_identifier)) == any_identifier.replace("_", "").lower()
+    assert all(not term.startswith("=") for term in terms_of(any_identifier)[: len(parts(any_identifier))])
+    assert exact(any_identifier).startswith("=")
 
 
 @given(st.lists(LOWER_WORDS, min_size=1, max_size=6))
@@ -56,21 +43,13 @@ def test_snake_and_camel_case_are_one(pieces):
 
 
 TERMS = {
-    "HTTPServers": ("http", "server", "=httpservers"),
-    "retries": ("retri",),
-    "Retry": ("retri",),
-    "_x": ("x",),
-    "utf8": ("utf", "8", "=utf8"),
-    "日本語": ("日本語",),
-    "_": (),
-}
+    "HTTPServers": ("http", "server", "=httpservers"), "retries": ("retri",), "Retry": ("retri",), "_x": ("x",),
+    "utf8": ("utf", "8", "=utf8"), "日本語": ("日本語",), "_": (),
+}  # fmt: skip
 
 
-def test_one_word_is_its_stem_and_several_are_themselves_too():
+def test_one_word_is_its_stem_several_are_themselves_too_and_accents_split_none():
     assert {identifier: terms_of(identifier) for identifier in TERMS} == TERMS
-
-
-def test_a_word_with_accents_is_found_as_a_whole():
     for word in ("naïve", "Größe", "été"):
         assert terms_of(word)[-1] == exact(word) == "=" + word.lower()
         assert set(terms(f"a {word} thing")) >= set(terms_of(word))
@@ -89,24 +68,11 @@ def test_a_very_long_identifier_is_cut():
     assert len("".join(parts(long))) == 80
     assert len(exact(long)) == 81
     assert terms_of(long) == terms_of(long + "Other")
+    assert exact("_".join(["word"] * 30)) == exact("Word" * 30)
 
 
-def test_a_long_identifier_is_the_same_in_either_case():
-    snake, camel = "_".join(["word"] * 30), "Word" * 30
-    assert exact(snake) == exact(camel)
-
-
-@given(IDENTIFIERS)
-def test_an_exact_term_is_no_ordinary_one(identifier):
-    assert all(not term.startswith("=") for term in terms_of(identifier)[: len(parts(identifier))])
-    assert exact(identifier).startswith("=")
-
-
-def test_forms_of_a_word_share_a_stem():
+def test_forms_of_a_word_share_a_stem_and_stop_words_are_those_of_questions():
     assert len({stem(word) for word in ("connect", "connected", "connecting", "connection", "connections")}) == 1
     assert stem("retry") == stem("retries") != stem("retire")
-
-
-def test_stop_words_are_words_as_questions_have_them():
     assert all(parts(word) == (word,) for word in STOP_WORDS)
     assert STOP_WORDS.isdisjoint(("test", "file", "error", "no", "new", "all"))

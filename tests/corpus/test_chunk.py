@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -59,10 +60,9 @@ def test_chunks_tile_a_hostile_file_and_are_no_longer_than_they_may_be(language,
     check(parse(PATHS[language], text), text)
 
 
-@pytest.mark.parametrize("opening", ["(", "if (a) {", "class A { class B {", "*a"])
-def test_deep_nesting_is_no_recursion_in_any_language(opening):
-    text = opening * 5_000 + "\n" + "x\n" * 200
-    for language in GRAMMARS:
+def test_deep_nesting_is_no_recursion_in_any_language():
+    for opening, language in product(("(", "if (a) {", "class A { class B {", "*a"), GRAMMARS):
+        text = opening * 5_000 + "\n" + "x\n" * 200
         check(parse(PATHS[language], text), text)
 
 
@@ -116,11 +116,8 @@ def test_what_cannot_be_parsed_falls_back_and_says_so():
     assert "does not parse" in parsed.note
     assert {chunk.kind for chunk in parsed.chunks} == {"block"}
     assert "cannot be encoded" in parse("a.py", "x = '\udc80'\n").note
-
-
-@pytest.mark.parametrize("path", ["a.py", "a.md", "a.rst", "a.adoc", "a.txt", "a.ts", "a.ipynb"])
-def test_a_file_without_text_has_no_chunks(path):
-    assert parse(path, "").chunks == parse(path, "\n \n\t\n").chunks == ()
+    for path in "a.py a.md a.rst a.adoc a.txt a.ts a.ipynb".split():
+        assert parse(path, "").chunks == parse(path, "\n \n\t\n").chunks == (), path
 
 
 def test_only_a_line_feed_ends_a_line():
@@ -146,13 +143,10 @@ def test_a_class_is_cut_at_its_members_and_a_limit_moves_no_other_border():
         assert len(parse("a.py", f"class A:\n    size = 1\n\n{members}", Sizes(code=longest)).chunks) == wanted
 
 
-def test_a_function_inside_a_long_one_is_its_own_chunk():
+def test_a_function_inside_a_long_one_is_its_own_chunk_and_tiny_neighbours_share_one():
     inner = "    def inner():\n" + "        x()\n" * 20
     parsed = parse("a.py", "def outer():\n" + "    a()\n" * 40 + inner + "    return inner\n")
     assert [(c.symbol, c.parent) for c in parsed.chunks] == [("outer", ""), ("inner", "outer"), ("outer", "")]
-
-
-def test_tiny_neighbours_share_a_chunk_of_at_most_fifteen_lines():
     parsed = parse("a.py", "".join(f"NAME_{i} = {i}\n" for i in range(40)))
     assert [chunk.end_line - chunk.start_line + 1 for chunk in parsed.chunks] == [15, 15, 10]
     assert parsed.chunks[2].symbol.startswith("NAME_30, NAME_31")

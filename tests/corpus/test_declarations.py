@@ -32,7 +32,6 @@ def test_the_parser_has_every_grammar_and_every_node_kind_of_the_tables():
     for language, grammar in GRAMMARS.items():
         assert SgRoot("", grammar.id).root().kind(), language
         assert set(grammar.units.values()) <= set(KINDS), language
-    for language, grammar in GRAMMARS.items():
         root = parse("", language)
         for kind in {*grammar.calls, *grammar.typed, *grammar.imports, *grammar.closures, *grammar.inner}:
             root.find_all(kind=kind)  # the parser refuses a rule with a kind that its grammar lacks
@@ -44,13 +43,10 @@ COMMENTS = {
 }  # fmt: skip
 
 
-def test_what_a_person_wrote_is_left_of_a_comment_and_no_marker_is():
+def test_what_a_person_wrote_is_left_of_a_comment_and_a_licence_is_no_opening():
     assert {comment: plain_comment(comment) for comment in COMMENTS} == COMMENTS
     for literal in ('"""a\n    b"""', "r'''a\n    b'''", '"""a\n    b\n    """'):
         assert docstring(literal) == "a\nb"
-
-
-def test_an_opening_is_a_comment_that_is_no_licence():
     assert opening("// a\n// b\nx = 1\n") == "a\nb"
     for text in ("x = 1 // a\n", "// SPDX-License-Identifier: MIT\n", "#include <a>\n"):
         assert opening(text) == "", text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,49 +18,39 @@ COMMENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
-def test_a_mark_says_the_encoding(encoding):
-    found = read_text(RUSSIAN.encode(encoding))
-    assert (found.text.removeprefix("\ufeff"), found.guessed) == (RUSSIAN, False)
+LINES = {
+    "# -*- coding: shift_jis -*-": "cp932", "#!/usr/bin/python\n# vim: set fileencoding=euc-jp :": "euc_jp",
+    ";; -*- mode: lisp; coding: euc-jp-unix -*-": "euc_jp", '@charset "gb2312";': "gbk",
+    '<?xml version="1.0" encoding="Shift_JIS"?>': "cp932", "<html><head>\n<meta charset=sjis>": "cp932",
+    '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">': "cp1251",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("line", "encoding"),
-    [
-        ("# -*- coding: shift_jis -*-", "cp932"), ("#!/usr/bin/python\n# vim: set fileencoding=euc-jp :", "euc_jp"),
-        (";; -*- mode: lisp; coding: euc-jp-unix -*-", "euc_jp"),
-        ('<?xml version="1.0" encoding="Shift_JIS"?>', "cp932"), ("<html><head>\n<meta charset=sjis>", "cp932"),
-        ('@charset "gb2312";', "gbk"),
-        ('<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">', "cp1251"),
-    ],
-)  # fmt: skip
-def test_a_coding_line_says_the_encoding(line, encoding):
-    text = f"{line}\n{'画面' if encoding != 'cp1251' else 'в'}\n"
-    found = read_text(text.encode(encoding))
-    assert (found.text, found.guessed) == (text, False)
+def test_a_mark_and_a_coding_line_say_the_encoding_unless_the_bytes_belie_it():
+    for encoding in ("utf-8-sig", "utf-16", "utf-32"):
+        found = read_text(RUSSIAN.encode(encoding))
+        assert (found.text.removeprefix("\ufeff"), found.guessed) == (RUSSIAN, False), encoding
+    for line, encoding in LINES.items():
+        text = f"{line}\n{'画面' if encoding != 'cp1251' else 'в'}\n"
+        found = read_text(text.encode(encoding))
+        assert (found.text, found.guessed) == (text, False), line
+    for name in ("no-such", "rot13", "utf-16", "ascii", ""):
+        text = f"# coding: {name}\n# \u00e9t\u00e9 \u00ff\n"
+        assert decoded(text.encode()) == text, name
 
 
-@pytest.mark.parametrize("line", ["coding: no-such", "coding: rot13", "coding: utf-16", "coding: ascii", "coding: "])
-def test_a_coding_line_that_the_bytes_belie_says_nothing(line):
-    text = f"# {line}\n# \u00e9t\u00e9 \u00ff\n"
-    assert decoded(text.encode()) == text
+def test_what_says_nothing_is_guessed_from_what_is_not_ascii():
+    for encoding, comment in COMMENTS.items():
+        text = "#include <stdio.h>\n\n" + "int plain(void);\n" * 500 + CODE % comment
+        found = read_text(text.encode(encoding))
+        assert (found.text, found.guessed) == (text, True), encoding
 
 
-@pytest.mark.parametrize("encoding", COMMENTS)
-def test_what_says_nothing_is_guessed_from_what_is_not_ascii(encoding):
-    text = "#include <stdio.h>\n\n" + "int plain(void);\n" * 500 + CODE % COMMENTS[encoding]
-    found = read_text(text.encode(encoding))
-    assert (found.text, found.guessed) == (text, True)
-
-
-def test_a_setting_comes_before_a_guess_and_after_utf_8():
+def test_a_setting_comes_before_a_guess_and_after_utf_8_even_with_a_few_bytes_that_are_none():
     short = "// \u0432\n".encode("cp1251")
     assert (read_text(short, "cp1251").text, read_text(short, "cp1251").guessed) == ("// \u0432\n", False)
     assert decoded("// \u0432\n".encode(), "cp1251") == "// \u0432\n"
     assert decoded(b"// \xe9\n", "shift_jis") == "// \u00e9\n"  # not by what the bytes are not
-
-
-def test_utf_8_with_a_few_bytes_that_are_none_stays_utf_8():
     found = read_text(RUSSIAN.encode() + b"\xff\n")
     assert (found.text, found.encoding, found.guessed) == (RUSSIAN + "\ufffd\n", "utf-8", True)
 

@@ -59,7 +59,7 @@ def test_what_git_has_against_it_is_the_error_and_no_answer_is_none(repository: 
         answer(repository, "rev-parse", "HEAD")
 
 
-def test_whoever_leaves_early_ends_git(repository: Path, started):
+def test_a_reader_that_leaves_early_ends_git(repository: Path, started):
     with suppress(LookupError), reading(repository, "show", "HEAD:a.txt") as printed:
         assert printed.readline() == b"one\n"
         raise LookupError

@@ -94,9 +94,8 @@ def test_settings_of_a_repository_change_nothing_that_is_read_and_run_nothing(re
         *("filter.trap.smudge", "filter.trap.clean", "pager.log", "core.sshCommand"),
     ):
         git(repository, "config", name, str(trap))
-    for setting in (
-        "log.showSignature=true diff.noprefix=true color.ui=always diff.context=5 diff.interHunkContext=9"
-    ).split():
+    odd = "log.showSignature=true diff.noprefix=true color.ui=always diff.context=5 diff.interHunkContext=9"
+    for setting in odd.split():
         git(repository, "config", *setting.split("="))
     git(repository, "config", "core.hooksPath", str(tmp_path))
     change, _ = git_history.commits(repository)

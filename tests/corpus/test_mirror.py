@@ -40,12 +40,8 @@ def test_a_clone_is_made_once_and_follows_its_origin(origin: Path, tmp_path: Pat
     with pytest.raises(InputError, match="cannot get file:///nowhere/at/all: "):
         clone("file:///nowhere/at/all", tmp_path / "none")
     assert list((tmp_path / "none").iterdir()) == []
-
-
-def test_a_url_leads_to_no_other_protocol(tmp_path: Path, origin: Path):
-    """What a host redirects to is refused as anything else that was not asked for: git is told the one protocol."""
-    with pytest.raises(InputError, match="transport 'file' not allowed"):
-        online("https://host/a", "clone", "--quiet", "--", f"file://{origin}", str(tmp_path / "copy"))
+    with pytest.raises(InputError, match="transport 'file' not allowed"):  # a host may redirect to no other protocol
+        online("https://host/a", "clone", "--quiet", "--", url, str(tmp_path / "copy"))
 
 
 def test_a_mirror_follows_its_origin(origin: Path, tmp_path: Path):
@@ -124,12 +120,13 @@ def test_what_a_repository_brings_along_is_not_run(origin: Path, tmp_path: Path)
 
 
 def test_an_empty_repository_and_none_are_refused(tmp_path: Path):
-    (tmp_path / "empty").mkdir()
-    git(tmp_path / "empty", "init", "--quiet")
-    with pytest.raises(InputError, match=r"cannot get file:///.*empty: "):
-        Mirror((tmp_path / "empty").as_uri(), tmp_path / "mirrors" / "empty").update()
-    with pytest.raises(InputError, match=r"cannot get file:///nowhere: fatal: "):
-        Mirror("file:///nowhere", tmp_path / "mirrors" / "x").update()
+    git(tmp_path, "init", "--quiet", "empty")
+    for url, said in (
+        ((tmp_path / "empty").as_uri(), "file:///.*empty: "),
+        ("file:///nowhere", "file:///nowhere: fatal: "),
+    ):
+        with pytest.raises(InputError, match=f"cannot get {said}"):
+            Mirror(url, tmp_path / "mirrors" / "x").update()
     assert not [each for each in (tmp_path / "mirrors").iterdir() if each.name.startswith(".clone-")]
 
 

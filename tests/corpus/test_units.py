@@ -70,12 +70,9 @@ def test_the_trait_of_an_implementation_is_in_the_signature_of_its_items():
     assert [chunk.parent for chunk in chunks] == ["Rows", "Rows"]
 
 
-def test_a_comment_at_the_end_of_a_line_documents_nothing():
+def test_a_comment_at_the_end_of_a_line_and_a_legal_header_document_nothing_but_a_module_docstring_does():
     source = "int a = 1; // of a\nint f(void) {\n  x();\n  x();\n  x();\n  x();\n}\n"
     assert parse("a.c", source).chunks[-1].doc == ""
-
-
-def test_a_legal_header_documents_nothing_but_a_module_docstring_does():
     assert parse("a.py", "# Copyright me\n\nimport os\n").chunks[0].doc == ""
     assert parse("a.py", '"""What it is."""\n\nimport os\n').chunks[0].doc == "What it is."
     assert parse("a.rs", "//! What it is.\n//! More.\n\nuse a::b;\n").chunks[0].doc == "What it is.\nMore."

@@ -47,18 +47,17 @@ def test_vectors_come_in_the_order_of_the_texts_and_of_unit_length(server: Endpo
     wanted = np.array([[1, 1, 0], [4, 1, 0], [1, 1, 0]], float)
     np.testing.assert_allclose(vectors, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), rtol=1e-6)
     assert vectors.dtype == np.float32
-
-
-def test_vectors_find_their_texts_in_any_order(server: EndpointServer) -> None:
     data = [{"index": 1, "embedding": [0, 1]}, {"index": 0, "embedding": [1, 0]}]
     server.plays = [Play(body=json.dumps({"data": data}).encode())]
     np.testing.assert_array_equal(encoder(server).encode(["a", "b"], "query"), [[1, 0], [0, 1]])
 
 
-def test_many_texts_go_in_batches(server: EndpointServer) -> None:
+def test_many_texts_and_chunks_go_in_batches(server: EndpointServer) -> None:
     assert encoder(server).encode(["x"] * 200, "code").shape == (200, 3)
     assert [len(question["input"]) for question in server.questions] == [96, 96, 8]
     assert {question["model"] for question in server.questions} == {"some-model"}
+    assert reranker(server).score(QUERY, CHUNKS * 150) == SCORES * 150
+    assert [len(question["documents"]) for question in server.questions[3:]] == [500, 100]
 
 
 def test_answers_without_vectors_or_of_another_width_are_refused(server: EndpointServer) -> None:
@@ -93,11 +92,6 @@ def test_scores_come_in_the_order_of_the_chunks(server: EndpointServer) -> None:
     assert len(server.questions) == 1
 
 
-def test_many_chunks_go_in_batches(server: EndpointServer) -> None:
-    assert reranker(server).score(QUERY, CHUNKS * 150) == SCORES * 150
-    assert [len(question["documents"]) for question in server.questions] == [500, 100]
-
-
 def of_texts(question: Question) -> Play:
     """Answer as a text-embeddings-inference server does."""
     if "texts" not in question:
@@ -116,12 +110,6 @@ def test_a_server_that_wants_texts_gets_them_in_its_batches(server: EndpointServ
     assert [len(question.get("texts", ())) for question in server.questions] == [0, 32, 8, 4]
 
 
-def test_voyage_names_its_results_data(server: EndpointServer) -> None:
-    rows = [{"index": place, "relevance_score": 0.5 + place} for place in range(4)]
-    server.plays = [Play(body=json.dumps({"object": "list", "data": rows}).encode())]
-    assert reranker(server).score(QUERY, CHUNKS) == [0.5, 1.5, 2.5, 3.5]
-
-
 def results(*rows: tuple[Any, Any]) -> bytes:
     return json.dumps({"results": [{"index": place, "relevance_score": score} for place, score in rows]}).encode()
 
@@ -130,16 +118,12 @@ THREE = ((0, 1), (1, 1), (2, 1))
 
 
 def test_a_bad_answer_is_an_error_and_not_a_model_that_is_away(server: EndpointServer) -> None:
+    no_scores = ((3, float("nan")), (3, float("inf")), (3, "1"), (3, True), (2.5, 1))
     for body, message in (
         (results(*THREE), "scored 3 texts, not each of the 4"),
         (results(*THREE, (1, 1)), "scored 3 texts"),
-        (results(*THREE, (4, 1)), "not each of the 4"),
-        (results(*THREE, (-1, 1)), "not each of the 4"),
-        (results(*THREE, (3, float("nan"))), "without scores"),
-        (results(*THREE, (3, float("inf"))), "without scores"),
-        (results(*THREE, (3, "1")), "without scores"),
-        (results(*THREE, (3, True)), "without scores"),
-        (results(*THREE, (2.5, 1)), "without scores"),
+        *((results(*THREE, (place, 1)), "not each of the 4") for place in (4, -1)),
+        *((results(*THREE, each), "without scores") for each in no_scores),
         (b'{"results": [{"index": 0}]}', "is it a reranker"),
         (b'{"results": ["a"]}', "is it a reranker"),
         (b'{"choices": []}', "no list of results"),

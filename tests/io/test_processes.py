@@ -35,6 +35,7 @@ def wait_for_the_end_of(group: int) -> None:
 def test_what_a_command_prints_and_how_it_ends(tmp_path: Path):
     ran = run("read line; echo \"$line\"; printf '\\n no ' >&2; exit 3", tmp_path, "größer\n".encode())
     assert (ran.status, ran.out, ran.complaint) == (3, "größer\n", "no")
+    assert len(run("printf %01000d 7", tmp_path).out) == 1000, "as much as the limit"
     with pytest.raises(InputError, match="there is no program 'no-such-program'"):
         run_bounded(["no-such-program"], ProcessLimits(1.0, 1), cwd=tmp_path, env={})
 
@@ -58,10 +59,6 @@ def test_over_a_limit_nothing_is_left_nor_where_a_command_ends_by_itself(tmp_pat
             assert run(FAMILY + more, tmp_path, **limits).status == 0
         wait_for_the_end_of(int((tmp_path / "child").read_text()))
         (tmp_path / "child").unlink()
-
-
-def test_as_much_as_the_limit_may_be_printed(tmp_path: Path):
-    assert len(run("printf %01000d 7", tmp_path).out) == 1000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")

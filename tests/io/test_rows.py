@@ -41,25 +41,13 @@ def parquet() -> bytes:
 
 LINES = "".join(json.dumps(each) + "\n" for each in ROWS).encode()
 FORMS = {
-    "a.jsonl": LINES,
-    "bom.jsonl": b"\xef\xbb\xbf" + LINES,
-    "crlf.jsonl": LINES.replace(b"\n", b"\r\n"),
-    "untold": LINES,
-    "a.json": json.dumps(ROWS, indent=1).encode(),
-    "a.csv": table(","),
-    "bom.csv": b"\xef\xbb\xbf" + table(",", "\r\n"),
-    "semicolon.csv": table(";"),
-    "a.tsv": table("\t"),
-    "header": table(","),
-    "a.parquet": parquet(),
-    "misnamed.jsonl": parquet(),
-}
-PACKERS = {
-    "": lambda data: data,
-    ".gz": gzip.compress,
-    ".zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
-    " misnamed": gzip.compress,
-}
+    "a.jsonl": LINES, "bom.jsonl": b"\xef\xbb\xbf" + LINES, "crlf.jsonl": LINES.replace(b"\n", b"\r\n"),
+    "untold": LINES, "a.json": json.dumps(ROWS, indent=1).encode(), "a.csv": table(","),
+    "semicolon.csv": table(";"), "bom.csv": b"\xef\xbb\xbf" + table(",", "\r\n"), "a.tsv": table("\t"),
+    "header": table(","), "a.parquet": parquet(), "misnamed.jsonl": parquet(),
+}  # fmt: skip
+PACKERS = {"": lambda data: data, ".gz": gzip.compress, " misnamed": gzip.compress}
+PACKERS[".zst"] = lambda data: pa.compress(data, codec="zstd", asbytes=True)
 
 
 def read(path: Path) -> tuple[list[dict[str, Any]], list[Problem]]:
@@ -102,13 +90,8 @@ def test_standard_input_is_a_file_and_what_was_kept_of_it_goes(tmp_path: Path):
         "from pathlib import Path\nfrom assay.io import rows\n"
         "for name in ('-', '/dev/stdin'):\n    print([row for row, _ in rows.objects(Path(name), [])])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        input=gzip.compress(LINES),
-        capture_output=True,
-        check=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )
+    command, environment = [sys.executable, "-c", script], {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, input=gzip.compress(LINES), capture_output=True, check=True, env=environment)
     assert done.stdout == b"[1, 2]\n" * 2
     assert not list(tmp_path.iterdir())
 
@@ -170,22 +153,20 @@ def test_what_a_packed_file_holds_is_bounded(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(rows, "MAX_UNPACKED_BYTES", 3_000_000)
     monkeypatch.setattr(rows, "MAX_LINE_BYTES", 2_000_000)
     monkeypatch.setattr(rows, "MAX_TEXT_BYTES", 2_000_000)
-    for name, told in (
-        ("bomb.jsonl", "more than"),
-        ("line.jsonl", "a line"),
-        ("list.json", "one text"),
-        ("a.parquet", "holds more than"),
-    ):
+    bounds = {
+        "bomb.jsonl": "more than",
+        "line.jsonl": "a line",
+        "list.json": "one text",
+        "a.parquet": "holds more than",
+    }
+    for name, told in bounds.items():
         with pytest.raises(InputError, match=told):
             read(tmp_path / name)
 
 
 def test_objects_are_cells_and_cells_are_objects(tmp_path: Path):
     (tmp_path / "a.jsonl").write_text('{"query": "q", "n": 1}\n\n{"query": "r", "more": ["x"]}\n')
-    assert list(rows.cells(tmp_path / "a.jsonl", [])) == [
-        (1, ["query", "n", "more"]),
-        (1, ["q", "1", ""]),
-        (3, ["r", "", '["x"]']),
-    ]
+    wanted = [(1, ["query", "n", "more"]), (1, ["q", "1", ""]), (3, ["r", "", '["x"]'])]
+    assert list(rows.cells(tmp_path / "a.jsonl", [])) == wanted
     (tmp_path / "a.csv").write_text("query,n\nq,1\n\nr,\n")
     assert list(rows.cells(tmp_path / "a.csv", [])) == [(1, ["query", "n"]), (2, ["q", "1"]), (4, ["r", ""])]

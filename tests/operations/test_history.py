@@ -43,7 +43,7 @@ def test_a_commit_is_found_by_its_message_and_by_what_it_changed(repository: Pat
 TEA, PATIENT, BOX = "Write down when there is tea", "Be patient with slow servers", "Add a postbox"
 
 
-def test_without_a_question_commits_that_a_filter_keeps_come_newest_first(repository: Path):
+def test_a_filter_holds_for_questions_and_without_one_commits_come_newest_first(repository: Path):
     history = History(repository, Settings())
     for keep, subjects in (
         (ALL, [TEA, PATIENT, BOX]),
@@ -56,28 +56,24 @@ def test_without_a_question_commits_that_a_filter_keeps_come_newest_first(reposi
         (CommitFilter(paths=("mail/**", "!send.py")), [BOX]),
     ):
         assert [commit.subject for commit in history.search("", keep, 5).commits] == subjects, keep
-
-
-def test_filters_hold_for_questions_too(repository: Path):
-    history = History(repository, Settings())
-    assert {commit.subject for commit in history.search("mail", CommitFilter(author="bea"), 5).commits} == {
-        "Be patient with slow servers"
-    }
-    found = history.search("mail tea", CommitFilter(paths=("*.txt",)), 5).commits
-    assert [commit.subject for commit in found] == ["Write down when there is tea"]
-    assert history.search("/attempts=5/", ALL, 5).commits[0].subject == "Be patient with slow servers"
+    for question, keep, subject in (
+        ("mail", CommitFilter(author="bea"), PATIENT),
+        ("mail tea", CommitFilter(paths=("*.txt",)), TEA),
+    ):
+        assert {commit.subject for commit in history.search(question, keep, 5).commits} == {subject}
+    assert history.search("/attempts=5/", ALL, 5).commits[0].subject == PATIENT
 
 
 def test_a_new_commit_is_added_and_one_that_is_gone_is_removed(repository: Path):
     history = History(repository, Settings())
     before = history.search("", ALL, 9).commits
-    segments = set(history_location(repository).glob("*.segment"))
     (repository / "notes.txt").write_text("Tea at six.\n")
     commit(repository, "Tea is later", "2024-07-08")
     assert history.search("", ALL, 9).commits[0].subject == "Tea is later"
     git(repository, "reset", "--quiet", "--hard", "HEAD~2")
     assert history.search("", ALL, 9).commits == before[1:]
-    assert segments
+    (history_location(repository) / "manifest.json").write_text("{")  # a damaged index is made again
+    assert History(repository, Settings()).search("", ALL, 9).indexed == 2
 
 
 def test_a_merge_and_an_empty_commit_are_found_by_their_messages_and_changed_no_file(repository: Path):
@@ -127,29 +123,17 @@ def test_the_end_of_a_shallow_clone_added_nothing(repository: Path, tmp_path: Pa
     assert (only.subject, only.files) == ("Write down when there is tea", ())
 
 
-def test_a_damaged_index_of_commits_is_made_again(repository: Path):
-    History(repository, Settings()).search("", ALL, 1)
-    (history_location(repository) / "manifest.json").write_text("{")
-    assert History(repository, Settings()).search("", ALL, 9).indexed == 3
-
-
-def test_what_has_no_history_says_so(project: Path):
+def test_what_has_no_history_and_a_date_that_is_none_are_refused(project: Path):
     with pytest.raises(InputError, match=r"not a git repository|has no commit"):
         History(project, Settings()).search("tea", ALL, 1)
-
-
-def test_a_date_that_is_none_is_refused():
     for date in ("yesterday", "2024-5-1", "24", "2024-05-01T10"):
         with pytest.raises(InputError, match="give YYYY-MM-DD"):
             CommitFilter(since=date)
 
 
-def test_of_many_changed_files_a_few_are_named_first_the_one_that_was_found():
+def test_text_names_a_few_files_first_the_one_that_was_found_and_moves_no_cursor():
     many = FoundCommit("a" * 40, "2024-01-01", "A <a@b>", "s", "", 1.0, tuple(f"f{n}" for n in range(9)), change="f7")
     assert commit_text(many).splitlines()[1] == "    f7, f0, f1, f2 and 5 more"
-
-
-def test_a_message_from_a_stranger_moves_no_cursor():
     hostile = FoundCommit("a" * 40, "2024-01-01", "\x1b[2Jme <m>", "\u202esub\nject", "", 1.0, ("x\x07",))
     text = commit_text(hostile)
     assert text.isprintable() or set(filter(lambda letter: not letter.isprintable(), text)) == {"\n"}

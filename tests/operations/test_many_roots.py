@@ -30,10 +30,8 @@ def others(tmp_path: Path) -> list[str]:
 def write_root(root: Path, chance: random.Random) -> Path:
     root.mkdir(parents=True)
     for thing in chance.sample(THINGS, 4):
-        lines = (
-            f"def {deed}_{thing}({thing}):\n    return {deed}(all_of({thing}))\n" for deed in chance.sample(DEEDS, 5)
-        )
-        (root / f"{thing}.py").write_text("\n\n".join(lines))
+        code = f"def {{deed}}_{thing}({thing}):\n    return {{deed}}(all_of({thing}))\n"
+        (root / f"{thing}.py").write_text("\n\n".join(code.format(deed=deed) for deed in chance.sample(DEEDS, 5)))
     return root
 
 
@@ -124,9 +122,8 @@ def test_roots_are_read_from_a_file_or_found_by_a_glob(others: list[str], tmp_pa
 
 
 def test_repositories_are_kept_by_their_name_or_path(assay, project: Path, others: list[str]):
-    assert kept_repositories(others, ["root0*", "!*3", "!*/root04"]) == [
-        root for root in others[:10] if not root.endswith(("3", "4"))
-    ]
+    wanted = [root for root in others[:10] if not root.endswith(("3", "4"))]
+    assert kept_repositories(others, ["root0*", "!*3", "!*/root04"]) == wanted
     assert repository_name("https://github.com/pallets/click.git") == "click"
     ran = assay("search", "where is mail sent", project, *others[:4], "--repo", project.name, "--format", "jsonl")
     assert {json.loads(line)["root"] for line in ran.out.splitlines()} == {str(project)}

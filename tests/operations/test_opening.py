@@ -4,21 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode.cached_encoder import CachedEncoder
 from assay.errors import InputError, ModelUnavailable
-from assay.operations.indexes import encoder_of, index_key, location_of, root_of
+from assay.operations.indexes import index_key, location_of, root_of
 from assay.operations.workspace import open_workspace
 from assay.protocols import Searcher
 from assay.search.issues import IssueSearcher
 from assay.search.query_filters import queries_of
 from assay.search.retrievers import FusedSearcher, KeywordSearcher, VectorSearcher
 from assay.settings import load
-
-
-def test_a_workspace_is_ready_to_be_searched(project: Path):
-    workspace = open_workspace(project, load())
-    assert isinstance(workspace.corpus_search, Searcher)
-    assert len(workspace.snapshot) == workspace.report.chunks > 0
 
 
 def test_an_index_lies_where_the_settings_say(tmp_path: Path, cache: Path):
@@ -31,29 +24,17 @@ def test_an_index_lies_where_the_settings_say(tmp_path: Path, cache: Path):
     assert location("~/there") == Path.home() / "there"
 
 
-def test_each_root_has_an_index_of_its_own(tmp_path: Path):
-    first, second = tmp_path / "a" / "same", tmp_path / "b" / "same"
-    assert location_of(first, load()) != location_of(second, load())
-
-
-def test_a_root_is_one_whatever_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_each_root_has_an_index_of_its_own_whatever_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert location_of(tmp_path / "a" / "same", load()) != location_of(tmp_path / "b" / "same", load())
     (tmp_path / "link").symlink_to(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert root_of(".") == root_of("link") == root_of(str(tmp_path)) == tmp_path.resolve()
 
 
-def test_an_encoder_that_is_faster_than_a_cache_has_none():
-    assert not isinstance(encoder_of(load()), CachedEncoder)
-    assert not isinstance(encoder_of(load(options={"encoder.spec": "hash"})), CachedEncoder)
-
-
-def test_queries_carry_checked_filters():
+def test_queries_carry_checked_filters_and_one_that_cannot_be_searched_is_an_error():
     (query,) = queries_of(["mail"], {"lang": ("PY", ".rs"), "file": ("!a/*",), "kind": ("Method",)}, mode="code")
     found = (query.mode, query.languages, query.paths, query.kinds)
     assert found == ("code", ("python", "rust"), ("!a/*",), ("method",))
-
-
-def test_a_query_that_cannot_be_searched_is_an_error():
     for text in ("", " ", "?!", "x" * 20_001):
         with pytest.raises(InputError):
             queries_of([text])
@@ -61,14 +42,17 @@ def test_a_query_that_cannot_be_searched_is_an_error():
 
 
 def test_a_ranking_is_a_setting(project: Path):
-    for ranking, wanted in (
-        ("learned", IssueSearcher),
-        ("vectors", VectorSearcher),
-        ("keywords", KeywordSearcher),
-        ("fused", FusedSearcher),
-    ):
+    rankings = {
+        "learned": IssueSearcher,
+        "vectors": VectorSearcher,
+        "keywords": KeywordSearcher,
+        "fused": FusedSearcher,
+    }
+    for ranking, wanted in rankings.items():
         workspace = open_workspace(project, load(changes=[f"search.ranking={ranking}"] if ranking != "learned" else []))
+        assert isinstance(workspace.corpus_search, Searcher)
         assert isinstance(workspace.corpus_search.searcher, wanted)
+        assert len(workspace.snapshot) == workspace.report.chunks > 0
         found = workspace.corpus_search.answer(queries_of(["mesages"]), 5)
         assert (found.hits[0].chunk.symbol, found.texts, found.relevant) == ("send_mail", ["messages"], True)
         assert not workspace.corpus_search.answer(queries_of(["mesages"], {"file": ("nowhere/",)}), 5).relevant

@@ -29,10 +29,8 @@ def write_lines(file: Path, rows: list[dict[str, Any]]) -> Path:
 def test_cosqas_list_and_json_lines_hold_the_same(tmp_path: Path) -> None:
     listed, lines = tmp_path / "cosqa.json", write_lines(tmp_path / "cosqa.jsonl", COSQA)
     listed.write_text(json.dumps(COSQA))
-    wanted = [
-        TrainingPair("send mail", "def send(): ...", "cosqa", "given", 1),
-        TrainingPair("read mail", "def send(): ...", "cosqa", "given", 0),
-    ]
+    texts = (("send mail", 1), ("read mail", 0))
+    wanted = [TrainingPair(text, "def send(): ...", "cosqa", "given", grade) for text, grade in texts]
     assert read_pairs([listed]).pairs == read_pairs([lines]).pairs == wanted
 
 
@@ -40,10 +38,8 @@ def test_of_records_the_last_verdict_counts_and_undecided_ones_are_left_out(tmp_
     reply = {"kind": "reply", "pair": "a", "cached": False, "cost": 0.0, "tokens_in": 1, "tokens_out": 1}
     rows = [reply, verdict("a", 1), verdict("b", None), verdict("c", 0, "def c(): ..."), verdict("a", 0)]
     found = read_pairs([write_lines(tmp_path / "records.jsonl", rows)])
-    assert [(pair.code, pair.grade, pair.source) for pair in found.pairs] == [
-        ("def c(): ...", 0, "records"),
-        ("def send(): ...", 0, "records"),
-    ]
+    pairs = [(pair.code, pair.grade, pair.source) for pair in found.pairs]
+    assert pairs == [("def c(): ...", 0, "records"), ("def send(): ...", 0, "records")]
     assert (found.undecided, found.problems) == (1, [])
 
 

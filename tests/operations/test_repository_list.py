@@ -26,21 +26,22 @@ my code/app   search.limit=3
 https://x:${TOKEN}@example.org/d.git
 """
     found = listed(tmp_path, text)
-    assert [each.place for each in found] == [
+    places = [
         "https://github.com/a/b",
         "git@github.com:a/c.git",
-        str(tmp_path / "my code" / "app"),
+        f"{tmp_path}/my code/app",
         "https://example.org/d.git",
     ]
+    assert [each.place for each in found] == places
     assert (found[1].branch, found[1].every_s, found[1].changes) == ("release/1.2", 7200, ("search.excerpt_lines=5",))
     assert (found[2].changes, found[2].mirror(tmp_path)) == (("search.limit=3",), None)
     assert found[3].url == "https://x:s3cret-of-mine@example.org/d.git"
     assert "s3cret" not in repr(found)
     assert [each.line for each in found] == [2, 3, 5, 6]
-
-
-def test_a_link_that_leads_to_itself_is_a_folder_that_is_not_there(tmp_path: Path):
-    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.setenv("TOKEN", "a/b@c d%")
+    (signs,) = listed(tmp_path, "https://ann:${TOKEN}@h/a\n")
+    assert (signs.place, signs.url) == ("https://h/a", "https://ann:a%2Fb%40c%20d%25@h/a")
+    (tmp_path / "loop").symlink_to("loop")  # a folder that is not there
     assert [each.place for each in listed(tmp_path, "loop\n")] == [str(tmp_path / "loop")]
 
 
@@ -77,31 +78,18 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path: Path):
     assert least.every_s == 10
 
 
-def test_every_wrong_line_is_named_and_no_password(tmp_path: Path):
+def test_every_wrong_line_is_named_and_no_message_has_a_password(tmp_path: Path):
     text = "".join(f"https://ann:s3cret-of-mine@h/{number} branch=..\n" for number in range(15))
     with pytest.raises(InputError, match=r"list:10: .*\(and 5 more\)") as raised:
         listed(tmp_path, text)
     assert "s3cret" not in str(raised.value)
-
-
-def test_no_message_has_a_password(tmp_path: Path):
     for url in (
-        "HTTPS://ann:s3cret@h/a",
-        "ftp://ann:s3cret@h/a",
-        "https://ann:my s3cret@h/a",
-        "https://ann:s3/cret@h/a",
-        "https://ann:s3cret@h:x/a",
-        "ssh://ann:s3/cret@h/a",
+        *("HTTPS://ann:s3cret@h/a", "ftp://ann:s3cret@h/a", "https://ann:my s3cret@h/a", "https://ann:s3/cret@h/a"),
+        *("https://ann:s3cret@h:x/a", "ssh://ann:s3/cret@h/a"),
     ):
         with pytest.raises(InputError, match=r"list:1: ") as raised:
             listed(tmp_path, f"{url}\n")
         assert "s3" not in str(raised.value)
-
-
-def test_a_variable_may_hold_any_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("TOKEN", "a/b@c d%")
-    (found,) = listed(tmp_path, "https://ann:${TOKEN}@h/a\n")
-    assert (found.place, found.url) == ("https://h/a", "https://ann:a%2Fb%40c%20d%25@h/a")
 
 
 def test_lists_that_hold_nothing_are_refused(tmp_path: Path):

@@ -125,7 +125,7 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_defaults(project: Path):
         assert len(lines) == 1
 
 
-def test_trust_is_of_the_bytes_that_were_read(project: Path):
+def test_trust_is_of_the_bytes_that_were_read_and_a_store_that_cannot_be_read_trusts_nothing(project: Path):
     file = project / "assay.toml"
     file.write_text(ASKS)
     read = read_root_file(project)
@@ -133,11 +133,8 @@ def test_trust_is_of_the_bytes_that_were_read(project: Path):
     trust(read)
     with pytest.warns(SettingsNotUsed):
         assert root_settings(project, UserSettings()).encoder == Settings().encoder
-
-
-def test_a_store_that_cannot_be_read_trusts_nothing(project: Path):
-    (project / "assay.toml").write_text(ASKS)
     trust(read_root_file(project))
+    assert quietly(project).encoder != Settings().encoder
     trust_store().write_text("[]")
     with pytest.warns(SettingsNotUsed, match="no file is trusted"):
         assert root_settings(project, UserSettings()).encoder == Settings().encoder
@@ -177,13 +174,8 @@ def test_python_gets_a_warning_and_the_command_one_line(project: Path):
     (project / "assay.toml").write_text(ASKS)
     with pytest.warns(SettingsNotUsed):
         assert assay.search("where is mail sent", project)
-    ran = subprocess.run(
-        [sys.executable, "-m", "assay", "search", "where is mail sent", "."],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "assay", "search", "where is mail sent", "."]
+    ran = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert ran.returncode == 0
     assert [line for line in ran.stderr.splitlines() if "assay trust ." in line] == ran.stderr.splitlines()
     assert not (project / "idx").exists()

@@ -80,17 +80,11 @@ def test_a_git_file_that_leads_to_a_repository_of_others_brings_nothing_of_it(on
     index.refresh()
     assert_holds_its_own_files_alone(index)
     assert links(index) == [1]
-
-
-def test_nothing_of_another_index_answers_whatever_it_is_of(one: Path):
-    stranger = one.with_name("stranger")
-    (stranger / "lib").mkdir(parents=True)
-    (stranger / "lib" / "part0.py").write_text("def own_part():\n    return 0\n")
     theirs = index_of(one, Settings())
     folder = IndexFolder(stranger.with_name("index"), relatives=lambda: [theirs.folder])
-    index = FolderIndex(stranger, folder, theirs.encoder)
-    index.refresh()
-    assert_holds_its_own_files_alone(index)
+    begun = FolderIndex(stranger, folder, theirs.encoder)
+    begun.refresh()
+    assert_holds_its_own_files_alone(begun)
 
 
 def test_damage_is_not_inherited(one: Path):

@@ -88,20 +88,16 @@ def holds(source: str) -> bool:
 @pytest.mark.parametrize("form", WHOLE_FORMS)
 def test_each_form_of_a_right_answer_is_a_right_program(form: str):
     text = WHOLE_FORMS[form]
-    for found in (
-        program_of(text, "total"),
-        program_of(text, "total", PROSE, STOPS["human-eval"]),
-        program_of(text, "total", HUMANEVAL, STOPS["human-eval"]),
-    ):
+    prompted = [program_of(text, "total", prompt, STOPS["human-eval"]) for prompt in (PROSE, HUMANEVAL)]
+    for found in (alone := program_of(text, "total"), *prompted):
         assert holds(found.source), found
     assert holds(code_of(text, "total"))
-    assert program_of(text, "total").edits or holds(text)
+    assert alone.edits or holds(text)
 
 
-@pytest.mark.parametrize("form", COMPLETIONS)
-def test_each_form_of_a_completion_goes_on_where_its_prompt_ends(form: str):
-    found = program_of(COMPLETIONS[form], "total", HUMANEVAL, STOPS["human-eval"])
-    assert holds(found.source), found
+def test_each_form_of_a_completion_goes_on_where_its_prompt_ends():
+    for form, text in COMPLETIONS.items():
+        assert holds(program_of(text, "total", HUMANEVAL, STOPS["human-eval"]).source), form
 
 
 def test_a_program_that_reads_input_is_the_longest_block_that_is_python():
@@ -119,10 +115,8 @@ def test_what_is_python_is_never_touched_and_what_no_way_makes_python_runs_as_it
     assert program_of(old, "total") == Answer(old), "Python 2 is no sentence"
     assert program_of("int main() { return 0; }", "total").source == "int main() { return 0; }"
     assert program_of(BODY, "total", PROSE).edits == ("alone, the prompt is prose",)
-    long = "```python\n" + "x = 1\n" * 50_000 + "```"
-    assert program_of(long, "") == Answer(long)
-    many = "```\n" * 500
-    assert program_of(many, "total") == Answer(many)
+    for long in ("```python\n" + "x = 1\n" * 50_000 + "```", "```\n" * 500, "A sentence is here.\n" * 9_000):
+        assert program_of(long, "total") == Answer(long), "so many lines are not told apart"
 
 
 def test_a_prompt_is_code_or_prose():
@@ -142,8 +136,3 @@ def test_reading_warns_of_nothing_that_strangers_wrote(recwarn: pytest.WarningsR
     assert program_of("'\\d'\n" + DEF, "total").edits == ()
     assert program_of("```\n'\\d' is 1\n" + DEF + "```", "total").edits
     assert not recwarn.list
-
-
-def test_a_long_text_of_sentences_is_read_in_a_moment():
-    told = "A sentence is here.\n" * 9_000
-    assert program_of(told, "total") == Answer(told), "so many lines are not told apart"

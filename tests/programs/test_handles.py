@@ -162,33 +162,6 @@ def test_an_honest_object_counts_as_what_it_holds(expect_labels):
     expect_labels(rows)
 
 
-FORGED = """
-import json, os, socket, struct
-def answer(message):
-    raw = json.dumps(message).encode()
-    return struct.pack('>I', len(raw)) + raw
-for number in range(100, 140):
-    try: channel = socket.socket(fileno=number)
-    except OSError: continue
-    break
-said = {said}
-def f(x):
-    for message in said: channel.sendall(answer(message))
-    os._exit(0)
-"""
-
-
-def test_an_answer_that_a_program_forges_on_its_channel_is_its_fault(outcome):
-    """Two of many kinds, for `test_forged_answers` has all."""
-    for said in (
-        [["returned", {"h": [0, "A", ["__iter__", "__eq__"]]}, None], ["returned", 2, None]],
-        [["raised", {"type": "X", "bases": [], "object": {"h": [0, "A", []]}, "cause": {}}, None]],
-    ):
-        for test in ("assert f(1) == [1, 2]", "assert sorted(f(1)) == [1, 2]"):
-            seen = outcome(FORGED.format(said=repr(said)), test)
-            assert seen.fault not in {Fault.CORRECT, None}, seen
-
-
 def test_more_objects_than_can_be_kept_are_an_end(outcome):
     source = "class A: pass\ndef f(n): return [A() for _ in range(n)]"
     assert outcome(source, "assert len(f(10)) == 10").fault is Fault.CORRECT

@@ -84,6 +84,7 @@ def test_a_verdict_that_is_none_is_no_answer_and_what_the_sandbox_broke_on_is_no
         (answer,) = answers_of(Ended("j", verdict), 1)
         assert answer.fault is Fault.EXECUTION_OTHER, verdict
     assert answers_of(Ended("j", ended="broken"), 2) == (ProgramAnswer("", says=False),) * 2
+    assert (askable((1, [{"a": {2}}])), askable((object(),))) == (True, False), "only plain data can be asked"
 
 
 def test_equal_values_have_one_text_and_unequal_ones_two() -> None:
@@ -103,11 +104,6 @@ def test_equal_values_have_one_text_and_unequal_ones_two() -> None:
 def test_texts_are_short_and_differ_with_the_values(values: list[object]) -> None:
     assert len(canonical(values)) <= MAX_SHOWN_CHARS
     assert canonical(values) != canonical([*values, 0])
-
-
-def test_only_plain_data_can_be_asked() -> None:
-    assert askable((1, [{"a": {2}}]))
-    assert not askable((object(),))
 
 
 LOOKS = """
@@ -154,12 +150,9 @@ OWN = Task("own", "", "f", (Call((1,), 1),), reference="def f(x): return x", tim
 LOOP = "def f(x):\n    while True: pass\n"
 
 
-def test_a_limit_is_a_multiple_within_bounds_and_never_close_to_the_reference():
+def test_only_tasks_whose_reference_passes_have_a_limit_that_is_a_multiple_of_its_time(sandbox: CagePool):
     taken = [(0.006, 2.0), (0.2, 2.0), (0.31, 3.1), (0.6, 5.0), (1.2, 5.0), (1.5, 6.0), (4.4, 17.6)]
     assert [(took_s, limit_of(took_s)) for took_s, _ in taken] == taken
-
-
-def test_only_tasks_whose_reference_passes_have_a_limit_of_it(sandbox: CagePool):
     tasks = (QUICK, WRONG, SILENT, OWN)
     timeouts = measured(tasks, sandbox, partial(limit_of, least_s=0.3, most_s=0.3, slack=0))
     (outcome,) = execute(limited(tasks, timeouts), [Program("quick", LOOP)], sandbox)

@@ -109,13 +109,10 @@ def ran(place: Path, out: Path) -> list[str]:
     return [str(row.outcome.fault) for row in rows]
 
 
-def test_what_came_went_and_changed_is_named():
+def test_a_run_is_not_continued_where_modules_came_went_or_changed_and_these_are_named(tmp_path: Path):
     before, now = ("a==1", "b==1", "c==1"), ("b==1", "c==2", "d==3")
     assert version_changes(before, now) == "c 1 is now 2, d 3 was not there, a 1 is gone"
     assert version_changes((), [f"x{number}==1" for number in range(9)]).endswith("x4 1 was not there, and 4 more")
-
-
-def test_a_run_is_not_continued_where_a_module_came(tmp_path: Path):
     tmp_path.chmod(0o755)
     out, place = tmp_path / "outcomes.jsonl", tmp_path / "site"
     installed(place, "other", "1.0")

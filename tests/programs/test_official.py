@@ -12,24 +12,15 @@ from assay.programs.tasks.task_file import TaskFile
 from assay.values import Call, Stdin, Task
 
 PRINTED = [
-    ("1 2\n3\n", "1 2\n3\n", True, True),
-    ("3\n2 1\n", "1 2\n3\n", True, False),
-    ("1 2\n\n3\n", "1 2\n3\n", True, False),
-    ("0.3333\n", "0.333333333\n", True, False),
-    ("0.50\n", "0.5\n", True, True),
-    ("1  2\n", "1 2\n", True, True),
-    ("1 3\n", "1 2\n", False, False),
+    ("1 2\n3\n", "1 2\n3\n", True, True), ("3\n2 1\n", "1 2\n3\n", True, False), ("", "1\n", False, False),
+    ("1 2\n\n3\n", "1 2\n3\n", True, False), ("0.3333\n", "0.333333333\n", True, False),
+    ("0.50\n", "0.5\n", True, True), ("1  2\n", "1 2\n", True, True), ("1 3\n", "1 2\n", False, False),
     ("yes\n", "no\n", False, False),
-    ("", "1\n", False, False),
-]
+]  # fmt: skip
 RETURNED = [
-    ((1, 2), [1, 2], True, True),
-    ([(1, 2)], [[1, 2]], True, False),
-    ([1, (2, 3)], [1, [2, 3]], False, False),
-    ([[3]], [3], True, False),
-    (1, [1, 2, 3], False, False),
-    (True, 1, True, True),
-]
+    ((1, 2), [1, 2], True, True), ([(1, 2)], [[1, 2]], True, False), ([1, (2, 3)], [1, [2, 3]], False, False),
+    ([[3]], [3], True, False), (1, [1, 2, 3], False, False), (True, 1, True, True),
+]  # fmt: skip
 
 
 def test_what_is_printed_and_returned_counts_as_it_does_there():
@@ -40,14 +31,13 @@ def test_what_is_printed_and_returned_counts_as_it_does_there():
 
 
 def test_the_verdict_is_that_of_the_harness(outcome):
-    tests = Stdin("", "1 2\n3\n")
-    for compare, fault in (("apps", Fault.CORRECT), ("livecodebench", Fault.INTENT_OTHER), ("", Fault.INTENT_OTHER)):
-        seen = outcome("print(3)\nprint(2, 1)", tests, tags={"compare": compare})
-        assert (seen.fault is Fault.CORRECT) == (fault is Fault.CORRECT), compare
-    pairs = Call((1,), [[1, 1]])
-    for compare, right in (("apps", True), ("livecodebench", False)):
+    printed, pairs = Stdin("", "1 2\n3\n"), Call((1,), [[1, 1]])
+    for compare in ("apps", "livecodebench", ""):
+        seen = outcome("print(3)\nprint(2, 1)", printed, tags={"compare": compare})
+        assert (seen.fault is Fault.CORRECT) == (compare == "apps"), compare
+    for compare in ("apps", "livecodebench"):
         seen = outcome("def f(x): return [(x, x)]", pairs, tags={"compare": compare, "values": "json"})
-        assert (seen.fault is Fault.CORRECT) == right, compare
+        assert (seen.fault is Fault.CORRECT) == (compare == "apps"), compare
 
 
 def test_only_these_two_have_a_comparison_of_their_own():

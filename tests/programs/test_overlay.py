@@ -102,7 +102,7 @@ def test_a_set_is_resolved_and_installed_once(make, index: Path, tmp_path: Path)
     assert made.distributions == ("thing==1.0",)
 
 
-def test_nothing_in_it_can_be_written_or_is_shared_with_a_cache(make, index: Path):
+def test_93_nothing_in_it_can_be_written_by_a_program_or_is_shared_with_a_cache(make, index: Path):
     wheel(index, "thing", {"thing/__init__.py": "x = 1\n"})
     made = make("thing")
     for place, _, files in os.walk(made.folder):
@@ -110,6 +110,15 @@ def test_nothing_in_it_can_be_written_or_is_shared_with_a_cache(make, index: Pat
             assert not stat.S_IMODE(os.stat(path).st_mode) & 0o222, path
             assert os.path.isdir(path) or os.stat(path).st_nlink == 1, path
     assert list(made.folder.rglob("*.pyc")), "programs would compile it each time"
+    source = (
+        "import os, thing\nat = os.path.dirname(thing.__file__)\n"
+        "def tried(*ways):\n    said = []\n    for way in ways:\n"
+        "        try: way(); said.append('worked')\n        except OSError: said.append('refused')\n    return said\n"
+        "def f(): return tried(lambda: open(thing.__file__, 'a'), lambda: open(at + '/new.py', 'w'),\n"
+        "    lambda: os.chmod(at, 0o777), lambda: os.unlink(thing.__file__), lambda: os.rename(at, at + '2'))"
+    )
+    assert value(made.folder, source) == str(["refused"] * 5)
+    assert is_whole(made.folder)
 
 
 def test_89_the_setup_of_a_source_distribution_never_runs(make, index: Path, tmp_path: Path):
@@ -148,20 +157,6 @@ def test_92_a_module_that_asks_the_network_when_it_is_imported_gets_none(make, i
         assert value(make("thing").folder, "import thing\ndef f(): return thing.said") == "'refused'"
         with pytest.raises(BlockingIOError):
             server.accept()
-
-
-def test_93_a_program_cannot_write_to_it(make, index: Path):
-    wheel(index, "thing", {"thing/__init__.py": "x = 1\n"})
-    made = make("thing")
-    source = (
-        "import os, thing\nat = os.path.dirname(thing.__file__)\n"
-        "def tried(*ways):\n    said = []\n    for way in ways:\n"
-        "        try: way(); said.append('worked')\n        except OSError: said.append('refused')\n    return said\n"
-        "def f(): return tried(lambda: open(thing.__file__, 'a'), lambda: open(at + '/new.py', 'w'),\n"
-        "    lambda: os.chmod(at, 0o777), lambda: os.unlink(thing.__file__), lambda: os.rename(at, at + '2'))"
-    )
-    assert value(made.folder, source) == str(["refused"] * 5)
-    assert is_whole(made.folder)
 
 
 def test_94_a_wheel_with_another_hash_is_refused(make, index: Path, tmp_path: Path):

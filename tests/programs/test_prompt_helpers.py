@@ -21,18 +21,13 @@ LIES = "\npoly = lambda xs, x: 0\n"
 
 
 def test_a_program_cannot_change_the_helpers_that_tests_call(outcome):
-    for source, right in (
-        (RIGHT, True),
-        (RIGHT + LIES, True),
-        ("def f(xs): return -xs[0] / xs[1]", True),
-        (WRONG, False),
-        (WRONG + LIES, False),
-        (WRONG + "\ndef poly(xs, x): return 0\n", False),
-        ("math = 5\n" + WRONG.replace("import math", "") + LIES, False),
-        (WRONG + "    \n" + LIES + "import sys; sys.modules['tests'] = None", False),
-    ):
+    right = (RIGHT, RIGHT + LIES, "def f(xs): return -xs[0] / xs[1]")
+    wrong = (WRONG, WRONG + LIES, WRONG + "\ndef poly(xs, x): return 0\n")
+    wrong += ("math = 5\n" + WRONG.replace("import math", "") + LIES,)
+    wrong += (WRONG + "    \n" + LIES + "import sys; sys.modules['tests'] = None",)
+    for source in (*right, *wrong):
         seen = outcome(source, TEST, setup=helpers_of(PROMPT, "f", TEST))
-        assert (seen.fault is Fault.CORRECT, seen.shared) == (right, False), (source, seen)
+        assert (seen.fault is Fault.CORRECT, seen.shared) == (source in right, False), (source, seen)
 
 
 def test_a_helper_may_need_what_the_program_brings(outcome):

@@ -79,15 +79,10 @@ def test_what_is_no_such_file_is_said_in_a_line(tmp_path: Path):
         read(tmp_path, TASKS)
     with pytest.raises(InputError, match="3 lists of programs for 2 tasks: give all tasks, in order"):
         read(dumped(tmp_path / "generations.json", [[], [], []]), TASKS)
-    empty = (
-        {"custom_id": "1", "response": None},
-        {"task_id": "1", "completion": []},
-        {"custom_id": "1", "response": []},
-    )
+    empty = [{"custom_id": "1", "response": each} for each in (None, [])] + [{"task_id": "1", "completion": []}]
     found = read(dumped(tmp_path / "s.jsonl", *empty, {"task_id": 0, "generation": BODY, "response": {}}), TASKS)
-    assert [str(each) for each in found.problems] == [
-        f"s.jsonl:{row}: field 'completion' holds no text" for row in range(1, 4)
-    ]
+    what = "field 'completion' holds no text"
+    assert [str(each) for each in found.problems] == [f"s.jsonl:{row}: {what}" for row in range(1, 4)]
     assert len(found.programs) == 1
     odd = dumped(tmp_path / "log.json", {**LOG, "samples": [3, {"id": "HumanEval/0", "output": {"choices": [4]}}]})
     assert len(read(odd, TASKS).problems) == 2
@@ -120,8 +115,7 @@ def test_keys_that_were_numbers_are_numbers_again_and_numpy_is_there_where_it_is
     (task,) = read_tasks(dumped(tmp_path / "t.jsonl", rows)).tasks
     assert (task.tests[0].args, task.tests[0].expected) == (({1: 2}, {"3": 4}), {1: 1, -2: 1})
     with_np, without = "def f(a, b):\n    return np.sum(a)\n", "def f(a, b):\n    return a\n"
-    found = read(
-        dumped(tmp_path / "s.jsonl", *({"task_id": "APPS/1", "code": each} for each in (with_np, without))), [task]
-    )
+    samples = ({"task_id": "APPS/1", "code": each} for each in (with_np, without))
+    found = read(dumped(tmp_path / "s.jsonl", *samples), [task])
     assert [each.source.startswith("import numpy as np; ") for each in found.programs] == [True, False]
     assert all("from heapq import *\n" in each.source for each in found.programs)

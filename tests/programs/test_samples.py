@@ -53,20 +53,15 @@ def test_a_task_is_found_by_its_id_in_other_letters_or_its_number(samples):
 def test_a_sample_without_an_id_is_found_by_its_prompt(samples):
     found = samples({"prompt": ADD.prompt, "completion": "x"}, {"prompt": "unheard of", "completion": "x"})
     assert [program.task_id for program in found.programs] == ["Demo/1"]
-    assert [str(problem) for problem in found.problems] == [
-        "samples.jsonl:2: no field 'task_id', and no task has this prompt"
-    ]
+    (problem,) = found.problems
+    assert str(problem) == "samples.jsonl:2: no field 'task_id', and no task has this prompt"
 
 
 def test_programs_have_an_id_and_say_how_often_they_were_sampled(samples):
-    found = samples(
-        {"task_id": "Demo/1", "code": "a", "n": 7, "model": "m"},
-        {"task_id": "Demo/2", "code": "b"},
-        {"task_id": "Demo/1", "code": "a", "id": "mine"},
-        {"task_id": "Demo/1", "code": "a"},
-    )
-    assert [program.id for program in found.programs] == ["Demo/1#0", "Demo/2#0", "mine", "Demo/1#2"]
-    assert [program.n for program in found.programs] == [7, 1, 1, 1]
+    row = {"task_id": "Demo/1", "code": "a"}
+    found = samples({**row, "n": 7, "model": "m"}, {"task_id": "Demo/2", "code": "b"}, {**row, "id": "mine"}, row)
+    numbers = [(program.id, program.n) for program in found.programs]
+    assert numbers == [("Demo/1#0", 7), ("Demo/2#0", 1), ("mine", 1), ("Demo/1#2", 1)]
     assert found.programs[0].tags == {"model": "m"}
 
 
@@ -81,25 +76,15 @@ def test_a_record_may_hold_the_programs_of_a_task_each_behind_what_its_benchmark
     assert [(each.id[-2:], each.source, each.tags.get("label")) for each in found.programs] == [
         ("#0", "import re\na", "1"), ("#1", "import re\nb", "0"), ("#2", "import re\nc", None),
     ]  # fmt: skip
-    assert [str(each) for each in found.problems] == [
-        "samples.jsonl:3: fields 'code_list' and 'graded_list' need as many programs as grades, and one or more"
-    ]
+    what = "fields 'code_list' and 'graded_list' need as many programs as grades, and one or more"
+    assert [str(each) for each in found.problems] == [f"samples.jsonl:3: {what}"]
     assert references([live]).programs[0].source == "import re\npass"
 
 
 def test_what_is_broken_is_told_and_the_rest_counts(samples):
-    found = samples(
-        "{",
-        {"task_id": "Demo/1", "code": "a"},
-        "[1]",
-        {"code": "a"},
-        {"task_id": "Demo/1"},
-        {"task_id": "Demo/1", "code": 5},
-        {"task_id": "Demo/1", "code": "a", "n": 0},
-        {"task_id": "Demo/9", "code": "a"},
-        {"task_id": "Demo/9", "code": "b"},
-        {"task_id": "Demo/2", "code": "a"},
-    )
+    good, nowhere = {"task_id": "Demo/1", "code": "a"}, {"task_id": "Demo/9", "code": "a"}
+    bad = ({"code": "a"}, {"task_id": "Demo/1"}, {"task_id": "Demo/1", "code": 5}, {**good, "n": 0}, nowhere, nowhere)
+    found = samples("{", good, "[1]", *bad, {"task_id": "Demo/2", "code": "a"})
     assert len(found.programs) == 2
     assert found.unknown == 2
     told = [str(problem) for problem in found.problems]

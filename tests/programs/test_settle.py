@@ -121,21 +121,15 @@ class Doubting:
             if number == self.stop_at:
                 raise KeyboardInterrupt
             doubtful = json.loads(job.candidate)["source"].startswith("suspect")
-            told = {
-                "fault": "LengthError" if doubtful else "correct",
-                "doubtful": doubtful,
-                "test": 0 if doubtful else -1,
-            }
+            told = {"fault": "LengthError" if doubtful else "correct", "doubtful": doubtful, "test": -1 + doubtful}
             rest = {"detail": "", "got": "", "expected": "", "line": -1, "missing": "", "tests_run": 1, "ran_all": None}
             yield Ended(job.id, verdict=json.dumps({**told, **rest}).encode())
 
 
 def test_a_run_that_is_cut_off_leaves_the_same_file(tmp_path: Path):
     tasks = [Task("t", "", "f", (Call((1,), 2),)), Task("u", "", "f", (Call((1,), 2),))]
-    programs = [
-        Program(task, source, f"{task}#{source}") for source in ("suspect 1", "right", "suspect 2") for task in "tu"
-    ]
-    programs = [each for each in programs if each.id != "u#right"]
+    sources = {"t": ("suspect 1", "right", "suspect 2"), "u": ("suspect 1", "suspect 2")}
+    programs = [Program(task, source, f"{task}#{source}") for task in "tu" for source in sources[task]]
     settings = ExecuteSettings("tasks", "samples", "own", "none", "doubting", Limits())
     whole = tmp_path / "whole.jsonl"
     execute_to_file(tasks, programs, Doubting(), whole, settings=settings)

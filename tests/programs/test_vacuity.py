@@ -43,9 +43,6 @@ def test_what_a_stub_passes_is_named(apart):
         assert is_vacuous(seen[task.id]) is ("" in found), task
     assert {each.test for each in seen["inputs"]} == {"input 0"}
     assert not is_vacuous(seen["inputs"])
-
-
-def test_stubs_have_names_and_no_content():
     named = stubs(Task("task", "", "f", (Script("assert f(1)"),)))
     assert [stub.id.rpartition("-")[2] for stub in named] == ["raises", "none", "object", "empty"]
     assert named[-1].source == ""
@@ -59,47 +56,32 @@ def test_a_test_that_holds_whatever_is_answered_is_left_out_and_others_are_named
     true, false, one_of_two = Script("assert f(1)"), Script("assert not f(2)"), Script("assert True\nassert f(1) == 2")
     half_honest = Script("assert True\nassert f(1) is None")
     falsehood, truth = "test 1: line 1: not f(2)", "test 0: line 1: f(1)"
-    for tests, left, problems, notes in (
-        ((CAUGHT, three), (three,), ["t: test 0: line 5: True holds whatever is answered: left out"], []),
-        ((none, three), (none, three), [], ["t: call 0: f(1) holds for a stub (none), and counts"]),
-        (
-            (true, false),
-            (true, false),
-            [],
-            [
-                f"t: {falsehood} holds for a stub (none), and counts",
-                f"t: {truth} holds for a stub (object), and counts",
-            ],
-        ),
-        (
-            (one_of_two, three),
-            (one_of_two, three),
-            [],
-            ["t: test 0: line 1: True holds for a stub (raises, none, object), and counts"],
-        ),
-        (
-            (half_honest, three),
-            (half_honest, three),
-            [],
-            [
-                "t: test 0: line 1: True holds for a stub (raises, none, object), and counts",
-                "t: test 0: line 2: f(1) is None holds for a stub (none), and counts",
-            ],
-        ),
-        ((CAUGHT,), (), ["t: a program that does nothing (raises, none, object) passes its tests: left out"], []),
+    always, held = (
+        "test 0: line 1: True holds for a stub (raises, none, object)",
+        "f(1) is None holds for a stub (none)",
+    )
+    for tests, notes in (
+        ((none, three), ["call 0: f(1) holds for a stub (none)"]),
+        ((true, false), [f"{falsehood} holds for a stub (none)", f"{truth} holds for a stub (object)"]),
+        ((one_of_two, three), [always]),
+        ((half_honest, three), [always, f"test 0: line 2: {held}"]),
     ):
         reading = kept(*tests)
-        assert reading.tasks[0].tests == left
-        assert ([str(each) for each in reading.problems], [str(each) for each in reading.notes]) == (problems, notes)
+        assert (reading.tasks[0].tests, reading.problems) == (tests, ())
+        assert [str(each) for each in reading.notes] == [f"t: {note}, and counts" for note in notes]
+    for tests, left, problem in (
+        ((CAUGHT, three), (three,), "test 0: line 5: True holds whatever is answered: left out"),
+        ((CAUGHT,), (), "a program that does nothing (raises, none, object) passes its tests: left out"),
+    ):
+        reading = kept(*tests)
+        assert (reading.tasks[0].tests, reading.notes) == (left, ())
+        assert [str(each) for each in reading.problems] == [f"t: {problem}"]
 
 
-def test_a_task_of_which_all_tests_stay_keeps_the_very_same_for_they_are_known_by_identity(apart):
+def test_tests_that_cannot_be_read_or_expect_nothing_are_left_out_and_a_task_that_keeps_all_is_the_very_same(apart):
     task = Task("t", "", "f", (Script("assert f(1) == 2"), Script("assert f(2) == 3")))
     (kept,) = drop_vacuous_tests(TaskFile((task,)), InTheOpen(apart)).tasks
-    assert kept is task
-
-
-def test_tests_that_cannot_be_read_or_expect_nothing_are_left_out(apart):
+    assert kept is task, "they are known by identity"
     broken = Task("broken", "", "f", tests=(Script("assert ("),))
     silent = Task("silent", "", tests=(Stdin("1", " \n"), Stdin("1", "2")))
     reading = drop_vacuous_tests(TaskFile((broken, silent)), InTheOpen(apart))

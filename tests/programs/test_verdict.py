@@ -48,11 +48,8 @@ def test_without_a_verdict_it_is_the_program_s_fault():
         assert (str(seen.fault), detail in seen.detail) == (fault, True), (ended, seen)
 
 
-def test_nothing_that_the_program_writes_makes_it_correct():
+def test_nothing_that_the_program_writes_makes_it_correct_and_a_sandbox_that_broke_decides_nothing():
     assert outcome(stdout=told(), reports=told(), stderr=told()).fault is Fault.EXECUTION_OTHER
-
-
-def test_a_sandbox_that_broke_decides_nothing():
     seen = outcome(ended="broken", detail="no space left", verdict=told())
     assert (seen.fault, "no space left" in seen.detail) == (None, True)
 
@@ -67,34 +64,19 @@ def test_a_verdict_is_the_outcome_and_text_of_it_can_be_written():
 
 
 def test_an_outcome_has_five_labels_and_a_line_of_execution_faults_only():
-    wrong, broken = (
-        outcome(verdict=told(fault="OutputTypeError", line=3)),
-        outcome(verdict=told(fault="TypeError", line=4)),
-    )
-    assert (wrong.line, broken.line) == (-1, 4)
-    labels = [(binary(each), ternary(each), intent(each), execution(each)) for each in (wrong.fault, broken.fault)]
-    assert labels[0] == ("wrong", "intent error", "OutputTypeError", "intent error")
-    assert labels[1] == ("wrong", "execution error", "execution error", "TypeError")
-    lines = [execution_line(each.fault, each.line) for each in (wrong, broken)]
-    assert lines == [("intent error", -1), ("TypeError", 4)]
-    assert (
-        binary(Fault.CORRECT)
-        == ternary(Fault.CORRECT)
-        == intent(Fault.CORRECT)
-        == execution(Fault.CORRECT)
-        == "correct"
-    )
+    found = [outcome(verdict=told(fault=fault, line=3)) for fault in ("OutputTypeError", "TypeError")]
+    labels = [[of(each.fault) for of in (binary, ternary, intent, execution)] for each in found]
+    assert labels[0] == ["wrong", "intent error", "OutputTypeError", "intent error"]
+    assert labels[1] == ["wrong", "execution error", "execution error", "TypeError"]
+    assert [execution_line(each.fault, each.line) for each in found] == [("intent error", -1), ("TypeError", 3)]
+    assert [of(Fault.CORRECT) for of in (binary, ternary, intent, execution)] == ["correct"] * 4
 
 
-def test_a_missing_module_is_named_where_its_distribution_is_known():
+def test_a_module_that_a_program_misses_is_named_where_its_distribution_is_known(apart):
     ended = Ended("program", verdict=told(fault="other execution error", missing="yaml", line=1))
-    known = outcome_of(TASK, PROGRAM, ended, distribution_of={"yaml": "PyYAML"}.get)
-    assert (known.fault, known.missing, known.line) == (Fault.EXECUTION_OTHER, "yaml", 1)
-    unknown = outcome_of(TASK, PROGRAM, ended, distribution_of=lambda _: "")
-    assert (unknown.fault, unknown.missing, unknown.line) == (Fault.EXECUTION_OTHER, "", 1)
-
-
-def test_a_module_that_a_program_misses_is_named(apart):
+    for distribution, missing in (("PyYAML", "yaml"), ("", "")):
+        seen = outcome_of(TASK, PROGRAM, ended, distribution_of={"yaml": distribution}.get)
+        assert (seen.fault, seen.missing, seen.line) == (Fault.EXECUTION_OTHER, missing, 1)
     for source in ("import nosuchmodule.part\ndef f(x): pass", "def f(x):\n  import nosuchmodule"):
         program = Program("task", source)
         seen = outcome_of(TASK, program, apart(job_of(TASK, program)), distribution_of=lambda name: name)

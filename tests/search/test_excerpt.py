@@ -47,9 +47,8 @@ def test_words_are_compared_as_search_compares_them():
 
 
 def test_the_line_that_declares_the_unit_is_not_one_that_mentions_it():
-    commented = replace(
-        chunk(["// send() sends", "@once", "  def send( to,", "  ):"], "send"), signature="def send( to, )"
-    )
+    lines_of_it = ["// send() sends", "@once", "  def send( to,", "  ):"]
+    commented = replace(chunk(lines_of_it, "send"), signature="def send( to, )")
     assert declared(commented) == 2
     assert declared(replace(commented, signature="")) == 0
     assert declared(replace(commented, symbol="receive")) is None

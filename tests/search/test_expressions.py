@@ -13,26 +13,7 @@ from assay.search.expressions import Bordered, matches_in, pattern, suited
 from assay.search.grep_patterns import PatternOptions, line_finder
 
 BORDERS = {r"\b": r"\b", r"\B": r"\B", r"\<": r"\b(?=\w)", r"\>": r"\b(?<=\w)"}
-PIECES = [
-    *BORDERS,
-    "a",
-    "é",
-    "-",
-    ".",
-    r"\w",
-    r"\W",
-    r"\S",
-    "[^é]",
-    "[^-]",
-    "[aé]+",
-    "a?",
-    ".*",
-    r"\w+?",
-    "(é|-)",
-    r"(a|\b)",
-    "^",
-    "$",
-]
+PIECES = [*BORDERS, *r"a é - . \w \W \S [^é] [^-] [aé]+ a? .* \w+? (é|-) (a|\b) ^ $".split()]
 LETTERS = st.text("aéЖ- \n_1", max_size=12)
 
 

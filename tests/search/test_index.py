@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.corpus.walked_files import FileEntry, Walk
+from assay.corpus.walked_files import FileEntry, Walk, as_utf8
 from assay.encode.vectors import HashedEncoder
 from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
@@ -154,7 +155,7 @@ def test_counts_say_what_changed_and_a_touch_is_no_change(tree, index):
     tree.write("a.py", "one = 1\n")
     tree.write("b.py", "two = 2\n")
     assert len(index.refresh().changed.added) == 2
-    segments = index.folder.open().manifest.segments
+    segments, held = index.folder.open().manifest.segments, index.snapshot()
     tree.touch("a.py")
     assert index.refresh().changed.counts() == {"added": 0, "changed": 0, "removed": 0}
     assert index.folder.open().manifest.segments == segments
@@ -162,6 +163,7 @@ def test_counts_say_what_changed_and_a_touch_is_no_change(tree, index):
     tree.write("c.py", "three = 3\n")
     tree.delete("b.py")
     assert index.refresh().changed.counts() == {"added": 1, "changed": 1, "removed": 1}
+    assert [held.chunk(n).text for n in range(held.size)] == ["one = 1\n", "two = 2\n"], "a snapshot stays as it was"
 
 
 def test_a_text_is_indexed_under_its_first_path_only(tree, index):
@@ -203,17 +205,7 @@ def test_many_batches_on_several_cores_are_equal_to_one(tree, tmp_path):
     assert_equal_to_fresh(many)
 
 
-def test_another_encoder_is_another_index(tree, tmp_path):
-    tree.write("a.py", "one = 1\n")
-    FolderIndex(tree.root, tmp_path / "index", ENCODER).refresh()
-    report = FolderIndex(tree.root, tmp_path / "index", HashedEncoder("64")).refresh()
-    assert "hash:32" in report.rebuilt_because
-    assert len(report.changed.added) == 1
-
-
-CHANGED = {
-    "chunk_lines": 20, "section_lines": 9, "quantisation": "int8", "reads": "source", "encoding": "koi8-r",
-}  # fmt: skip
+CHANGED = {"chunk_lines": 20, "section_lines": 9, "quantisation": "int8", "reads": "source", "encoding": "koi8-r"}
 
 
 def whole(index):
@@ -222,7 +214,7 @@ def whole(index):
     return segment.ids.all(), segment.vectors.tobytes()
 
 
-def test_another_way_of_building_is_another_index(tree, tmp_path):
+def test_another_way_of_building_and_another_encoder_are_another_index(tree, tmp_path):
     tree.write("a.py", "def f():\n" + "    g()\n" * 90)
     tree.write("a.md", "# Top\n" + "text\n" * 90)
     (tree.root / "b.py").write_bytes("# отправить чек по почте\ndef h(): pass\n".encode("cp1251"))
@@ -238,6 +230,8 @@ def test_another_way_of_building_is_another_index(tree, tmp_path):
         assert f"{name} {value}, and this is" in back.rebuilt_because
     more = FolderIndex(tree.root, tmp_path / "reads", ENCODER, Build(batch_bytes=9)).refresh()
     assert more.rebuilt_because == "", "memory while building is no part of an index"
+    other = FolderIndex(tree.root, tmp_path / "reads", HashedEncoder("64")).refresh()
+    assert ("hash:32" in other.rebuilt_because, len(other.changed.added)) == (True, 3)
 
 
 def test_how_a_file_was_decoded_is_noted_again_with_each_change(tree, index):
@@ -288,13 +282,46 @@ def test_an_empty_folder_has_an_index_and_there_is_no_snapshot_before_one(index)
     assert len(index.snapshot()) == 0
 
 
-def test_a_snapshot_stays_as_it_was(tree, index):
-    tree.write("a.py", "old = 1\n")
+def paths(snapshot):
+    return {chunk.path for chunk in snapshot.living()}
+
+
+def test_what_is_too_large_or_hostile_is_indexed_or_named_with_its_reason(tree, index):
+    texts = ["\ud800", "\x00", "\ufeffx = 1\n", "a\r\nb\rc\n", "\u2028" * 10, "\n" * 1000, "(" * 5000]
+    for number, text in enumerate(texts):
+        (tree.root / f"hostile{number}.py").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with (tree.root / "large.py").open("wb") as file:
+        file.truncate(2 << 30)
+    (tree.root / "line.js").write_text("var a=1;" * 2_000_000)
+    tree.write("small.py", "one = 1\n")
+    report = index.refresh()
+    assert {"large.py", "line.js"} <= {skipped.path for skipped in report.skipped if skipped.reason}
+    assert report.files + len(report.skipped) == 3 + len(texts)
+    assert "small.py" in paths(index.snapshot())
+
+
+NAMES = [
+    *(b"latin-\xe9\xff.py", "kyrillisch-привет.py".encode("cp1251"), "日本語.py".encode("shift_jis")),
+    *("日本語.py".encode(), "e\u0301-decomposed.py".encode(), "emoji-🦀.py".encode(), b"line\nbreak.py"),
+    *(b"tab\tand  spaces .py", b"-dash.py", b"quote\"and'and`.py", b"back\\slash.py", b"\x01\x1b[31mred.py"),
+    b"x" * 252 + b".py",
+]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="the file system allows UTF-8 names only")
+def test_files_with_names_in_any_encoding_are_indexed_and_removed(tree, index):
+    files = [Path(os.fsdecode(os.fsencode(tree.root) + b"/" + name)) for name in NAMES]
+    for number, file in enumerate(files):
+        file.write_bytes(b"def found_%d(): pass\n" % number)
     index.refresh()
-    held = index.snapshot()
-    tree.write("a.py", "new = 2\n")
+    wanted = {as_utf8(os.fsdecode(name)) for name in NAMES}
+    assert paths(index.snapshot()) == wanted
+    assert not index.refresh().changed
+    assert paths(FolderIndex(index.root, index.folder.location, ENCODER).snapshot()) == wanted
+    for file in files:
+        file.unlink()
     index.refresh()
-    assert [held.chunk(n).text for n in range(held.size)] == ["old = 1\n"]
+    assert paths(index.snapshot()) == set()
 
 
 CHECKED_NS = 10**18
@@ -344,8 +371,7 @@ def test_an_edit_of_the_same_size_and_time_is_seen(old_index, in_place):
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert old_index.standing().stale.changed == ("a.py",)
     assert old_index.refresh().changed.changed == ("a.py",)
-    corpus = old_index.snapshot()
-    assert sorted(corpus.symbol(int(n)) for n in set(range(corpus.size)) - set(corpus.dead.tolist())) == ["new", "old"]
+    assert sorted(chunk.symbol for chunk in old_index.snapshot().living()) == ["new", "old"]
 
 
 class NoEncoder(HashedEncoder):

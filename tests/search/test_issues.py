@@ -1,4 +1,4 @@
-"""Issues as people paste them: what is asked of them, the places and messages they name, and how answers are pooled."""
+"""Issues as people paste them: what is asked of them, and how answers are pooled."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 
 from assay.search.hybrid import LearnedSearcher
 from assay.search.issues import WEIGHTS, IssueSearcher, issue_of, pooled, telling_part
-from assay.search.messages import message_in
-from assay.search.places import NamedPlace, named_files, places_of
-from assay.search.question import understand
 from assay.values import Chunk, Hit, Query
 
 REPORT = """\
@@ -102,85 +99,6 @@ def test_a_text_of_one_thing_over_and_over_is_taken_apart_too():
         text = "Title\n" + (unit * 9600)[:9600] + "\n" + (unit * 90)[:90] + " !"
         issue = issue_of(text)
         assert issue is None or len(issue.text) <= 2000, unit
-
-
-FILES = (
-    *("src/post/box.py", "src/post/send.py", "src/post/__init__.py", "src/other/__init__.py"),
-    *("src/main/java/com/post/Box.java", "one/api/base_parser.go", "two/api/base_parser.go"),
-    *("a/x/util.rs", "b/x/util.rs", "c/x/util.rs", "d/x/util.rs", "setup.py", "docs/send.md"),
-)
-TRACE = """\
-Traceback (most recent call last):
-  File "/home/me/run.py", line 3, in <module>
-  File "/usr/lib/python3/site-packages/post/send.py", line 41, in send
-  File "/usr/lib/python3/site-packages/post/box.py", line 7, in put
-KeyError: 'x'
-"""
-PLACES = {
-    "\tat com.post.Box$Lid.put(Box.java:915)": [NamedPlace("com/post/Box.java", 915)],
-    "C:\\code\\post\\box.cs:3": [NamedPlace("/code/post/box.cs", 3)],
-    "panicked at src/lib.rs:12:5": [NamedPlace("src/lib.rs", 12)],
-    "/go/pkg/mod/x.org/post@v1.2.3/box.go:4 +0x1d": [NamedPlace("/go/pkg/mod/x.org/post@v1.2.3/box.go", 4)],
-    "in box.py or e.g. post.box.put, version 1.2.3, a/b.unknown, .py": [],
-    "a/b.py " * 50: [NamedPlace("a/b.py")],
-}
-NAMED = {
-    "post/box.py": ["src/post/box.py"],
-    "elsewhere/box.py": [],
-    "box.py:3": ["src/post/box.py"],
-    "post/box.rb": [],
-    "api/base_parser.go": ["one/api/base_parser.go", "two/api/base_parser.go"],
-    "two/api/base_parser.go": ["two/api/base_parser.go"],
-    "x/util.rs": [],
-    "./x/setup.py": ["setup.py"],
-    "post/__init__.py": [],
-    "src/post/__init__.py": ["src/post/__init__.py"],
-    "docs/send.md": ["docs/send.md"],
-    TRACE: ["src/post/box.py", "src/post/send.py"],  # the innermost frame first, what is named on purpose before it
-    f"{TRACE}see https://example.org/me/post/blob/abc123/src/main/java/com/post/Box.java#L10-L20": [
-        *("src/main/java/com/post/Box.java", "src/post/box.py", "src/post/send.py")
-    ],
-}
-
-
-def test_places_in_many_languages_are_files_whose_paths_end_so(snapshot_of):
-    assert {text: list(places_of(text)) for text in PLACES} == PLACES
-    assert len(places_of(" ".join(f"a/b{n}.py" for n in range(499)))) == 400
-    assert places_of(TRACE)[0] == NamedPlace("/usr/lib/python3/site-packages/post/box.py", 7)
-    snapshot = snapshot_of([Chunk(path, "text", "python", path, 1, 2) for path in FILES])
-    assert {text: list(named_files(snapshot, places_of(text))) for text in NAMED} == NAMED
-
-
-PYTHON = 'def load(path):\n    raise ValueError(f"cannot open file {path!r}: it is not a regular file")\n'
-LISTENING = "listening on port 8080 of host ::1"
-ENDED = "# The worker has ended, too early!\nstop()"
-MESSAGES = [
-    ("cannot open file '/etc/motd': it is not a regular file", PYTHON),
-    ("2024-03-01 12:00:07 ERROR [worker-3] Cannot open file x: it is not a regular file.", PYTHON),
-    ("ValueError: cannot open file a b c: it is not a regular file (in load)", PYTHON),
-    ("cannot open file", 'raise OSError("cannot open file")'),
-    (LISTENING, 'log.Printf("listening on port %d of host %s", port, host)'),
-    (LISTENING, "log(`listening on port ${port} of host ${host}`)"),
-    (LISTENING, 'puts "listening on port #{port} of host #{host}"'),
-    (LISTENING, 'print("listening on port \\(port) of host \\(host)")'),
-    (LISTENING, 'println("listening on port $port of host $host")'), ("the worker has ended too early", ENDED),
-    ('where is "the worker has ended too early" said', ENDED),
-    ("can't read the key of user 7", "throw Error('can\\'t read the key of user ' + user)"),
-]  # fmt: skip
-NO_MESSAGES = [
-    ("it is not a regular file: cannot open file x", PYTHON),
-    ("cannot open", 'raise OSError("cannot open")'),
-    ("where is a file opened that is not regular", PYTHON),
-    ("what is in the list of the user", 'say("what is in the")'),
-    ("", PYTHON),
-    *(("cannot open file x: it is not a regular file", text) for text in ("", "\"'`" * 9_000, '"' + "\\" * 9_000)),
-    ("cannot open file x: it is not a regular file", '"' + "{" * 9_000 + '"'),
-]
-
-
-def test_a_pasted_message_comes_from_the_text_that_makes_it_and_another_order_few_words_or_plain_ones_are_none():
-    assert [case for case in MESSAGES if not message_in(understand(case[0]), Chunk("1", case[1]))] == []
-    assert [case for case in NO_MESSAGES if message_in(understand(case[0]), Chunk("1", case[1]))] == []
 
 
 CHUNKS = [

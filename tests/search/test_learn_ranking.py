@@ -80,15 +80,12 @@ def test_a_question_about_all_of_a_repository_is_an_example_of_each_side(judged,
 
 def test_long_chunks_do_not_pay():
     for answers, target in (
-        ([Entry(Span("a.py", 11, 20), 2)], 2.0),
-        ([Entry(Span("a.py", 1, 100), 2)], 2.0),
-        ([Entry(Span("a.py"), 1)], 1.0),
-        ([Entry(Span("a.py", 20, 40), 1)], 0.1**0.5),
+        ([Entry(Span("a.py", 11, 20), 2)], 2.0), ([Entry(Span("a.py", 1, 100), 2)], 2.0), ([], 0.0),
+        ([Entry(Span("a.py"), 1)], 1.0), ([Entry(Span("a.py", 20, 40), 1)], 0.1**0.5),
         ([Entry(Span("a.py", 1, 11), 2), Entry(Span("a.py", 11, 15), 1)], 2 * 0.5**0.5),
         ([Entry(Span("a.py", 11, 20), 0)], 0.0),
         ([Entry(Span("b.py", 11, 20), 2), Entry(Span("a.py", 21, 30), 2)], 0.0),
-        ([], 0.0),
-    ):
+    ):  # fmt: skip
         assert worth_of(Span("a.py", 11, 20), answers) == pytest.approx(target), answers
 
 
@@ -167,9 +164,8 @@ def test_what_commits_ask_is_learned_from_and_not_measured(examples, judged, tmp
     code = examples.of("code")
     tagged = {**code.own[0].judged.query.tags, "source": "history"}
     asked = replace(code.own[0].judged, query=replace(code.own[0].judged.query, tags=tagged))
-    (trained,) = train_all(
-        replace(code, own=(*code.own, replace(code.own[0], judged=asked))), tmp_path / "out", SMALL, print
-    )
+    both = replace(code, own=(*code.own, replace(code.own[0], judged=asked)))
+    (trained,) = train_all(both, tmp_path / "out", SMALL, print)
     assert (trained.queries, trained.mined) == (len(code.own), 1)
     assert "repositories, and 1 that commits ask" in (tmp_path / "out" / "README.md").read_text("utf-8")
 

@@ -42,20 +42,11 @@ def test_a_further_hit_of_a_file_is_worth_less_and_the_best_as_much_as_before():
     assert same == [0, 1, 2], "a sentence asks for units"
 
 
-def test_what_else_of_a_file_is_good_lifts_its_best_hit_alone():
+def test_what_else_of_a_file_is_good_lifts_its_best_hit_alone_where_how_is_asked():
     best, _ = listed(order(file_how=1.0), "how are routes matched", [2.0, 1.9, 1.8, 1.7], [0, 1, 1, 1])
     assert best == [1, 0, 2, 3]
-
-
-def test_forms_of_questions():
-    asked = {
-        "APIRouter": "name",
-        "how routes match": "how",
-        "retry middleware": "topic",
-        "where is the file read?": "other",
-    }
-    for text, form in asked.items():
-        assert FORMS[form_of(text, understand(text).typed)] == form, text
+    forms = {"APIRouter": "name", "how routes match": "how", "retry middleware": "topic", "where is it read?": "other"}
+    assert {text: FORMS[form_of(text, understand(text).typed)] for text in forms} == forms
 
 
 def test_evidence_is_of_names_files_and_types():
@@ -66,9 +57,8 @@ def test_evidence_is_of_names_files_and_types():
         Chunk("3", "nothing", "python", "lib/backoff/__init__.py", 1, 9),
     ]
     weights = np.full(len(question.terms), 1 / len(question.terms), np.float32)
-    rows = [
-        dict(zip(EVIDENCE, row, strict=True)) for row in evidence_of(AskedWords(question, weights), chunks).tolist()
-    ]
+    found = evidence_of(AskedWords(question, weights), chunks).tolist()
+    rows = [dict(zip(EVIDENCE, row, strict=True)) for row in found]
     assert rows[0]["typed"] == rows[0]["typed_type"] == 1
     assert rows[0]["file_whole_short"] > 0 == rows[1]["file_whole_short"]
     assert rows[1]["member_of_typed"] == rows[1]["uses_typed"] == 1

@@ -15,28 +15,17 @@ from assay.values import Chunk, Hit
 ROWS = [(row.name, example) for row in pattern_table("operation_questions", re.IGNORECASE) for example in row.examples]
 
 
-@pytest.mark.parametrize(("operation", "question"), ROWS)
-def test_each_wording_is_read(operation: str, question: str):
-    assert operations_asked(question)[0].operation == operation
-
-
 OTHERS = (
-    *(
-        "where is mail sent",
-        "who calls the shots when two options conflict",
-        "what calls for a retry",
-        "why",
-        "who calls",
-    ),
-    *("who calls", "what is it", "how does the retry policy decide", "x" * 400),
-    "callers of the retry policy",
+    *("where is mail sent", "who calls the shots when two options conflict", "what calls for a retry", "why"),
+    *("who calls", "what is it", "how does the retry policy decide", "x" * 400, "callers of the retry policy"),
     *("test for equality of two values", "who calls send_mail\nand why", "what changed since the last release"),
 )
 
 
-@pytest.mark.parametrize("question", OTHERS)
-def test_what_only_sounds_alike_is_no_operation(question: str):
-    assert operations_asked(question) == ()
+def test_each_wording_is_read_and_what_only_sounds_alike_is_no_operation():
+    asked = {(operation, question): operations_asked(question)[:1] for operation, question in ROWS}
+    assert [row for row, found in asked.items() if [each.operation for each in found] != [row[0]]] == []
+    assert [question for question in OTHERS if operations_asked(question)] == []
 
 
 def test_names_are_taken_as_they_are_typed():
@@ -63,12 +52,13 @@ FILES = {
 }
 
 
-@pytest.fixture
-def index(tmp_path: Path) -> assay.Index:
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> assay.Index:
+    root = tmp_path_factory.mktemp("mail")
     for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return assay.Index(tmp_path)
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    return assay.Index(root)
 
 
 def test_callers_tests_callees_and_declarations_come_first_with_their_lines(index: assay.Index):
@@ -87,11 +77,8 @@ def test_callers_tests_callees_and_declarations_come_first_with_their_lines(inde
     }
     note = "read as: what calls 'connect' (2 places; it is declared in mail/send.py:6)"
     assert any(one.startswith(note) for one in answers["who calls connect"].notes)
-
-
-def test_the_place_that_names_most_siblings_is_where_something_new_is_registered(index: assay.Index):
-    answer = index.search("where do I add a new rule")
-    assert any(hit.path == "registry.py" and hit.line for hit in answer.hits[:3])
+    registered = index.search("where do I add a new rule").hits[:3]  # what names most siblings
+    assert any(hit.path == "registry.py" and hit.line for hit in registered)
 
 
 def test_a_mode_and_a_name_that_nothing_declares_leave_a_question_as_it_is(index: assay.Index):
@@ -114,16 +101,10 @@ def test_documentation_stands_beside_code_and_before_it_where_how_is_asked(index
     assert not named.docs
     assert not index.search("how do I send a letter", mode="code").docs
     assert not index.search("how do I send a letter", file=["*.py"]).docs
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "first"),
-    [
+    for text, code, first in (  # where how is asked, and it is nearly as likely as the code
         ("how do I send mail", 0.6, True),
         ("how do I send mail", 0.9, False),
         ("which settings file is read", 0.6, False),
-    ],
-)
-def test_documentation_comes_first_where_how_is_asked_and_it_is_nearly_as_likely_as_the_code(text, code, first):
-    section, hit = (Hit(Chunk(each, each), score) for each, score in (("section", 0.5), ("code", code)))
-    assert come_first([section], [hit], [text]) is first
+    ):
+        section, hit = (Hit(Chunk(each, each), score) for each, score in (("section", 0.5), ("code", code)))
+        assert come_first([section], [hit], [text]) is first, (text, code)

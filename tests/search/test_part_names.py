@@ -1,7 +1,5 @@
 """Names that are found by a part of them, and what a search for one says."""
 
-import pytest
-
 from assay.search.part_names import NameFinder, names_like
 from assay.values import Chunk, Query
 
@@ -10,24 +8,17 @@ NAMES = (
     *("getCommitByName", "send_mail", "resend", "_private"),
 )
 LIKE = {
-    "parse_arg": ("begin", "parse_args parse_arguments"),
-    "parsearg": ("begin", "parse_args parse_arguments"),
-    "Load": ("begin", "LoadBalancer load_balance_all"),
-    "balance": ("hold", "LoadBalancer ReloadBalancer load_balance_all"),
-    "LdBl": ("letters", "LoadBalancer load_balance_all"),
-    "gcbn": ("letters", "getCommitByName"),
-    "HtpSrv": ("letters", "HTTPServer"),
-    "priv": ("begin", "_private"),
-    "sned_mail": ("spelt", "send_mail"),
-    "LoadBalnacer": ("spelt", "LoadBalancer"),
-    "xqzv": None,
-}
+    "parse_arg": ("begin", "parse_args parse_arguments"), "parsearg": ("begin", "parse_args parse_arguments"),
+    "Load": ("begin", "LoadBalancer load_balance_all"), "priv": ("begin", "_private"), "xqzv": None,
+    "balance": ("hold", "LoadBalancer ReloadBalancer load_balance_all"), "gcbn": ("letters", "getCommitByName"),
+    "LdBl": ("letters", "LoadBalancer load_balance_all"), "HtpSrv": ("letters", "HTTPServer"),
+    "sned_mail": ("spelt", "send_mail"), "LoadBalnacer": ("spelt", "LoadBalancer"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("typed", LIKE)
-def test_a_name_is_found_by_its_beginning_a_part_some_letters_or_a_misspelling_in_this_order(typed: str):
-    found = NameFinder(NAMES).like(typed, 3)
-    assert (found and (found.how, " ".join(found.names))) == LIKE[typed]
+def test_a_name_is_found_by_its_beginning_a_part_some_letters_or_a_misspelling_in_this_order():
+    found = {typed: NameFinder(NAMES).like(typed, 3) for typed in LIKE}
+    assert {typed: one and (one.how, " ".join(one.names)) for typed, one in found.items()} == LIKE
 
 
 def _chunks() -> list[Chunk]:
@@ -40,16 +31,14 @@ def _chunks() -> list[Chunk]:
     ]
 
 
+NOT_LIKE = ("send_mail", "where is send_mail defined", "how is mail sent", "se", "x" * 500, "qqqq_zz")
+"""A declared name, questions, two letters and nonsense."""
+
+
 def test_what_nothing_declares_is_answered_by_names_like_it_programs_first(snapshot_of):
     snapshot = snapshot_of(_chunks())
     found = names_like(snapshot, Query("1", "send_"))
     assert [hit.chunk.symbol for hit in found.hits] == ["send_mail", "send_messages", "send_m"]
     assert found.notes == ("nothing declares 'send_'; names that begin so: send_mail, send_messages, send_m",)
     assert sorted((hit.score for hit in found.hits), reverse=True) == [hit.score for hit in found.hits]
-
-
-@pytest.mark.parametrize(
-    "text", ["send_mail", "where is send_mail defined", "how is mail sent", "se", "x" * 500, "qqqq_zz"]
-)
-def test_a_declared_name_a_question_two_letters_and_nonsense_are_not(text: str, snapshot_of):
-    assert not names_like(snapshot_of(_chunks()), Query("1", text)).hits
+    assert [text for text in NOT_LIKE if names_like(snapshot, Query("1", text)).hits] == []

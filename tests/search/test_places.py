@@ -24,26 +24,17 @@ def test_each_form_names_its_path_and_line_and_nothing_else(name: str):
     assert list(places_of(text)) == [NamedPlace(path, line)]
 
 
-def test_there_are_forms_for_what_people_paste():
-    assert len(EXAMPLES) >= 40
-
-
 NO_PLACES = (
-    *(
-        "",
-        "where is mail sent",
-        "version 1.2.3 of 2024-05-05",
-        "got 1, want 2",
-        "localhost:8080",
-        "a.b.c",
-        "chapter 12",
-    ),
-    *("key: 12", "error 404", "10:20:30", "x = y[3]", "ratio 16:9", "http://localhost:3000"),
+    *("", "where is mail sent", "version 1.2.3 of 2024-05-05", "got 1, want 2", "localhost:8080", "a.b.c"),
+    *("chapter 12", "key: 12", "error 404", "10:20:30", "x = y[3]", "ratio 16:9", "http://localhost:3000"),
+    "in box.py or e.g. post.box.put, version 1.2.3, a/b.unknown, .py",
 )
 
 
-def test_what_is_no_file_is_no_place():
+def test_what_is_no_file_is_no_place_and_each_place_counts_once():
     assert {text: places_of(text) for text in NO_PLACES if places_of(text)} == {}
+    assert places_of("a/b.py " * 50) == (NamedPlace("a/b.py"),)
+    assert len(places_of(" ".join(f"a/b{n}.py" for n in range(499)))) == 400
 
 
 def python(*names: str) -> str:
@@ -96,28 +87,50 @@ def _chunks() -> list[Chunk]:
 
 
 NAMED = {
-    "src/post/box.py:14": [("src/post/box.py", 14)],
-    "/app/post/box.py:3": [("src/post/box.py", 3)],
-    "box.py:3": [("src/post/box.py", 3)],
-    "/usr/lib/python3/site-packages/post/box.py:3": [("src/post/box.py", 3)],
-    "/usr/lib/python3/site-packages/other/post/box.py:3": [],
-    "/usr/lib/python3.11/box.py:3": [],
-    "/srv/main.py:3": [("main.py", 3)],
-    "node_modules/thing/one/index.ts:3": [("lib/one/index.ts", 3)],  # of that package
-    "node_modules/thing/deep/one/index.ts:3": [],
-    "index.ts:3": [("lib/one/index.ts", 3), ("lib/two/index.ts", 3)],
-    "two/index.ts:3": [("lib/two/index.ts", 3)],
-    "util.rs:3": [("m0/x/util.rs", 3), ("m1/x/util.rs", 3), ("m2/x/util.rs", 3)],
-}
+    "src/post/box.py:14": "src/post/box.py:14", "/app/post/box.py:3": "src/post/box.py:3",
+    "box.py:3": "src/post/box.py:3", "/usr/lib/python3/site-packages/post/box.py:3": "src/post/box.py:3",
+    "/usr/lib/python3/site-packages/other/post/box.py:3": "", "/usr/lib/python3.11/box.py:3": "",
+    "/srv/main.py:3": "main.py:3", "node_modules/thing/one/index.ts:3": "lib/one/index.ts:3",  # of that package
+    "node_modules/thing/deep/one/index.ts:3": "", "index.ts:3": "lib/one/index.ts:3 lib/two/index.ts:3",
+    "two/index.ts:3": "lib/two/index.ts:3", "util.rs:3": "m0/x/util.rs:3 m1/x/util.rs:3 m2/x/util.rs:3",
+}  # fmt: skip
 
 
 def test_a_place_is_the_unit_around_its_line_in_the_file_whose_path_ends_so(snapshot_of):
     snapshot = snapshot_of(_chunks())
     found = {text: lines_named(snapshot, Query("1", text)) for text in NAMED}
-    assert {text: [(hit.chunk.path, hit.line) for hit in one.hits] for text, one in found.items()} == NAMED
+    assert {text: " ".join(f"{hit.chunk.path}:{hit.line}" for hit in one.hits) for text, one in found.items()} == NAMED
     assert found["src/post/box.py:14"].hits[0].chunk.start_line == 11
     assert found["util.rs:3"].notes == ("9 files end in 'util.rs', of which these are some; give more of the path",)
     assert found["/usr/lib/python3.11/box.py:3"].passed == {"/usr/lib/python3.11/box.py:3"}
+
+
+FILES = (
+    *(
+        "src/post/box.py",
+        "src/post/send.py",
+        "src/post/__init__.py",
+        "src/other/__init__.py",
+        "setup.py",
+        "docs/send.md",
+    ),
+    *("src/main/java/com/post/Box.java", "one/api/base_parser.go", "two/api/base_parser.go"),
+    *("a/x/util.rs", "b/x/util.rs", "c/x/util.rs", "d/x/util.rs"),
+)
+TRACE = python("/home/me/run.py", "/usr/lib/python3/site-packages/post/send.py", "/usr/lib/site-packages/post/box.py")
+FILES_NAMED = {
+    "post/box.py": "src/post/box.py", "elsewhere/box.py": "", "box.py:3": "src/post/box.py", "post/box.rb": "",
+    "api/base_parser.go": "one/api/base_parser.go two/api/base_parser.go", "x/util.rs": "", "./x/setup.py": "setup.py",
+    "two/api/base_parser.go": "two/api/base_parser.go", "post/__init__.py": "", "docs/send.md": "docs/send.md",
+    "src/post/__init__.py": "src/post/__init__.py", TRACE: "src/post/box.py src/post/send.py",
+    f"{TRACE}see https://example.org/me/post/blob/abc123/src/main/java/com/post/Box.java#L10-L20":
+        "src/main/java/com/post/Box.java src/post/box.py src/post/send.py",  # before it what is named on purpose
+}  # fmt: skip
+
+
+def test_a_file_that_is_named_without_a_line_is_one_whose_path_ends_so(snapshot_of):
+    snapshot = snapshot_of([Chunk(path, "text", "python", path, 1, 2) for path in FILES])
+    assert {text: " ".join(named_files(snapshot, places_of(text))) for text in FILES_NAMED} == FILES_NAMED
 
 
 def test_lines_beyond_the_end_filters_and_many_frames(snapshot_of):
@@ -128,7 +141,6 @@ def test_lines_beyond_the_end_filters_and_many_frames(snapshot_of):
     assert not lines_named(snapshot, Query("1", "src/post/box.py:3", paths=("!src",))).hits
     deep = "".join(f"\tat f (/app/m{n % 9}/x/util.rs:{n % 20 + 1}:5)\n" for n in range(5000))
     assert len(lines_named(snapshot, Query("1", deep)).hits) == MAX_UNITS
-    assert next(named_files(snapshot, places_of("post/box.py"))) == "src/post/box.py"
 
 
 def test_of_equal_files_the_one_whose_unit_is_named_beside_the_place_is_meant(snapshot_of):
@@ -147,8 +159,5 @@ def test_named_lines_come_first_and_alone_where_nothing_else_is_asked(snapshot_o
         found = united([lines_named(snapshot, Query("1", text)), lines_named(snapshot, Query("2", "no place"))])
         hits = with_looked_up(found, [other, *found.hits])
         assert [hit.line for hit in hits] == ([3] if is_all else [3, 0])
-
-
-def test_places_that_are_passed_over_are_counted_and_some_named():
     note = "3 places in files that are not indexed: a.py:1, b.py:2 and 1 more"
     assert LookedUp(passed=frozenset(("a.py:1", "b.py:2", "c.py:3"))).every_note == [note]

@@ -59,24 +59,17 @@ def test_every_language_has_a_name_latin_ones_have_marks_and_each_ships_a_lexico
         assert "file" in (load_lexicon(language).english({**FILE, "it": "file"}[language]) or ()), language
 
 
-GERMAN = Lexicon(
-    "de",
-    {
-        "umgeb": LexiconEntry(40, ("environment",)),
-        "variabl": LexiconEntry(90, ("variable",)),
-        "der": LexiconEntry(900),
-        "prufung": LexiconEntry(8, ("check", "test")),
-    },
-)
-CHINESE = Lexicon(
-    "zh",
-    {
-        "环境": LexiconEntry(50, ("environment",)),
-        "环境变量": LexiconEntry(20, ("environment", "variable")),
-        "变量": LexiconEntry(80, ("variable",)),
-        "的": LexiconEntry(900),
-        "名": LexiconEntry(30, ("name",)),
-    },
+def lexicon_of(language: str, **entries: str) -> Lexicon:
+    """Return a lexicon of words, each with how often it is used and what it is in English."""
+    rows = {word: text.split() for word, text in entries.items()}
+    return Lexicon(
+        language, {word: LexiconEntry(int(count), tuple(english)) for word, (count, *english) in rows.items()}
+    )
+
+
+GERMAN = lexicon_of("de", umgeb="40 environment", variabl="90 variable", der="900", prufung="8 check test")
+CHINESE = lexicon_of(
+    "zh", 环境="50 environment", 环境变量="20 environment variable", 变量="80 variable", 的="900", 名="30 name"
 )
 
 
@@ -102,10 +95,8 @@ def test_text_without_spaces_is_cut_into_its_likeliest_pieces():
         assert "".join(CHINESE.pieces(run)) == run
 
 
-SPANISH = Lexicon(
-    "es", {"busc": LexiconEntry(9, ("search", "find")), "de": LexiconEntry(900), "archiv": LexiconEntry(99, ("file",))}
-)
-JAPANESE = Lexicon("ja", {"ファイル": LexiconEntry(9, ("file",)), "の": LexiconEntry(90)})
+SPANISH = lexicon_of("es", busc="9 search find", de="900", archiv="99 file")
+JAPANESE = lexicon_of("ja", ファイル="9 file", の="90")
 TRANSLATED = {
     "buscar archivos": "search find file", "buscar  archivos\nde archivo\n": "search find file\nfile",
     "buscar de archivo.py": "search find archivo.py", 'buscar "archivo de"': 'search find "archivo de"',

@@ -94,11 +94,8 @@ def test_what_is_written_is_read_again_and_a_feature_that_the_weights_do_not_kno
     fewer = load_ranking(mode, tmp_path / "fewer", reads_order=False).second
     assert fewer.linear[last] == 0
     assert not fewer.hidden[last].any()
-
-
-def test_weights_are_for_a_sort_of_encoder():
-    assert weights_file("code", reads_order=False) == "code.json"
-    assert weights_file("docs", reads_order=True) == "docs-contextual.json"
+    assert weights_file(mode, reads_order=False) == f"{mode}.json"
+    assert weights_file(mode, reads_order=True) == f"{mode}-contextual.json"
 
 
 def test_a_file_that_does_not_hold_weights_is_refused(tmp_path: Path):
@@ -119,14 +116,13 @@ def test_a_file_that_does_not_hold_weights_is_refused(tmp_path: Path):
     assert "was trained on other features" in str(said.value)
 
 
+def function(at: int, file: str) -> Chunk:
+    return Chunk(str(at), f"def paint_{at}(): ...", "python", file, at + 1, at + 1, f"paint_{at}", "function")
+
+
 def functions(count: int, files: int) -> list[Chunk]:
     """Return so many functions in so many files."""
-    return [
-        Chunk(
-            str(at), f"def paint_{at}(): ...", "python", f"{at % files}.py", at + 1, at + 1, f"paint_{at}", "function"
-        )
-        for at in range(count)
-    ]
+    return [function(at, f"{at % files}.py") for at in range(count)]
 
 
 def test_files_with_one_function_each_are_ranked_as_single_functions_and_documentation_as_such(snapshot_of):

@@ -37,9 +37,7 @@ def write_generation(root, generation, size=200):
 
 def generations(snapshot):
     """Return the generations that a snapshot holds and how many files it has."""
-    dead = set(snapshot.dead.tolist())
-    texts = [snapshot.chunk(number).text for number in range(snapshot.size) if number not in dead]
-    named = [int(found) for text in texts for found in re.findall(r"generation (\d+)", text)]
+    named = [int(found) for chunk in snapshot.living() for found in re.findall(r"generation (\d+)", chunk.text)]
     return set(named), len(named)
 
 
@@ -295,45 +293,28 @@ def test_a_second_writer_waits_and_uses_what_the_first_one_made(root, index, mon
     assert generations(index.snapshot()) == ({1}, FILES)
 
 
-def _truncate(index, manifest):
-    path = index.folder.location / manifest.segments[0]
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def _corrupt(index, manifest):
-    path = index.folder.location / manifest.segments[0]
-    path.write_bytes(b"?" * 100 + path.read_bytes()[100:])
-
-
-def _remove(index, manifest):
-    (index.folder.location / manifest.segments[0]).unlink()
-
-
-def _remove_catalog(index, manifest):
-    (index.folder.location / manifest.catalog).unlink()
-
-
-def _break_manifest(index, _manifest):
-    (index.folder.location / "manifest.json").write_text('{"format": 1, "vers')
-
-
-def _age(index, _manifest):
-    path = index.folder.location / "manifest.json"
-    path.write_text(re.sub(r'"format": \d+', '"format": 0', path.read_text()))
+DAMAGES = {
+    "a truncated segment": lambda segment, _, __: os.truncate(segment, segment.stat().st_size // 2),
+    "a corrupt segment": lambda segment, _, __: segment.write_bytes(b"?" * 100 + segment.read_bytes()[100:]),
+    "no segment": lambda segment, _, __: segment.unlink(),
+    "no catalog": lambda _, catalog, __: catalog.unlink(),
+    "a broken manifest": lambda _, __, manifest: manifest.write_text('{"format": 1, "vers'),
+    "an old format": lambda _, __, file: file.write_text(re.sub(r'"format": \d+', '"format": 0', file.read_text())),
+}
 
 
 def test_a_damaged_index_is_rebuilt_and_says_so(root, index):
     write_generation(root, 1)
     index.refresh()
-    for damage in (_truncate, _corrupt, _remove, _remove_catalog, _break_manifest, _age):
-        damage(index, index.folder.open().manifest)
-        again = FolderIndex(root, index.folder.location, ENCODER)
+    for name, damage in DAMAGES.items():
+        manifest, folder = index.folder.open().manifest, index.folder.location
+        damage(folder / manifest.segments[0], folder / manifest.catalog, folder / "manifest.json")
+        again = FolderIndex(root, folder, ENCODER)
         why = again.refresh().rebuilt_because
-        assert why, damage.__name__
-        assert "\n" not in why
-        assert generations(again.snapshot()) == ({1}, FILES), damage.__name__
+        assert (bool(why), "\n" in why) == (True, False), name
+        assert generations(again.snapshot()) == ({1}, FILES), name
         assert again.refresh().rebuilt_because == ""
-        assert not leftovers(again), damage.__name__
+        assert not leftovers(again), name
 
 
 def test_a_full_disk_is_one_clear_line_and_the_index_as_before(root, index, tmp_path):

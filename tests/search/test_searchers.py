@@ -80,15 +80,8 @@ def test_the_score_of_vectors_is_the_cosine_and_the_only_reason(encoder, snapsho
 
 WORDS = st.sampled_from("retry retries parseArgs parse args HTTPServer server naïve the x 42".split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
-CHUNKS = st.builds(
-    Chunk,
-    id=st.uuids().map(str),
-    text=TEXTS,
-    path=st.sampled_from(["", "retry/server.py", "args.py"]),
-    symbol=TEXTS,
-    parent=TEXTS,
-    doc=TEXTS,
-)
+PATHS = st.sampled_from(["", "retry/server.py", "args.py"])
+CHUNKS = st.builds(Chunk, id=st.uuids().map(str), text=TEXTS, path=PATHS, symbol=TEXTS, parent=TEXTS, doc=TEXTS)
 CORPORA = st.lists(st.lists(st.tuples(CHUNKS, st.booleans()), max_size=5), min_size=1, max_size=3)
 TERMS = ("retri", "pars", "arg", "=parseargs", "http", "server", "ï", "x", "42", "absent")
 WEIGHTS = FieldWeights()
@@ -231,20 +224,13 @@ class Scripted:
         return [self.scores.get(chunk.id, 0.0) for chunk in chunks]
 
 
-@pytest.mark.parametrize(
-    ("k", "depth", "wanted"), [(2, 3, ["2", "0"]), (2, 1, ["0", "1"]), (4, 2, ["0", "1", "2", "3"])]
-)
-def test_the_scorer_reads_and_orders_the_first_whatever_is_asked_for(snapshot_of, encoder, k, depth, wanted):
-    scorer, settings = Scripted({"2": 1.5, "3": 2.5}), SearchSettings(reranker="scripted", rerank_depth=depth)
-    search = CorpusSearch(snapshot_of([]), encoder, settings, IndexGuard(str, ""))
-    vars(search).update(scorer=scorer, searcher=ranked(9))
-    (hits,) = search.search(QUERY, k)
-    assert [hit.chunk.id for hit in hits] == wanted
-    assert scorer.read == [str(n) for n in range(depth)]
-    assert all(hit.why == {"reranker": hit.score} for hit in hits[:depth])
-
-
-def test_a_scorer_is_not_asked_about_nothing():
-    scorer = Scripted({})
-    assert rerank(scorer, QUERY[0], []) == []
-    assert scorer.read == []
+def test_the_scorer_reads_and_orders_the_first_whatever_is_asked_for(snapshot_of, encoder):
+    for k, depth, wanted in ((2, 3, ["2", "0"]), (2, 1, ["0", "1"]), (4, 2, ["0", "1", "2", "3"])):
+        scorer, settings = Scripted({"2": 1.5, "3": 2.5}), SearchSettings(reranker="scripted", rerank_depth=depth)
+        search = CorpusSearch(snapshot_of([]), encoder, settings, IndexGuard(str, ""))
+        vars(search).update(scorer=scorer, searcher=ranked(9))
+        (hits,) = search.search(QUERY, k)
+        assert [hit.chunk.id for hit in hits] == wanted
+        assert scorer.read == [str(n) for n in range(depth)]
+        assert all(hit.why == {"reranker": hit.score} for hit in hits[:depth])
+        assert (rerank(scorer, QUERY[0], []), len(scorer.read)) == ([], depth), "it is not asked about nothing"
