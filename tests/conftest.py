@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import sys
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from assay import report
 from assay.cli.main import run
 from assay.extras import install_command
 
@@ -118,6 +120,35 @@ def assay(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
         status = run([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
         return Ran(status, out, err)
+
+    return call
+
+
+@pytest.fixture
+def undrawn(assay: Callable, monkeypatch: pytest.MonkeyPatch) -> Callable:
+    """Return the command line as it is where matplotlib is not installed: it draws no report, which takes longest."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "assay.report.drawing", raising=False)
+    monkeypatch.delattr(report, "drawing", raising=False)
+    return assay
+
+
+@pytest.fixture
+def refuses(assay) -> Callable[..., None]:
+    """Return what runs wrong command lines, and fails with each that is not refused as it is said.
+
+    A case is a command line, as text or as its words, and a part of what is said. It prints nothing, leaves with 2,
+    and the last line of its errors says what is wrong: there is no other line, unless `lines` says so.
+    """
+
+    def call(cases: Iterable[tuple[str | tuple, str]], *, lines: int = 1) -> None:
+        wrong = []
+        for line, said in cases:
+            ran = assay(*(shlex.split(line) if isinstance(line, str) else line))
+            told = ran.err.splitlines() or [""]
+            if (ran.status, ran.out) != (2, "") or said not in told[-1] or len(told) > lines:
+                wrong.append(f"{line}\n    wanted {said}\n    {ran.status} {ran.out}{ran.err}")
+        assert not wrong, "\n".join(wrong)
 
     return call
 

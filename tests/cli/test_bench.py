@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,8 +57,8 @@ sys.exit(f"loaded {sorted(heavy)}" if heavy else status)
 """
 
 
-def test_ground_truth_is_measured_and_gates_decide_the_status(reported, queries: Path):
-    ran = reported(*MEASURE)
+def test_ground_truth_is_measured_and_gates_decide_the_status(bench):
+    ran = bench(*MEASURE)
     assert ran.status == 0, ran.err
     assert ran.out.startswith("queries: 3 queries, by line; means with 95% intervals\n  system")
     results = held()
@@ -67,11 +66,8 @@ def test_ground_truth_is_measured_and_gates_decide_the_status(reported, queries:
     cell = results["cells"][0]
     assert set(cell["figures"]) == {"line", "function", "file", "line published"}
     assert cell["figures"]["line"]["Hit@5"][0] == 1.0
-    told = cell["timings"]
-    assert told["index_s"] > 0
-    assert told["warm_p50_ms"] > 0
-    assert told["peak_mb"] > 10
-    assert told["index_bytes"] > 1000
+    least = {"index_s": 0, "warm_p50_ms": 0, "peak_mb": 10, "index_bytes": 1000}
+    assert {name: cell["timings"][name] > each for name, each in least.items()} == dict.fromkeys(least, True)
     assert cell["groups"]["kind"]["hard"]["queries"] == 1
     assert {name: each["queries"] for name, each in cell["groups"]["folder"].items()} == {"mail": 2, "web": 1}
     text = Path("out/RESULTS.md").read_text()
@@ -79,23 +75,28 @@ def test_ground_truth_is_measured_and_gates_decide_the_status(reported, queries:
     assert text.startswith("# Results\n")
     assert "by folder of the answer" in text
     assert Path("out/.gitignore").read_text() == "*\n"
-    report = Path("out/report.html")
-    drawn = report.stat().st_mtime_ns if report.exists() else 0  # with matplotlib alone
-    command = [sys.executable, "-c", QUIET, "bench", *MEASURE, "--out", "out", "--fail-under", "Hit@5=0.9"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, "loaded" in done.stderr) == (0, False), done.stderr  # nothing that answers or draws
-    assert (report.stat().st_mtime_ns if report.exists() else 0) == drawn
-    assert held()["cells"] == results["cells"]
-    ran = reported(*MEASURE, "--fail-under", "bm25:nDCG@10=1")
+    ran = bench(*MEASURE, "--fail-under", "bm25:nDCG@10=1")
     assert (ran.status, "queries: bm25 has nDCG@10 0." in ran.err) == (1, True)
     Path("baseline.json").write_bytes(Path("out/results.json").read_bytes())
-    same = reported(*MEASURE, "--baseline", "baseline.json", "--fail-if-worse")
+    same = bench(*MEASURE, "--baseline", "baseline.json", "--fail-if-worse")
     assert (same.status, "assay nDCG@10" in same.err) == (0, True)
-    assert reported(*MEASURE, "--fail-if-worse").status == 2
+    assert bench(*MEASURE, "--fail-if-worse").status == 2
+
+
+def test_a_report_is_drawn_again_only_for_other_results(reported, queries: Path):
+    pytest.importorskip("matplotlib", reason="the bench extra is not installed")
+    measure = (*MEASURE, "--system", "bm25")
+    assert reported(*measure).status == 0
+    report, cells = Path("out/report.html"), held()["cells"]
+    drawn = report.stat().st_mtime_ns
+    command = [sys.executable, "-c", QUIET, "bench", *measure, "--out", "out", "--fail-under", "Hit@5=0.5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "loaded" in done.stderr) == (0, False), done.stderr  # nothing that answers or draws
+    assert (report.stat().st_mtime_ns, held()["cells"]) == (drawn, cells)
     queries.write_text(CSV.replace("mail/send.py:6-12:2", "web/router.js:2-4:2"))
-    changed = reported(*MEASURE, "--fail-under", "Hit@1=0.9")
-    assert (changed.status, "assay has Hit@1 0.667, below 0.9" in changed.err) == (1, True)
-    assert not report.exists() or report.stat().st_mtime_ns > drawn
+    changed = reported(*measure, "--fail-under", "Hit@1=0.9")
+    assert (changed.status, "bm25 has Hit@1 0.667, below 0.9" in changed.err) == (1, True)
+    assert report.stat().st_mtime_ns > drawn
 
 
 SCORED = """open('marks', 'a').write('x')
@@ -134,15 +135,15 @@ def printing(*places: str) -> str:
     return f'tool=cmd:{PYTHON} -c "{"; ".join(f"print({place!r})" for place in places)}"'
 
 
-def test_a_significant_loss_fails_and_options_of_a_system_are_set_by_its_name(reported):
+def test_a_significant_loss_fails_and_options_of_a_system_are_set_by_its_name(bench):
     rows = [f"deliver 5% of message {n},mail/send.py:6-12:1" for n in range(20)]
     Path("many.csv").write_text("query,result1\n" + "\n".join(rows) + "\n")
     many = ("many.csv", "--corpus", "postbox", "--system")
-    assert reported(*many, printing("mail/send.py:6", "mail/send.py:9"), "--set", "tool.merge=10").status == 0
+    assert bench(*many, printing("mail/send.py:6", "mail/send.py:9"), "--set", "tool.merge=10").status == 0
     assert held()["cells"][0]["answers"][0] == ["mail/send.py:6-9"]
     Path("out/results.json").rename("before.json")
     gated = ("--baseline", "before.json", "--fail-if-worse", "--format", "github")
-    ran = reported(*many, printing("README.md:1-2"), *gated)
+    ran = bench(*many, printing("README.md:1-2"), *gated)
     loss = "significantly worse than the baseline: many: tool nDCG@10 1.000 -> 0.000 over 20 queries"
     moved = "1: deliver 5% of message 0: rank 1 -> none, nDCG@10 1.000 -> 0.000"
     places = "; first now: README.md:1-2; expected: mail/send.py:6-12"
@@ -158,16 +159,12 @@ def test_a_significant_loss_fails_and_options_of_a_system_are_set_by_its_name(re
     assert "| 1 → none | 1.000 → 0.000 | README.md:1-2 | mail/send.py:6-12 |" in text
 
 
-def test_a_place_that_is_gone_fails_a_gate_and_without_any_place_nothing_is_measured(bench, queries: Path):
+def test_a_target_that_is_gone_fails_a_gate(bench, queries: Path):
     queries.write_text(CSV.replace("mail/send.py:6-12:2", "mail/gone.py:6-12:2"))
     line = "a right place of queries is gone: queries.csv:2: mail/gone.py:6-12: no such file"
     for gate, status in ((), 0), (("--fail-under", "Hit@5=0.1"), 1):
         ran = bench(*MEASURE, "--system", "bm25", *gate)
         assert (ran.status, line in ran.err) == (status, bool(status)), ran.err
-    Path("postbox").rename("elsewhere")
-    Path("postbox").mkdir()
-    ran = bench(*MEASURE, "--system", "bm25")
-    assert (ran.status, "none of its right places exists in the corpus" in ran.err) == (2, True)
 
 
 def test_a_matrix_with_variants_and_roles(bench):
@@ -188,7 +185,7 @@ def test_a_matrix_with_variants_and_roles(bench):
     assert bench("matrix.toml", "--only", "nothing").status == 2
 
 
-def test_a_repository_is_measured_by_its_own_history(bench, project: Path):
+def test_a_repository_is_measured_by_its_own_history_and_a_corpus_is_named_by_its_commit(bench, project: Path):
     git(project, "init", "-q")
     git(project, "add", "-A")
     git(project, *WHO, "commit", "-qm", "Begin")
@@ -200,24 +197,13 @@ def test_a_repository_is_measured_by_its_own_history(bench, project: Path):
     assert ran.status == 0, ran.err
     assert list(held()["sets"]) == ["postbox"]
     assert Path("out/truth/postbox.jsonl").exists()
+    for commit in (git(project, "rev-parse", "HEAD").strip(), ""):
+        bench(*MEASURE, "--system", "bm25")
+        assert held()["sets"]["queries"]["commit"] == commit
+        send.write_text("def other(): ...\n")
 
 
-def test_a_corpus_is_named_by_its_commit_and_no_program_of_its_repository_runs(bench, project: Path):
-    git(project, "init", "-q")
-    (project / ".gitattributes").write_text("* filter=x\n")
-    git(project, "add", "-A")
-    git(project, *WHO, "commit", "-qm", "Begin")
-    git(project, "config", "filter.x.clean", "touch ran; cat")
-    os.utime(project / "mail" / "send.py", (0, 0))
-    bench(*MEASURE, "--system", "bm25")
-    assert held()["sets"]["queries"]["commit"] == git(project, "rev-parse", "HEAD").strip()
-    assert not (project / "ran").exists()
-    (project / "mail" / "send.py").write_text("def other(): ...\n")
-    bench(*MEASURE, "--system", "bm25")
-    assert held()["sets"]["queries"]["commit"] == ""
-
-
-def test_bad_rows_and_systems_that_fail_are_told_and_the_rest_counts(bench, queries: Path):
+def test_bad_rows_and_failing_systems_are_reported_and_the_rest_counts(bench, queries: Path):
     queries.write_text(CSV + "broken range,standard,mail/send.py:9-3:2,\n")
     Path("half.py").write_text("import sys\nif 'host' in sys.argv[1]: sys.exit('broken')\nprint('mail/send.py:6-12')\n")
     garbage = ("--system", f"garbage=cmd:{PYTHON} -c print('nothing_of_use')")
@@ -225,18 +211,17 @@ def test_bad_rows_and_systems_that_fail_are_told_and_the_rest_counts(bench, quer
     ran = bench(*MEASURE, *garbage, *half, "--system", "bm25")
     assert ran.status == 0, ran.err
     assert "queries.csv:5" in ran.err
-    assert len(held()["sets"]["queries"]["queries"]) == 3
     assert "note: garbage answered no query of queries and is left out there:" in ran.out
     assert "half had errors on 1 query of queries; what it did answer counts" in ran.out
     cell, other = held()["cells"]
     assert (cell["system"], other["system"]) == ("half", "bm25")
     assert cell["values"]["line"]["Hit@5"] == [1.0, 0.0, 0.0]
-    assert cell["timings"]["index_s"] is None
     assert bench(*MEASURE, *garbage, "--fresh").status == 2  # and nothing else was measured
 
 
 @pytest.mark.usefixtures("queries")
-def test_bad_input_leaves_with_2(refuses):
+def test_a_mistake_is_refused_in_one_line(refuses):
+    Path("empty").mkdir()
     measure = "bench queries.csv --corpus postbox --out out"
     refuses([
         (f"{measure} --system assya", "unknown system 'assya'; did you mean 'assay'?"),
@@ -244,6 +229,7 @@ def test_bad_input_leaves_with_2(refuses):
         (f"{measure} --system 'x=cmd:no-such-tool {{query}}'", "there is no program"),
         ("bench none.csv", "no such file or folder: 'none.csv'"),
         ("bench queries.csv --out out", "nothing could be measured"),
+        ("bench queries.csv --corpus empty --out out", "no set could be used"),
         (f"{measure} --fail-under Hit@5", "--fail-under takes MEASURE=NUMBER"),
         (f"{measure} --system bm25 --set bm52.merge=10", "not 'bm52.merge=10'; did you mean 'bm25'?"),
         (f"{measure} --system bm25 --judge-unseen nobody", "no judge 'nobody'; wanted signals"),
@@ -254,36 +240,23 @@ def test_bad_input_leaves_with_2(refuses):
     ], lines=9)  # fmt: skip
 
 
-def test_what_nobody_judged_is_judged_and_told_apart(bench):
-    measure = (*MEASURE, "--system", "bm25")
-    judged = (*measure, "--judge-unseen", "signals", "--judge-depth", "3")
-    ran = bench(*judged)
+@pytest.mark.parametrize("judge", ["signals", "agents"])
+def test_unjudged_results_are_judged_once_and_told_apart(bench, judge: str):
+    code = "def order(n):\n    return sorted(n)"
+    Path("tiny.json").write_text(json.dumps([{"idx": "q", "doc": "sort numbers", "code": code, "label": 1}]))
+    reply, replies = {"value": {"reason": "both are about numbers", "label": 1}, "name": "single"}, Path("r.jsonl")
+    replies.write_text(json.dumps(reply) + "\n")
+    measure, chosen = {
+        "signals": ((*MEASURE, "--system", "bm25"), ("signals", "--judge-depth", "3")),
+        "agents": (("tiny.json", "--system", "dense:hash"), (f"single:scripted:{replies}", "--judge-budget", "1usd")),
+    }[judge]
+    ran = bench(*measure, "--judge-unseen", *chosen)
     assert ran.status == 0, ran.err
-    assert "With labels of signals on what nobody judged of the first 3 of any system (" in ran.out
     cell = held()["cells"][0]
     assert cell["judged"]["figures"].keys() == cell["figures"].keys()
-    kept = Path("out/unseen/queries/signals.jsonl")
-    before = kept.read_bytes()
-    assert bench(*judged, "--fresh").status == 0
-    assert kept.read_bytes() == before  # what was judged is not judged again
+    before = {file: file.read_bytes() for file in Path("out/unseen").glob("*/*.jsonl")}
+    replies.write_text('{"error": "nobody is to ask again", "name": "single"}\n')
+    assert bench(*measure, "--judge-unseen", *chosen, "--fresh").status == 0
+    assert before == {file: file.read_bytes() for file in before}, "a judged result is not judged again"
     assert bench(*measure).status == 0
     assert "judged" not in held()["cells"][0]
-
-
-def test_agents_label_what_nobody_judged_and_are_paid_once(bench):
-    codes = {
-        "sort numbers": "def order(n):\n    return sorted(n)",
-        "reverse numbers": "def back(n):\n    return n[::-1]",
-    }
-    rows = [{"idx": f"q{n}", "doc": query, "code": code, "label": 1} for n, (query, code) in enumerate(codes.items())]
-    Path("tiny.json").write_text(json.dumps(rows))
-    replies = Path("replies.jsonl")
-    replies.write_text('{"value": {"reason": "both are about numbers", "label": 1}, "name": "single"}\n')
-    judge = ("--judge-unseen", f"single:scripted:{replies}", "--judge-budget", "1usd")
-    assert bench("tiny.json", "--system", "dense:hash", *judge).status == 0
-    told = held()["sets"]["tiny"]["unseen"]
-    assert (told["asked"], told["right"], told["undecided"]) == (2, 2, 0)
-    assert held()["cells"][0]["judged"]["figures"]["file"]["Recall@5"][0] == 1.0
-    replies.write_text('{"error": "nobody is to ask again", "name": "single"}\n')
-    assert bench("tiny.json", "--system", "dense:hash", *judge).status == 0
-    assert held()["sets"]["tiny"]["unseen"]["right"] == 2

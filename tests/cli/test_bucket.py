@@ -49,7 +49,7 @@ def elsewhere(indexed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / EMPTY
 
 
-def test_it_answers_as_a_folder_does(assay, project: Path, tmp_path: Path, indexed):
+def test_a_bucket_answers_as_a_folder_does(assay, project: Path, tmp_path: Path, indexed):
     answers = []
     for place in (indexed.place, str(tmp_path / "folder")):
         at = ("--index", place)
@@ -80,37 +80,28 @@ def test_readers_need_no_checkout_and_ask_little(assay, indexed, elsewhere: Path
     assert assay("doctor", at).out.count("whole") == 1
 
 
-@pytest.mark.usefixtures("elsewhere")
-def test_a_place_holds_many_repositories(assay, project: Path, indexed, tmp_path: Path):
-    other = tmp_path / "parcels"
-    other.mkdir()
-    (other / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
-    assert assay("index", other, project, "--index", indexed.place).status == 0
-    ran = assay("search", "weigh a parcel", indexed.place, "--limit", "1")
-    assert "weigh_parcel" in ran.out
-    assert "postbox" in assay("search", "send mail", indexed.place, "--limit", "1").out
+def test_a_place_holds_many_repositories_and_two_folders_of_one_name_refuse_one_another(
+    assay, refuses, project: Path, indexed, tmp_path: Path
+):
+    other, same, at = tmp_path / "parcels", tmp_path / "other" / "postbox", ("--index", indexed.place)
+    for folder in (other, same):
+        folder.mkdir(parents=True)
+        (folder / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
+    assert assay("index", other, project, *at).status == 0
+    for question, found in (("weigh a parcel", "weigh_parcel"), ("send mail", "postbox")):
+        assert found in assay("search", question, indexed.place, "--limit", "1").out
     status = json.loads(assay("status", indexed.place, "--format", "json").out)
     assert [each["root"] for each in status["roots"]] == ["parcels", "postbox"]
-
-
-def test_what_is_not_there_or_cannot_be_changed_from_afar_is_said(refuses, indexed):
+    refuses(((*command, same, *at), "#NAME") for command in (("index",), ("search", "mail"), ("status",)))
+    assert assay("index", same, "--index", f"{indexed.place}#other").status == 0
+    assert "4 files" in assay("index", project, *at).out
     refuses([
         (f"search mail {indexed.place}/none", "there is no index in"),
-        (f"search mail {indexed.place}#other", "assay index PATH --index"),
+        (f"search mail {indexed.place}#nobody", "assay index PATH --index"),
         ("search mail s3://", "names no bucket"),
         (f"index {indexed.place}", ""),
         (f"watch {indexed.place}", ""),
     ])  # fmt: skip
-
-
-def test_two_folders_of_one_name_refuse_one_another(assay, refuses, project: Path, indexed, tmp_path: Path):
-    other = tmp_path / "other" / "postbox"
-    other.mkdir(parents=True)
-    (other / "a.py").write_text("def a():\n    pass\n")
-    at = ("--index", indexed.place)
-    refuses(((*command, other, *at), "#NAME") for command in (("index",), ("search", "mail"), ("status",)))
-    assert assay("index", other, "--index", f"{indexed.place}#other").status == 0
-    assert "4 files" in assay("index", project, *at).out
 
 
 def test_a_checkout_is_named_by_its_origin(assay, project: Path, shelf, tmp_path: Path):
@@ -125,39 +116,39 @@ def test_a_checkout_is_named_by_its_origin(assay, project: Path, shelf, tmp_path
     assert assay("search", "send mail", f"{shelf.place}#host.org/a/b").status == 0
 
 
-def test_a_refusal_is_no_damage(assay, project: Path, indexed, monkeypatch: pytest.MonkeyPatch):
-    for name, value, said in (
-        ("AWS_ACCESS_KEY_ID", "nobody", "credentials were not accepted"),
-        ("AWS_SECRET_ACCESS_KEY", "another-secret", "credentials were not accepted"),
-        ("AWS_ALLOW_HTTP", "", "plain http"),
-    ):
-        with monkeypatch.context() as patch:
-            patch.setenv(name, value)
-            refused(assay, project, indexed.place, said)
-    refused(assay, project, "s3://no-such-bucket/x", "there is no bucket 'no-such-bucket'")
-    with monkeypatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-        refused(assay, project, indexed.place, "cannot reach", commands=1)
-    for code, said in (
-        (403, "may not read or list here"),
-        (301, "another region"),
-        (500, "request failed (status 500)"),
-    ):
+NOT_ACCEPTED = "credentials were not accepted"
+REFUSALS = [
+    ({"AWS_ACCESS_KEY_ID": "nobody"}, None, NOT_ACCEPTED, 4),
+    ({"AWS_SECRET_ACCESS_KEY": "another-secret"}, None, NOT_ACCEPTED, 4),
+    ({"AWS_ALLOW_HTTP": ""}, None, "plain http", 4),
+    ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, None, "cannot reach", 1),
+    ({}, 403, "may not read or list here", 4),
+    ({}, 301, "another region", 1),
+    ({}, 500, "request failed (status 500)", 1),
+]
+"""Variables, the status of each answer, what is said, and how many commands say it: some ask again and again."""
+
+
+def test_a_refusal_is_not_reported_as_damage(assay, project: Path, indexed, monkeypatch: pytest.MonkeyPatch):
+    def refused(place: str, said: str, commands: int = 4) -> None:
+        every = [("search", "mail", project, "--index", place), ("status", project, "--index", place)]
+        every += [("index", project, "--index", place), ("search", "mail", f"{place}#postbox")]
+        for command in every[:commands]:
+            ran = assay(*command)
+            assert (ran.status, said in ran.err, ran.err.count("\n")) == (2, True, 1), ran.err
+            wrong = (SECRET, "another-secret", "remove", "rebuild", "corrupt", "delete")
+            assert [word for word in wrong if word in ran.err] == []
+
+    refused("s3://no-such-bucket/x", "there is no bucket 'no-such-bucket'")
+    for variables, code, said, commands in REFUSALS:
         indexed.proxy.before = lambda _method, _path, code=code: code
-        refused(assay, project, indexed.place, said, commands=4 if code == 403 else 1)
+        with monkeypatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            refused(indexed.place, said, commands)
 
 
-def refused(assay, project: Path, place: str, said: str, commands: int = 4) -> None:
-    """Run some commands, each of which asks again and again where no answer is final."""
-    every = [("search", "mail", project, "--index", place), ("status", project, "--index", place)]
-    every += [("index", project, "--index", place), ("search", "mail", f"{place}#postbox")]
-    for command in every[:commands]:
-        ran = assay(*command)
-        assert (ran.status, said in ran.err, ran.err.count("\n")) == (2, True, 1), ran.err
-        assert not any(word in ran.err for word in (SECRET, "another-secret", "remove", "rebuild", "corrupt", "delete"))
-
-
-def test_who_may_only_read_gets_answers_and_says_what_is_stale(assay, project: Path, indexed, monkeypatch):
+def test_a_reader_without_write_access_gets_answers_and_a_note(assay, project: Path, indexed, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", READER)
     (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
     ran = assay("search", "send mail", project, "--index", indexed.place)
@@ -178,7 +169,7 @@ def test_a_manifest_of_a_newer_format_is_left_alone(refuses, project: Path, inde
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_corruption_in_a_bucket_and_a_file_that_is_gone_are_seen_by_what_is_read(assay, indexed):
+def test_corrupt_and_missing_files_in_a_bucket_are_noticed(assay, indexed):
     def flipped(path: str, data: bytes) -> bytes:
         return data[:-200] + bytes([data[-200] ^ 1]) + data[-199:] if path.endswith(".segment") else data
 
@@ -195,7 +186,7 @@ def test_corruption_in_a_bucket_and_a_file_that_is_gone_are_seen_by_what_is_read
     assert assay("search", "send mail", at).status == 0
 
 
-def test_a_copy_that_is_not_as_written_is_fetched_again(assay, project: Path, indexed, tmp_path: Path):
+def test_a_corrupt_local_copy_is_fetched_again(assay, project: Path, indexed, tmp_path: Path):
     (copy,) = copies(tmp_path)
     data = bytearray(copy.read_bytes())
     data[len(data) // 2] ^= 1
@@ -218,10 +209,8 @@ def test_servers_answer_from_a_place(assay, project: Path, indexed, elsewhere: P
     roots = SettingsOptions().served([f"{indexed.place}#postbox"])
     assert [root.name for root in roots] == ["postbox"]
     session = Session(roots)
-    engine = session.place().reader
-    assert engine.view().report.files == 4
-    found = search(Search("send mail"), session)
-    assert found.hits[0].path == "mail/send.py"
+    assert session.place().reader.view().report.files == 4
+    assert search(Search("send mail"), session).hits[0].path == "mail/send.py"
     assert status(StatusOf(), session).location == f"{indexed.place}#postbox"
     (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
     assay("index", project, "--index", indexed.place)

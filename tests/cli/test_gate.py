@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from assay.cli.main import run
 from git_repositories import commit, git, repository
 
 SEND = '''import time
@@ -33,17 +35,27 @@ FILES = {"mail/send.py": SEND.format(name="send_mail"), "mail/address.py": OTHER
 GATE = ("--corpus", ".", "--system", "assay", "--fail-if-worse", "--out", "../out", "--baseline")
 
 
+@pytest.fixture(scope="module")
+def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a repository and the questions that were mined from it."""
+    folder = tmp_path_factory.mktemp("gate")
+    repository(folder / "post", FILES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder / "post")
+        assert run(["truth", "mine", ".", "--follow", "--out", "../asked.jsonl"]) == 0
+    return folder
+
+
 @pytest.fixture
-def root(tmp_path: Path, undrawn, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = repository(tmp_path / "post", FILES)
-    monkeypatch.chdir(root)
-    ran = undrawn("truth", "mine", ".", "--follow", "--out", "../asked.jsonl")
-    assert ran.out.splitlines()[1].startswith("3 queries, 3 answers")
-    return root
+def root(mined: Path, tmp_path: Path, undrawn, monkeypatch: pytest.MonkeyPatch) -> Path:
+    assert undrawn
+    shutil.copytree(mined, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path / "post")
+    return tmp_path / "post"
 
 
 @pytest.mark.usefixtures("root")
-def test_questions_that_follow_the_files_name_symbols_and_hide_what_asks_them(assay):
+def test_mined_questions_name_symbols_and_hide_their_source(assay):
     rows = [json.loads(line) for line in Path("../asked.jsonl").read_text().splitlines()]
     targets = sorted(row["target"] for row in rows if row["type"] == "judgment")
     assert targets == ["mail/address.py::is_valid", "mail/address.py::is_valid", "mail/send.py::send_mail"]
@@ -53,27 +65,17 @@ def test_questions_that_follow_the_files_name_symbols_and_hide_what_asks_them(as
     assert assay("truth", "check", "../asked.jsonl", "--corpus", ".").out == "3 queries, 2 targets: 0 problems\n"
 
 
-def test_a_change_that_takes_nothing_away_passes(root: Path, assay):
-    commit(root, {"mail/send.py": f"# Mail.\n\n{FILES['mail/send.py']}", "web.py": "def serve():\n    return 1\n"})
-    ran = assay("bench", "../asked.jsonl", *GATE, "HEAD~")
-    assert (ran.status, "over 3 queries (p 1.000)" in ran.err) == (0, True), ran.err
-    assert json.loads(Path("../out/results.json").read_text())["against"]["file"] == "HEAD~"
+UNDOCUMENTED = "".join(line for line in OTHER.splitlines(keepends=True) if '"""' not in line)
+REMOVED = {
+    "renamed": ("mail/send.py", SEND.format(name="post"), "mail/send.py::send_mail: no such symbol"),
+    "deleted": ("mail/address.py", "", "mail/address.py::is_valid: no such symbol"),
+    "undocumented": ("mail/address.py", UNDOCUMENTED, "is_valid: its documentation, which was the question, is gone"),
+}
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({"mail/send.py": SEND.format(name="post")}, "mail/send.py::send_mail: no such symbol"),
-        ({"mail/address.py": ""}, "mail/address.py::is_valid: no such symbol"),
-        (
-            {"mail/address.py": "".join(line for line in OTHER.splitlines(keepends=True) if '"""' not in line)},
-            "mail/address.py::is_valid: its documentation, which was the question, is gone",
-        ),
-    ],
-    ids=["renamed", "deleted", "undocumented"],
-)
-def test_what_is_taken_away_fails_and_is_named(root: Path, assay, files: dict[str, str], said: str):
-    commit(root, files)
+@pytest.mark.parametrize(("file", "text", "said"), REMOVED.values(), ids=REMOVED)
+def test_a_removed_target_fails_and_is_named(root: Path, assay, file: str, text: str, said: str):
+    commit(root, {file: text})
     ran = assay("bench", "../asked.jsonl", *GATE[:4], "--out", "../out", "--fail-under", "MRR=0")
     assert (ran.status, "is gone: " in ran.err, said in ran.err) == (1, True, True), ran.err
     assert "where that is meant, assay truth check --fix" in ran.err
@@ -83,17 +85,22 @@ def test_what_is_taken_away_fails_and_is_named(root: Path, assay, files: dict[st
     assert assay("truth", "check", "../mended.jsonl", "--corpus", ".").status == 0
 
 
-def test_what_moved_is_followed_and_written_down_on_request(root: Path, assay):
+def test_a_moved_target_is_followed_and_an_added_file_costs_nothing(root: Path, assay):
     git(root, "mv", "mail/send.py", "mail/post.py")
-    commit(root, {})
-    ran = assay("bench", "../asked.jsonl", *GATE, "HEAD~")
+    (root / "away.sh").write_text("echo tests/test_address.py:1\n")
+    commit(root, {"web.py": "def serve():\n    return 1\n"})
+    away = ("--system", f"away=cmd:sh {root}/away.sh")
+    ran = assay("bench", "../asked.jsonl", *GATE[:4], *away, *GATE[4:], "HEAD~")
     assert (ran.status, "1 right place moved to another file" in ran.err) == (0, True), ran.err
+    assert "over 3 queries (p 1.000)" in ran.err
+    assert "3 queries answered, never right; it names places as 'tests/test_address.py:1-1'" in ran.err
+    assert json.loads(Path("../out/results.json").read_text())["against"]["file"] == "HEAD~"
     checked = assay("truth", "check", "../asked.jsonl", "--corpus", ".", "--fix", "../mended.jsonl", "-v")
     assert "mail/send.py::send_mail: moved to mail/post.py::send_mail" in checked.out
     assert "mail/send.py" not in Path("../mended.jsonl").read_text()
 
 
-def test_a_gate_that_could_not_fail_or_has_nothing_to_compare_with_says_so(root: Path, assay):
+def test_a_gate_that_cannot_fail_or_compare_is_refused_or_noted(root: Path, assay):
     pinned = {"mail/send.py": FILES["mail/send.py"].replace("range(3)", "range(4)")}
     assay("truth", "mine", ".", "--from", "docs", "--out", "../pinned.jsonl")
     commit(root, pinned)
@@ -109,9 +116,3 @@ def test_a_gate_that_could_not_fail_or_has_nothing_to_compare_with_says_so(root:
     Path("../old.json").write_text(json.dumps(results))
     ran = assay("bench", "../asked.jsonl", *GATE, "../old.json")
     assert (ran.status, "was measured by Assay 0.0.1" in ran.err) == (2, True)
-
-
-def test_a_system_that_answers_and_is_never_right_is_told(root: Path, assay):
-    (root / "away.sh").write_text("echo tests/test_address.py:1\n")
-    ran = assay("bench", "../asked.jsonl", *GATE[:2], "--system", f"away=cmd:sh {root}/away.sh", "--out", "../out")
-    assert "3 queries answered, never right; it names places as 'tests/test_address.py:1-1'" in ran.err

@@ -39,6 +39,10 @@ FILES = {
     "binary.bin": "a\0needle\nneedle two\n",
     "dos.txt": "foo\r\nbar\r\nfoo bar\n",
     "noend.txt": "first\nlast line",
+    "more/core.py": 'class Foo:\n    """A foo(1)|bar."""\n\n    def get(self):\n        return self.x\n\n\n'
+    "def run(foo):\n    return foo.get() or a.b or a-b  # [w]x\n",
+    "more/use.py": "from core import Foo\nFoo().get()\nif x{1}: y$x ^z\naab aaab\\t1.5 run\nset reset set_ sets\r\n",
+    "more/notes.md": "It has getFoo, café and *args.\n" + "foo\n" * 9,
 }
 DECIDED = {
     r"-oP '(\w+)=\1' app.log": "a back-reference takes more than linear time",
@@ -147,7 +151,7 @@ STREAMS = [
 
 
 @pytest.mark.usefixtures("tree")
-def test_standard_input_is_searched_if_something_comes_in_and_read_no_further_than_needed():
+def test_standard_input_is_read_no_further_than_needed():
     ours = f'grep() {{ {shlex.quote(sys.executable)} -m assay grep --plain-order "$@"; }}\n'
     wrong = []
     for line, status, out in STREAMS:
@@ -158,7 +162,7 @@ def test_standard_input_is_searched_if_something_comes_in_and_read_no_further_th
 
 
 @pytest.mark.usefixtures("tree")
-def test_a_pipe_in_which_nothing_was_says_how_files_are_searched_and_a_terminal_has_colors(on_terminal):
+def test_an_empty_pipe_has_a_hint_and_a_terminal_has_colors(on_terminal):
     command = [sys.executable, "-m", "assay", "grep", "pear"]
     ran = subprocess.run(command, input="", capture_output=True, text=True, check=False)
     assert "standard input was searched, -r searches the folder" in ran.stderr

@@ -60,39 +60,31 @@ def test_without_an_agent_all_are_listed(assay: Assay, home: Path):
     assert "assay install --agent NAME --undo" in ran.out
 
 
-def test_nothing_is_written_where_nobody_can_be_asked(assay: Assay, project: Path):
-    ran = assay("install", "--agent", "cursor")
-    assert ran.status == 1
-    assert '+    "assay": {' in ran.out
-    assert "nothing was written: there is no terminal to ask on; add --yes" in ran.err
-    assert not (project / ".cursor").exists()
-
-
-def test_it_is_written_once_and_taken_back(assay: Assay, project: Path):
-    file = project / ".vscode" / "mcp.json"
+def test_an_entry_is_written_once_and_undone(assay: Assay, project: Path):
+    file, lines = project / ".vscode" / "mcp.json", project / ".github" / "copilot-instructions.md"
     file.parent.mkdir()
-    before = '{\r\n\t// mine\r\n\t"servers": {\r\n\t\t"other": {"command": "x"}, // why\r\n\t},\r\n}'
-    file.write_bytes(before.encode())
+    before = b'{\r\n\t// mine\r\n\t"servers": {\r\n\t\t"other": {"command": "x"}, // why\r\n\t},\r\n}'
+    file.write_bytes(before)
+    ran = assay("install", "--agent", "vscode")
+    assert (ran.status, file.read_bytes()) == (1, before)
+    assert "nothing was written: there is no terminal to ask on; add --yes" in ran.err
     ran = assay("install", "--agent", "vscode", "--yes")
     assert (ran.status, ran.out.count("\n+\t\t")) == (0, 5)
-    lines = project / ".github" / "copilot-instructions.md"
-    assert ran.err.endswith(
-        "".join(f"assay: wrote {one}; VS Code reads it at its next start\n" for one in (file, lines))
-    )
-    assert file.read_bytes().startswith(before.encode()[:-6])
+    wrote = (f"assay: wrote {one}; VS Code reads it at its next start\n" for one in (file, lines))
+    assert ran.err.endswith("".join(wrote))
+    assert file.read_bytes().startswith(before[:-6])
     assert b'"${workspaceFolder}"' in file.read_bytes()
     again = assay("install", "--agent", "vscode", "--yes")
     assert (again.status, again.out) == (0, "")
     assert again.err == f"assay: VS Code: nothing to change in {file} and {lines}\n"
     back = assay("install", "--agent", "vscode", "--undo", "--yes")
     assert (back.status, back.out.count("\n-\t\t")) == (0, 5)
-    assert file.read_bytes() == before.encode()
-    assert not lines.parent.exists()
+    assert (file.read_bytes(), lines.parent.exists()) == (before, False)
     nothing = f"assay: VS Code: nothing to take back in {lines} and {file}\n"
     assert assay("install", "--agent", "vscode", "--undo").err == nothing
 
 
-def test_instructions_are_written_beside_and_taken_back_to_the_byte(assay: Assay, project: Path):
+def test_instructions_are_added_and_undone_to_the_byte(assay: Assay, project: Path):
     guide = project / "AGENTS.md"
     guide.write_bytes(b"# Mine\r\n\r\nrules")
     agents = ("--agent", "codex", "--agent", "opencode", "--agent", "cursor")
@@ -110,33 +102,28 @@ def test_instructions_are_written_beside_and_taken_back_to_the_byte(assay: Assay
     assert sorted(file.name for file in project.iterdir() if file.name[0] == "." or file.suffix == ".json") == []
 
 
-def test_two_names_of_one_file_are_one_change(assay: Assay, project: Path):
+def test_two_names_of_one_file_of_instructions_are_one_change_and_it_can_be_left_out(assay: Assay, project: Path):
+    assay("install", "--agent", "codex", "--no-instructions", "--yes")
+    assert not (project / "AGENTS.md").exists()
     (project / "CLAUDE.md").write_text("mine\n")
     (project / "AGENTS.md").symlink_to("CLAUDE.md")
     ran = assay("install", "--agent", "claude-code", "--agent", "codex", "--yes")
     assert (ran.status, (project / "CLAUDE.md").read_text().count("<!-- assay:")) == (0, 1)
-    assert (project / ".codex" / "config.toml").exists()
+    assert (project / ".codex" / "config.toml").read_text().startswith("[mcp_servers.assay]\ncommand = ")
 
 
-def test_instructions_can_be_left_out(assay: Assay, project: Path):
-    ran = assay("install", "--agent", "codex", "--no-instructions", "--yes")
-    assert (ran.status, (project / "AGENTS.md").exists()) == (0, False)
-
-
-def test_several_agents_are_asked_about_at_once(assay: Assay, project: Path):
+def test_a_broken_file_is_named_with_what_to_paste_and_the_other_agents_are_set_up(assay: Assay, project: Path):
+    broken = '{\n  "mcpServers": {,}\n}'
     (project / ".cursor").mkdir()
-    (project / ".cursor" / "mcp.json").write_text('{\n  "mcpServers": {,}\n}')
-    ran = assay("install", "--agent", "claude-code", "--agent", "cursor", "--agent", "codex", "--yes")
+    (project / ".cursor" / "mcp.json").write_text(broken)
+    ran = assay("install", "--agent", "claude-code", "--agent", "cursor", "--yes")
     assert ran.status == 2
-    assert (
-        f"{project}/.cursor/mcp.json:2: cannot be read: found ',}}', expecting property name enclosed in double quotes"
-        in ran.err
-    )
+    why = "cannot be read: found ',}', expecting property name enclosed in double quotes"
+    assert f"{project}/.cursor/mcp.json:2: {why}" in ran.err
     assert "nothing was written for Cursor; by hand it is this" in ran.err
     assert '"${workspaceFolder}"' in ran.out, "the block to paste"
     assert (project / ".mcp.json").exists()
-    assert (project / ".codex" / "config.toml").read_text().startswith("[mcp_servers.assay]\ncommand = ")
-    assert (project / ".cursor" / "mcp.json").read_text() == '{\n  "mcpServers": {,}\n}'
+    assert (project / ".cursor" / "mcp.json").read_text() == broken
 
 
 def test_the_file_of_the_user_serves_every_project(assay: Assay, home: Path, project: Path):
@@ -152,30 +139,25 @@ def test_the_file_of_the_user_serves_every_project(assay: Assay, home: Path, pro
     assert "--hooks changes nothing for VS Code" in assay("install", "--agent", "vscode", "--hooks").err
 
 
-def test_a_project_is_the_checkout_around(assay: Assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_project_is_the_checkout_around_and_a_block_is_printed_for_others(
+    assay: Assay, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    block = json.loads(assay("install", "--print").out)
+    assert block["mcpServers"]["assay"]["args"][-2:] == ["mcp", str(project)]
+    assert assay("install", "--print", "--agent", "codex").out.startswith("[mcp_servers.assay]\n")
+    assert not list(project.glob(".*"))
     (project / ".git").mkdir()
     monkeypatch.chdir(project / "mail")
     assay("install", "--agent", "kiro", "--yes")
     assert servers(project / ".kiro" / "settings" / "mcp.json")["assay"]["args"][-1] == str(project)
 
 
-def test_a_block_is_printed_for_others(assay: Assay, project: Path):
-    ran = assay("install", "--print")
-    assert ran.status == 0
-    assert json.loads(ran.out)["mcpServers"]["assay"]["args"][-2:] == ["mcp", str(project)]
-    assert assay("install", "--print", "--agent", "codex").out.startswith("[mcp_servers.assay]\n")
-    assert not list(project.glob(".*"))
-
-
-def test_what_is_wrong_is_said(refuses, project: Path):
+def test_a_mistake_is_refused_in_one_line(refuses, project: Path):
     refuses([
         ("install --agent curser", "unknown agent 'curser'; did you mean 'cursor'?"),
         ("install --undo", "add --agent NAME"),
         ("install --undo --print --agent cursor", "without --print"),
-        (
-            "install --agent windsurf --scope project",
-            "Windsurf (Cascade) has no file of the project: leave --scope out",
-        ),
+        ("install --agent windsurf --scope project", "Windsurf (Cascade) has no file of the project: leave --scope"),
         ("install --agent continue --scope user", "Continue has no file of the user: leave --scope out"),
         ("install --agent cursor none", "no such folder: 'none'"),
         ("install --agent cursor https://example.org/a.git", "is not a folder: an agent starts in one"),
@@ -183,12 +165,10 @@ def test_what_is_wrong_is_said(refuses, project: Path):
     assert not list(project.glob(".*"))
 
 
-def test_a_file_cannot_draw_on_the_terminal(assay: Assay, project: Path):
+def test_control_characters_of_a_file_are_escaped(assay: Assay, project: Path):
     (project / ".mcp.json").write_text('{\n  "mcpServers": {\n    "\\u001b": {} // \x1b[2J \u202e\n  }\n}\n')
     ran = assay("install", "--agent", "claude-code")
-    assert "\x1b" not in ran.out
-    assert "\u202e" not in ran.out
-    assert "\\x1b[2J" in ran.out
+    assert ("\x1b" in ran.out, "\u202e" in ran.out, "\\x1b[2J" in ran.out) == (False, False, True)
 
 
 def test_a_link_is_named_and_one_that_leads_out_of_the_project_is_refused(assay: Assay, project: Path, tmp_path: Path):
@@ -206,7 +186,7 @@ def test_a_link_is_named_and_one_that_leads_out_of_the_project_is_refused(assay:
     assert f" -> {inside}" in ran.out + ran.err
 
 
-def test_a_person_is_asked_and_silence_is_no(project: Path):
+def test_a_person_is_asked_and_no_answer_means_no(project: Path):
     for answer, status in (("", 1), ("y", 0)):
         ours, theirs = pty.openpty()
         running = subprocess.Popen([*COMMAND, "--agent", "claude-code"], stdin=theirs, stdout=theirs, stderr=theirs)
@@ -248,7 +228,7 @@ def answered(entry: dict[str, Any], folder: Path, cache: Path) -> str:
     return answer.content[0].text.partition(":")[0]
 
 
-def test_what_is_written_starts_from_anywhere(project: Path, cache: Path, program: Path, tmp_path: Path):
+def test_a_written_entry_starts_from_any_folder(project: Path, cache: Path, program: Path, tmp_path: Path):
     done = subprocess.run([program, "install", "--agent", "kiro", "--yes"], check=True, capture_output=True, text=True)
     assert f"assay: the entry starts {program}: 'assay' " in done.stderr
     entry = servers(project / ".kiro" / "settings" / "mcp.json")["assay"]
@@ -256,7 +236,7 @@ def test_what_is_written_starts_from_anywhere(project: Path, cache: Path, progra
     assert answered(entry, tmp_path, cache) == "mail/send.py"
 
 
-def test_a_path_of_this_machine_in_a_file_of_the_project_is_explained(
+def test_a_path_of_this_machine_is_explained_and_a_program_on_path_named(
     assay: Assay, project: Path, program: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(sys, "argv", [str(program)])
@@ -272,38 +252,28 @@ def test_a_path_of_this_machine_in_a_file_of_the_project_is_explained(
     assert f"{step}\n" in told("continue")  # which has no file of the user
     assert f"Kiro: {means}: it names {project}, for Kiro does not start servers in the project" in told("kiro")
     assert means not in told("cursor", "--scope", "user")
-
-
-def test_what_path_finds_is_written_by_its_name(
-    assay: Assay, project: Path, program: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(sys, "argv", [str(program)])
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    assert "the entry starts" not in assay("install", "--agent", "cursor", "--yes").err
+    assert "the entry starts" not in told("cursor")
     entry = servers(project / ".cursor" / "mcp.json")["assay"]
     assert entry == {"type": "stdio", "command": "assay", "args": ["mcp", "${workspaceFolder}"]}
 
 
-KEYS = ["mcpServers", "assay"]
-ENTRY = {"command": "assay", "args": ["mcp"]}
-
-
-def test_a_diff_is_what_diff_says_and_of_a_line_without_end_the_piece(tmp_path: Path):
-    file = tmp_path / "mcp.json"
+def test_a_diff_is_that_of_diff_and_a_piece_of_a_long_line(tmp_path: Path):
+    file, edit = tmp_path / "mcp.json", (["mcpServers", "assay"], {"command": "assay", "args": ["mcp"]})
     file.write_text('{\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n')
-    rows = diff(installing(file, KEYS, ENTRY))
+    rows = diff(installing(file, *edit))
     assert rows[0] == f"--- a{file}"
-    assert [row for row in rows[2:] if row[0] in "-+"] == [
-        '-    "other": {"command": "x"}',
-        '+    "other": {"command": "x"},',
-        '+    "assay": {',
-        '+      "command": "assay",',
-        '+      "args": ["mcp"]',
-        "+    }",
+    assert [row[0] + row[1:].strip() for row in rows[2:] if row[0] in "-+"] == [
+        '-"other": {"command": "x"}',
+        '+"other": {"command": "x"},',
+        '+"assay": {',
+        '+"command": "assay",',
+        '+"args": ["mcp"]',
+        "+}",
     ]
     file.write_text(json.dumps({"a": "x" * 100_000, "mcpServers": {}}))
-    rows = diff(installing(file, KEYS, ENTRY))
+    rows = diff(installing(file, *edit))
     assert max(map(len, rows)) < 500
     assert rows[-1] == '+"assay": {"command": "assay", "args": ["mcp"]}'
     file.write_text("{}")
-    assert "\\ No newline at end of file" in "\n".join(diff(installing(file, KEYS, ENTRY)))
+    assert "\\ No newline at end of file" in "\n".join(diff(installing(file, *edit)))

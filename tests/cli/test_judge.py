@@ -10,6 +10,7 @@ import pytest
 from assay.errors import InputError
 from assay.llm.wrappers import Pace
 from assay.operations.open_chat import budget_of, rate_of
+from json_lines import read_lines, write_lines
 
 CODE = "def add(a, b):\n    return a + b\n"
 PAIRS = [
@@ -26,30 +27,40 @@ REPLIES = [
 
 
 @pytest.fixture
-def judge(assay, tmp_path: Path):
-    for name, rows in (("pairs.jsonl", PAIRS), ("replies.jsonl", REPLIES)):
-        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    chat = ("--chat", f"scripted:{tmp_path / 'replies.jsonl'}", "--config", "ps+fa")
-    out = ("--out", tmp_path / "records.jsonl")
+def judge(assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    write_lines("pairs.jsonl", PAIRS)
+    write_lines("replies.jsonl", REPLIES)
 
-    def run(*more: str, pairs: str = "pairs.jsonl", model: tuple[str, ...] = chat):
-        return assay("judge", "run", tmp_path / pairs, *out, *model, *more)
+    def run(*more: str, pairs: str = "pairs.jsonl", model: str = "--chat scripted:replies.jsonl --config ps+fa"):
+        return assay("judge", "run", pairs, "--out", "records.jsonl", *model.split(), *more)
 
     return run
 
 
-def test_pairs_are_labelled_and_told(judge):
+def records(kind: str) -> list[dict]:
+    return [each for each in read_lines("records.jsonl") if each["kind"] == kind]
+
+
+def test_pairs_are_labelled_and_undecided_ones_are_asked_again_on_request(judge):
+    write_lines("replies.jsonl", [{"name": "arbitrate", "error": "I would rather not"}, *REPLIES])
     ran = judge()
-    assert ran.status == 0, ran.err
+    assert (ran.status, "1 undecided" in ran.out, "--retry" in ran.out) == (0, True, True)
+    write_lines("replies.jsonl", REPLIES)
+    assert judge().out.startswith("3 had a verdict before")
+    assert judge("--retry").out.startswith("0 match, 1 do not, 0 undecided")
+    Path("records.jsonl").unlink()
+    ran = judge("--no-cache")
     assert ran.out.startswith("1 match, 2 do not, 0 undecided\nby screen 2, arbiter 1\n$0.0050, ")
-    ran = judge("--format", "json")
-    told = json.loads(ran.out)
+    told = json.loads(judge("--format", "json").out)
     assert (told["before"], told["judged"]) == (3, 0)
 
 
-def test_what_cannot_be_judged_is_named_and_the_rest_is(judge, tmp_path: Path):
-    rows = [*PAIRS, {**PAIRS[0], "code_id": "e", "code": ""}, {**PAIRS[0], "code_id": "old", "code": "print 'x'"}]
-    (tmp_path / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+def test_what_cannot_be_judged_is_named_and_the_rest_is(judge):
+    write_lines(
+        "more.jsonl",
+        [*PAIRS, {**PAIRS[0], "code_id": "e", "code": ""}, {**PAIRS[0], "code_id": "old", "code": "print 'x'"}],
+    )
     ran = judge(pairs="more.jsonl")
     assert ran.status == 0
     assert "more.jsonl:4: the code 'e' is empty" in ran.err
@@ -57,66 +68,61 @@ def test_what_cannot_be_judged_is_named_and_the_rest_is(judge, tmp_path: Path):
     assert "1 cannot be judged" in ran.out
 
 
-def test_undecided_pairs_are_retried_when_asked(judge, tmp_path: Path):
-    good = (tmp_path / "replies.jsonl").read_text()
-    bad = {"name": "arbitrate", "error": "I would rather not"}
-    (tmp_path / "replies.jsonl").write_text(json.dumps(bad) + "\n" + good)
-    ran = judge()
-    assert (ran.status, "1 undecided" in ran.out, "--retry" in ran.out) == (0, True, True)
-    (tmp_path / "replies.jsonl").write_text(good)
-    assert judge().out.startswith("3 had a verdict before")
-    assert judge("--retry").out.startswith("0 match, 1 do not, 0 undecided")
-
-
-def test_votes_and_a_second_model(judge, tmp_path: Path):
+def test_votes_are_kept_and_another_number_of_them_is_no_continuation(judge):
     assert judge("--votes", "3").status == 0
-    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
-    assert {len(record["votes"]) for record in records if record["kind"] == "verdict"} == {2}
+    assert {len(each["votes"]) for each in records("verdict")} == {2}
     ran = judge("--votes", "5")
+    assert (ran.status, "votes (3, now 5) differ; give another --out" in ran.err) == (2, True)
+
+
+def test_a_sample_is_judged_and_another_one_is_no_continuation_of_it(judge):
+    for _ in range(2):
+        ran = judge("--sample", "1", "--seed", "1", "--format", "json")
+    told = json.loads(ran.out)
+    assert (told["before"] in {1, 2}, told["judged"]) == (True, 0)
+    ran = judge("--sample", "1", "--seed", "2")
     assert ran.status == 2
-    assert "votes (3, now 5) differ; give another --out" in ran.err
+    assert "verdicts of another run: sample (1 by query, seed 1, now 1 by query, seed 2) differ" in ran.err
 
 
-def test_a_budget_that_is_too_small_ends_it(judge):
+def test_a_spent_budget_ends_it_and_a_rate_holds_for_every_question(judge, monkeypatch: pytest.MonkeyPatch):
     ran = judge("--budget", "0.003usd", "--workers", "1")
-    assert ran.status == 1
-    assert "stopped: the budget is spent" in ran.out
+    assert (ran.status, "stopped: the budget is spent" in ran.out) == (1, True)
     assert judge("--budget", "1usd").status == 0
+    waited: list[int] = []
+    monkeypatch.setattr(Pace, "start", lambda _, tokens: waited.append(tokens))
+    Path("records.jsonl").unlink()
+    assert judge("--rate", "120req", "--no-cache").status == 0
+    assert len(waited) == 4  # three pairs are screened, one comes before the arbiter
 
 
-def test_evidence_judges_without_a_model(judge, tmp_path: Path):
-    ran = judge(model=())
-    assert ran.status == 0, ran.err
-    assert "by signals 3" in ran.out
-    assert json.loads((tmp_path / "records.jsonl").read_text().splitlines()[0])["judge"] == "signals"
+def test_evidence_judges_alone_and_screens_for_a_model(judge):
+    ran = judge(model="")
+    assert (ran.status, "by signals 3" in ran.out) == (0, True), ran.err
+    assert {each["judge"] for each in records("verdict")} == {"signals"}
+    Path("records.jsonl").unlink()
+    Path("records.jsonl.manifest.json").unlink()
+    assert judge("--screener", "signals").status == 0
+    assert {each["part"] for each in records("reply")} <= {"arbitrate"}
 
 
-def test_examples_of_a_query_are_run_where_that_is_allowed(judge, tmp_path: Path):
-    rows = [{**row, "query": "add two numbers, as add(2, 3) == 5"} for row in PAIRS[:2]]
-    (tmp_path / "shown.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    model = ("--judge", "signals", "--allow-execution")
-    ran = judge(pairs="shown.jsonl", model=model)
+def test_examples_of_a_query_are_run_where_that_is_allowed(judge):
+    write_lines("shown.jsonl", [{**row, "query": "add two numbers, as add(2, 3) == 5"} for row in PAIRS[:2]])
+    ran = judge(pairs="shown.jsonl", model="--judge signals --allow-execution")
     if "no sandbox holds here" in ran.err:
         pytest.skip(ran.err)
     assert ran.out.startswith("1 match, 1 do not, 0 undecided\nby tests 2\n"), ran.err
-    settings = json.loads((tmp_path / "records.jsonl.manifest.json").read_text())["settings"]
+    settings = json.loads(Path("records.jsonl.manifest.json").read_text())["settings"]
     assert settings["sandbox"] in ran.err
     assert settings["limits"]["cpu_s"] == 5
-    ran = judge(pairs="shown.jsonl", model=model[:2])
+    ran = judge(pairs="shown.jsonl", model="--judge signals")
     assert ran.status == 2
     assert all(name in ran.err for name in ("importable", "limits", "sandbox (", "differ"))
 
 
-def test_evidence_screens_and_saves_calls(judge, tmp_path: Path):
-    assert judge("--screener", "signals").status == 0
-    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
-    assert {record["part"] for record in records if record["kind"] == "reply"} <= {"arbitrate"}
-
-
-def test_what_makes_no_sense_is_refused(refuses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("judge")
+def test_options_that_contradict_one_another_are_refused(refuses):
     Path("x").touch()
-    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in PAIRS))
     refuses([
         (f"judge run pairs.jsonl --out records.jsonl {options}", said)
         for options, said in (
@@ -157,21 +163,3 @@ def test_a_budget_is_money_or_tokens_and_a_rate_requests_or_tokens():
     assert rate_of("500req,200ktok") == (500.0, 2e5)
     with pytest.raises(InputError, match="invalid rate '5usd'"):
         rate_of("5usd")
-
-
-def test_a_rate_holds_for_every_question(judge, monkeypatch: pytest.MonkeyPatch):
-    waited: list[int] = []
-    monkeypatch.setattr(Pace, "start", lambda _, tokens: waited.append(tokens))
-    assert judge("--rate", "120req").status == 0
-    assert len(waited) == 4  # three pairs are screened, one comes before the arbiter
-
-
-def test_a_sample_is_judged_and_another_one_is_no_continuation_of_it(judge, tmp_path: Path):
-    ran = judge("--sample", "1", "--seed", "1", "--format", "json")
-    assert json.loads(ran.out)["judged"] in {1, 2}
-    manifest = json.loads((tmp_path / "records.jsonl.manifest.json").read_text())
-    assert manifest["settings"]["sample"] == "1 by query, seed 1"
-    assert judge("--sample", "1", "--seed", "1").status == 0
-    ran = judge("--sample", "1", "--seed", "2")
-    assert ran.status == 2
-    assert "verdicts of another run: sample (1 by query, seed 1, now 1 by query, seed 2) differ" in ran.err

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.truth.truth_formats import read
+from json_lines import read_lines, write_lines
 
 CODES = {
     "sort/it": "def order(numbers):\n    return sorted(numbers)",
@@ -21,40 +22,25 @@ QUERIES = [f"{what} number {number}" for number in range(10) for what in ("sort"
 def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return what a campaign wrote: every query with every code, one pair of it undecided."""
     monkeypatch.chdir(tmp_path)
-    lines = []
+    rows = []
     for number, query in enumerate(QUERIES):
         right = "sort/it" if query.startswith("sort") else "3"
         for name, code in CODES.items():
             grade = None if (number, name) == (0, "2") else int(name == right)
-            lines.append(
-                {
-                    "kind": "verdict",
-                    "pair": f"{number} {name}",
-                    "query_id": f"q{number}",
-                    "code_id": name,
-                    "grade": grade,
-                    "reason": "seen",
-                    "path": "signals",
-                    "problem": "" if grade is not None else "chat",
-                    "judge": "signals",
-                    "query": query,
-                    "code": code,
-                    "language": "",
-                }
-            )
-    file = tmp_path / "records.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return file
+            told = {"kind": "verdict", "pair": f"{number} {name}", "query_id": f"q{number}", "code_id": name}
+            told |= {"grade": grade, "problem": "" if grade is not None else "chat", "reason": "seen"}
+            rows.append(told | {"path": "signals", "judge": "signals", "query": query, "code": code, "language": ""})
+    return write_lines(tmp_path / "records.jsonl", rows)
 
 
-def test_what_is_exported_comes_back_as_it_was_is_measured_and_is_described(assay, records: Path, tmp_path: Path):
+def test_an_export_reads_back_is_measured_and_has_a_card(assay, records: Path, tmp_path: Path):
     ran = assay("judge", "export", records, "--to", "out", "--license", "MIT")
     assert ran.status == 0, ran.err
     assert "| 59 | 3 | " in ran.out
     part = read(tmp_path / "out/test.jsonl").truth
     assert (len(part.queries), len([each for each in part.judgments if each.grade])) == (2, 2)
     truth = read(tmp_path / "out/all.jsonl").truth
-    verdicts = [line for line in map(json.loads, records.read_text().splitlines()) if line["grade"] is not None]
+    verdicts = [line for line in read_lines(records) if line["grade"] is not None]
     wanted = {(line["query_id"], line["code_id"]): line["grade"] for line in verdicts}
     assert {(each.query_id, each.target): each.grade for each in truth.judgments} == wanted
     assert {each.judge for each in truth.judgments} == {"signals"}
@@ -75,7 +61,7 @@ def test_what_is_exported_comes_back_as_it_was_is_measured_and_is_described(assa
     assert {query.tags["split"] for query in read(tmp_path / "beir").truth.queries} == {"train", "valid", "test"}
 
 
-def test_labels_of_others_are_exported_and_drawn_and_what_cannot_be_used_is_said(assay, records: Path, tmp_path: Path):
+def test_labels_of_others_are_exported_and_drawn_and_bad_rows_are_reported(assay, records: Path, tmp_path: Path):
     assert assay("judge", "export", records, "--to", "out").status == 0
     assert assay("truth", "convert", "out/all.jsonl", "theirs", "--to", "cosqaplus", "--lossy").status == 0
     (labels,) = (tmp_path / "theirs").glob("*pairs.json")
@@ -92,61 +78,47 @@ def test_labels_of_others_are_exported_and_drawn_and_what_cannot_be_used_is_said
     assert assay("judge", "export", "labels.csv", "--to", "none").status == 2
 
 
-def test_parquet_is_loaded_by_the_hub_s_library_and_measured(assay, records: Path, tmp_path: Path):
+def test_the_hub_s_library_loads_both_layouts(assay, records: Path, tmp_path: Path):
     pytest.importorskip("pyarrow", reason="the bench extra is not installed")
     datasets = pytest.importorskip("datasets", reason="the train extra is not installed")
+
+    def loaded(folder: str, *part: str) -> dict:
+        return datasets.load_dataset(str(tmp_path / folder), *part, cache_dir=str(tmp_path / "cache"))
+
     ran = assay("judge", "export", records, "--to", "made", "--format", "parquet")
     assert ran.status == 0, ran.err
     assert "Of the codes that answer a query, 100.0% answer two or more." in ran.out
-    labels = datasets.load_dataset(str(tmp_path / "made"), cache_dir=str(tmp_path / "cache"))
+    labels = loaded("made")
     assert {split: len(rows) for split, rows in labels.items()} == {"train": 47, "validation": 6, "test": 6}
     assert {*labels["test"][0]} == {"query-id", "corpus-id", "score"}
-    corpus = datasets.load_dataset(str(tmp_path / "made"), "corpus", cache_dir=str(tmp_path / "cache"))["corpus"]
-    assert {each["_id"]: each["text"] for each in corpus} == CODES
-    pairs = datasets.load_dataset(str(tmp_path / "made"), "pairs", cache_dir=str(tmp_path / "cache"))["pairs"]
-    assert (len(pairs), pairs[0]["code"] in CODES.values()) == (59, True)
+    assert {each["_id"]: each["text"] for each in loaded("made", "corpus")["corpus"]} == CODES
+    assert len(loaded("made", "pairs")["pairs"]) == 59
     found = read(tmp_path / "made")
     assert (len(found.truth.queries), len(found.truth.documents), found.problems) == (20, 3, ())
-    assert assay("bench", "made", "--system", "bm25", "--out", "results").status == 0
-
-
-def test_codes_called_by_their_lines_are_documents_all_the_same(assay, records: Path, tmp_path: Path):
-    renamed = records.read_text().replace('"sort/it"', '"a.py:1-2"').replace('"code_id": "3"', '"code_id": "a.py#1-2"')
-    records.write_text(renamed)
-    assert assay("judge", "export", records, "--to", "out").status == 0
-    found = read(tmp_path / "out/all.jsonl")
-    assert not found.problems
-    assert (len(found.truth.documents), len(found.truth.queries)) == (3, 20)
-    labelled = [json.loads(line)["code_id"] for line in (tmp_path / "out" / "pairs.jsonl").read_text().splitlines()]
-    assert "a.py:1-2" in labelled
-
-
-def test_statistics_pairs_and_more_codes_are_written(assay, records: Path, tmp_path: Path):
-    (tmp_path / "more.jsonl").write_text('{"id": "never", "code": "def never(): ..."}\n')
-    ran = assay("judge", "export", records, "--to", "out", "--corpus", "more.jsonl")
-    assert ran.status == 0, ran.err
-    told = json.loads((tmp_path / "out" / "statistics.json").read_text())
-    assert (told["pairs"], told["codes"], told["undecided"]) == (59, 4, 1)
-    pairs = [json.loads(line) for line in (tmp_path / "out" / "pairs.jsonl").read_text().splitlines()]
-    assert len(pairs) == 59
-    assert {pair["split"] for pair in pairs} == {"train", "valid", "test"}
-    assert all(pair["judge"] == "signals" and pair["reason"] == "seen" for pair in pairs)
-
-
-def test_records_without_a_label_are_an_error(assay, tmp_path: Path):
-    assert "no such file" in assay("judge", "export", tmp_path / "gone.jsonl", "--to", tmp_path / "out").err
-    (tmp_path / "empty.jsonl").write_text("")
-    ran = assay("judge", "export", tmp_path / "empty.jsonl", "--to", tmp_path / "out")
-    assert (ran.status, "no label in" in ran.err) == (2, True)
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_hub_s_library_loads_what_the_card_says(assay, records: Path, tmp_path: Path):
-    datasets = pytest.importorskip("datasets")
     assert assay("judge", "export", records, "--to", "out").status == 0
     Path("out/mine.txt").write_text("mine")
     assert assay("judge", "export", records, "--to", "out").status == 0
     assert Path("out/mine.txt").read_text() == "mine"
-    pairs = datasets.load_dataset(str(tmp_path / "out"), split="pairs", cache_dir=str(tmp_path / "cache"))
-    assert len(pairs) == 59
-    assert set(pairs.column_names) >= {"query", "code", "label", "split"}
+    pairs = loaded("out")["pairs"]
+    assert (len(pairs), set(pairs.column_names) >= {"query", "code", "label", "split"}) == (59, True)
+
+
+def test_codes_named_as_lines_statistics_and_more_codes_are_written(assay, records: Path):
+    records.write_text(
+        records.read_text().replace('"sort/it"', '"a.py:1-2"').replace('"code_id": "3"', '"code_id": "a.py#1-2"')
+    )
+    write_lines("more.jsonl", [{"id": "never", "code": "def never(): ..."}])
+    ran = assay("judge", "export", records, "--to", "out", "--corpus", "more.jsonl")
+    assert ran.status == 0, ran.err
+    found = read(Path("out/all.jsonl"))
+    assert (len(found.truth.documents), len(found.truth.queries), found.problems) == (4, 20, ())
+    told = json.loads(Path("out/statistics.json").read_text())
+    assert (told["pairs"], told["codes"], told["undecided"]) == (59, 4, 1)
+    pairs = read_lines("out/pairs.jsonl")
+    assert "a.py:1-2" in {pair["code_id"] for pair in pairs}
+    assert {pair["split"] for pair in pairs} == {"train", "valid", "test"}
+    assert {(pair["judge"], pair["reason"]) for pair in pairs} == {("signals", "seen")}
+    Path("empty.jsonl").touch()
+    for file, said in (("gone.jsonl", "no such file"), ("empty.jsonl", "no label in")):
+        ran = assay("judge", "export", file, "--to", "none")
+        assert (ran.status, said in ran.err, Path("none").exists()) == (2, True, False)

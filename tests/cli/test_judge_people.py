@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from balloter import Balloter
+from json_lines import read_lines, write_lines
+
+FIELDS = ("query_id", "query", "code_id", "code")
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    rows = [
-        {"query_id": f"q{at}", "query": f"how to {at}", "code_id": f"c{at}", "code": f"def f{at}(): ..."}
-        for at in range(4)
-    ]
-    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rows = ((f"q{at}", f"how to {at}", f"c{at}", f"def f{at}(): ...") for at in range(4))
+    write_lines(tmp_path / "pairs.jsonl", (dict(zip(FIELDS, row, strict=True)) for row in rows))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -42,7 +42,7 @@ class Person(Balloter):
         return self.end()
 
 
-def test_two_people_label_a_third_settles_and_what_reads_records_reads_labels(assay, home: Path):
+def test_two_people_label_a_third_settles_and_other_commands_read_labels(assay, home: Path):
     ann, ben = Person(home, "ann"), Person(home, "ben")
     ann.label({"0": 1, "1": 1, "2": 0, "3": 0})
     ben.label({"0": 1, "1": 0, "2": 0, "3": None})
@@ -59,7 +59,7 @@ def test_two_people_label_a_third_settles_and_what_reads_records_reads_labels(as
     eve.finish()
     told = json.loads(assay("judge", "label", "pairs.jsonl", "--summary", "--format", "json").out)
     assert (told["disputed"], told["twice"]) == (1, 4)
-    kept = [json.loads(line) for line in (home / "labels.jsonl").read_text().splitlines()]
+    kept = read_lines("labels.jsonl")
     assert {each["code_id"]: each["grade"] for each in kept} == {"c0": 1, "c1": 0, "c2": 0, "c3": None}
     for line, said in (
         ("judge agreement labels/ann.jsonl labels/ben.jsonl --gold labels.jsonl", "alpha of all  "),
@@ -71,12 +71,11 @@ def test_two_people_label_a_third_settles_and_what_reads_records_reads_labels(as
         assert (ran.status, said in ran.out) == (0, True), ran.err
 
 
-def test_a_session_that_is_stopped_goes_on_and_tells_of_nothing_else(home: Path):
+def test_an_interrupted_session_continues_and_shows_its_own_pairs_only(home: Path):
     ben = Person(home, "ben")
     ben.label({"0": 1, "1": 1, "2": 0, "3": 0})
     ben.finish()
-    pairs = (home / "pairs.jsonl").read_text().splitlines(keepends=True)
-    (home / "pairs.jsonl").write_text("".join(pairs[:2]))
+    write_lines("pairs.jsonl", read_lines("pairs.jsonl")[:2])
     ann = Person(home, "ann")
     shown = json.loads(ann.ask("GET", "state"))["item"]["codes"][0]["code"][5]
     ann.label({shown: 1})
@@ -94,13 +93,13 @@ def test_a_session_that_is_stopped_goes_on_and_tells_of_nothing_else(home: Path)
     assert len((home / "labels.jsonl").read_text().splitlines()) == 2
 
 
-def test_only_pairs_with_tests_are_asked_about_where_tests_matter(assay, home: Path):
+def test_only_pairs_with_tests_are_shown_where_tests_are_given(assay, home: Path):
     from assay.judge.pairs import Pair, read
 
     one = next(each for each in read(home / "pairs.jsonl") if isinstance(each, Pair))
     program = {"reading": "so", "setup": "", "helpers": "", "cases": ["assert f0() is ..."]}
     step = {"kind": "reply", "pair": one.digest, "part": "tests", "value": program}
-    (home / "records.jsonl").write_text(json.dumps(step) + "\n")
+    write_lines("records.jsonl", [step])
     ann = Person(home, "ann", "--tests", "records.jsonl", "--hide-tests")
     assert "3 pairs without tests: not asked about" in ann.said
     state = json.loads(ann.ask("GET", "state"))
@@ -112,34 +111,26 @@ def test_only_pairs_with_tests_are_asked_about_where_tests_matter(assay, home: P
     assert (ran.status, other in ran.err) == (2, True)
 
 
-def test_no_file_of_somebody_else_is_replaced(assay, refuses, home: Path, monkeypatch: pytest.MonkeyPatch):
+def test_labels_that_cannot_be_given_or_kept_are_refused(assay, refuses, home: Path, monkeypatch: pytest.MonkeyPatch):
     before = (home / "pairs.jsonl").read_bytes()
-    refuses([
-        (
-            "judge label pairs.jsonl --person ann --out pairs",
-            "would replace pairs.jsonl, which is read here: give another --out",
-        )
-    ])  # fmt: skip
-    assert (home / "pairs.jsonl").read_bytes() == before
-    (home / "here").mkdir()
-    monkeypatch.chdir(home / "here")
-    ran = assay("judge", "label", "../pairs.jsonl", "--summary", "--out", ".")
-    assert (ran.status, "no label in ." in ran.err) == (1, True)
-    refuses([("judge label ../pairs.jsonl --summary --out /", "cannot hold labels")])
-
-
-def test_what_cannot_be_labelled_is_told(assay, refuses, home: Path):
     (home / "empty.jsonl").write_text('{"query_id": "q"}\n')
+    replaced = "would replace pairs.jsonl, which is read here: give another --out"
     refuses([
         ("judge label pairs.jsonl", "--person NAME says who labels"),
         ("judge label pairs.jsonl --person ../x", "invalid name"),
         ("judge label pairs.jsonl --person eve --disputed", "there is nothing to settle yet"),
         ("judge label pairs.jsonl --person ann --tests pairs.jsonl", "holds no records of `assay judge run`"),
+        ("judge label pairs.jsonl --person ann --out pairs", replaced),
+        ("judge label pairs.jsonl --summary --out /", "cannot hold labels"),
+        ("judge prefer pairs.jsonl pairs.jsonl", "--person NAME says who chooses"),
     ])  # fmt: skip
-    ran = assay("judge", "label", "pairs.jsonl", "--summary")
-    assert (ran.status, "no label in" in ran.err) == (1, True)
+    assert (home / "pairs.jsonl").read_bytes() == before
     ran = assay("judge", "label", "empty.jsonl", "--person", "ann")
     assert (ran.status, "holds no pair" in ran.err, "empty.jsonl:1" in ran.err) == (2, True, True)
+    (home / "here").mkdir()
+    monkeypatch.chdir(home / "here")
+    ran = assay("judge", "label", "../pairs.jsonl", "--summary", "--out", ".")
+    assert (ran.status, "no label in ." in ran.err) == (1, True)
 
 
 class Chooser(Balloter):
@@ -155,20 +146,11 @@ class Chooser(Balloter):
         self.ask("POST", "vote", {"item": item["id"], "side": side, "seconds": 3})
 
 
-def test_a_study_of_preferences_that_is_stopped_goes_on_and_is_summed_up(assay, home: Path):
+def test_an_interrupted_study_of_preferences_continues_and_is_summarized(assay, home: Path):
     for name in "AB":
-        rows = [
-            {
-                "query_id": f"q{at}",
-                "query": f"how {at}",
-                "code_id": f"{name}{at}",
-                "code": f"def {name}{at}(): ...",
-                "label": 1,
-            }
-            for at in range(3)
-        ]
-        rows.append({"query_id": "q9", "query": "same", "code_id": f"{name}9", "code": "pass", "label": 1})
-        (home / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        rows = [(f"q{at}", f"how {at}", f"{name}{at}", f"def {name}{at}(): ...") for at in range(3)]
+        rows.append(("q9", "same", f"{name}9", "pass"))
+        write_lines(f"{name}.jsonl", ({**dict(zip(FIELDS, row, strict=True)), "label": 1} for row in rows))
     first = Chooser(home, "ann")
     first.choose("A")
     first.process.send_signal(signal.SIGINT)
@@ -187,4 +169,3 @@ def test_a_study_of_preferences_that_is_stopped_goes_on_and_is_summed_up(assay, 
     assert (told["a"], told["b"], told["asked"], told["alpha"]) == (2, 1, 3, None)
     none = assay(*"judge prefer A.jsonl B.jsonl --summary --out none".split())
     assert (none.status, "0 choices of 0 people on 0 of 3 queries" in none.out) == (1, True)
-    assert "--person NAME says who chooses" in assay(*"judge prefer A.jsonl B.jsonl".split()).err

@@ -14,7 +14,7 @@ ROWS = {
 }
 
 
-def test_a_place_that_makes_no_sense_is_one_line(refuses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_place_that_makes_no_sense_is_refused_in_one_line(refuses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     for name, row in ROWS.items():
         Path(name).write_text(json.dumps(row))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from json_lines import read_lines, write_lines
+
 GOOD = "def add(a, b):\n    return a + b\n"
 ALSO = "def add(x, y):\n    total = x + y\n    return total\n"
 BROKEN = "def add(a, b:\n    return a + b\n"
@@ -16,25 +18,22 @@ JAVA = "public class Add {\n  int add(int a, int b) { return a + b; }\n}\n"
 TASK = {"id": "add", "prompt": 'def add(a, b):\n    """Add.\n    >>> add(1, 2)\n    3\n    """\n', "entry_point": "add"}
 
 
-@pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    def make(name: str, *rows: object) -> Path:
-        text = "".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in rows)
-        Path(name).write_text(text)
-        return Path(name)
-
-    return make
-
 
 @pytest.fixture
-def samples(write) -> Path:
+def samples() -> Path:
     codes = (BROKEN, GOOD, UNDEFINED, ALSO)
     return write("s.jsonl", *({"task_id": "add", "id": str(n), "code": code} for n, code in enumerate(codes)))
 
 
-def test_what_can_be_right_comes_before_what_cannot(assay, samples: Path):
+def write(name: str, *rows: object) -> Path:
+    return write_lines(name, rows)
+
+
+def test_possibly_right_programs_come_before_broken_ones(assay, samples: Path):
     ran = assay("rank", samples, "--format", "jsonl")
     assert ran.status == 0, ran.err
     rows = [json.loads(line) for line in ran.out.splitlines()]
@@ -46,7 +45,7 @@ def test_what_can_be_right_comes_before_what_cannot(assay, samples: Path):
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
 
 
-def test_without_a_command_the_order_is_meant(assay, refuses, samples: Path):
+def test_order_is_the_default_command(assay, refuses, samples: Path):
     named = assay("rank", "order", samples, "--format", "json")
     assert assay("rank", samples, "--format", "json") == named
     assert assay("rank", "--format", "json", samples) == named
@@ -63,7 +62,7 @@ def test_without_a_command_the_order_is_meant(assay, refuses, samples: Path):
     assert assay("rank", "plain").status == 0
 
 
-def test_columns_stand_below_one_another_and_the_rest_is_counted(assay, write, samples: Path):
+def test_columns_are_aligned_and_the_rest_is_counted(assay, samples: Path):
     ran = assay("rank", samples, "--order", "probability", "--format", "jsonl")
     chances = [json.loads(line)["probability"] for line in ran.out.splitlines()]
     assert chances == sorted(chances, reverse=True)
@@ -73,7 +72,7 @@ def test_columns_stand_below_one_another_and_the_rest_is_counted(assay, write, s
     dim = assay("--color", "always", "rank", samples).out.splitlines()[-1]
     assert re.search(r"\x1b\[2m  (Syntax|Name)Error line [12] *\x1b\[0m  ", dim)
     assert ran.out.rstrip().endswith("1 more")
-    assert len(Path("order.jsonl").read_text().splitlines()) == 3
+    assert len(read_lines("order.jsonl")) == 3
     assert "written to" in ran.err
     rows = (
         {"task_id": "add", "id": "x", "code": UNDEFINED, "n": 120_000},
@@ -89,16 +88,7 @@ def test_columns_stand_below_one_another_and_the_rest_is_counted(assay, write, s
     assert re.search(r" a-name-that-is-longer-still  [a-z]+ ", other)
 
 
-def test_equal_runs_give_equal_orders_whatever_the_order_of_the_file(assay, write):
-    rows = [{"task_id": "t", "id": str(n), "code": f"def f(x):\n    return x + {n}\n"} for n in range(9)]
-    one, other = (
-        [row["id"] for row in json.loads(assay("rank", write("a.jsonl", *each), "--format", "json").out)["programs"]]
-        for each in (rows, rows[::-1])
-    )
-    assert one == other
-
-
-def test_odd_pools_are_ranked_whole_and_said_to_be_odd(assay, write):
+def test_odd_pools_are_ranked_whole_with_a_note(assay):
     for codes, note in (((BROKEN, JAVA, "", "\0"), ""), ((BROKEN, JAVA, "\0"), "none of 3 programs parses as Python")):
         path = write("s.jsonl", *({"task_id": "add", "code": code} for code in codes))
         ran = assay("rank", path, "--format", "json")
@@ -107,7 +97,7 @@ def test_odd_pools_are_ranked_whole_and_said_to_be_odd(assay, write):
     assert (ran.status, "s.jsonl:1: no program" in ran.err, ran.err.count("\n")) == (2, True, 1), ran.err
 
 
-def test_programs_run_only_where_that_is_allowed(assay, samples: Path, write):
+def test_programs_run_only_where_that_is_allowed(assay, samples: Path):
     tasks = write("tasks.jsonl", {**TASK, "tests": [{"args": [2, 2], "expected": 4}]})
     order = ("rank", samples, "--tasks", tasks, "--ranker", "examples+consensus", "--format", "json")
     refused = assay(*order)

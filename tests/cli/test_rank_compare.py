@@ -10,6 +10,7 @@ import pytest
 from assay.bench.ranking_matrix import RankerSpec, load
 from assay.bench.ranking_plots import LoggedValue, relative, smoothed, training_logs
 from assay.errors import InputError
+from json_lines import write_lines
 
 MATRIX = """
 k = [1, 2]
@@ -29,29 +30,20 @@ log = "log.jsonl"
 """
 
 
-def rows() -> list[dict]:
-    sources = {"correct": "def f(x):\n    return x + 1\n", "NameError": "def f(x):\n    return y + 1\n"}
-    return [
-        {
-            "task_id": f"t{n}",
-            "program_id": f"{n}",
-            "prompt": "Add 1.\nassert f(1) == 2",
-            "source": source,
-            "fault": fault,
-            "line": 2 if fault == "NameError" else -1,
-            "model": "ab"[n % 2],
-            "split": "valid" if n > 3 else "train",
-        }
-        for n in range(6)
-        for fault, source in sources.items()
-    ]
+SOURCES = {"correct": "def f(x):\n    return x + 1\n", "NameError": "def f(x):\n    return y + 1\n"}
+ROWS = [
+    {"task_id": f"t{n}", "program_id": f"{n}", "prompt": "Add 1.\nassert f(1) == 2", "source": source, "fault": fault}
+    | {"line": 2 if fault == "NameError" else -1, "model": "ab"[n % 2], "split": "valid" if n > 3 else "train"}
+    for n in range(6)
+    for fault, source in SOURCES.items()
+]
 
 
 @pytest.fixture
 def matrix(tmp_path: Path) -> Path:
-    (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows()))
+    write_lines(tmp_path / "set.jsonl", ROWS)
     steps = [{"step": 1, "loss": 2.0}, {"step": 10, "pass@1": 0.2, "exec@1": 0.5}, {"step": 20, "pass@1": 0.4}]
-    (tmp_path / "log.jsonl").write_text("".join(json.dumps(step) + "\n" for step in steps))
+    write_lines(tmp_path / "log.jsonl", steps)
     (tmp_path / "matrix.toml").write_text(MATRIX)
     return tmp_path / "matrix.toml"
 
@@ -74,10 +66,10 @@ def test_each_ranker_is_measured_on_each_column(assay, matrix: Path, tmp_path: P
     assert "quer" not in (tmp_path / "out/RESULTS.md").read_text()
 
 
-def test_what_was_ranked_is_not_ranked_again_and_gates_decide_the_status(assay, matrix: Path, tmp_path: Path):
+def test_orders_are_reused_and_gates_decide_the_status(undrawn, matrix: Path, tmp_path: Path):
     out = tmp_path / "out"
     command = ("rank", "compare", matrix, "--out", out)
-    ran = assay(*command, "--fail-under", "pass@1=0.9")
+    ran = undrawn(*command, "--fail-under", "pass@1=0.9")
     assert ran.status == 0, ran.err
     orders = (out / "runs" / "default.jsonl").read_text()
     assert len(orders.splitlines()) == 12  # six tasks, whole and stripped; a pool that two sets share is ranked once
@@ -86,32 +78,31 @@ def test_what_was_ranked_is_not_ranked_again_and_gates_decide_the_status(assay, 
     cell = next(each for each in held["cells"] if (each["set"], each["system"]) == ("valid", "default"))
     assert cell["values"]["task"]["pass@1"] == [1.0, 1.0]
     assert {(pair["a"], pair["b"]) for pair in held["comparisons"]} == {("default", "unranked")}
-    again = json.loads(assay(*command, "--format", "json").out)["cells"]
+    again = json.loads(undrawn(*command, "--format", "json").out)["cells"]
     assert (out / "runs" / "default.jsonl").read_text() == orders
     assert next(each["timings"]["warm_p50_ms"] for each in again if each["system"] == "default") > 0
-    ran = assay(*command, "--fail-under", "unranked:pass@1=0.9")
+    ran = undrawn(*command, "--fail-under", "unranked:pass@1=0.9")
     assert (ran.status, "valid: unranked has pass@1 0.500, below 0.9" in ran.err) == (1, True)
-    assert assay(*command, "--fail-under", "Hit@5=0.9").status == 2
-    assert assay(*command, "--fresh").status == 0
+    assert undrawn(*command, "--fail-under", "Hit@5=0.9").status == 2
+    assert undrawn(*command, "--fresh").status == 0
     assert (out / "runs.old" / "default.jsonl").read_text() == orders
 
 
-def test_a_ranker_that_got_worse_fails_against_a_baseline(assay, matrix: Path, tmp_path: Path):
-    sources = {"correct": "def f(x):\n    return x + 1\n", "NameError": "def f(x):\n    return y + 1\n"}
-    many = [{**row, "task_id": f"{n}-{row['task_id']}"} for n in range(3) for row in rows()]
-    swapped = [{**row, "source": sources["NameError" if row["fault"] == "correct" else "correct"]} for row in many]
+def test_a_ranker_that_got_worse_fails_against_a_baseline(undrawn, matrix: Path, tmp_path: Path):
+    many = [{**row, "task_id": f"{n}-{row['task_id']}"} for n in range(3) for row in ROWS]
+    swapped = [{**row, "source": SOURCES["NameError" if row["fault"] == "correct" else "correct"]} for row in many]
     matrix.write_text(MATRIX.replace('by = ["model"]\nprompts = ["whole", "stripped"]', ""))
     compare = ("rank", "compare", matrix, "--out", tmp_path / "out")
-    (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in many))
-    assert assay(*compare).status == 0
+    write_lines(tmp_path / "set.jsonl", many)
+    assert undrawn(*compare).status == 0
     (tmp_path / "before.json").write_bytes((tmp_path / "out" / "results.json").read_bytes())
-    (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in swapped))
-    ran = assay(*compare, "--baseline", tmp_path / "before.json", "--fail-if-worse")
+    write_lines(tmp_path / "set.jsonl", swapped)
+    ran = undrawn(*compare, "--baseline", tmp_path / "before.json", "--fail-if-worse")
     assert ran.status == 1
     assert "significantly worse than the baseline: all: default pass@1 1.000 -> 0.000 over 18 tasks" in ran.err
 
 
-def test_a_matrix_that_cannot_be_meant_is_an_error_and_rankers_may_be_called_systems(matrix: Path):
+def test_a_wrong_matrix_is_refused_and_rankers_may_be_called_systems(matrix: Path):
     text, before = matrix.read_text(), load(matrix)
     for old, new, why in (
         ('spec = "consensus"', 'spec = ""', "names no spec"),
@@ -131,7 +122,7 @@ def test_a_matrix_that_cannot_be_meant_is_an_error_and_rankers_may_be_called_sys
     assert load(matrix) == before
 
 
-def test_columns_are_relative_to_the_ranker_of_their_set_and_curves_come_from_the_log_of_a_training(matrix: Path):
+def test_columns_are_relative_and_curves_come_from_training_logs(matrix: Path):
     rankers = [RankerSpec("a", "a", "one"), RankerSpec("b", "b", "two"), RankerSpec("c", "c")]
     table = relative(rankers, ["one", "two", "x"], [[0.5, 0.2, 0.3], [0.25, 0.4, 0.6], [1, 0, 0]])
     assert table == [[1, 0.5, 0.5], [0.5, 1, 1], [2, 0, 0]]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from json_lines import read_lines, write_lines
+
 RIGHT = "def f(x):\n    return x + {0}\n"
 WRONG = "def f(x):\n    return x - {0}\n"
 FAILS = "def f(x):\n    return y\n"
@@ -26,15 +28,11 @@ SAMPLES = [
 ]
 
 
-def lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("rank")
     for name, rows in (("tasks.jsonl", TASKS), ("samples.jsonl", SAMPLES)):
-        (root / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(root / name, rows)
     return root
 
 
@@ -55,8 +53,8 @@ def made(folder: Path, assay) -> Path:
     return out
 
 
-def test_a_data_set_has_each_program_with_how_it_fails_and_is_made_on_where_it_was_cut(assay, made: Path, folder: Path):
-    rows = lines(made)
+def test_a_data_set_has_each_program_with_its_fault_and_is_continued(assay, made: Path, folder: Path):
+    rows = read_lines(made)
     assert len(rows) == 8 * 3
     failing = next(row for row in rows if row["program_id"] == "1.0")
     assert (failing["fault"], failing["line"], failing["n"], failing["binary"]) == ("NameError", 2, 2, "wrong")
@@ -65,74 +63,59 @@ def test_a_data_set_has_each_program_with_how_it_fails_and_is_made_on_where_it_w
     assert {row["split"] for row in rows} == {"train", "valid"}
     before = made.read_text()
     outcomes = folder / "set.jsonl.outcomes.jsonl"
-    outcomes.write_text("".join(f"{json.dumps(line)}\n" for line in lines(outcomes)[:5]))
+    write_lines(outcomes, read_lines(outcomes)[:5])
     arguments = (folder / "tasks.jsonl", folder / "samples.jsonl", "--out", made, "--valid", "0.4")
     assert assay("rank", "data", *arguments).status == 0
     assert made.read_text() == before
 
 
 @pytest.mark.usefixtures("made")
-def test_outcomes_that_are_there_are_taken_and_examples_can_go(assay, folder: Path, tmp_path: Path):
+def test_given_outcomes_are_used_and_examples_can_be_removed(assay, folder: Path, tmp_path: Path):
     ran = assay(
         *("rank", "data", folder / "tasks.jsonl", folder / "samples.jsonl", "--out", tmp_path / "s.jsonl"),
         *("--outcomes", folder / "set.jsonl.outcomes.jsonl", "--keep-failing", "--strip-examples"),
     )
     assert ran.status == 0, ran.err
-    rows = lines(tmp_path / "s.jsonl")
+    rows = read_lines(tmp_path / "s.jsonl")
     assert len(rows) == 9 * 3
     assert not any(">>>" in row["prompt"] for row in rows)
     assert "Add 1." in rows[0]["prompt"]
 
 
-def test_labels_alone_take_the_first_failing_test_and_the_first_tasks_and_limits_of_exec(
-    assay, folder: Path, tmp_path: Path
-):
+def test_options_of_exec_apply(assay, folder: Path, tmp_path: Path):
     ran = assay(
         *("rank", "data", folder / "tasks.jsonl", folder / "samples.jsonl", "--out", tmp_path / "s.jsonl"),
         *("--first-failure", "--workers", "1", "--timeout", "auto", "--limit-tasks", "2", "--format", "json"),
     )
     assert ran.status == 0, ran.err
     assert "t/3" not in ran.err
-    assert {row["task_id"] for row in lines(tmp_path / "s.jsonl")} == {"t/1", "t/2"}
+    assert {row["task_id"] for row in read_lines(tmp_path / "s.jsonl")} == {"t/1", "t/2"}
     settings = json.loads((tmp_path / "s.jsonl.outcomes.jsonl.manifest.json").read_text())["settings"]
     assert (settings["every_test"], len(settings["timeouts"])) == (False, 2)
 
 
-def test_a_mix_keeps_splits(made: Path, assay, tmp_path: Path):
+def test_a_mix_keeps_splits_and_takes_what_it_is_told_to(made: Path, assay, tmp_path: Path):
     assert assay("rank", "mix", made, "--out", tmp_path / "folder").status == 2
-    assert assay("rank", "mix", made, "--out", tmp_path / "same.jsonl").status == 0
+    write_lines(tmp_path / "same.jsonl", read_lines(made))
     small = assay("rank", "mix", made, tmp_path / "same.jsonl", "--size", "small", "--out", tmp_path / "small.jsonl")
-    assert small.status == 0, small.err
-    assert len(lines(tmp_path / "small.jsonl")) == 24
-    moved = [{**row, "split": "test"} for row in lines(made)]
-    (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in moved))
+    assert (small.status, len(read_lines(tmp_path / "small.jsonl"))) == (0, 24), small.err
+    write_lines(tmp_path / "other.jsonl", ({**row, "split": "test"} for row in read_lines(made)))
     leaking = assay("rank", "mix", made, tmp_path / "other.jsonl", "--out", tmp_path / "x.jsonl")
-    assert leaking.status == 2
-    assert "8 tasks would stand in two splits" in leaking.err
-
-
-def test_a_mix_takes_some_models_fewer_tasks_and_bare_prompts(made: Path, assay, tmp_path: Path):
-    rows = [{**row, "model": "ab"[n % 2]} for n, row in enumerate(lines(made))]
-    (tmp_path / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    out = tmp_path / "out.jsonl"
-    command = ("rank", "mix", tmp_path / "two.jsonl", "--out", out)
+    assert (leaking.status, "8 tasks would stand in two splits" in leaking.err) == (2, True)
+    rows = [{**row, "model": "ab"[n % 2]} for n, row in enumerate(read_lines(made))]
+    command = ("rank", "mix", write_lines(tmp_path / "two.jsonl", rows), "--out", tmp_path / "out.jsonl")
     assert assay(*command, "--model", "a", "--train", "0.5", "--strip-examples").status == 0
-    kept = lines(out)
+    kept = read_lines(tmp_path / "out.jsonl")
     assert {row["model"] for row in kept} == {"a"}
     assert not any(">>>" in row["prompt"] for row in kept)
-    assert {row["task_id"] for row in kept if row["split"] != "train"} == {
-        row["task_id"] for row in rows if row["split"] != "train" and row["model"] == "a"
-    }
-    trained = {row["task_id"] for row in kept if row["split"] == "train"}
-    assert 0 < len(trained) < len({row["task_id"] for row in rows if row["split"] == "train"})
-    assert assay(*command, "--model", "a", "--train", "0.9").status == 0
-    assert trained <= {row["task_id"] for row in lines(out)}
+    trained, every = ({row["task_id"] for row in each if row["split"] == "train"} for each in (kept, rows))
+    assert 0 < len(trained) < len(every)
     unknown = assay(*command, "--model", "c")
     assert (unknown.status, "no program of the model 'c'; known: a, b" in unknown.err) == (2, True)
     assert assay(*command, "--train", "0").status == 2
 
 
-def test_nothing_to_learn_from_or_to_measure_is_an_error(assay, refuses, folder: Path, tmp_path: Path):
+def test_a_mistake_is_refused_in_one_line(assay, refuses, folder: Path, tmp_path: Path):
     (tmp_path / "none.jsonl").write_text(json.dumps({"task_id": "t/99", "code": "x"}) + "\n")
     (tmp_path / "empty.jsonl").write_text("")
     data = ("rank", "data", folder / "tasks.jsonl", tmp_path / "none.jsonl", "--out", tmp_path / "s.jsonl")
@@ -148,7 +131,7 @@ def test_nothing_to_learn_from_or_to_measure_is_an_error(assay, refuses, folder:
 
 
 @pytest.mark.usefixtures("made")
-def test_an_evaluation_stands_beside_the_unranked(assay, folder: Path):
+def test_an_evaluation_is_shown_beside_the_unranked(assay, folder: Path):
     arguments = (folder / "samples.jsonl", folder / "set.jsonl.outcomes.jsonl", "--tasks", folder / "tasks.jsonl")
     rankers = ("--ranker", "consensus", "--ranker", "examples", "--allow-execution")
     ran = assay("rank", "eval", *arguments, *rankers, "--k", "1,2", "--pool", "3", "--format", "json")

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from json_lines import read_lines
+
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -88,7 +90,7 @@ def result(assay, command: str, file: str) -> object:
     assert ran.status in {0, 1}, ran.err
     if not out:
         return ran.status, ran.out
-    rows = [json.loads(line) for line in Path(out).read_text().splitlines()]
+    rows = read_lines(out)
     for each in Path().glob(f"{out}*"):
         each.unlink()
     return ran.status, [{key: row[key] for key in row if key not in {"seconds", "at"}} for row in rows]
@@ -104,7 +106,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_same_content_gives_the_same_result_and_a_pipe_does(assay, command: str):
+def test_every_form_of_the_same_rows_gives_the_same_result(assay, command: str):
     rows, found = COMMANDS[command][0], {}
     for ending, form in FORMS.items():
         Path(f"rows{ending}").write_bytes(form(rows))
@@ -118,7 +120,7 @@ def test_the_same_content_gives_the_same_result_and_a_pipe_does(assay, command: 
     assert [ending for ending, each in found.items() if each != found[".jsonl"]] == []
 
 
-def test_what_cannot_be_read_is_one_line_with_the_file(refuses, folder: Path):
+def test_an_unreadable_file_is_named_in_one_line(refuses, folder: Path):
     for name, content in BAD.items():
         if content is not None:
             Path(name).write_bytes(content)
@@ -133,7 +135,7 @@ def test_what_cannot_be_read_is_one_line_with_the_file(refuses, folder: Path):
 
 
 @pytest.mark.usefixtures("folder")
-def test_pairs_that_cannot_be_judged_are_no_success(assay):
+def test_pairs_that_cannot_be_judged_are_status_1(assay):
     Path("p.jsonl.gz").write_bytes(gzip.compress(lines([{"query_id": "q", "code_id": "c"}])))
     ran = assay("judge", "run", "p.jsonl.gz", "--judge", "signals", "--out", "out.jsonl")
     assert ran.status == 1

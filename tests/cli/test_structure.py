@@ -29,7 +29,7 @@ def test_what_is_related_to_a_name_is_listed(assay, project: Path):
     assert "is neither a place nor a name: give FILE:LINE or NAME" in assay("related", file, project).err
 
 
-def test_a_pattern_lists_its_matches(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_pattern_lists_its_matches(assay, refuses, project: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(project)
     ran = assay("pattern", "$S.deliver($M)", "--lang", "py")
     assert ran.out.startswith("mail/send.py:9\n  ")
@@ -37,10 +37,6 @@ def test_a_pattern_lists_its_matches(assay, project: Path, monkeypatch: pytest.M
     (row,) = assay("pattern", "$S.deliver($M)", "--lang", "py", "--format", "jsonl").out.splitlines()
     assert json.loads(row)["holes"] == {"S": "server", "M": "message"}
     assert assay("pattern", "nowhere($A)", "--lang", "py", "mail").status == 1
-
-
-def test_what_cannot_be_done_is_said(refuses, project: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(project)
     refuses([
         ("pattern f($A) --lang cobol", "no grammar for the language 'cobol'"),
         ("pattern '' --lang py", "not a valid python pattern"),
@@ -48,7 +44,7 @@ def test_what_cannot_be_done_is_said(refuses, project: Path, monkeypatch: pytest
     ])  # fmt: skip
 
 
-def test_names_of_files_draw_nothing(assay, project: Path):
+def test_names_of_files_are_escaped(assay, project: Path):
     (project / "a\x1b[31m.py").write_text("foo(1)\n")
     for form in ("text", "vimgrep"):
         assert "a\\x1b[31m.py" in assay("pattern", "foo($A)", project, "--lang", "py", "--format", form).out

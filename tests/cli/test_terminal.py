@@ -69,18 +69,26 @@ done"""
     assert (done.stdout, done.stderr) == ("search serve\nmethod\n", "")
 
 
-@pytest.mark.skipif(which("zsh") is None, reason="zsh is not installed")
-def test_zsh_knows_who_completes(environment: dict[str, str]):
-    script = 'autoload -Uz compinit; compinit -u; source <(assay completion zsh); print "$_comps[assay]"'
-    done = subprocess.run(["zsh", "-f", "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "_assay_completion\n"
+OTHER_SHELLS = {
+    "zsh": (
+        ["-f", 'autoload -Uz compinit; compinit -u; source <(assay completion zsh); print "$_comps[assay]"'],
+        "_assay_completion\n",
+    ),
+    "fish": (
+        ["assay completion fish | source; complete -C 'assay search --kind me'; complete -C 'assay comp'"],
+        "method\ncompletion\tPrint the completion script of a shell.",
+    ),
+}
 
 
-@pytest.mark.skipif(which("fish") is None, reason="fish is not installed")
-def test_fish_offers(environment: dict[str, str]):
-    script = "assay completion fish | source; complete -C 'assay search --kind me'; complete -C 'assay comp'"
-    done = subprocess.run(["fish", "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["method", "completion\tPrint the completion script of a shell."]
+@pytest.mark.parametrize("shell", OTHER_SHELLS)
+def test_other_shells_offer_what_fits(environment: dict[str, str], shell: str):
+    (*options, script), wanted = OTHER_SHELLS[shell]
+    if which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    command = [shell, *options, "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(wanted)
 
 
 def test_a_script_is_printed_for_each_shell_and_another_is_refused(assay):
@@ -92,7 +100,7 @@ def test_a_script_is_printed_for_each_shell_and_another_is_refused(assay):
     assert (ran.status, "bash, zsh, fish" in ran.err) == (2, True)
 
 
-def test_every_command_is_offered_and_none_is_imported(environment: dict[str, str]):
+def test_completion_offers_every_command_and_imports_none(environment: dict[str, str]):
     code = "import sys, assay.cli.main as m; print(len(m.assay.shell_complete(m.click.Context(m.assay), '')), end=' ');"
     code += "print(*(n for n in sys.modules if n.startswith('assay.cli.')))"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -101,22 +109,18 @@ def test_every_command_is_offered_and_none_is_imported(environment: dict[str, st
     assert set(modules) <= {f"assay.cli.{name}" for name in ("adapter", "completion", "lazy", "main")}
 
 
-def test_color_is_as_it_is_asked_for_and_a_pipe_has_none(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
-    cases = [
-        ((), {}, False),
-        ((), {"FORCE_COLOR": "1"}, True),
-        ((), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
-        (("--color", "always"), {}, True),
-        (("--color", "always"), {"NO_COLOR": "1"}, True),
-        (("--color", "never"), {"FORCE_COLOR": "1"}, False),
-        (("--color", "auto"), {"FORCE_COLOR": "1"}, True),
-    ]
+def test_color_follows_option_and_environment(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    force, no = {"FORCE_COLOR": "1"}, {"NO_COLOR": "1"}
+    cases = (
+        *(("", {}, False), ("", force, True), ("", force | no, False), ("--color always", {}, True)),
+        *(("--color always", no, True), ("--color never", force, False), ("--color auto", force, True)),
+    )
     for arguments, variables, colored in cases:
         for name in ("NO_COLOR", "FORCE_COLOR"):
             monkeypatch.delenv(name, raising=False)
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        ran = assay(*arguments, "search", "send a mail again", project)
+        ran = assay(*arguments.split(), "search", "send a mail again", project)
         assert ("\x1b[" in ran.out) == colored, (arguments, variables)
 
 
@@ -166,7 +170,7 @@ class Clock:
         return self.now
 
 
-def test_a_line_is_seen_within_five_seconds_and_then_one_every_ten():
+def test_a_line_is_written_after_three_seconds_and_then_every_ten():
     clock, seen = Clock(), list[tuple[float, str]]()
     stage = StageLine(clock)
     lines = Lines(lambda: str(stage), lambda line: seen.append((clock.now - 100.0, line)), clock)
@@ -182,7 +186,8 @@ def test_a_line_is_seen_within_five_seconds_and_then_one_every_ten():
     ]
 
 
-def test_the_rate_is_that_of_the_stage_and_of_this_run():
+def test_a_rate_is_that_of_the_stage_and_of_this_run_and_time_left_needs_enough_reports():
+    """Of a first index of 12,000 files the first batch, of seven, came after a second: 29 minutes, and it took 7 s."""
     clock = Clock()
     stage = StageLine(clock)
     stage("encoding", 10, 10)
@@ -194,10 +199,6 @@ def test_the_rate_is_that_of_the_stage_and_of_this_run():
     for done in (710, 720, 730):
         stage("programs", done, 1_000)
     assert str(stage) == "programs: 730 of 1,000, 3.0 a second, 90 s left"
-
-
-def test_time_that_is_left_is_said_only_where_enough_is_known():
-    """Of a first index of 12,000 files the first batch, of seven, came after a second: 29 minutes, and it took 7 s."""
     asked = (map(float, each.split()) for each in "1 7 1, 3 500 1.5, 2 6000 2, 9 0 60, 3 1200 2, 3 12 30".split(", "))
     assert [time_left(reports, done, 12_000, seconds) for reports, done, seconds in asked] == [*[None] * 4, 18, 29_970]
 

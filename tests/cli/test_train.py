@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from json_lines import write_lines
+
 PAIRS = [
-    {
-        "query": f"{verb} the {thing} of a {owner}",
-        "code": f"def {verb}_{thing}({owner}): {verb} {owner} {thing}",
-        "source": source,
-    }
+    {"query": f"{verb} the {thing} of a {owner}", "code": f"def {verb}_{thing}({owner}): {verb} {owner} {thing}"}
+    | {"source": source}
     for source, owner in [("a", "user"), ("b", "order"), ("c", "letter"), ("d", "parcel"), ("e", "invoice")]
     for verb in ("read", "write", "check", "remove")
     for thing in ("name", "address", "price", "date")
 ]
-
-
 FROM = "give --from-environment, --repository PATH or --pairs FILE"
 
 
@@ -28,20 +24,13 @@ def settings(*changes: str) -> list[str]:
     return [argument for change in changes for argument in ("--set", change)]
 
 
-def write_lines(file: Path, rows: Iterable[object]) -> Path:
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return file
-
-
 @pytest.mark.usefixtures("words")
-def test_what_cannot_be_trained_is_said(refuses, judged: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_mistake_is_refused_in_one_line(refuses, judged: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("torch", reason="the train extra is not installed")
     monkeypatch.chdir(judged)
     Path("pairs.jsonl").write_text('{"query": "q", "code": "c"}\n')
     mixed = write_lines(Path("mixed.jsonl"), ({**pair, "label": at % 2} for at, pair in enumerate(PAIRS)))
-    rule = (
-        "learns from right pairs alone: take them out, or train a transformer on both with assay train encoder --base"
-    )
+    rule = "learns from right pairs alone: take them out, or train a transformer on both with assay train encoder"
     refuses([
         (f"train {line} --out out", f"assay: {said}")
         for line, said in (
@@ -113,11 +102,8 @@ def test_a_transformer_is_tuned_on_judged_pairs_and_can_be_searched_with(assay, 
     assert (again.status, again.out) == (0, ran.out)
     assert "was trained so before; --fresh trains it again" in again.err
     other = assay(*command, "--set", "rate=1e-3")
-    assert (other.status, "rate (" in other.err, "differ; give another --out, or --fresh" in other.err) == (
-        2,
-        True,
-        True,
-    )
+    assert (other.status, "rate (" in other.err) == (2, True)
+    assert "differ; give another --out, or --fresh" in other.err
     for encoder in (f"hf:{out}", f"onnx:{out}/onnx"):
         assert "mail/send.py" in assay("search", "send_mail", project, "--encoder", encoder).out
     assert assay(*command, "--set", "rate=1e-3", "--fresh").status == 0
@@ -171,9 +157,8 @@ def test_a_ranking_is_trained_and_can_be_searched_with(assay, judged: Path, proj
     files = ("--checkouts", judged / "checkouts", "--out", out, "--set", "steps=5")
     ran = assay("train", "ranking", judged / "mail.csv", judged / "shop.csv", *files)
     assert ran.status == 0, ran.err
-    assert ran.out.startswith(
-        "code: 4 queries of 2 repositories, cross-validated\n            mean   95% interval\nHit@5 "
-    )
+    head = "code: 4 queries of 2 repositories, cross-validated\n            mean   95% interval\nHit@5 "
+    assert ran.out.startswith(head)
     assert ran.out.endswith(f"written to {out}; use it with --set search.weights={out}\n")
     assert ran.err == "mail: 2 chunks\nshop: 2 chunks\ncode: learning from 4 queries\n"
     found, shipped = (
@@ -194,7 +179,7 @@ def test_a_judge_is_trained_and_judges_with_its_weights(assay, tmp_path: Path):
             for asked in (verb, f"{name} of")
         ]
         sources.append(f"{name}={tmp_path / name}.jsonl")
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(tmp_path / f"{name}.jsonl", rows)
     out = tmp_path / "weights"
     ran = assay("train", "judge", *sources, "--out", out, "--set", "penalty=0.2", "--encoder", "hash:16")
     assert ran.status == 0, ran.err

@@ -9,6 +9,7 @@ import pytest
 
 from assay.truth.truth_formats import read
 from git_repositories import WHO, git
+from json_lines import write_lines
 
 CSV = """query,kind,result1,result2
 send it,standard,mail/send.py:6-12:2,
@@ -38,26 +39,18 @@ def truth(checkout: str) -> Path:
     return Path("set.csv")
 
 
-def lines(*rows: object) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
 CHECK = "truth check set.csv --corpus postbox".split()
 
 
-def test_all_is_well_or_rows_with_problems_are_named(assay, truth: Path, checkout: str):
+def test_a_check_counts_targets_and_names_rows_with_problems(assay, truth: Path, checkout: str):
     at = checkout[:12]
     ran = assay(*CHECK)
     assert (ran.status, ran.out) == (0, f"2 queries, 3 targets: 0 problems at {at}\n")
-    ran = assay("truth", "check", truth)
     told = "2 queries, 3 targets: 0 problems; no file was looked at: give --corpus FOLDER\n"
-    assert (ran.status, ran.out) == (0, told)
-    marks = [
-        {"type": "judgment", "query_id": "q", "target": "a.py", "grade": each, "judge": f"j{each}"} for each in (0, 1)
-    ]
-    Path("two.jsonl").write_text(
-        lines({"type": "truth", "format": 1, "name": "two"}, {"type": "query", "id": "q", "text": "a"}, *marks)
-    )
+    assert assay("truth", "check", truth).out == told
+    marks = [{"type": "judgment", "query_id": "q", "target": "a.py", "grade": n, "judge": f"j{n}"} for n in (0, 1)]
+    head = {"type": "truth", "format": 1, "name": "two"}
+    write_lines("two.jsonl", [head, {"type": "query", "id": "q", "text": "a"}, *marks])
     told = assay("truth", "check", "two.jsonl").out
     assert "1 answer on which judges disagree count as right: a.py is right for j1, not for j0" in told
     truth.write_text(CSV + "more,hard,mail/send.py:6-99:2,none.py:1-x:1\n")
@@ -76,20 +69,16 @@ def test_all_is_well_or_rows_with_problems_are_named(assay, truth: Path, checkou
     assert ran.err == "assay: set.csv:4: 'none.py:1-x:1': wanted path:start-end:grade\n"
 
 
-def test_drift_is_told_and_followed(assay, project: Path, truth: Path, checkout: str):
+def test_drift_is_reported_and_followed(assay, project: Path, truth: Path, checkout: str):
     send, router = project / "mail" / "send.py", project / "web" / "router.js"
     send.write_text("# first\n" + send.read_text())
     router.write_text(router.read_text().replace("path) {", "path, more) {"))
     git(project, *WHO, "commit", "-qam", "x")
     ran = assay(*CHECK)
     now = head(project)
-    assert (ran.status, ran.out.splitlines()) == (
-        0,
-        [
-            f"2 queries, 3 targets: 0 problems at {checkout[:12]}",
-            f"1 moved, 1 changed between {checkout[:12]} and HEAD {now[:12]} (-v lists them, --fix OUT follows them)",
-        ],
-    )
+    counted = f"1 moved, 1 changed between {checkout[:12]} and HEAD {now[:12]} (-v lists them, --fix OUT follows them)"
+    told = [f"2 queries, 3 targets: 0 problems at {checkout[:12]}", counted]
+    assert (ran.status, ran.out.splitlines()) == (0, told)
     listed = assay(*CHECK, "-v").out
     assert "moved to mail/send.py:7-13" in listed
     assert "set.csv:3: web/router.js:2-4: changed, now web/router.js:2-4\n" in listed
@@ -103,7 +92,7 @@ def test_drift_is_told_and_followed(assay, project: Path, truth: Path, checkout:
     assert assay(*CHECK, "--commit", "nope").status == 2
 
 
-def test_convert_says_what_it_wrote_and_refuses_a_loss_until_told(assay, refuses, truth: Path):
+def test_convert_counts_what_it_wrote_and_refuses_a_loss(assay, refuses, truth: Path):
     ran = assay("truth", "convert", truth, "set.jsonl")
     told = "2 queries, 3 judgments, 0 documents (0 problems) written to set.jsonl\n"
     assert (ran.status, ran.out) == (0, told)
@@ -123,11 +112,11 @@ def test_convert_says_what_it_wrote_and_refuses_a_loss_until_told(assay, refuses
     assert (ran.status, ran.err) == (0, "assay: dropped: the tags kind\n")
 
 
-def test_convert_makes_symbols_lines_of_a_checkout(assay, refuses, checkout: str):
+def test_convert_replaces_symbols_by_their_lines(assay, refuses, checkout: str):
     targets = ("mail/send.py::send_mail", "mail/address.py::Address.is_valid", "mail/send.py::gone")
     rows = [{"type": "truth", "commit": checkout}, {"type": "query", "id": "1", "text": "send it"}]
     rows += [{"type": "judgment", "query_id": "1", "target": target, "grade": 2} for target in targets]
-    Path("symbols.jsonl").write_text(lines(*rows))
+    write_lines("symbols.jsonl", rows)
     said = "symbols (3): make symbols lines with --corpus FOLDER, drop them with --lossy"
     refuses([("truth convert symbols.jsonl out.csv", said)])
     ran = assay(*"truth convert symbols.jsonl out.csv --corpus postbox -v".split())
@@ -143,63 +132,45 @@ def test_convert_splits_by_repository_and_commit(assay, tmp_path: Path):
         {"instance_id": f"i{at}", "repo": repo, "base_commit": "c1", "problem_statement": "it fails", "patch": patch}
         for at, repo in enumerate(("o/a", "o/b", "o/a"))
     ]
-    file, parts = tmp_path / "test.jsonl", tmp_path / "parts"
-    file.write_text(lines(*rows))
+    file, parts = write_lines(tmp_path / "test.jsonl", rows), tmp_path / "parts"
     assert assay("truth", "convert", file, parts, "--split").status == 0
     assert sorted(path.name for path in parts.iterdir()) == ["o__a-c1.jsonl", "o__b-c1.jsonl"]
     assert "2 queries" in assay("truth", "check", parts / "o__a-c1.jsonl").out
     assert assay("truth", "convert", file, file, "--split").status == 2
 
 
-@pytest.fixture
-def twins(tmp_path: Path) -> Path:
-    """Return a ground truth with twins, one of them judged otherwise."""
-    folder = tmp_path / "set"
+def test_an_audit_counts_findings_with_examples_and_collapses_twins(assay, project: Path, tmp_path: Path):
+    folder, out = tmp_path / "set", tmp_path / "out.jsonl"
     (folder / "qrels").mkdir(parents=True)
     texts = {"a": AREA, "b": AREA, "c": "def add(x, y): return x + y", "d": AREA.replace("None", "0")}
-    corpus = [{"_id": name, "title": "", "text": text} for name, text in texts.items()]
-    (folder / "corpus.jsonl").write_text(lines(*corpus))
+    write_lines(folder / "corpus.jsonl", ({"_id": name, "title": "", "text": text} for name, text in texts.items()))
     queries = {"1": "compute the area of a rectangle", "2": "add two numbers", "3": "install numpy quickly"}
-    (folder / "queries.jsonl").write_text(lines(*({"_id": name, "text": text} for name, text in queries.items())))
-    rows = "query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t1\n3\tc\t0\n"
-    (folder / "qrels" / "test.tsv").write_text(rows)
-    return folder
-
-
-def test_an_audit_counts_what_is_wrong_with_examples(assay, twins: Path):
-    ran = assay("truth", "audit", twins)
+    write_lines(folder / "queries.jsonl", ({"_id": name, "text": text} for name, text in queries.items()))
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t1\n3\tc\t0\n")
+    ran = assay("truth", "audit", folder)
     assert ran.status == 1, ran.err
     assert ran.out.startswith("set: 3 queries, 4 judgments, 4 documents\ngrades   0: 2  1: 2\n")
     assert "        1 of 4 (25.0%)  texts that equal an earlier one\n          a = b\n" in ran.out
     assert "equal texts judged differently for one query\n          1: a=1 b=0\n" in ran.out
     assert ran.out.index("findings") < ran.out.index("hints: none")
-    told = json.loads(assay("truth", "audit", twins, "--format", "json", "--examples", "0").out)
+    told = json.loads(assay("truth", "audit", folder, "--format", "json", "--examples", "0").out)
     counts = {finding["name"]: finding["count"] for finding in told["findings"]}
     assert counts["equal texts"] == counts["unanswered queries"] == 1
     assert not any(finding["examples"] for finding in told["findings"])
-
-
-def test_an_audit_makes_twins_one(assay, twins: Path, tmp_path: Path):
-    out = tmp_path / "out.jsonl"
-    ran = assay("truth", "audit", twins, "--collapse", out, "-v")
-    assert ran.status == 1, ran.err
+    ran = assay("truth", "audit", folder, "--collapse", out, "-v")
     assert f"4 documents made 3, written to {out}\n" in ran.out
     assert "1: a (its twin b) is judged 1 and 0; 1 stays\n" in ran.out
     again = json.loads(assay("truth", "audit", out, "--format", "json").out)
     assert again["documents"] == 3
     assert not {finding["name"] for finding in again["findings"]} & {"equal texts", "twins judged differently"}
-
-
-def test_an_audit_without_findings_is_success(assay, tmp_path: Path, project: Path):
-    clean = tmp_path / "clean.csv"
-    clean.write_text("query,result1\ndeliver a message again when busy,mail/send.py:6-12:2\n")
+    (tmp_path / "clean.csv").write_text("query,result1\ndeliver a message again when busy,mail/send.py:6-12:2\n")
     for options in ([], ["--corpus", project]):
-        ran = assay("truth", "audit", clean, *options)
+        ran = assay("truth", "audit", tmp_path / "clean.csv", *options)
         assert (ran.status, "findings: none" in ran.out) == (0, True), ran.err
 
 
 @pytest.mark.usefixtures("truth")
-def test_what_cannot_be_audited_mined_or_pooled_is_said(refuses):
+def test_a_mistake_is_refused_in_one_line(refuses):
     Path("quick.run").write_text("1 Q0 mail/address.py:11-13 1 9 q\n")
     refuses([
         ("truth audit none.csv", "none.csv"),
@@ -216,10 +187,12 @@ def test_what_cannot_be_audited_mined_or_pooled_is_said(refuses):
     assert not Path("out.jsonl").exists()
 
 
-def test_mining_writes_what_can_be_read_back(assay, refuses, project: Path, checkout: str):
+def test_mined_questions_read_back(assay, refuses, project: Path, checkout: str):
     send = project / "mail" / "send.py"
     send.write_text(send.read_text().replace("2**attempt", "3**attempt"))
     git(project, *WHO, "commit", "-qam", "Wait longer between deliveries")
+    ran = assay(*"truth mine postbox --from history --out none.jsonl --at HEAD".split())
+    assert (ran.status, "no commit after the pin" in ran.err, Path("none.jsonl").exists()) == (1, True, False)
     ran = assay("truth", "mine", project, "--out", "post.jsonl", "--at", checkout)
     assert ran.status == 0
     assert ran.out.startswith("written to post.jsonl\n")
@@ -235,7 +208,7 @@ def test_mining_writes_what_can_be_read_back(assay, refuses, project: Path, chec
 
 
 @pytest.mark.usefixtures("checkout")
-def test_messages_and_names_are_mined_where_they_are_asked_for_and_documentation_is_not_a_message(assay, project: Path):
+def test_messages_and_names_are_mined_on_request(assay, project: Path):
     (project / "mail" / "limits.py").write_text(
         '''def check_limit(size, most):
     """Say whether a message is small enough."""
@@ -260,9 +233,3 @@ def test_messages_and_names_are_mined_where_they_are_asked_for_and_documentation
     assert message.startswith("message of ")
     assert "{" not in message
     assert not [text for text in asked if "small enough" in text or "too much" in text]
-
-
-def test_nothing_to_mine_is_status_1_with_a_reason(assay, checkout: str):
-    ran = assay("truth", "mine", "postbox", "--from", "history", "--out", "a.jsonl", "--at", checkout)
-    assert (ran.status, "no commit after the pin" in ran.err) == (1, True)
-    assert not Path("a.jsonl").exists()

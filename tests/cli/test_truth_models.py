@@ -15,6 +15,7 @@ import pytest
 
 from assay.truth.truth_formats import read
 from endpoint_server import VARIABLES, EndpointServer, Play, serving
+from json_lines import read_lines
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
@@ -64,7 +65,7 @@ def proposal(question: str, start: int, end: int, *more: tuple[int, int, int]) -
     return {"question": question, "start": start, "end": end, "more": others}
 
 
-def test_what_a_model_writes_is_kept_where_it_is_right_and_counted_where_not(assay, server: EndpointServer):
+def test_right_questions_of_a_model_are_kept_and_wrong_ones_counted(assay, server: EndpointServer):
     good = "what happens to goods nobody collects before the {} closes in winter"
     wrong = {
         "parcel": proposal("where does the parcel closes ledger live for every customer", 70, 90),
@@ -87,10 +88,8 @@ def test_what_a_model_writes_is_kept_where_it_is_right_and_counted_where_not(ass
     assert ran.status == 0, ran.err
     truth = read(Path("t.jsonl")).truth
     assert {query.text for query in truth.queries} >= {good.format(thing) for thing in THINGS}
-    assert sorted(each.target for each in truth.judgments if each.target.startswith("parcel")) == [
-        "parcel.py:1-5",
-        "parcel.py:8-12",
-    ]
+    targets = sorted(each.target for each in truth.judgments if each.target.startswith("parcel"))
+    assert targets == ["parcel.py:1-5", "parcel.py:8-12"]
     for why in (
         "7 left out: a place that does not exist",
         "1 left out: a blank place",
@@ -103,15 +102,14 @@ def test_what_a_model_writes_is_kept_where_it_is_right_and_counted_where_not(ass
     assert assay("truth", "check", "t.jsonl", "--corpus", "shop").status == 0
 
 
-def test_a_question_without_a_word_of_its_answer_is_hard_and_hard_ones_alone_are_kept(assay, server: EndpointServer):
+def test_a_question_without_a_word_of_its_answer_is_hard_and_hard_ones_may_be_kept_alone(assay, server: EndpointServer):
     asks = ["what happens to goods nobody collects before the shop closes in winter", QUESTION.format("harbor")]
 
     def writes(question: dict) -> Play:
         if question.get("logprobs"):
             return Play({"Yes": 0.9, "No": 0.1})
-        return Play(
-            {"questions": [proposal(each, 1, 5) for each in asks] if "harbor.py" in json.dumps(question) else []}
-        )
+        about = asks if "harbor.py" in json.dumps(question) else []
+        return Play({"questions": [proposal(each, 1, 5) for each in about]})
 
     server.say = writes
     assert assay(*WRITE).status == 0
@@ -119,10 +117,10 @@ def test_a_question_without_a_word_of_its_answer_is_hard_and_hard_ones_alone_are
     ran = assay(*WRITE, "--hard", "--fresh")
     assert "1 query" in ran.out
     assert "1 left out: a question that is not hard" in ran.out
-    assert "all hard" in json.dumps(server.questions[-1]) or "all hard" in json.dumps(server.questions[-3])
+    assert "all hard" in json.dumps(server.questions[-3:])
 
 
-def test_a_run_that_was_cut_off_pays_for_the_rest_alone_and_writes_the_same(assay, server: EndpointServer):
+def test_an_interrupted_run_pays_for_the_rest_alone_and_writes_the_same(assay, server: EndpointServer):
     ran = assay(*WRITE)
     assert (ran.status, "6 queries (6 standard)" in ran.out) == (0, True), ran.out
     whole, asked = Path("t.jsonl").read_text(), len(server.questions)
@@ -159,7 +157,7 @@ def written(assay, server: EndpointServer) -> Path:
     return Path("t.jsonl")
 
 
-def test_judges_dispute_places_and_one_that_always_says_yes_is_named(assay, server: EndpointServer, written: Path):
+def test_judges_dispute_places_and_one_that_accepts_everything_is_named(assay, server: EndpointServer, written: Path):
     def judges(question: dict) -> Play:
         return Play({"Yes": 0.999, "No": 0.001}) if question["model"] == "nods" else say(question)
 
@@ -183,14 +181,11 @@ def correct(*more: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("written")
-def test_what_search_finds_and_judges_accept_is_proposed_and_added_once(assay, server: EndpointServer):
+def test_accepted_finds_are_proposed_and_added_once(assay, server: EndpointServer):
     before = Path("t.jsonl").read_text()
     ran = assay(*correct())
     assert (ran.status, Path("t.jsonl").read_text()) == (0, before), ran.err
-    rows = [
-        json.loads(line)
-        for line in Path("assay-bench/truth/t.corrected.jsonl/proposals.jsonl").read_text().splitlines()
-    ]
+    rows = read_lines("assay-bench/truth/t.corrected.jsonl/proposals.jsonl")
     assert {"violin.py:1-5"} <= {row["code_id"] for row in rows}
     assert all(fits(f"{row['query']} {row['code']}") for row in rows)
     asked = len(server.questions)
@@ -234,7 +229,7 @@ def test_queries_get_their_kind_by_the_rule_of_mining(assay):
 
 
 @pytest.mark.usefixtures("written")
-def test_what_cannot_be_used_is_said_in_a_line(refuses: Callable[..., None]):
+def test_a_mistake_is_refused_in_one_line(refuses: Callable[..., None]):
     Path("empty").mkdir()
     Path("a.csv").write_text("query,result1\nwhere is it,kettle.py:1-5:2\n")
     refuses([

@@ -160,7 +160,8 @@ def test_opinions_of_one_model_are_different_prompts():
     actor = Actor()
     first = Agents(actor, configured("single"))
     verdict = MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
-    assert (verdict.details["votes"], verdict.details["cost"], verdict.details["calls"]) == ([1, 1], 0.002, {"single": 2})
+    votes = {name: verdict.details[name] for name in ("votes", "cost", "calls")}
+    assert votes == {"votes": [1, 1], "cost": 0.002, "calls": {"single": 2}}
     assert len({prompt.text for prompt in actor.prompts}) == len(actor.prompts) == 2
 
 
