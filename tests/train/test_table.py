@@ -24,18 +24,17 @@ from assay.train.table import (
     read_word_vectors,
     usable_pieces,
 )
+from assay.train.table_exam import bm25, reciprocal_ranks
 from assay.train.table_stages import (
     Questions,
     Texts,
     TokenBags,
-    bm25,
     centred,
     completed,
     contrast,
     fit,
     join,
     narrowed,
-    reciprocal_ranks,
     sums,
     without_shared,
 )

@@ -16,7 +16,7 @@ from assay.train.settings import BEFORE, TEACHER, EncoderRequest, GeneratorReque
 
 if TYPE_CHECKING:
     from assay.train.pairs import TrainingPair
-    from assay.train.table_stages import Score
+    from assay.train.table_exam import Score
 
 
 @command(EncoderRequest, example="assay train encoder --from-environment --repository . --out encoder")

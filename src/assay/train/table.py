@@ -31,9 +31,10 @@ from assay.errors import InputError
 from assay.protocols import Encoder, Say, Vectors
 from assay.runs.record import write_manifest
 from assay.terms import WORD, parts
-from assay.train import table_stages as staged
+from assay.train import table_stages
 from assay.train.pairs import EncoderPairs, TrainingPair, split
 from assay.train.settings import DistillSettings, JoinSettings, TableSettings
+from assay.train.table_exam import Examination, Score
 
 _PIECE = re.compile(r"(##)?([a-z]+|[0-9]+)")
 _LATIN = re.compile(r"[a-z]{2,24}")
@@ -73,7 +74,7 @@ def table_of(spec: str) -> StaticEncoder:
 
 def distill(
     pairs: Sequence[TrainingPair], teacher: Teacher, folder: Path, settings: DistillSettings, say: Say
-) -> list[staged.Score]:
+) -> list[Score]:
     """Train a table, write it and its record to a folder, and return how each stage does on held-out sources."""
     # --- data
     data = _split(pairs, settings, say)
@@ -85,26 +86,27 @@ def distill(
 
     # --- teacher: every entry alone, some real texts, the held-out pairs
     texts = _texts_to_fit(data.learned, settings)
-    bags = staged.TokenBags([vocabulary.rows(text) for text in texts])
+    bags = table_stages.TokenBags([vocabulary.rows(text) for text in texts])
     words = teacher.encoder.encode([entry.removeprefix(CONTINUES) for entry in entries], "code")
     read = teacher.encoder.encode(texts, "code")
-    examination = staged.Examination(data.tested, vocabulary, teacher.encoder)
+    examination = Examination(data.tested, vocabulary, teacher.encoder)
     say(f"the teacher read {len(entries) + len(texts) + 2 * len(data.tested)} texts")
-    targets, projected = staged.project(read, words, settings.dimension)
-    known, questions = (staged.Texts(bags, torch.from_numpy(targets)), staged.Questions.of(data.learned, vocabulary))
+    targets, projected = table_stages.project(read, words, settings.dimension)
+    known = table_stages.Texts(bags, torch.from_numpy(targets))
+    questions = table_stages.Questions.of(data.learned, vocabulary)
 
     def stages() -> Stages:
         # --- stage 1, distill: principal directions of real texts, rare words count more
-        distilled = projected * staged.rarity_weights(bags, len(entries), settings.rarity)[:, None]
+        distilled = projected * table_stages.rarity_weights(bags, len(entries), settings.rarity)[:, None]
         yield "distilled", distilled
         # --- stage 2, fit: the sum of a text's rows should point where the teacher's vector does
-        fitted = staged.fit(distilled, known, settings, say)
+        fitted = table_stages.fit(distilled, known, settings, say)
         yield "fitted", fitted
         # --- stage 3, search: pairs against the batch's other answers, still near the teacher
-        trained = staged.contrast(fitted, questions, known, settings, say)
+        trained = table_stages.contrast(fitted, questions, known, settings, say)
         yield "trained", trained
         # --- the mean of the three ships: on real questions it beats each, the last of which has learned too much
-        yield "mean of the three", staged.mean_table((distilled, fitted, trained))
+        yield "mean of the three", table_stages.mean_table((distilled, fitted, trained))
 
     scores = [examination.of_bm25(), examination.of_teacher()]
     return _save(folder, pairs, data, settings, entries, stages(), examination, scores, teacher=teacher.name)
@@ -143,32 +145,32 @@ def join_words(  # noqa: PLR0913, PLR0917  what is joined, how, where to, and wh
     folder: Path,
     settings: JoinSettings,
     say: Say,
-) -> list[staged.Score]:
+) -> list[Score]:
     """Join words to a table, write the table and its record to a folder, and return how each stage does."""
     # --- data
     data = _split(pairs, settings, say)
     vocabulary, entries = before.vocabulary, before.vocabulary.entries
-    read = staged.TokenBags([vocabulary.rows(text) for text in _texts_to_read(data.learned, settings)])
+    read = table_stages.TokenBags([vocabulary.rows(text) for text in _texts_to_read(data.learned, settings)])
 
     # --- words
     places = words.places_of(entries)
-    joined = staged.join(before.table(), places, words.vectors, words.name, settings)
+    joined = table_stages.join(before.table(), places, words.vectors, words.name, settings)
     known = int((places >= 0).sum())
     say(f"{known} of {len(entries)} words and pieces are known to both; {len(read)} texts choose the directions")
     examination, questions = (
-        staged.Examination(data.tested, vocabulary, before),
-        staged.Questions.of(data.learned, vocabulary),
+        Examination(data.tested, vocabulary, before),
+        table_stages.Questions.of(data.learned, vocabulary),
     )
 
     def stages() -> Stages:
         # --- stage 1, join: principal directions of the sums of real texts
-        narrow = staged.narrowed(joined, read, settings.dimension)
+        narrow = table_stages.narrowed(joined, read, settings.dimension)
         yield "joined", narrow
         # --- stage 2, search: pairs against the batch's other answers, still near the joined table's own sums
-        texts = staged.Texts(read, torch.from_numpy(staged.sums(narrow, read)))
-        tuned = staged.contrast(narrow, questions, texts, settings, say)
+        texts = table_stages.Texts(read, torch.from_numpy(table_stages.sums(narrow, read)))
+        tuned = table_stages.contrast(narrow, questions, texts, settings, say)
         yield "tuned", tuned
-        yield "mean of the two", staged.mean_table((narrow, tuned))
+        yield "mean of the two", table_stages.mean_table((narrow, tuned))
 
     scores = [examination.of_bm25(), examination.of_teacher("before")]
     of_words = {"name": words.name, "words": len(words.tokens), "dimension": words.vectors.shape[1], "known": known}
@@ -250,10 +252,10 @@ def _save(  # noqa: PLR0913, PLR0917  a table and all that is known about it
     settings: TableSettings,
     entries: Sequence[str],
     stages: Stages,
-    examination: staged.Examination,
-    scores: list[staged.Score],
+    examination: Examination,
+    scores: list[Score],
     **learned_from: object,
-) -> list[staged.Score]:
+) -> list[Score]:
     """Examine each stage and write the last with its record; the version changes when any number of it does."""
     for stage, table in stages:
         scores.append(examination.of_table(stage, table))

@@ -1,4 +1,4 @@
-"""Project, fit, join and contrast the rows of a static table, and examine what came of it."""
+"""Project, fit, join and contrast the rows of a static table: the stages of its training, one function each."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from assay.encode.static import StaticEncoder, Vocabulary, quantise
+from assay.encode.static import Vocabulary
 from assay.encode.vectors import unit
 from assay.errors import InputError
-from assay.measure.compare import interval
-from assay.protocols import Encoder, Say, Vectors
-from assay.search import retrievers
-from assay.search.retrievers import BODY_ONLY, match
-from assay.store.snapshot import Snapshot
-from assay.terms import terms
+from assay.protocols import Say, Vectors
 from assay.train.pairs import TrainingPair
 from assay.train.settings import DistillSettings, JoinSettings, TableSettings
-from assay.values import Chunk
 
 Ints = NDArray[np.int64]
+_FIT_BATCH = 512
+_WARM_UP = 0.1
+"""The fraction of steps in which the rate rises."""
+_MIN_LENGTH = 1e-6
+"""A shorter row has no direction."""
 
 
 class TokenBags:
@@ -55,10 +54,6 @@ def without_shared(taken: Taken, others: Taken, hidden: NDArray[np.bool_]) -> ND
     width = int(max(taken[0].max(initial=0), others[0].max(initial=0))) + 1
     shared = np.isin(taken[1] * width + taken[0], others[1] * width + others[0])
     return ~(shared & hidden[taken[1]])
-
-
-_FIT_BATCH = 512
-_WARM = 0.1  # the share of steps in which the rate rises
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +184,7 @@ def _optimizer(
     model: WordTable, rate: float, steps: int
 ) -> tuple[torch.optim.Adam, torch.optim.lr_scheduler.OneCycleLR]:
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
-    return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps + 1, pct_start=_WARM)
+    return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps + 1, pct_start=_WARM_UP)
 
 
 def _step(loss: torch.Tensor, optimizer: torch.optim.Adam, schedule: torch.optim.lr_scheduler.OneCycleLR) -> None:
@@ -203,9 +198,6 @@ def _batches(count: int, size: int, random: np.random.Generator) -> list[Ints]:
     """Return whole batches in a new order; fewer texts than a batch are one batch."""
     order = random.permutation(count)
     return [order[start : start + size] for start in range(0, max(count - size, 0) + 1, size)]
-
-
-_MIN_LENGTH = 1e-6  # a row without a length has no direction
 
 
 def join(table: Vectors, places: NDArray[np.int64], vectors: Vectors, name: str, settings: JoinSettings) -> Vectors:
@@ -252,64 +244,3 @@ def narrowed(joined: Vectors, texts: TokenBags, dimension: int) -> Vectors:
     _, _, directions = np.linalg.svd(read, full_matrices=False)
     narrow: Vectors = (joined @ directions[:dimension].T).astype(np.float32)
     return narrow
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """One system on the held-out pairs: mean reciprocal rank with its 95% interval."""
-
-    system: str
-    mrr: float
-    low: float
-    high: float
-    agreement: float | None
-    """Correlation of its similarities between queries with the teacher's; BM25 has none."""
-
-
-class Examination:
-    """The same held-out queries and answers for every system."""
-
-    def __init__(self, pairs: Sequence[TrainingPair], vocabulary: Vocabulary, teacher: Encoder) -> None:
-        self._queries = [pair.query for pair in pairs]
-        self._answers = [pair.code for pair in pairs]
-        self._vocabulary = vocabulary
-        self._teacher_queries = teacher.encode(self._queries, "query")
-        self._teacher_answers = teacher.encode(self._answers, "code")
-
-    def of_bm25(self) -> Score:
-        """Examine word matching."""
-        return _score("BM25", bm25(self._queries, self._answers), None)
-
-    def of_teacher(self, system: str = "teacher") -> Score:
-        """Examine the teacher."""
-        return _score(system, self._teacher_queries @ self._teacher_answers.T, 1.0)
-
-    def of_table(self, system: str, table: Vectors) -> Score:
-        """Examine a table as it would be shipped, quantised."""
-        encoder = StaticEncoder(system, self._vocabulary, *quantise(table))
-        queries, answers = encoder.encode(self._queries, "query"), encoder.encode(self._answers, "code")
-        return _score(system, queries @ answers.T, self._agreement(queries))
-
-    def _agreement(self, queries: Vectors) -> float:
-        above = np.triu_indices(len(queries), 1)
-        return float(
-            np.corrcoef((self._teacher_queries @ self._teacher_queries.T)[above], (queries @ queries.T)[above])[0, 1]
-        )
-
-
-def reciprocal_ranks(scores: Vectors) -> NDArray[np.float64]:
-    """Return one over the rank of the answer on the diagonal, ties counted against it."""
-    ranks = (scores >= np.diag(scores)[:, None]).sum(1)
-    return 1.0 / np.asarray(ranks, dtype=np.float64)
-
-
-def bm25(queries: Sequence[str], answers: Sequence[str]) -> Vectors:
-    """Return the BM25 scores of all queries and answers."""
-    chunks = [Chunk(str(number), answer) for number, answer in enumerate(answers)]
-    held = Snapshot.of(chunks, np.zeros((len(chunks), 1), dtype=np.float32))
-    return np.stack([retrievers.bm25(held, match(held, terms(query)), BODY_ONLY) for query in queries])
-
-
-def _score(system: str, scores: Vectors, agreement: float | None) -> Score:
-    ranks = reciprocal_ranks(scores)
-    return Score(system, float(ranks.mean()), *interval(ranks), agreement)
