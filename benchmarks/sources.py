@@ -55,8 +55,8 @@ from shared import run_command
 from assay import plugins
 from assay.io import rows
 from assay.judge.signals import code_terms, load, weights_file
+from assay.train.harvest import LEFT_OUT, chunks_of, environment, pairs_of, undocumented
 from assay.train.judge import features_of, figures_of, plain, read_labelled, results_table
-from assay.train.pairs import LEFT_OUT, chunks_of, environment, pairs_of, undocumented
 from assay.values import Chunk, Problem
 
 QUESTIONS = 2_500

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assay.judge.pairs import Pair
 from assay.judge.pairs import read as read_pairs
 from assay.measure.line_spans import Span
-from assay.train.pairs import pair_of
+from assay.train.pair_files import pair_of
 from assay.truth import truth_formats
 from assay.truth.formats import trec
 from assay.truth.formats.swebench import by_checkout

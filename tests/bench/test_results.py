@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench import gates, results
+from assay.bench import gates, results, results_file
 from assay.bench.bench_report import caveats, overview_of, summary_of
-from assay.bench.results import comparisons, rank_of
+from assay.bench.comparisons import comparisons
+from assay.bench.results import rank_of
 from assay.errors import InputError
 from assay.report.plain_text import as_markdown, as_text, verbatim
 from assay.report.plain_text import plain as text_of_strangers
@@ -69,7 +70,7 @@ def plain(cells: list[dict], *, roles: dict[str, str] | None = None, count: int 
 
 
 def read(made: dict) -> results.Results:
-    return replace(results.read_results(copy.deepcopy(made), "made up"), comparisons=tuple(pairs_of(made)))
+    return replace(results_file.read_results(copy.deepcopy(made), "made up"), comparisons=tuple(pairs_of(made)))
 
 
 def held(cells: list[dict], **how) -> results.Results:
@@ -82,8 +83,8 @@ GOOD, BAD = [1.0, 0.5] * 20, [0.5, 0.0] * 20
 def test_results_are_read_as_they_were_written(tmp_path: Path):
     made = held([cell("a", "x", GOOD), cell("a", "y", BAD), cell("b", "x", GOOD)])
     assert [(c.set, c.a, c.b) for c in made.comparisons] == [("a", "x", "y")]
-    results.save(made, tmp_path / "results.json")
-    assert results.load(tmp_path / "results.json") == made
+    results_file.save(made, tmp_path / "results.json")
+    assert results_file.load(tmp_path / "results.json") == made
 
 
 def test_sets_of_one_role_are_compared_together_too():
@@ -115,7 +116,7 @@ def test_published_figures_stand_with_the_unit_in_which_scripts_of_others_count(
 
 
 def pairs_of(made: dict, *, all_pairs: bool = False) -> list[results.SetComparison]:
-    found = results.read_results(copy.deepcopy(made), "made up")
+    found = results_file.read_results(copy.deepcopy(made), "made up")
     return list(comparisons(found, all_pairs=all_pairs))
 
 
@@ -162,9 +163,9 @@ def test_what_is_no_results_file_is_told(tmp_path: Path):
     for text in ("", "[]", "{}", '{"format": 99, "cells": []}'):
         (tmp_path / "r.json").write_text(text)
         with pytest.raises(InputError, match=r"is not a results\.json"):
-            results.load(tmp_path / "r.json")
+            results_file.load(tmp_path / "r.json")
     with pytest.raises(InputError, match="cannot read the results"):
-        results.load(tmp_path / "none.json")
+        results_file.load(tmp_path / "none.json")
 
 
 def test_a_floor_prints_as_it_is_read_and_a_wrong_one_is_told():
@@ -330,7 +331,7 @@ def strange() -> dict:
 
 
 def test_results_that_are_none_say_where():
-    there = json.loads(results.as_text(results.read_results(strange(), "r.json")))
+    there = json.loads(results_file.as_text(results_file.read_results(strange(), "r.json")))
     assert there["cells"] == [{**each, "key": ""} for each in strange()["cells"]]
     assert there["manifest"] == {**strange()["manifest"], "kind": "retrieval"}
     for path, value, said in (
@@ -358,17 +359,17 @@ def test_results_that_are_none_say_where():
             table = table[step]
         table[last] = value
         with pytest.raises(InputError, match=said):
-            results.read_results(made, "r.json")
+            results_file.read_results(made, "r.json")
     for key in ("manifest", "sets", "unusable", "systems", "cells", "comparisons"):
         with pytest.raises(InputError, match=f"it has no '{key}'"):
-            results.read_results({name: value for name, value in strange().items() if name != key}, "r.json")
+            results_file.read_results({name: value for name, value in strange().items() if name != key}, "r.json")
     for value in (None, [], "x", 5, json.loads("[" * 900 + "]" * 900)):
         with pytest.raises(InputError, match=r"r\.json is not a results\.json"):
-            results.read_results(value, "r.json")
+            results_file.read_results(value, "r.json")
 
 
 def test_no_name_breaks_out_of_its_place_in_the_markdown():
-    text = as_markdown(overview_of(results.read_results(strange(), "r.json")))
+    text = as_markdown(overview_of(results_file.read_results(strange(), "r.json")))
     lines = text.split("\n")
     for above, row in pairwise(lines):
         if above.startswith("|") and row.startswith("|"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench import results
+from assay.bench import results_file
 from assay.bench.answer_runs import SystemAnswer
 from assay.bench.bench_report import caveats, overview_of
 from assay.bench.experiment import Setting, run
@@ -126,8 +126,8 @@ def test_a_judge_of_words_is_warned_of_and_results_of_strangers_are_checked(plan
     for judge, warned in (("signals", True), ("all:m", False)):
         held = run(plan, Setting(tmp_path / judge, print, unseen=Unseen(judge, Careful({}))))
         assert any("favour systems that rank by these" in line for line in caveats(held)) is warned
-    plain = json.loads(results.as_text(held))
-    assert results.read_results(plain, "it") == held
+    plain = json.loads(results_file.as_text(held))
+    assert results_file.read_results(plain, "it") == held
     for wrong, what in (
         ({"figures": {"line": {"MRR": [1, 1, 1]}}, "unjudged": "x"}, "unjudged"),
         ({"figures": {"line": {"MRR": [1]}}, "unjudged": 0}, r"wanted a list of mean, low, high"),
@@ -136,7 +136,7 @@ def test_a_judge_of_words_is_warned_of_and_results_of_strangers_are_checked(plan
     ):
         cell = {**plain["cells"][0], "judged": wrong}
         with pytest.raises(InputError, match=what):
-            results.read_results({**plain, "cells": [cell]}, "it")
+            results_file.read_results({**plain, "cells": [cell]}, "it")
 
 
 def test_documents_are_judged_by_their_ids(tmp_path: Path):

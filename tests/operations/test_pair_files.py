@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.train.pairs import TrainingPair, leave_out, read_pairs
+from assay.train.pair_files import leave_out, read_pairs
+from assay.train.pairs import TrainingPair
 
 COSQA = [
     {"idx": "cosqa-1", "doc": "send mail", "code": "def send(): ...", "label": 1},

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.bench import results
+from assay.bench import results, results_file
 from assay.io import files
 from assay.io.fields import read_value
 from assay.report import document as doc
@@ -45,7 +45,7 @@ def test_each_writer_of_json_writes_what_everybody_reads(tmp_path_factory: pytes
     files.write_rows(folder / "b", [{"value": value}])
     record.append_lines(folder / "c", [{"value": value}])
     found = results.Results(1, results.RunManifest((), 1, 0, {}, "", details={"value": value}), {}, {}, {}, (), ())
-    results.save(found, folder / "d")
+    results_file.save(found, folder / "d")
     *rows, held = (json.loads((folder / name).read_text(), parse_constant=pytest.fail) for name in "abcd")
     assert rows == [rows[0]] * 3
     assert held["manifest"]["value"] == rows[0]["value"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.train.pairs import LEFT_OUT, PackageSource, environment, harvest, packages_in, pairs_of, repository
+from assay.train.harvest import LEFT_OUT, PackageSource, environment, harvest, packages_in, pairs_of, repository
 from assay.values import Chunk
 
 TRUTHS = Path(__file__).parents[2] / "benchmarks" / "truth"

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.io.fields import FieldError
-from assay.train.pairs import TrainingPair, code_of, pair_of, split_by_query, words_of
+from assay.train.pair_files import pair_of
+from assay.train.pairs import TrainingPair, code_of, split_by_query, words_of
 from assay.train.settings import TuneSettings
 
 SETTINGS = TuneSettings()

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from assay.bench import report_parts as parts
+from assay.bench import report_misses, report_plots
+from assay.bench import report_tables as tables
 from assay.bench.results import MeasuredSet, MeasuredSystem, Results, RunManifest
 from assay.bench.results_view import AS_PUBLISHED, ResultsView, SetView, significant
 from assay.errors import counted
@@ -115,7 +116,7 @@ def verdict(study: ResultsView) -> doc.Section:
         return doc.Section("verdict", "Verdict", tuple(warned), untitled=True)
     views = study.overviews
     measures = study.main[:_BESIDE] if len(views) > 1 else study.main
-    table = parts.quality(study, views, measures, "Quality: mean and 95% interval")
+    table = tables.quality(study, views, measures, "Quality: mean and 95% interval")
     blocks = (*sentence(study, views[0]), *warned, table, _legend(study), _cost_of_all(study))
     return doc.Section("verdict", "Verdict", blocks, untitled=True)
 
@@ -127,12 +128,12 @@ def sentence(study: ResultsView, view: SetView) -> list[doc.Paragraph]:
     mean = study.figure(view, best, unit, study.primary)
     if mean is None:
         return []
-    shown = doc.figure(mean, parts.digits_of(study.primary))
+    shown = doc.figure(mean, tables.digits_of(study.primary))
     sets = f" of {counted(len(view.sets), 'set')}" if len(view.sets) > 1 else ""
     interval = f"95% interval {interval_text(shown, to=_DASH)}"
     queries = f"over {study.size(view)}{sets}, {_ROLES[view.role]}"
     scored = doc.Phrase(f" scores {study.primary} {value_text(shown)} ({interval}) by {unit} {queries}.")
-    start = (parts.system_phrase(study, best), scored)
+    start = (tables.system_phrase(study, best), scored)
     rival = next((other for other in others if study.whole(view, other)), None)
     pair = study.compared(view, unit, study.primary, (best, rival)) if rival else None
     if rival is None or pair is None:
@@ -143,7 +144,7 @@ def sentence(study: ResultsView, view: SetView) -> list[doc.Paragraph]:
     span = interval_text(gap).replace(", ", " to ")
     gap_text = f"{value_text(gap)} ({span})".replace("-", "\N{MINUS SIGN}")
     rest = f": {gap_text}, p{_SPACE}{equals}{p} after Holm's correction."
-    against = (doc.Phrase(" Against the next, "), parts.system_phrase(study, rival), doc.Phrase(rest))
+    against = (doc.Phrase(" Against the next, "), tables.system_phrase(study, rival), doc.Phrase(rest))
     return [doc.Paragraph((*start, *against), "lead")]
 
 
@@ -168,7 +169,7 @@ def _legend(study: ResultsView) -> doc.Paragraph:
 def _cost_of_all(study: ResultsView) -> doc.Block:
     view = SetView("", "", tuple(dict.fromkeys(name for name, _ in study.cells)))
     several = ": times and sizes are those of the set where they are largest" if len(view.sets) > 1 else ""
-    return parts.cost(study, view, f"Cost, over {counted(len(view.sets), 'set')}{several}")
+    return tables.cost(study, view, f"Cost, over {counted(len(view.sets), 'set')}{several}")
 
 
 _PROBLEMS = 40
@@ -178,7 +179,7 @@ _REASONS = 8
 def troubles(study: ResultsView) -> doc.Section:
     """Return the section of errors and of ground truth that could not be used."""
     rows = list(_errors(study))
-    columns = (parts.SYSTEM, *doc.left("Set"), "Queries", *doc.left("Reason", "Such as"))
+    columns = (tables.SYSTEM, *doc.left("Set"), "Queries", *doc.left("Reason", "Such as"))
     title = "Queries that failed, counted as zero"
     failed = doc.table(title, columns, rows) if rows else doc.words("No query failed.")
     problems = [block for name, of in study.sets.items() if of.problems for block in _problems(name, of.problems)]
@@ -191,9 +192,9 @@ def _errors(study: ResultsView) -> Iterator[tuple[doc.Cell | str | int, ...]]:
         reasons = Counter(cell.errors.values()).most_common()
         for reason, count in reasons[:_REASONS]:
             such = next(key for key, why in cell.errors.items() if why == reason)
-            yield parts.system_phrase(study, system), of, count, reason, f"query\N{NO-BREAK SPACE}{such}"
+            yield tables.system_phrase(study, system), of, count, reason, f"query\N{NO-BREAK SPACE}{such}"
         if rest := sum(count for _, count in reasons[_REASONS:]):
-            yield parts.system_phrase(study, system), of, rest, "other reasons: see results.json", ""
+            yield tables.system_phrase(study, system), of, rest, "other reasons: see results.json", ""
 
 
 def _problems(of: str, problems: tuple[str, ...]) -> Iterator[doc.Block]:
@@ -228,8 +229,8 @@ def _systems(study: ResultsView) -> doc.Table:
     rows = []
     for name, system in study.results.systems.items():
         spec, chosen_on = doc.Phrase(system.spec, code=True), system.chosen_on or _DASH
-        rows.append((parts.system_phrase(study, name), spec, system.how, chosen_on, _settings(study, system)))
-    return doc.table("Systems", (parts.SYSTEM, *doc.left("Spec", "Asked", "Chosen on", "Settings")), rows)
+        rows.append((tables.system_phrase(study, name), spec, system.how, chosen_on, _settings(study, system)))
+    return doc.table("Systems", (tables.SYSTEM, *doc.left("Spec", "Asked", "Chosen on", "Settings")), rows)
 
 
 def _settings(study: ResultsView, system: MeasuredSystem) -> doc.Phrase:
@@ -273,9 +274,9 @@ def report_of(results: Results, plots: Sequence[doc.Block] = ()) -> doc.Report:
     study = ResultsView(results)
     figures: tuple[doc.Section, ...] = ()
     if study.measured:
-        misses = (parts.misses(study),) if study.manifest.kind == "retrieval" else ()
-        figures = (parts.figures(study, plots), _all_figures(study), *_labelled(study), *misses)
-    sections = (verdict(study), *parts.against(results), *figures, troubles(study), repeating(study))
+        misses = (report_misses.misses(study),) if study.manifest.kind == "retrieval" else ()
+        figures = (report_plots.figures(study, plots), _all_figures(study), *_labelled(study), *misses)
+    sections = (verdict(study), *tables.against(results), *figures, troubles(study), repeating(study))
     footer = "Written by Assay. Every figure of this page is in results.json."
     return doc.Report(title(study), "Assay bench", _facts(study), sections, footer)
 
@@ -285,10 +286,10 @@ def overview_of(results: Results) -> doc.Report:
     study = ResultsView(results)
     measures = study.measures[:_MAX_MEASURES]
     notes = doc.Bullets("Note", tuple(map(doc.words, caveats(results))), warning=True)
-    sections = [doc.Section("notes", "Notes", (notes,), untitled=True), *parts.against(results)]
+    sections = [doc.Section("notes", "Notes", (notes,), untitled=True), *tables.against(results)]
     if study.measured:
         if len(study.overviews) > 1:
-            means = parts.quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")
+            means = tables.quality(study, study.overviews, study.main[:_BESIDE], f"Means with 95% intervals; {_BEST}")
             together: tuple[doc.Block, ...] = (*sentence(study, study.overviews[0]), means)
             sections.append(doc.Section("together", "Tuned and unseen", together))
         sections += [
@@ -325,11 +326,11 @@ def _summary(study: ResultsView, view: SetView) -> doc.Section:
     rows: list[tuple[doc.Cell | str | int, ...]] = []
     for system in study.here(view):
         if study.whole(view, system):
-            p50, p95, _, index, memory, _ = parts.costs(study, view, system)
-            found = (parts.score(study, view, system, unit, measure) for measure in measures)
+            p50, p95, _, index, memory, _ = tables.costs(study, view, system)
+            found = (tables.score(study, view, system, unit, measure) for measure in measures)
             errors = sum(len(cell.errors) for cell in study.of(view, system))  # no column where none failed
             rows.append((system, *found, p50, p95, index, memory, errors or ""))
-    rows += parts.published(study, [(view, unit)], measures, (*(doc.Number(None),) * 4, doc.Phrase("")))
+    rows += tables.published(study, [(view, unit)], measures, (*(doc.Number(None),) * 4, doc.Phrase("")))
     blocks = (doc.table("", columns, rows), *_tests(study, view, unit), *_unseen(study, view, measures))
     title = f"{view.label}: {asked}, by {unit}; means with 95% intervals"
     return doc.Section(view.name, title, blocks)
@@ -349,8 +350,8 @@ def _unseen(study: ResultsView, view: SetView, measures: Sequence[str]) -> Itera
     """Yield the figures with the labels of a judge, where one was asked."""
     for name in view.sets:
         if (counts := study.sets[name].unseen) and len(view.sets) == 1:
-            yield doc.words(f"{parts.with_labels(counts)}; nothing else counts them.", "note")
-            yield parts.judged(study, name, measures)
+            yield doc.words(f"{tables.with_labels(counts)}; nothing else counts them.", "note")
+            yield tables.judged(study, name, measures)
 
 
 def _described(study: ResultsView, view: SetView) -> doc.Paragraph:
@@ -367,18 +368,18 @@ def _described(study: ResultsView, view: SetView) -> doc.Paragraph:
 def _inside(study: ResultsView, view: SetView, measures: Sequence[str]) -> Iterator[doc.Leaf]:
     """Yield the tables of one view as Markdown has them."""
     title = f"Means with 95% bootstrap intervals; {_BEST}"
-    yield parts.quality(study, [view], measures, title)
+    yield tables.quality(study, [view], measures, title)
     unit, *others = study.units_shown(view)
     for other in others:
         yield doc.words(_UNITS[other])
-        yield parts.quality(study, [view], measures, title, other)
+        yield tables.quality(study, [view], measures, title, other)
     if study.manifest.kind == "retrieval":
-        yield parts.cost(study, view, "Cost")
+        yield tables.cost(study, view, "Cost")
     tags = study.tagged(view)
     for tag in ("kind", "folder"):
         if tag in tags:
-            yield parts.groups(study, view, unit, tag, tags[tag])
-    yield from parts.pairs(study, view, unit)
+            yield tables.groups(study, view, unit, tag, tags[tag])
+    yield from tables.pairs(study, view, unit)
     yield from _unseen(study, view, measures)
 
 
@@ -387,8 +388,8 @@ def _labelled(study: ResultsView) -> tuple[doc.Section, ...]:
     blocks: list[doc.Block] = []
     for name, of in study.sets.items():
         if of.unseen:
-            blocks.append(doc.words(f"{name}: {parts.with_labels(of.unseen)}.", "note"))
-            blocks.append(parts.judged(study, name, study.measures))
+            blocks.append(doc.words(f"{name}: {tables.with_labels(of.unseen)}.", "note"))
+            blocks.append(tables.judged(study, name, study.measures))
     note = doc.words("Nothing else on this page counts these labels.", "note")
     return (doc.Section("judged", "With labels of a judge", (note, *blocks)),) if blocks else ()
 
@@ -407,18 +408,18 @@ def _panels(study: ResultsView, view: SetView, at: str) -> Iterator[doc.Panel]:
         subtitle = f"{study.size(view)}, by {_TITLES.get(unit, unit)}"
         note = doc.words(_UNITS.get(unit, f"A value is one {unit}'s."), "note")
         yield doc.Panel(view.label, subtitle, {"view": at, "unit": unit}, (note, *_of_unit(study, view, unit)))
-    yield doc.Panel("", "", {"view": at}, (parts.cost(study, view, f"Cost on {view.label}"),))
+    yield doc.Panel("", "", {"view": at}, (tables.cost(study, view, f"Cost on {view.label}"),))
 
 
 def _of_unit(study: ResultsView, view: SetView, unit: str) -> Iterator[doc.Leaf]:
     rows = []
     for system in study.ranked(view, unit):
-        scores = (parts.score(study, view, system, unit, measure) for measure in study.measures)
-        rows.append((parts.system_phrase(study, system), *scores))
-    yield doc.table("All measures: mean and 95% interval", (parts.SYSTEM, *study.measures), rows)
+        scores = (tables.score(study, view, system, unit, measure) for measure in study.measures)
+        rows.append((tables.system_phrase(study, system), *scores))
+    yield doc.table("All measures: mean and 95% interval", (tables.SYSTEM, *study.measures), rows)
     for tag, values in study.tagged(view).items():
-        yield parts.groups(study, view, unit, tag, values)
-    yield from parts.pairs(study, view, unit)
+        yield tables.groups(study, view, unit, tag, values)
+    yield from tables.pairs(study, view, unit)
 
 
 def _facts(study: ResultsView) -> tuple[str, ...]:

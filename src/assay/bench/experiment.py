@@ -17,14 +17,15 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 
-from assay.bench import results, scores
+from assay.bench import results_file, scores
 from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, is_run, key_of
 from assay.bench.ask_worker import Contender, ask_in_turn
 from assay.bench.bench_report import overview_of, report_of
+from assay.bench.comparisons import comparisons
 from assay.bench.gates import Gates
 from assay.bench.matrix import BenchPlan, SystemSpec
 from assay.bench.query_sets import JudgedSet, Prepared, Unseen, judge_unseen, prepare
-from assay.bench.results import MeasuredCell, MeasuredSet, Results, comparisons
+from assay.bench.results import MeasuredCell, MeasuredSet, Results
 from assay.corpus.pinned import commit_of
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.io import files
@@ -86,7 +87,7 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
         why = "; ".join(f"{name}: {why}" for name, whys in failed.items() for why in whys.values())
         raise InputError(f"nothing could be measured: {why or 'no set could be used; the lines above say why'}")
     measured = Results(
-        format=results.FORMAT,
+        format=results_file.FORMAT,
         manifest=scores.manifest_of(plan, setting.command),
         sets=sets,
         unusable=unusable,
@@ -123,7 +124,7 @@ def _useless(answers: Mapping[str, SystemAnswer], preparation: Preparation) -> s
 def earlier_in(file: Path) -> Results | None:
     """Return what an earlier run found there, None where there is nothing of use."""
     try:
-        return results.load(file)
+        return results_file.load(file)
     except InputError:
         return None
 
@@ -175,7 +176,7 @@ def _check(plan: BenchPlan, gates: Gates) -> None:
 def write(held: Results, out: Path, say: Say, earlier: Results | None = None, plots: Sequence[Block] = ()) -> None:
     """Write results.json, RESULTS.md and, where matplotlib is installed, report.html; git is to pass all of it over."""
     files.write(out / ".gitignore", "*\n")
-    results.save(held, out / RESULTS)
+    results_file.save(held, out / RESULTS)
     files.write(out / "RESULTS.md", as_markdown(overview_of(held)))
     _write_report(held, out, say, earlier, plots)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from assay.bench.comparisons import deciding
 from assay.bench.results import (
     BaselineChanges,
     GateChange,
@@ -21,11 +22,10 @@ from assay.bench.results import (
     MeasuredQuery,
     QuestionMove,
     Results,
-    deciding,
-    load,
     place_of,
     rank_of,
 )
+from assay.bench.results_file import load
 from assay.bench.results_view import CHANCE
 from assay.errors import InputError, counted, nearest
 from assay.measure.compare import holm, randomisation

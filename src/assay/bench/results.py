@@ -1,25 +1,17 @@
-"""What an experiment found: the values of results.json, and comparisons of systems."""
+"""What an experiment measured: sets, systems, and a cell of figures for each system on each set."""
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from assay.errors import InputError
-from assay.io import files
-from assay.io.fields import REST, as_json, read_value
-from assay.measure.compare import Comparison, Values, compare
+from assay.io.fields import REST
+from assay.measure.compare import Comparison
 from assay.measure.line_spans import Span, span_of
-from assay.measure.measures import READING
 from assay.report.document import Mean
 
 
@@ -35,10 +27,6 @@ def place_of(target: str) -> Span:
     with suppress(InputError):
         return span_of(target)
     return Span(target)
-
-
-FORMAT = 1
-UNITS = frozenset(("line", "function", "file", "line published", "task", "pair"))
 
 
 class Target(NamedTuple):
@@ -287,135 +275,3 @@ class Results:
     asked: tuple[tuple[str, ...], ...] | None = None
     """Set and system of the cells of the last run; None is all."""
     against: BaselineChanges | None = None
-
-
-def load(file: Path) -> Results:
-    """Read results; a file that is none of ours is an error that says so."""
-    try:
-        found = json.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read the results {file}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file} is not a results.json: {error}") from error
-    return read_results(found, str(file))
-
-
-def read_results(value: Any, source: str) -> Results:
-    """Return what some JSON holds; `source` is where it comes from, for an error that says what is wrong with it."""
-    if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise InputError(f"{source} is not a results.json of format {FORMAT}: give one that assay bench wrote")
-    try:
-        results = read_value(Results, value)
-    except InputError as error:
-        raise _unusable(source, str(error)) from error
-    if fault := next(_misfits(results), ""):
-        raise _unusable(source, fault)
-    return results
-
-
-def save(results: Results, file: Path) -> None:
-    """Write results; a file that is there is replaced at once or not at all."""
-    files.write(file, as_text(results) + "\n")
-
-
-def as_text(results: Results) -> str:
-    """Return results as JSON text."""
-    return files.dumps(as_json(results))
-
-
-def _unusable(source: str, fault: str) -> InputError:
-    return InputError(f"{source} is not a results.json that can be used: {fault}; give one that assay bench wrote")
-
-
-def _misfits(results: Results) -> Iterator[str]:
-    """Yield what is of the right kind and does not belong together."""
-    if not results.manifest.measures:
-        yield "manifest.measures is empty"
-    for name, of in results.sets.items():
-        if of.role not in {"", "dev", "test"}:
-            yield f"the role of set '{name[:40]}' is '{of.role[:40]}', wanted dev, test or none"
-    for place, cell in enumerate(results.cells):
-        if cell.set not in results.sets or cell.system not in results.systems:
-            yield f"cells[{place}] is of a set or a system that is not there"
-        else:
-            yield from (f"cells[{place}]: {fault}" for fault in _cell_misfits(cell, results.sets[cell.set]))
-    for place, pair in enumerate(results.comparisons):
-        if {pair.a, pair.b} - results.systems.keys():
-            yield f"comparisons[{place}] is of a system that is not there"
-
-
-def _cell_misfits(cell: MeasuredCell, of: MeasuredSet) -> Iterator[str]:
-    if not cell.values or cell.values.keys() - cell.figures.keys() or cell.figures.keys() - UNITS:
-        yield "it has no values, some without figures, or an unknown unit"
-    listed = [values for measures in cell.values.values() for values in measures.values()]
-    if any(len(each) != len(of.queries) for each in (*listed, cell.answers, cell.seconds)):
-        yield f"it has not one value for each of {len(of.queries)} queries"
-    if of.unseen and (cell.judged is None or cell.judged.figures.keys() != cell.figures.keys()):
-        yield "it has no figures with the labels of the judge, or of other units"
-
-
-def comparisons(results: Results, *, all_pairs: bool = False) -> Iterator[SetComparison]:
-    """Yield what differs on every set, and on all sets of a role together, by the measure that decides.
-
-    A variant is compared with its base, and systems that vary nothing with one another: of many variants nobody asks
-    how each two differ, and a correction for tests that nobody asked for finds nothing. `all_pairs` compares them all.
-    """
-    measure, seed = deciding(results.manifest.measures), results.manifest.seed
-    for name, unit, values in _columns(results, measure):
-        pairs = list(combinations(values, 2)) if all_pairs else list(_pairs(results.systems, values))
-        for pair in compare(values, pairs, seed=seed):
-            yield SetComparison(**asdict(pair), set=name, unit=unit, measure=measure)
-
-
-def _pairs(systems: Mapping[str, MeasuredSystem], here: Mapping[str, Values]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs that somebody asks about: each variant with its base, and each two that vary nothing."""
-    base = {name: system.base for name, system in systems.items()}
-    yield from combinations([name for name in here if base[name] not in here], 2)
-    yield from ((name, base[name]) for name in here if base[name] in here)
-
-
-def deciding(measures: Sequence[str]) -> str:
-    """Return the measure that decides: the first one of which more is better, if there is any."""
-    return next(filter(is_quality, measures), measures[0])
-
-
-def is_quality(measure: str) -> bool:
-    """Say whether more of a measure is better: not of what has to be read, nor of how much was judged."""
-    return measure.partition("@")[0] not in {*READING, "judged"}
-
-
-def all_of(role: str, sets: Mapping[str, MeasuredSet]) -> str:
-    """Return what all sets of a role together are called; no set is called so."""
-    name = f"all {role}".strip()
-    while name in sets:
-        name += " sets"
-    return name
-
-
-def shared_unit(cells: Sequence[MeasuredCell]) -> str:
-    """Return the first unit that all of some cells were measured by, empty when there is none."""
-    found = [[*cell.values] for cell in cells]
-    return next((unit for unit in max(found, key=len, default=[]) if all(unit in units for units in found)), "")
-
-
-def _columns(results: Results, measure: str) -> Iterator[tuple[str, str, dict[str, Values]]]:
-    """Yield each set, and each role with several, with the values of the systems that answered all of it.
-
-    Sets are taken together at the first unit that all of them have: lines of one are no files of another.
-    """
-    cells, sets = results.cells, results.sets
-    known = {(cell.set, cell.system): cell for cell in cells}
-    roles: dict[str, list[str]] = defaultdict(list)
-    for name in dict.fromkeys(cell.set for cell in cells):
-        roles[sets[name].role].append(name)
-    groups = {name: [name] for names in roles.values() for name in names}
-    groups |= {all_of(role, sets): names for role, names in roles.items() if len(names) > 1}
-    for group, names in groups.items():
-        unit = shared_unit([cell for cell in cells if cell.set in names])
-        values = {}
-        for system in results.systems:
-            here = [known[name, system] for name in names if (name, system) in known]
-            found = [np.array(cell.values[unit][measure]) for cell in here if measure in cell.values.get(unit, {})]
-            if len(found) == len(names):
-                values[system] = np.concatenate(found)
-        yield group, unit, values

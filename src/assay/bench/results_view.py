@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose, sqrt
 
-from assay.bench.results import MeasuredCell, MeasuredSet, Results, SetComparison, all_of, deciding, is_quality
+from assay.bench.comparisons import all_of, deciding, is_quality
+from assay.bench.results import MeasuredCell, MeasuredSet, Results, SetComparison
 from assay.errors import counted
 from assay.report.document import Mean
 

@@ -49,7 +49,7 @@ def run(request: BenchRequest) -> int:
     """  # noqa: D301  what click reads
     from assay.bench import experiment, gates
     from assay.bench.matrix import plan_of
-    from assay.bench.results import as_text as as_json_text
+    from assay.bench.results_file import as_text as as_json_text
 
     gate = gates.gates_of(request.gating)
     plan = plan_of(request, [each.measure for each in gate.floors]).only(request.only)

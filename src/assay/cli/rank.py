@@ -269,7 +269,7 @@ def compare(request: CompareRequest) -> int:
 
     Exits 0 if all gates hold, 1 if one does not, 2 on an error.
     """
-    from assay.bench import experiment, gates, results
+    from assay.bench import experiment, gates, results_file
     from assay.bench.bench_report import summary_of
     from assay.bench.program_ranking import plots_of, ranked_columns, results_of
     from assay.bench.ranking_matrix import load
@@ -290,7 +290,7 @@ def compare(request: CompareRequest) -> int:
     held = gate.compared(results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=request.all_pairs))
     experiment.write(held, request.out, say, earlier, plots_of(plan, ranked))
     is_json = request.form == "json"
-    click.echo(results.as_text(held) if is_json else as_text(summary_of(held)), nl=is_json)
+    click.echo(results_file.as_text(held) if is_json else as_text(summary_of(held)), nl=is_json)
     failed = gates.failures(held, gate, say)
     say(experiment.written_to(request.out))
     return 1 if failed else 0

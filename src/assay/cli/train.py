@@ -66,7 +66,7 @@ def _refuse_mixtures(request: EncoderRequest) -> None:
 def _tune_encoder(request: EncoderRequest) -> None:
     """Fine-tune a transformer and say what it is worth."""
     from assay.train.card import base_of
-    from assay.train.pairs import LEFT_OUT
+    from assay.train.harvest import LEFT_OUT
     from assay.train.settings import TuneSettings, extra_of
 
     base, settings = base_of(request.base), changed(TuneSettings(), request.changes)
@@ -86,7 +86,8 @@ def _tune_encoder(request: EncoderRequest) -> None:
 
 def _train_table(request: EncoderRequest) -> list[Score]:
     """Distill a table from a teacher, or join word vectors to one; what ground truths are about is left out."""
-    from assay.train.pairs import LEFT_OUT, refuse_wrong_pairs
+    from assay.train.harvest import LEFT_OUT
+    from assay.train.pair_files import refuse_wrong_pairs
     from assay.train.settings import DistillSettings, JoinSettings, extra_of
 
     with extra_of("train encoder"):
@@ -107,7 +108,8 @@ def _train_table(request: EncoderRequest) -> list[Score]:
 def _training_pairs(request: EncoderRequest, left_out: Sequence[str]) -> list[TrainingPair]:
     """Return all pairs that --leave-out does not judge; without any there is nothing to do."""
     from assay.operations.indexes import root_of
-    from assay.train.pairs import environment, harvest, leave_out, read_pairs, repository
+    from assay.train.harvest import environment, harvest, repository
+    from assay.train.pair_files import leave_out, read_pairs
 
     sources = [repository(root_of(root)) for root in request.roots]
     if request.from_environment:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from assay.bench.results import Results, read_results
+from assay.bench.results import Results
+from assay.bench.results_file import read_results
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> ]]> & ${title}"
 TURNED = "find \u202eevil\u202c \x00\x1b[31m text"

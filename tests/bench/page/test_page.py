@@ -21,7 +21,7 @@ from assay.errors import StorageError
 pytest.importorskip("matplotlib")
 
 from assay.bench.bench_report import report_of
-from assay.bench.results import as_text, read_results
+from assay.bench.results_file import as_text, read_results
 from assay.bench.results_view import ResultsView, SetView, combined
 from assay.io.fields import read_value
 from assay.report.document import Mean, Paragraph, Report, Section, as_json_text, words

@@ -1,17 +1,15 @@
-"""Tables, figures and missed queries of an experiment."""
+"""Tables of a report: what systems score, what they cost, and how sure a difference is."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, chain
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from math import isclose
 
 from assay.bench import results
+from assay.bench.comparisons import is_quality
 from assay.bench.gates import MAX_LISTED, summary_of
 from assay.bench.results_view import ResultsView, SetView, significant, turned
-from assay.errors import counted
 from assay.report import document as doc
 
 _PAIRS = 60
@@ -89,7 +87,7 @@ def _difference(pair: results.SetComparison) -> doc.Number:
 def score(study: ResultsView, view: SetView, system: str, unit: str, measure: str) -> doc.Number:
     """Return a figure with what is known against the best of its column."""
     digits, mean = digits_of(measure), study.figure(view, system, unit, measure)
-    best = study.best(view, unit, measure) if results.is_quality(measure) else []
+    best = study.best(view, unit, measure) if is_quality(measure) else []
     if mean is None or not best:
         return doc.figure(mean, digits)
     if system in best:
@@ -219,199 +217,16 @@ def _moves(each: results.GateChange) -> Iterator[doc.Leaf]:
             question = f"{move.id}: {_cut(' '.join(move.text.split()), 80)}"
             ranks = f"{move.old_rank or 'none'} → {move.new_rank or 'none'}" if move.answer else ""
             values = f"{move.before:.3f} → {move.now:.3f}"
-            rows.append((question, ranks, values, _target(move.answer, ""), _target(move.right, "")))
+            rows.append((question, ranks, values, target_phrase(move.answer, ""), target_phrase(move.right, "")))
         more = f"{len(moves) - MAX_LISTED:,} more are in results.json." if len(moves) > MAX_LISTED else ""
         if rows:
             yield doc.table(f"{len(moves):,} {what}, the greatest change first", columns, rows, more)
 
 
+def target_phrase(target: str, remark: str) -> doc.Phrase:
+    """Return a place as code, cut where it is very long."""
+    return doc.Phrase(target if len(target) <= 200 else f"{target[:200]} …", code=True, remark=remark)
+
+
 def _cut(words: str, longest: int = _MAX_LABEL_CHARS) -> str:
     return words if len(words) <= longest else words[: longest - 1] + "…"
-
-
-_FAMILY = re.compile(r"(Hit|Recall|nDCG|Precision|success)@(\d+)(tokens|)")
-_AXES = {"Hit": "Hit@k over k", "Recall": "Recall@k over k", "nDCG": "nDCG@k over k", "Precision": "Precision@k over k"}
-_DRAWN_PAIRS = 4
-_CURVES = 2
-
-
-def figures(study: ResultsView, more: Sequence[doc.Block] = ()) -> doc.Section:
-    """Return the section of all plots."""
-    blocks: list[doc.Block] = [_measures(study)]
-    for view in study.overviews:
-        drawn: list[doc.Block] = [*_latency(study, view), *_differences(study, view), *_curves(study, view)]
-        if drawn and len(study.overviews) > 1:
-            blocks.append(doc.words(view.label, "heading"))
-        blocks += drawn
-    return doc.Section("plots", "Plots", (*blocks, *more))
-
-
-def _unit(study: ResultsView, view: SetView) -> str:
-    return study.units(view)[0]
-
-
-def _measures(study: ResultsView) -> doc.Dots:
-    views = study.overviews[:2]
-    panels = study.main or study.measures[:1]
-    rows = []
-    for system in study.ranked(views[0], _unit(study, views[0])):
-        figures = (tuple(study.figure(view, system, _unit(study, view), name) for view in views) for name in panels)
-        rows.append(doc.DotRow(system, study.systems.index(system), tuple(figures)))
-    caption = "Dots are means, lines 95% intervals."
-    if len(views) > 1:
-        caption += f" Filled: {views[0].label}. Hollow: {views[1].label}."
-        caption += " A hollow dot far to the right of its filled one: tuned too closely, or easier queries."
-    return doc.Dots("Measures, a system a row", caption, panels, tuple(rows))
-
-
-def _latency(study: ResultsView, view: SetView) -> Iterator[doc.Scatter]:
-    points, untimed = [], []
-    for system in study.here(view):
-        mean = study.figure(view, system, _unit(study, view), study.primary)
-        p50 = study.cost(view, system, "warm_p50_ms")
-        if mean and p50:
-            points.append(doc.Series(system, study.systems.index(system), (p50,), (mean,)))
-        else:
-            untimed.append(system)
-    if points:
-        caption = "Up is better, left is faster; vertical lines are 95% intervals."
-        caption += f" Without a time: {doc.listed(untimed)}." if untimed else ""
-        x = "a warm query, median (log scale); left is faster"
-        yield doc.Scatter("Quality against latency", caption, tuple(points), x, study.primary)
-
-
-def _differences(study: ResultsView, view: SetView) -> Iterator[doc.WinsAndLosses]:
-    unit, every = _unit(study, view), study.queries(view)
-    values = {system: study.values(view, system, unit, study.primary) for system in study.ranked(view, unit)}
-    whole = [system for system, each in values.items() if len(each) == every]
-    pairs = [
-        doc.ItemPair(whole[0], other, tuple(a - b for a, b in zip(values[whole[0]], values[other], strict=True)))
-        for other in whole[1 : _DRAWN_PAIRS + 1]
-    ]
-    if pairs:
-        rivals = doc.listed([pair.b for pair in pairs], most=_DRAWN_PAIRS)
-        caption = f"{whole[0]} against {rivals}, a bar a query: right and blue it won, left and orange it lost."
-        x = f"each {study.manifest.item}, sorted by the difference in {study.primary}"
-        yield doc.WinsAndLosses("Query by query", caption, tuple(pairs), x)
-
-
-def _curves(study: ResultsView, view: SetView) -> Iterator[doc.Curves]:
-    families: dict[str, dict[int, str]] = {}
-    for measure in study.measures:
-        if found := _FAMILY.fullmatch(measure):
-            axis = "success over tokens read" if found[3] else _AXES.get(found[1])
-            if axis:
-                families.setdefault(axis, {})[int(found[2])] = measure
-    chosen = {axis: dict(sorted(names.items())) for axis, names in families.items() if len(names) > 1}
-    chosen = dict(sorted(chosen.items(), key=lambda each: -len(each[1]))[:_CURVES])
-    if chosen:
-        panels = tuple(doc.CurvePanel(axis, tuple(_lines(study, view, names))) for axis, names in chosen.items())
-        yield doc.Curves("With more to read", "What a reader gains by reading further down.", panels, log=True)
-
-
-def _lines(study: ResultsView, view: SetView, names: dict[int, str]) -> Iterator[doc.Series]:
-    for system in study.here(view):
-        found = {x: study.figure(view, system, _unit(study, view), name) for x, name in names.items()}
-        known = {float(x): mean for x, mean in found.items() if mean}
-        if known:
-            yield doc.Series(system, study.systems.index(system), tuple(known), tuple(known.values()))
-
-
-_MAX_SHOWN_ANSWERS = 5
-_MAX_REPORTED_PAIRS = 1200
-"""Pairs of query and system in the report: enough to read for days, and a page still opens at once."""
-_TARGETS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """One query that some systems answered with nothing right."""
-
-    set: str
-    query: results.MeasuredQuery
-    right: tuple[str, ...]
-    got: Mapping[str, Sequence[str]]
-    """By system that missed it."""
-    ranks: Mapping[str, int]
-    """By system that did not, where its first right result stands."""
-    errors: Mapping[str, str]
-
-
-def misses(study: ResultsView) -> doc.Section:
-    """Return the section of misses."""
-    found = sorted(_find_misses(study), key=lambda miss: -len(miss.got))
-    if not found:
-        none = "Every system found something right in its first ten results of every query."
-        return doc.Section("misses", "Misses", (doc.words(none),))
-    pairs = list(accumulate(len(miss.got) for miss in found))
-    shown = found[: max(1, sum(count <= _MAX_REPORTED_PAIRS for count in pairs))]
-    left = len(found) - len(shown)
-    note = (
-        f"{counted(len(found), 'query')} for which some system's first ten results held nothing right, hardest first."
-    )
-    note += f" The {left:,} that fewest systems missed are left out; results.json has them all." if left else ""
-    entries = doc.Entries("miss", "query", _choices(study, shown), tuple(_entry(study, miss) for miss in shown))
-    return doc.Section("misses", "Misses", (doc.words(note, "note"), entries))
-
-
-def _find_misses(study: ResultsView) -> Iterator[Miss]:
-    for name, of in study.sets.items():
-        cells = {system: study.cells[name, system] for system in study.systems if (name, system) in study.cells}
-        for at, query in enumerate(of.queries):
-            right = tuple(target for target, grade in query.expected if grade > 0)
-            ranks = {system: results.rank_of(cell.answers[at], right) for system, cell in cells.items()}
-            got = {system: cells[system].answers[at] for system, rank in ranks.items() if not rank}
-            if right and got:
-                errors = {system: cell.errors[query.id] for system, cell in cells.items() if query.id in cell.errors}
-                yield Miss(name, query, right, got, {system: rank for system, rank in ranks.items() if rank}, errors)
-
-
-def _choices(study: ResultsView, shown: Sequence[Miss]) -> tuple[doc.Choice, ...]:
-    missed = {system for miss in shown for system in miss.got}
-    numbers = {name: str(at) for at, name in enumerate(study.sets)}
-    sets = {numbers[name]: name for name in dict.fromkeys(miss.set for miss in shown)}
-    systems = {str(at): system for at, system in enumerate(study.systems) if system in missed}
-    by_system = doc.Choice("system", "Missed by", {"": "any system", **systems})
-    by_set = doc.Choice("set", "In", {"": "all sets", **sets})
-    return (by_system, by_set) if len(sets) > 1 else (by_system,)
-
-
-def _entry(study: ResultsView, miss: Miss) -> doc.ListEntry:
-    return doc.ListEntry(
-        title=miss.query.text,
-        about=f"{miss.set} {miss.query.id}",
-        badges=tuple(value for value in miss.query.tags.values() if value),
-        status=f"missed by {len(miss.got)} of {len(miss.got) + len(miss.ranks)}",
-        dots=tuple(system_phrase(study, system) for system in miss.got),
-        state={
-            "system": tuple(str(study.systems.index(system)) for system in miss.got),
-            "set": (str([*study.sets].index(miss.set)),),
-        },
-        details=tuple(_details(study, miss)),
-    )
-
-
-def _details(study: ResultsView, miss: Miss) -> Iterator[doc.Detail]:
-    grades = dict(miss.query.expected)
-    several = len(set(grades.values())) > 1
-    right = [_target(target, f"grade {grades[target]}" if several else "") for target in miss.right[:_TARGETS]]
-    yield doc.Detail(doc.Phrase("Expected"), tuple(right), more=max(0, len(miss.right) - _TARGETS))
-    files = {results.place_of(target).path for target in miss.right}
-    for system, answers in miss.got.items():
-        none = doc.Phrase("no result")
-        why = doc.Phrase(miss.errors[system], warnings=("failed",)) if system in miss.errors else none
-        if system in miss.errors or not answers:
-            yield doc.Detail(system_phrase(study, system), (why,))
-            continue
-        near = ("right file, other lines" if results.place_of(each).path in files else "" for each in answers)
-        items = tuple(map(_target, answers[:_MAX_SHOWN_ANSWERS], near))
-        more = max(0, len(answers) - _MAX_SHOWN_ANSWERS)
-        yield doc.Detail(system_phrase(study, system), items, ordered=True, more=more)
-    if miss.ranks:
-        found = sorted(miss.ranks.items(), key=lambda each: each[1])
-        items = tuple(doc.Phrase(s, color=study.systems.index(s), remark=f"at {rank}") for s, rank in found)
-        yield doc.Detail(doc.Phrase("Found by"), items)
-
-
-def _target(target: str, remark: str) -> doc.Phrase:
-    return doc.Phrase(target if len(target) <= 200 else f"{target[:200]} …", code=True, remark=remark)
