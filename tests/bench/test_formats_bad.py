@@ -53,6 +53,12 @@ def test_one_bad_answer_leaves_the_others_and_none_left_leaves_the_query_out(tmp
     assert [each.target for each in reading.truth.judgments] == ["a.py:1-2"]
     assert [problem.where for problem in reading.problems] == ["a.csv:2", "a.csv:2", "a.csv:3", "a.csv:3", "a.csv:3"]
     assert reading.problems[-1].what == "no answer of the query can be used: it is left out"
+    text = 'query,result1\n"two\nlines",a.py:1-2:2\n\n"open,a.py:1-2:2\nq,a.py:1-2:x\nr,a.py:1-2:2\n'
+    (tmp_path / "a.csv").write_text(text)
+    reading = truth_formats.read(tmp_path / "a.csv")
+    assert [query.text for query in reading.truth.queries] == ["two\nlines", "r"]
+    assert [problem.where for problem in reading.problems] == ["a.csv:5", "a.csv:6", "a.csv:6"]
+    assert reading.rows == (2, 7), "rows are physical lines"
 
 
 def test_columns_that_look_wrong_are_told_and_others_are_tags(tmp_path: Path):
@@ -70,16 +76,6 @@ def test_columns_that_look_wrong_are_told_and_others_are_tags(tmp_path: Path):
     (tmp_path / "a.csv").write_text(f"query,result1,{names}\nq,a.py:1-1:1\n")
     reading = truth_formats.read(tmp_path / "a.csv")
     assert (len(reading.truth.queries), len(reading.problems)) == (1, 98)
-
-
-def test_rows_are_physical_lines(tmp_path: Path):
-    (tmp_path / "a.csv").write_text(
-        'query,result1\n"two\nlines",a.py:1-2:2\n\n"open,a.py:1-2:2\nq,a.py:1-2:x\nr,a.py:1-2:2\n'
-    )
-    reading = truth_formats.read(tmp_path / "a.csv")
-    assert [query.text for query in reading.truth.queries] == ["two\nlines", "r"]
-    assert [problem.where for problem in reading.problems] == ["a.csv:5", "a.csv:6", "a.csv:6"]
-    assert reading.rows == (2, 7)
 
 
 def record(kind: str, /, **fields: object) -> dict[str, object]:
@@ -167,7 +163,7 @@ def test_a_bad_line_of_qrels_is_told_and_the_rest_counts(tmp_path: Path):
     assert "give b.topics.tsv" in str(reading.problems[0])
 
 
-def test_a_folder_of_texts_with_bad_rows(tmp_path: Path):
+def test_a_folder_of_texts_with_bad_rows_and_a_list_that_breaks_off_keep_the_rest(tmp_path: Path):
     (tmp_path / "qrels").mkdir()
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "x"}\n{"_id": "d2", "text": 3}\nnope\n')
     (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "x"}\n{"_id": "q2"}\n')
@@ -180,9 +176,6 @@ def test_a_folder_of_texts_with_bad_rows(tmp_path: Path):
         "test.tsv:3", "test.tsv:4", "test.tsv:5", "test.tsv:6", "test.tsv:7",
     ]  # fmt: skip
     assert len(reading.truth.judgments) == 1
-
-
-def test_a_list_that_breaks_off_keeps_what_stands_before(tmp_path: Path):
     good = '{"idx": "a", "doc": "ask", "code": "x", "label": 1}'
     (tmp_path / "dev.json").write_text(f'[\n{good},\n{{"idx": "b", "doc": 5, "code": "x"}},\n7,\n{{"idx": "c", "d')
     reading = truth_formats.read(tmp_path / "dev.json")

@@ -11,16 +11,11 @@ from assay.truth import truth_formats
 from assay.truth.ground_truth import Truth
 from assay.values import Chunk, Judgment, Query
 
+SAID = (("a.py:1-2", 2, "me", "because"), ("a.py:1-2", 1), ("b.py", 1), ("c d.py:1-2", 0), ("e.py::f", 1))
 PLACES = Truth(
     "set",
     (Query("a", "ask\nmore", mode="code", tags={"kind": "hard", "qery": "x"}), Query("b", "idle")),
-    (
-        Judgment("a", "a.py:1-2", 2, "me", "because"),
-        Judgment("a", "a.py:1-2", 1),
-        Judgment("a", "b.py", 1),
-        Judgment("a", "c d.py:1-2", 0),
-        Judgment("a", "e.py::f", 1),
-    ),
+    tuple(Judgment("a", *each) for each in SAID),
     commit="c0ffee",
 )
 TEXTS = Truth(

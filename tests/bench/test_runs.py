@@ -50,9 +50,14 @@ def test_answers_survive_an_interrupt_and_a_line_that_was_cut_short_is_asked_aga
     assert opened(file).answers == {"1": GOOD, "3": PARTLY}
     file.write_bytes(file.read_bytes()[:-5])
     assert [query.id for query in opened(file).missing(QUERIES)] == ["2", "3"]
+    prepared = Preparation(1.5, 1000, 80.0, "child", 1, 2, "", ("run.txt:3: no",))
+    with opened(tmp_path / "other") as run:
+        run.prepared(replace(prepared, index_s=9.0))
+        run.prepared(prepared)
+    assert opened(tmp_path / "other").preparation == prepared, "what preparation took is kept with the answers"
 
 
-def test_answers_to_another_question_lie_aside_and_are_not_asked_for_again(tmp_path: Path):
+def test_answers_to_another_question_lie_aside_and_two_runs_do_not_write_one_file(tmp_path: Path):
     with opened(tmp_path / "run") as run:
         run.add(GOOD)
     with opened(tmp_path / "run", "another key") as other:
@@ -63,13 +68,8 @@ def test_answers_to_another_question_lie_aside_and_are_not_asked_for_again(tmp_p
         assert back.answers == {"1": GOOD}
     assert opened(tmp_path / "run", "another key").answers == {"3": PARTLY}
     assert not answer_runs.is_run(tmp_path / "run", "a third key")
-
-
-def test_two_runs_do_not_write_one_file(tmp_path: Path):
-    with opened(tmp_path / "run") as one:
-        one.add(GOOD)
-        with pytest.raises(InputError, match="another run writes"):
-            opened(tmp_path / "run", "another key")
+    with opened(tmp_path / "run"), pytest.raises(InputError, match="another run writes"):
+        opened(tmp_path / "run", "another key")
     assert opened(tmp_path / "run").answers == {"1": GOOD}
 
 
@@ -87,13 +87,11 @@ BROKEN = (
 
 def test_a_file_that_holds_something_else_says_so_and_is_left_alone(tmp_path: Path):
     file = tmp_path / "run"
+    broken = (f'{{"key": "{KEY}"}}\n{json.dumps(record)}\n' for record in (*BROKEN, {"prepared": 5}))
     for text, said in (
         ('{"mine": 1}\n', "holds no answers of assay bench"),
         ("garbage\n", "run:1: not JSON"),
-        *(
-            (f'{{"key": "{KEY}"}}\n{json.dumps(record)}\n', "has an invalid answer")
-            for record in (*BROKEN, {"prepared": 5})
-        ),
+        *((text, "has an invalid answer") for text in broken),
     ):
         file.write_text(text)
         with pytest.raises(StorageError, match=said):
@@ -151,14 +149,6 @@ def test_a_run_a_script_or_a_version_of_ours_that_has_changed_is_another_system(
     for spec, same in (("assay", False), ("bm25", False), ("cmd:rg {query}", True), ("http:localhost", True)):
         keys = {key_of(spec, {}, "digest", 20, QUERIES, version=version) for version in ("1", "2")}
         assert (len(keys) == 1) == same
-
-
-def test_what_preparation_took_is_kept_with_the_answers(tmp_path: Path):
-    prepared = Preparation(1.5, 1000, 80.0, "child", 1, 2, "", ("run.txt:3: no",))
-    with opened(tmp_path / "run") as run:
-        run.prepared(replace(prepared, index_s=9.0))
-        run.prepared(prepared)
-    assert opened(tmp_path / "run").preparation == prepared
 
 
 def test_timings_tell_cold_from_warm_and_leave_failures_out():

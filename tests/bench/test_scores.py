@@ -28,20 +28,17 @@ def test_every_unit_is_measured_from_one_run(project: Path):
     assert found["function"]["Recall@5"].tolist() == [0.5]
     assert found["line"]["MRR"].tolist() == [0.5]
     assert found["line"]["success@9000tokens"].tolist() == [0.5]
-
-
-def test_tokens_are_those_of_the_lines_found(project: Path):
-    corpus = SystemCorpus("t", project)
     right = qrels_of(Truth("t", queries({}), (Judgment("0", "mail/send.py:6-12", 1),)))
     tight, wide = parse("success@20tokens"), parse("success@200tokens")
     whole = score(right, {"0": [Span("mail/send.py", 1, 12)]}, corpus, [tight, wide]).values["line"]
-    assert [whole[str(each)].tolist() for each in (tight, wide)] == [[0.0], [1.0]]
+    assert [whole[str(each)].tolist() for each in (tight, wide)] == [[0.0], [1.0]], (
+        "tokens are those of the lines found"
+    )
 
 
 def test_what_is_right_is_the_highest_grade_and_what_cannot_be_used_is_told():
-    judgments = tuple(
-        Judgment("0", "web/router.js:2-4", grade, judge) for grade, judge in ((0, "a"), (2, "b"), (1, "c"))
-    )
+    said = ((0, "a"), (2, "b"), (1, "c"))
+    judgments = tuple(Judgment("0", "web/router.js:2-4", grade, judge) for grade, judge in said)
     right = qrels_of(Truth("t", queries({}), judgments))
     assert right.entries["0"] == [Entry(Span("web/router.js", 2, 4), 2)]
     right = qrels_of(Truth("t", queries({}), (Judgment("0", "mail/address.py::Address", 1),)))
@@ -51,7 +48,7 @@ def test_what_is_right_is_the_highest_grade_and_what_cannot_be_used_is_told():
     assert right.entries == {"0": []}
 
 
-def test_documents_are_measured_whole_and_any_id_is_one(tmp_path: Path):
+def test_documents_are_measured_whole_and_cost_what_they_hold(tmp_path: Path):
     names = ("q:12", "a::b", "plain")
     documents = tuple(Chunk(name, "x = 1", "python", name) for name in names)
     judgments = tuple(Judgment("0", name, 1) for name in names)
@@ -61,9 +58,6 @@ def test_documents_are_measured_whole_and_any_id_is_one(tmp_path: Path):
         right, {"0": [Span("a::b"), Span("q:12", 3, 9)]}, SystemCorpus("t", tmp_path, documents), [parse("Recall@5")]
     )
     assert scored.values["file"]["Recall@5"].tolist() == [pytest.approx(2 / 3)]
-
-
-def test_documents_cost_what_they_hold(tmp_path: Path):
     (tmp_path / "d1.py").write_text("total = left + right\n" * 100)
     documents = (Chunk("d1", "", "python", "d1.py"),)
     right = qrels_of(Truth("t", queries({}), (Judgment("0", "d1", 1),), documents))
@@ -97,11 +91,8 @@ def test_a_query_without_an_answer_counts_zero_and_groups_are_told_apart(project
     assert (mean, low) == (pytest.approx(1 / 3), 0.0)
     assert mean < high <= 1
     kinds = scored.groups()["kind"]
-    assert {kind: (told.queries, told.figures["line"]["MRR"].mean) for kind, told in kinds.items()} == {
-        "(none)": (1, 0.0),
-        "easy": (1, 1.0),
-        "hard": (1, 0.0),
-    }
+    means = {kind: (told.queries, told.figures["line"]["MRR"].mean) for kind, told in kinds.items()}
+    assert means == {"(none)": (1, 0.0), "easy": (1, 1.0), "hard": (1, 0.0)}
     assert "split" not in scored.groups()
 
 

@@ -7,8 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,14 @@ import pytest
 
 from assay.bench import ask_worker
 from assay.bench.answer_runs import SystemAnswer
-from assay.bench.ask_worker import MAX_RESTARTS, Contender, Worker, ask_in_turn
+from assay.bench.ask_worker import MAX_RESTARTS, Contender, ask_in_turn
 from assay.bench.system import SystemCorpus
-from assay.bench.systems.system_worker import SystemTask
+from assay.cage.processes import below, processes
 from assay.errors import InputError
 from assay.io import leash
 from assay.measure.line_spans import Span
 from assay.values import Query
-from waiting import until
+from waiting import is_gone, until
 
 FICKLE = """
 import os, subprocess, sys, time
@@ -107,13 +106,6 @@ def ask(
 
 def queries(*texts: str) -> list[Query]:
     return [Query(str(number), text) for number, text in enumerate(texts, 1)]
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def wait_for_end(*pids: int) -> None:
@@ -203,14 +195,14 @@ def test_memory_is_the_most_that_was_held_by_the_worker_or_a_child(
 def test_a_system_that_cannot_be_prepared_says_why_for_every_query(
     ask_all: Callable[..., Any], fickle: str, postbox: SystemCorpus
 ):
-    for spec, limit_s, said in (
-        (f"{fickle}:never", 60, "RuntimeError: no model on disk"),
-        (f"{fickle}:asleep", 0.5, "not ready within 0.5 s"),
-        (f"{fickle}:dead", 60, "the worker ended with 3"),
-        (f"{fickle}:missing", 60, "no function 'missing'"),
-        ("asay", 60, "did you mean 'assay'"),
+    for spec, options, limit_s, said in (
+        (f"{fickle}:never", {}, 60, "RuntimeError: no model on disk"),
+        (f"{fickle}:asleep", {}, 0.5, "not ready within 0.5 s"),
+        (f"{fickle}:dead", {}, 60, "the worker ended with 3"),
+        (f"{fickle}:make", {"argumnets": {}}, 60, "did you mean 'arguments'"),
+        ("asay", {}, 60, "did you mean 'assay'"),
     ):
-        prepared, answers = ask_all(spec, {}, postbox, queries("a", "b"), index_timeout_s=limit_s)
+        prepared, answers = ask_all(spec, options, postbox, queries("a", "b"), index_timeout_s=limit_s)
         assert said in prepared.error
         assert [answer.error for answer in answers] == [prepared.error] * 2
 
@@ -252,14 +244,6 @@ def test_systems_are_asked_in_turn(fickle: str, postbox: SystemCorpus, log: Path
     assert [told[name].restarts for name in "xyz"] == [1, 0, 0]
 
 
-def test_options_reach_the_system_as_they_are(postbox: SystemCorpus, fickle: str):
-    task = SystemTask(f"{fickle}:make", {"argumnets": {}}, postbox)
-    with Worker(task) as worker:
-        assert "did you mean 'arguments'" in worker.prepare().error
-    with Worker(replace(task, options={})) as worker:
-        assert "FileNotFoundError" in worker.prepare().error
-
-
 PARENT = """
 import sys
 from pathlib import Path
@@ -276,19 +260,20 @@ with Worker(SystemTask(spec, options, SystemCorpus("c", Path(root)))) as worker:
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whatever_ends_us_leaves_nothing_running(
-    fickle: str, postbox: SystemCorpus, log: Path, tmp_path: Path, number: signal.Signals
-):
-    child = tmp_path / "child"
+def test_whatever_ends_us_leaves_nothing_running(fickle: str, postbox: SystemCorpus, log: Path, tmp_path: Path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-c", PARENT, f"{fickle}:make", str(log), str(child), str(postbox.root)]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as parent:
-        until(lambda: child.exists() and child.read_text(), "the system hangs")
-        workers = list(_children(parent.pid))
-        parent.send_signal(number)
-    assert workers
-    wait_for_end(*workers, int(child.read_text()))
+    parents = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        child = tmp_path / number.name
+        command = [sys.executable, "-c", PARENT, f"{fickle}:make", str(log), str(child), str(postbox.root)]
+        parents[number] = child, subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    for number, (child, parent) in parents.items():
+        with parent:
+            until(lambda child=child: child.exists() and child.read_text(), "the system hangs")
+            workers = [process.pid for process in below(parent.pid, processes())]
+            parent.send_signal(number)
+        assert workers
+        wait_for_end(*workers, int(child.read_text()))
 
 
 def test_a_server_on_a_leash_ends_with_whoever_started_it(tmp_path: Path):
@@ -301,14 +286,3 @@ def test_a_server_on_a_leash_ends_with_whoever_started_it(tmp_path: Path):
         assert not is_gone(pid)
         parent.kill()
     wait_for_end(pid)
-
-
-def _children(pid: int) -> Iterator[int]:
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            if parent == pid:
-                yield int(folder.name)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.measure.agreement import against, alpha, confusion, kappa, lines, majority
-from assay.measure.compare import interval, interval_of, wilson
+from assay.measure.compare import interval, interval_of, sample_size, wilson
 
 LABELS = st.sampled_from([0, 1, 2, None])
 FEW = settings(max_examples=40)
@@ -120,6 +120,11 @@ def test_the_interval_of_a_mean_is_the_interval_of_its_sums():
     values = np.random.default_rng(3).integers(0, 2, 400).astype(float)
     parts = np.stack([values, np.ones(400)], axis=1)
     assert interval_of(parts, lambda sums: sums[:, 0] / sums[:, 1]) == pytest.approx(interval(values), abs=0.01)
+
+
+def test_the_size_of_a_sample_is_that_of_the_paired_t_test():
+    assert sample_size(np.array([0.0, 0.5, -0.5, 0.5, -0.5] * 20), 0.1) == 159  # (1.960 + 0.842)**2 * 0.202 / 0.01
+    assert sample_size(np.zeros(1), 0.1) == 2
 
 
 def test_few_labels_that_are_all_right_are_not_sure_to_be():

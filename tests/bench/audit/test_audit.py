@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,12 +47,9 @@ def test_a_clean_ground_truth_has_neither_findings_nor_hints():
     assert told.facts["answers"] == {"least": 1, "median": 1, "mean": 1, "most": 1}
 
 
-def test_equal_texts_are_counted_worst_first():
-    texts = documents(a="x", b="x", c=LONG, d=LONG, e="x")
+def test_equal_texts_twins_judged_differently_and_twins_nobody_judged_are_found():
+    texts = documents(a="x", b="x", c=LONG, d=LONG, e="x")  # the worst first
     assert found(truth(("area", "a", 1), texts=texts), "equal texts", examples=1) == (3, 5, ("c = d",))
-
-
-def test_twins_judged_differently_and_twins_nobody_judged():
     texts = documents(a=LONG, b=LONG, c=LONG, e="def add(x, y): return x + y")
     ground = truth(("area", "a", 2), ("area", "b", 0), ("sum", "e", 1), texts=texts)
     assert found(ground, "twins judged differently") == (1, 2, ("area: a=2 b=0",))
@@ -60,29 +58,19 @@ def test_twins_judged_differently_and_twins_nobody_judged():
     assert found(ground, "twins unjudged")[0] == 0  # twins of wrong answers are no matter
 
 
-def test_contradictory_judgments_are_told_by_judge():
-    ground = truth(
-        ("area", "a", 0, "ann"),
-        ("area", "a", 3, "bob"),
-        ("area", "b", 1, "ann"),
-        ("area", "b", 2, "ann"),
-        ("area", "c", 1, "bob"),
-    )
+def test_contradictory_judgments_and_overlapping_ranges_of_other_grades_are_found():
+    said = (("a", 0, "ann"), ("a", 3, "bob"), ("b", 1, "ann"), ("b", 2, "ann"), ("c", 1, "bob"))
+    ground = truth(*(("area", *each) for each in said))
     assert found(ground, "contradictory judgments") == (2, 2, ("area a: ann=0 bob=3", "area b: ann=1 ann=2"))
     assert found(ground, "right and wrong")[0] == 1
     assert found(ground, "self-contradictory judgments") == (1, 2, ("area b: ann=1 ann=2",))
-
-
-def test_overlapping_ranges_with_other_grades():
     ground = truth(("area", "a.py:1-9", 2), ("area", "a.py:9-12", 1), ("area", "a.py:10-11", 1), ("sum", "a.py:1-9", 1))
     assert found(ground, "overlapping ranges") == (1, 4, ("area a.py:1-9=2 9-12=1",))
 
 
 def test_what_nothing_answers_and_what_is_not_there():
     ground = truth(("area", "a", 0), ("gone", "x", 1), texts=documents(a=LONG), sum="add two numbers")
-    ground = Truth(
-        "set", tuple(each for each in ground.queries if each.id != "gone"), ground.judgments, ground.documents
-    )
+    ground = replace(ground, queries=tuple(each for each in ground.queries if each.id != "gone"))
     assert found(ground, "unanswered queries") == (1, 2, ("area",))
     assert found(ground, "queries without judgment") == (1, 2, ("sum",))
     assert found(ground, "unknown queries") == (1, 2, ("gone",))
@@ -113,21 +101,13 @@ def test_the_right_answer_of_a_same_query_counts_as_wrong():
     assert found(same, "same queries, other answers")[0] == 0
 
 
-def test_the_same_words_for_another_language_are_another_query():
-    queries = (
-        Query("1", "sort a list", languages=("go",)), Query("2", "sort a list", languages=("java",)),
-        Query("3", "sort a list", tags={"language": "go"}), Query("4", "sort a list", tags={"language": "java"}),
-    )  # fmt: skip
-    ground = Truth("set", queries, (Judgment("1", "a", 1), Judgment("2", "b", 1)))
+def test_the_same_words_for_another_language_are_another_query_and_no_words_are_none():
+    asked = [Query(f"l{of}", "sort a list", languages=(of,)) for of in ("go", "java")]
+    asked += [Query(f"t{of}", "sort a list", tags={"language": of}) for of in ("go", "java")]
+    ground = Truth("set", tuple(asked), (Judgment("lgo", "a", 1), Judgment("ljava", "b", 1)))
     assert "equal queries" not in names(audit(ground, AuditCorpus()))
-
-
-def test_a_query_without_a_word_is_found():
     ground = truth(("area", "a", 1), ("odd", "a", 0), odd="?!")
     assert found(ground, "no word") == (1, 2, ("odd '?!'",))
-
-
-def test_queries_without_any_text_are_not_audited():
     ground = Truth("qrels", (Query("1", ""), Query("2", "")), (Judgment("1", "a", 1), Judgment("2", "b", 0)))
     assert names(audit(ground, AuditCorpus())) == {"unanswered queries"}
 
@@ -161,13 +141,7 @@ EVERY_KIND = """import os
 
 class Server:
     def run(self):
-        def inner():
-            return os.getpid()
-
-        return inner()
-
-
-LIMIT = 3
+        return os.getpid()
 """
 
 

@@ -24,12 +24,6 @@ def road(towns):
 def one_line(x): "Says nothing of much interest to anybody."; return x
 
 
-def short(x):
-    """Do it."""
-    y = x
-    return y
-
-
 def open_the_gate(gate):
     """Open the gate."""
     gate.open()
@@ -117,7 +111,7 @@ def test_first_sentences_with_the_lines_of_their_documentation(tmp_path: Path):
         hidden = {query.text: target for query, target in zip(told.queries, told.hidden, strict=True)}
         assert hidden == {said: f"{name}:{lines}" for said, lines in expected.items()}
         if text == PYTHON:
-            assert told.left_out["no sentence, or a short or very long one"] == 2
+            assert told.left_out["no sentence, or a short or very long one"] == 1
             assert told.left_out["a function without a body"] == 1
 
 
@@ -143,11 +137,8 @@ def test_files_take_turns_and_a_seed_draws(tmp_path: Path):
     )
     (tmp_path / "many.py").write_text(many)
     (tmp_path / "one.py").write_text('def g(x):\n    """Sing of lonely sailors at night."""\n    y = x\n    return y\n')
-    drawn = {
-        tuple(
-            query.text for query in mine_units.ask_docs(Files(tmp_path), Files(tmp_path).sample(seed), 2, seed).queries
-        )
-        for seed in range(8)
-    }
+    files = Files(tmp_path)
+    asked = [mine_units.ask_docs(files, files.sample(seed), 2, seed).queries for seed in range(8)]
+    drawn = {tuple(query.text for query in queries) for queries in asked}
     assert all("Sing of lonely sailors at night" in texts for texts in drawn)
     assert len(drawn) > 2

@@ -164,10 +164,13 @@ def test_the_name_of_a_test_leads_to_its_function(tmp_path: Path, language: str)
     assert all(word in shown for word in text.removeprefix("parse body ").split())
 
 
+SELL = "def sell_apple(x):\n    y = x\n    return y\n"
+
+
 def test_doubt_leaves_a_test_out(tmp_path: Path):
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "shop.py").write_text("def sell_apple(x):\n    y = x\n    return y\n")
+        (tmp_path / folder / "shop.py").write_text(SELL)
     (tmp_path / "test_all.py").write_text("def test_sell_apple_to_anyone():\n    assert sell_apple(1)\n")
     files = Files(tmp_path)
     told = miner.ask_tests(files, files.sample(0), 99, 0)
@@ -176,7 +179,7 @@ def test_doubt_leaves_a_test_out(tmp_path: Path):
 
 
 def test_no_function_has_more_than_a_few_tests(tmp_path: Path):
-    (tmp_path / "shop.py").write_text("def sell_apple(x):\n    y = x\n    return y\n")
+    (tmp_path / "shop.py").write_text(SELL)
     names = "anyone ladies lords dogs cats".split()
     tests = (f"def test_sell_apple_to_{name}():\n    assert sell_apple(1)\n" for name in names)
     (tmp_path / "test_shop.py").write_text("\n\n".join(tests))
