@@ -42,8 +42,7 @@ def test_a_bad_row_of_csv_is_told_and_the_rest_counts(tmp_path: Path):
         (tmp_path / "a.csv").write_bytes(b"query,result1\n" + rows + b"\nlast,a.py:1-2:2\n")
         reading = truth_formats.read(tmp_path / "a.csv")
         assert str(reading.problems[0]).startswith(f"a.csv:{said}")
-        assert reading.truth.queries[-1].text == "last"
-        assert reading.truth.judgments[-1].target == "a.py:1-2"
+        assert (reading.truth.queries[-1].text, reading.truth.judgments[-1].target) == ("last", "a.py:1-2")
 
 
 def test_one_bad_answer_leaves_the_others_and_none_left_leaves_the_query_out(tmp_path: Path):
@@ -131,8 +130,7 @@ def test_hidden_lines_and_documents_that_cannot_be_are_told(tmp_path: Path):
     head = record("truth", hidden=["../a.py:1-2", "/etc/passwd", "b.py:2-1", "c.py::f", "a.py:1-2"])
     (tmp_path / "a.jsonl").write_text(records(head))
     reading = truth_formats.read(tmp_path / "a.jsonl")
-    assert len(reading.problems) == 3
-    assert reading.truth.hidden == ("c.py::f", "a.py:1-2")
+    assert (len(reading.problems), reading.truth.hidden) == (3, ("c.py::f", "a.py:1-2"))
     documents = [record("document", id=name, text="x", path=name) for name in ("d:7", "a::b", "", "d", "d")]
     (tmp_path / "a.jsonl").write_text(records(*documents, judgment("d"), judgment("e")))
     reading = truth_formats.read(tmp_path / "a.jsonl")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from assay.measure.line_spans import Span
 from assay.truth.ground_truth import Truth, qrels_of
-from assay.truth.judging_pool import Pool, pool
+from assay.truth.judging_pool import pool
 from assay.values import Chunk, Judgment, Query
 
 TEXTS = tuple(Chunk(name, f"text of {name}", path=name) for name in "abcdefgh")
@@ -19,12 +19,8 @@ def text_of(span: Span) -> str:
     return f"text of {span}"
 
 
-def pooled(depth: int = 2, **options: int) -> Pool:
-    return pool(qrels_of(GROUND), RUNS, depth, text_of, **options)
-
-
 def test_the_first_results_that_nobody_judged_are_pooled():
-    found = pooled()
+    found = pool(qrels_of(GROUND), RUNS, 2, text_of)
     assert {(pair.query_id, pair.target) for pair in found.pairs} == {("1", "b"), ("1", "d"), ("2", "h")}
     assert (found.found, found.judged, found.together) == (5, 2, 0)
     assert found.shares == {"good": 0.5, "bad": 0}
@@ -57,10 +53,8 @@ def test_a_place_is_judged_when_it_overlaps_an_entry():
 
 def test_places_of_nearly_the_same_lines_are_asked_once():
     ground = Truth("set", (Query("1", "first"),), ())
-    runs = {
-        "one": {"1": [Span("a.py", 1, 12)]},
-        "other": {"1": [Span("a.py", 2, 10), Span("a.py", 11, 40), Span("a.py", 30, 45)]},
-    }
+    other = [Span("a.py", 2, 10), Span("a.py", 11, 40), Span("a.py", 30, 45)]
+    runs = {"one": {"1": [Span("a.py", 1, 12)]}, "other": {"1": other}}
     found = pool(qrels_of(ground), runs, 10, text_of)
     assert {pair.target for pair in found.pairs} == {"a.py:2-10", "a.py:11-40", "a.py:30-45"}
     assert found.together == 1

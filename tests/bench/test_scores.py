@@ -24,10 +24,8 @@ def test_every_unit_is_measured_from_one_run(project: Path):
     run = {"0": [Span("web/router.js", 1, 4), Span("mail/send.py", 10, 10), Span("mail/address.py", 1, 3)]}
     found = score(right, run, corpus, [parse("Recall@5"), parse("MRR"), parse("success@9000tokens")]).values
     assert found["line"]["Recall@5"].tolist() == [0.5]  # __init__ is judged, and lines 1-3 do not reach it
-    assert found["file"]["Recall@5"].tolist() == [1.0]
-    assert found["function"]["Recall@5"].tolist() == [0.5]
-    assert found["line"]["MRR"].tolist() == [0.5]
-    assert found["line"]["success@9000tokens"].tolist() == [0.5]
+    assert (found["file"]["Recall@5"].tolist(), found["function"]["Recall@5"].tolist()) == ([1.0], [0.5])
+    assert (found["line"]["MRR"].tolist(), found["line"]["success@9000tokens"].tolist()) == ([0.5], [0.5])
     right = qrels_of(Truth("t", queries({}), (Judgment("0", "mail/send.py:6-12", 1),)))
     tight, wide = parse("success@20tokens"), parse("success@200tokens")
     whole = score(right, {"0": [Span("mail/send.py", 1, 12)]}, corpus, [tight, wide]).values["line"]
@@ -74,8 +72,7 @@ def test_intervals_are_drawn_with_the_seed_of_the_plan(project: Path):
         score(qrels_of(truth), run, SystemCorpus("t", project), [parse("MRR")], seed=seed).figures()["line"]["MRR"]
         for seed in (0, 0, 1)
     ]
-    assert found[0] == found[1]
-    assert found[0][0] == found[2][0]
+    assert (found[0], found[0][0]) == (found[1], found[2][0])
 
 
 def test_a_query_without_an_answer_counts_zero_and_groups_are_told_apart(project: Path):

@@ -83,10 +83,8 @@ def test_nothing_that_is_printed_breaks_the_reader(value: object, text: str):
 
 def test_reach_takes_keys_positions_and_all():
     value = {"a": [{"b": 1}, {"b": 2}, {}], "c": {"x": 3, "y": 4}}
-    assert list(reach(value, "a.*.b")) == [1, 2]
-    assert list(reach(value, "a.1.b")) == [2]
-    assert list(reach(value, "c.*")) == [3, 4]
-    assert list(reach(value, "a.7")) == []
+    assert (list(reach(value, "a.*.b")), list(reach(value, "a.1.b"))) == ([1, 2], [2])
+    assert (list(reach(value, "c.*")), list(reach(value, "a.7"))) == ([3, 4], [])
 
 
 def test_near_matches_become_one_range_and_the_fullest_comes_first():

@@ -35,14 +35,11 @@ def make(root, log="", child=""):
         with open(log, "a") as file:
             file.write(text + "\\n")
         print("chatter", text)
-        print("more chatter", file=sys.stderr)
+        print("out of licences", file=sys.stderr, flush=True)
         if text == "exit":
-            print("out of licences", file=sys.stderr, flush=True)
             os._exit(7)
-        if text == "segfault":
-            os.kill(os.getpid(), 11)
-        if text == "kill":
-            os.kill(os.getpid(), 9)
+        if text in ("segfault", "kill"):
+            os.kill(os.getpid(), {"segfault": 11, "kill": 9}[text])
         if text == "hang":
             if child:
                 p = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -116,13 +113,10 @@ def wait_for_end(*pids: int) -> None:
 def test_a_system_is_prepared_once_and_asked_one_after_another(ask, log: Path, capfd: pytest.CaptureFixture[str]):
     first, second, many = ask("a", "b", "many")
     assert (first.query_id, first.spans, first.scores, first.error) == ("1", (Span("README.md", 1, 2),), (0.5,), "")
-    assert (first.cold, second.cold) == (True, False)
-    assert second.seconds > 0
-    assert len(many.spans) == 5
+    assert (first.cold, second.cold, second.seconds > 0, len(many.spans)) == (True, False, True, 5)
     assert log.read_text().splitlines() == ["made", "a", "b", "many"]
     prepared = ask.prepared
-    assert prepared.index_s > 0
-    assert (prepared.error, prepared.restarts, prepared.threads, prepared.peak_of) == ("", 0, 1, "worker")
+    assert (prepared.index_s > 0, prepared.error, prepared.restarts, prepared.threads) == (True, "", 0, 1)
     assert capfd.readouterr() == ("", "")
 
 
@@ -130,8 +124,7 @@ def test_what_ends_a_worker_costs_one_query(ask, log: Path):
     texts = ["a", "exit", "b", "segfault", "c", "interrupt", "d", "raise"]
     answers = ask(*texts)
     said = {each.query_id: each.error for each in answers if each.error}
-    assert list(said) == ["2", "4", "6", "8"]
-    assert said["2"] == "the worker ended with 7: out of licences"
+    assert (list(said), said["2"]) == (["2", "4", "6", "8"], "the worker ended with 7: out of licences")
     assert said["4"].startswith("the worker was ended by SIGSEGV")
     assert "tired" in said["6"]
     assert said["8"] == "KeyError: 'no such model'"
@@ -173,23 +166,18 @@ def test_too_slow_is_too_slow_even_when_it_came_unless_a_system_has_its_own_limi
             ask_all("bm25", {"timeout_s": limit}, postbox, [])
 
 
-def test_floods_of_chatter_and_forks_that_end_stop_nothing(ask):
-    assert [bool(each.spans) for each in ask("flood", "flood", "fork", "a")] == [True] * 4
-    assert ask.prepared.restarts == 0
-
-
-def test_memory_is_the_most_that_was_held_by_the_worker_or_a_child(
+def test_floods_and_forks_stop_nothing_and_memory_is_the_most_that_the_worker_or_a_child_held(
     ask, ask_all: Callable[..., Any], postbox: SystemCorpus, tool: Callable[..., str]
 ):
-    ask("a")
+    assert [bool(each.spans) for each in ask("flood", "flood", "fork", "a")] == [True] * 4
+    assert ask.prepared.restarts == 0
     little = ask.prepared.peak_mb
     ask("memory", "a")
     assert 150 < ask.prepared.peak_mb - little < 400
     assert ask.prepared.peak_of == "worker"
     command = tool('block = bytearray(300_000_000); print("README.md:1")')
     prepared, _ = ask_all(f"cmd:{command}", {}, postbox, queries("a"))
-    assert prepared.peak_mb > 280
-    assert prepared.peak_of == "child"
+    assert (prepared.peak_mb > 280, prepared.peak_of) == (True, "child")
 
 
 def test_a_system_that_cannot_be_prepared_says_why_for_every_query(

@@ -45,8 +45,7 @@ def test_python_is_read_by_its_parts_and_other_languages_by_their_words():
         "/** Adds all numbers. */\npublic static func sumList(values: [Int]) -> Int { return 0 }",
     ):
         terms = code_terms(Chunk("c", text, "other"))
-        assert terms.name == ("sum", "list")
-        assert terms.lead[:3] == ("adds", "all", "numbers")
+        assert (terms.name, terms.lead[:3]) == (("sum", "list"), ("adds", "all", "numbers"))
         assert "values" in terms.parameters
     terms = code_terms(Chunk("c", "x = 1", symbol="load_table", doc="Load a table."))
     assert (terms.name, terms.lead[:2]) == (("load", "table"), ("load", "a")), "what the chunk knows is believed"

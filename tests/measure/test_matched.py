@@ -119,8 +119,7 @@ def test_repeats_keep_no_rank_unless_published():
 def test_judged_wrong_is_judged_and_counted_once():
     truth = [entry("a:1-9", 0), entry("a:5-20", 2)]
     found = matched(["a:5", "a:6-7", "a:1-2", "a:3-4", "b"], truth)
-    assert row(found.gains) == [2, 0, 0, 0, 0]
-    assert row(found.judged) == [True, True, True, True, False]
+    assert (row(found.gains), row(found.judged)) == ([2, 0, 0, 0, 0], [True, True, True, True, False])
     assert row(found.wrong) == [False, False, True, False, False]
     assert found.irrelevant.tolist() == [1]
     assert row(found.ideal) == [2]
@@ -129,9 +128,7 @@ def test_judged_wrong_is_judged_and_counted_once():
 def test_files_rank_by_their_first_result_and_have_their_best_grade():
     truth = [entry("a:1-5", 1), entry("a:9-10", 3), entry("b:1-2", 0)]
     found = matched(["c:1-3", "b:7-8", "c:8-9", "a:100-120"], truth, "file")
-    assert row(found.gains) == [0, 0, 3]
-    assert row(found.wrong) == [False, True, False]
-    assert row(found.ideal) == [3]
+    assert (row(found.gains), row(found.wrong), row(found.ideal)) == ([0, 0, 3], [False, True, False], [3])
     assert found.irrelevant.tolist() == [1]
 
 
@@ -139,8 +136,7 @@ def test_functions_are_what_results_and_entries_overlap():
     truth = [entry("a:9", 2), entry("b:1-11", 1)]
     found = matched(["a:6", "a:4-7", "b:12-30"], truth, "function")
     # <module>; one and Two; three
-    assert row(found.gains) == [0, 0, 2, 1]
-    assert row(found.ideal) == [2, 2, 1]
+    assert (row(found.gains), row(found.ideal)) == ([0, 0, 2, 1], [2, 2, 1])
     assert row(matched(["a"], truth, "function").gains) == [0, 2, 2]
     outside = [entry("a:25", 1), entry("c:9", 2)]  # lines in no function are their module
     assert row(matched(["c:1-3", "a:6", "a:22-30"], outside, "function").gains) == [2, 1]
@@ -149,8 +145,7 @@ def test_functions_are_what_results_and_entries_overlap():
 def test_a_result_costs_once_and_what_shows_nothing_new_counts_to_the_next():
     run = ["a:1-10", "a:11-12", "a:1-10", "b:1-3", "a:20-24"]
     found = matched(run, [entry("b", 1)], "file", cost=lambda span: 10 * span.end)
-    assert row(found.tokens) == [100, 120 + 30]
-    assert row(found.lines) == [10, 2 + 3]
+    assert (row(found.tokens), row(found.lines)) == ([100, 120 + 30], [10, 2 + 3])
     found = matched(["a:1-8", "a:9", "b:11"], [entry("b", 1)], "function", cost=lambda span: span.end)
     # one, Two, Two.inner, three: the second result shows nothing new
     assert row(found.tokens) == [8, 0, 0, 9 + 11]
@@ -161,8 +156,7 @@ def test_a_result_costs_once_and_what_shows_nothing_new_counts_to_the_next():
 
 def test_queries_are_those_of_the_truth_in_its_order():
     found = match({"x": [Span("a")], "b": [Span("a")]}, {"c": [entry("a", 1)], "b": [entry("a", 1)]}, "file")
-    assert found.queries == ("c", "b")
-    assert found.filled.tolist() == [0, 1]
+    assert (found.queries, found.filled.tolist()) == (("c", "b"), [0, 1])
     assert parse("Hit@1").of(found).tolist() == [0, 1]
 
 

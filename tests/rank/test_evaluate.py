@@ -32,12 +32,8 @@ class ByText:
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         assert task in TASKS
         self.seen.append(sum(program.n for program in programs))
-        return [
-            Ranked(
-                each, self._scores.get(each.source, 0.0), self._faults.get(each.source), 1 if each.source > "1" else -1
-            )
-            for each in programs
-        ]
+        found = ((each, self._scores.get(each.source, 0.0), self._faults.get(each.source)) for each in programs)
+        return [Ranked(each, score, fault, 1 if each.source > "1" else -1) for each, score, fault in found]
 
 
 GOOD = ByText("good", {"0": 3, "1": 2}, {"0": Fault.CORRECT, "2": Fault.NAME_ERROR, "3": Fault.KEY_ERROR})
@@ -52,8 +48,7 @@ def test_orders_are_worth_what_they_put_first():
     assert cells[UNRANKED].values[one].value == pytest.approx(1 / 10)
     assert cells["none"].values[one].value == pytest.approx(1 / 10)
     assert (cells["good"].values[one].value, cells["bad"].values[one].value) == (1.0, 0.0)
-    assert cells["good"].values[two].value == 1.0
-    assert cells["bad"].values[runs].value == 0.0
+    assert (cells["good"].values[two].value, cells["bad"].values[runs].value) == (1.0, 0.0)
     assert cells["good"].gains[one].value == pytest.approx(0.9)
     assert cells["none"].gains[one].value == 0.0
     assert not cells[UNRANKED].gains
@@ -77,8 +72,7 @@ def test_smaller_pools_are_the_same_for_all_rankers_and_every_time():
     found = evaluate(TASKS, EXAMPLES, [good, other], plan)
     cells = [cell for cell in found.cells if cell.size == 3]
     assert cells[1].values == cells[2].values
-    assert set(good.seen) == {3}
-    assert len(good.seen) == 4 * 6
+    assert (set(good.seen), len(good.seen)) == ({3}, 4 * 6)
     assert evaluate(TASKS, EXAMPLES, [good], plan).cells[1].values == cells[1].values
     large = [cell for cell in found.cells if cell.size == 50]
     assert all(cell.few == 6 for cell in large)

@@ -19,18 +19,10 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 from assay.errors import ChatError, InputError, Notice
 from assay.llm.endpoint import endpoint as endpoint_of
 from assay.programs.samples import read
+from assay.rank import samplers
 from assay.rank.requests import SamplingOptions
 from assay.rank.sample import SamplingPlan, sample, spent
-from assay.rank.samplers import (
-    EndpointSampler,
-    SamplingQuestion,
-    ScoredToken,
-    code_of,
-    load_template,
-    logprob_in,
-    sampler,
-    tokens_of,
-)
+from assay.rank.samplers import EndpointSampler, SamplingQuestion, ScoredToken, sampler, tokens_of
 from assay.values import LogProbability, Task
 
 
@@ -184,7 +176,7 @@ def test_without_examples_the_prompt_that_is_stored_is_that_of_the_task_alone(en
     template.write_text("<!-- prompt -->\nGo on, please:\n{prompt}\n<!-- stop -->\nEND\n")
     endpoint.say = lambda _: Play(body=json.dumps({"choices": [{"text": "    return 1\nEND more"}]}).encode())
     task = Task("t", 'def f():\n    """One.\n\n    >>> f()\n    1\n    """\n', "f")
-    plan = SamplingPlan(load_template(str(template)), strip_examples=True)
+    plan = SamplingPlan(samplers.load_template(str(template)), strip_examples=True)
     sample([task], complete(), SamplingOptions(n=1), tmp_path / "s.jsonl", plan)
     assert endpoint.questions[0]["prompt"].startswith("Go on, please:\ndef f")
     (program,) = read(tmp_path / "s.jsonl", [task]).programs
@@ -245,15 +237,17 @@ def test_log_probabilities_are_those_of_the_program_alone_and_the_key_is_never_w
 
 def test_tokens_that_do_not_add_up_count_all_and_the_longest_block_is_the_program():
     tokens = [ScoredToken(b"?", -1.0), ScoredToken(b"b", -2.0)]
-    assert logprob_in("ab", "b", tokens) == LogProbability(-3.0, 2, "answer")
-    assert logprob_in("ab", "b", []) is None
+    assert samplers.logprob_in("ab", "b", tokens) == LogProbability(-3.0, 2, "answer")
+    assert samplers.logprob_in("ab", "b", []) is None
     assert tokens_of({"logprobs": {"content": [{"token": 3}]}}) == tokens_of({"logprobs": None}) is None
     for hostile in ({"token": "a", "bytes": 10**12, "logprob": -(10**400)}, {"token": "a", "bytes": 1, "logprob": 3}):
         assert tokens_of({"logprobs": {"content": [hostile]}}) is None
     assert tokens_of({"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1]}}) == [ScoredToken(b"b", -1.0)]
-    assert code_of("x = 1") == "x = 1"
-    assert code_of("```\na\n```\nor\n```py\nlonger = 1\n```") == "longer = 1\n"
-    assert code_of("```python\ncut off") == "cut off\n"
+    assert (samplers.code_of("x = 1"), samplers.code_of("```\na\n```\nor\n```py\nlonger = 1\n```")) == (
+        "x = 1",
+        "longer = 1\n",
+    )
+    assert samplers.code_of("```python\ncut off") == "cut off\n"
 
 
 @pytest.mark.usefixtures("endpoint")

@@ -64,8 +64,7 @@ def test_few_shots_show_solved_tasks_that_are_not_sampled():
     assert SOLVED[2] not in shots.of(SOLVED[2])
     assert shots.of(READ)[0].id == "s/read"
     text = render(template, ADD, shots=shots.text_of(ADD, template))
-    assert text.count("[TASK]") == 3
-    assert text.count("[END]") == 2
+    assert (text.count("[TASK]"), text.count("[END]")) == (3, 2)
     assert text.endswith("[PROGRAM]\n")
     assert FewShots(SOLVED, 2, sampled=SOLVED).of(SOLVED[0])  # the file is the sampled one: all but the task itself
     with pytest.raises(InputError, match="6 tasks have a reference, and 7 are to be shown"):

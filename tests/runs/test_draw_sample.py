@@ -37,6 +37,5 @@ def test_each_stratum_has_its_part(strata: dict[str, str], data: st.DataObject, 
 
 
 def test_what_a_manifest_says():
-    assert str(SampleDraw()) == ""
-    assert str(SampleDraw(size=400, seed=3)) == "400 by query, seed 3"
+    assert (str(SampleDraw()), str(SampleDraw(size=400, seed=3))) == ("", "400 by query, seed 3")
     assert str(SampleDraw(size=400, by="label")) == "400 by pair within label, seed 0"

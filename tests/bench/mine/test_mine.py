@@ -86,8 +86,7 @@ def test_a_subject_asks_for_what_its_commit_changed_as_it_was_at_the_pin(reposit
     mined = mine(repository, MineOptions(sources=("history",), at=base))
     (query,) = mined.truth.queries
     assert mined.truth.commit == base
-    assert query.text == "wait longer between deliveries"
-    assert query.mode == "code"
+    assert (query.text, query.mode) == ("wait longer between deliveries", "code")
     made = {"source": "history", "commit": later[:12], "date": "2020-09-15T12:26:40+00:00"}
     assert query.tags == {**made, "kind": "hard", "split": "dev"}
     (judgment,) = mined.truth.judgments

@@ -84,8 +84,7 @@ def test_the_prompt_is_kept_and_the_code_cut_but_for_a_least_part() -> None:
     (row,) = made.rows("add " * 20, ["a b c\n" * 50])
     assert len(row.ids) == made.layout.window
     assert words_of(made, row.ids).count("add") == 20
-    assert row.ids[-2:] == [made.layout.newline, made.layout.closing]
-    assert len(row.newlines) == 2 + 15 // 4
+    assert (row.ids[-2:], len(row.newlines)) == ([made.layout.newline, made.layout.closing], 2 + 15 // 4)
     (row,) = made.rows("add " * 500, ["a " * 100])
     assert len(row.ids) == made.layout.window
     assert words_of(made, row.ids).count("a") == made.layout.code_least
@@ -102,10 +101,8 @@ def test_lines_have_places_and_those_not_seen_have_the_last() -> None:
 def test_what_looks_like_a_special_token_is_text_and_lines_are_counted_as_python_counts_them() -> None:
     made = reader(word_piece(), SPECIAL)
     (row,) = made.rows("add [SEP]", [f"a [SEP] {NEWLINE}"])
-    assert words_of(made, row.ids).count("[SEP]") == 2
-    assert words_of(made, row.ids).count(NEWLINE) == 3
-    assert lines_of("a\r\nb\rc\x0cd\u2028e\n") == ["a", "b", "c\x0cd\u2028e"]
-    assert lines_of("") == []
+    assert (words_of(made, row.ids).count("[SEP]"), words_of(made, row.ids).count(NEWLINE)) == (2, 3)
+    assert (lines_of("a\r\nb\rc\x0cd\u2028e\n"), lines_of("")) == (["a", "b", "c\x0cd\u2028e"], [])
 
 
 @settings(max_examples=40)

@@ -181,8 +181,7 @@ def test_a_base_is_read_as_far_as_it_can_and_fewer_layers_can_be_kept(bases, tmp
     with pytest.raises(InputError, match=r"layers = 3: .* has 2"):
         open_base(quick(bases["encoder"], layers=3))
     base = open_base(quick(bases["encoder"], layers=1, window=512))
-    assert len(base.body.encoder.layer) == 1
-    assert base.layout.window == 96
+    assert (len(base.body.encoder.layer), base.layout.window) == (1, 96)
     # RoBERTa counts positions from after the padding
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     config = transformers.RobertaConfig(vocab_size=300, max_position_embeddings=50, type_vocab_size=1, **sizes)
