@@ -200,16 +200,13 @@ def measured(truth: Path, project: Path, *names: str, of: tuple[str, ...] = ("q"
     return experiment.run(plan, experiment.Setting(truth.parent / "out", said.append)), said
 
 
-def test_names_under_which_answers_would_lie_elsewhere_are_refused(truth: Path, project: Path):
+def test_names_that_lead_elsewhere_and_sets_of_several_commits_are_refused(truth: Path, project: Path):
     for names in (("rg", "rg"), ("Assay", "assay")):
         with pytest.raises(InputError, match="two systems are called"):
             measured(truth, project, *names)
     for names in (("a", "A"), ("../up",), ("a/b",), ("..",)):
         with pytest.raises(InputError, match=r"two sets are called|a set cannot be called"):
             measured(truth, project, "x", of=names)
-
-
-def test_a_set_of_several_states_of_the_code_says_how_to_split_it(truth: Path, project: Path):
     instances = truth.with_name("instances.jsonl")
     about = {"repo": "o/r", "problem_statement": "it fails", "patch": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"}
     rows = [{"instance_id": commit, "base_commit": commit, **about} for commit in ("c1", "c2")]

@@ -30,16 +30,13 @@ def ask(command: str, corpus: SystemCorpus, text: str = "send mail", k: int = 5,
     return answered(command, corpus, text, k, **options)[0]
 
 
-def test_tools_print_json_or_lines(postbox: SystemCorpus, tool: Tool):
+def test_tools_print_json_or_lines_with_paths_of_any_kind(postbox: SystemCorpus, tool: Tool, tmp_path: Path):
     lines = 'print(json.dumps({"results": [{"path": "mail/send.py", "start_line": 1, "end_line": 3}]}))'
     assert ask(tool(lines), postbox) == ["mail/send.py:1-3"]
     assert ask(tool('print("mail/send.py:2:x"); print("README.md:3")'), postbox, k=1) == ["mail/send.py:2-2"]
     assert ask(tool('print("README.md:0-2")'), postbox, first_line=0) == ["README.md:1-3"]
     rows = '[{"path": "README.md", "line": 1, "score": NaN}, {"path": "README.md", "line": 3, "score": 2}]'
     assert ask(tool(f"print({rows!r})"), postbox, order="score") == ["README.md:3-3", "README.md:1-1"]
-
-
-def test_paths_are_mapped_however_they_are_printed(postbox: SystemCorpus, tool: Tool, tmp_path: Path):
     root = postbox.root
     paths = [f"{root}/README.md", "./README.md", "mail/../README.md", "postbox/README.md", f"file://{root}/README.md"]
     assert ask(tool(f"for path in {paths!r}: print(path + ':1')"), postbox) == FOUND * 5

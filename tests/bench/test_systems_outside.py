@@ -68,20 +68,19 @@ def service() -> Iterator[EndpointServer]:
         yield server
 
 
-def test_a_service_by_get_gets_the_query_whole(postbox: SystemCorpus, service: EndpointServer):
+def test_a_service_gets_the_query_whole_by_get_and_by_post(
+    postbox: SystemCorpus, service: EndpointServer, monkeypatch: pytest.MonkeyPatch
+):
     evil = "a&k=99#x /../ ü\n%41"
     assert ids(f"http:{service.base}/search?q={{query}}&k={{k}}", postbox, evil) == ["README.md:3-3"]
     assert (service.paths, service.questions) == (["/v1/search"], [{"q": evil, "k": "5"}])
-
-
-def test_a_service_by_post(postbox: SystemCorpus, service: EndpointServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TOKEN", "t")
     service.say = lambda _: Play(body=b'[{"file": "mail/send.py", "start": 1, "end": 3}]')
     body = {"text": "{query}", "top": "{k}", "filter": {"kinds": ["{query} only"]}}
     spec = f"http:{service.base}/find"
     assert ids(spec, postbox, '"}, -x', body=body, headers={"Authorization": "Bearer $TOKEN"}) == ["mail/send.py:1-3"]
-    assert service.questions == [{"text": '"}, -x', "top": 5, "filter": {"kinds": ['"}, -x only']}}]
-    assert service.keys == ["Bearer t"]
+    assert service.questions[1:] == [{"text": '"}, -x', "top": 5, "filter": {"kinds": ['"}, -x only']}}]
+    assert service.keys[1:] == ["Bearer t"]
     refused("NO_TOKEN is not set", spec, postbox, headers={"Authorization": "$NO_TOKEN"})
 
 

@@ -248,7 +248,10 @@ def test_a_parameter_that_a_refusal_names_is_left_out_once_and_that_is_remembere
         server.plays = []
 
 
-def test_an_answer_without_a_message_is_no_answer_to_this_prompt_and_no_wrong_address(server, prompt):
+def test_an_unknown_schema_is_refused_and_an_answer_without_a_message_is_no_answer(server, prompt):
+    with pytest.raises(InputError, match="keyword 'pattern'"):
+        chat().reply(prompt(schema={"type": "string", "pattern": "a"}))
+    assert not server.questions
     for choices in ([], [{}], [{"message": None, "finish_reason": "content_filter"}]):
         plays(server, {"body": json.dumps({"choices": choices}).encode()})
         with pytest.raises(NoAnswer, match="gave no message"):
@@ -272,12 +275,6 @@ def test_a_lost_answer_is_counted_at_the_most_that_it_may_have_taken(server, pro
         reply = asked.reply(prompt())
     assert reply.tokens_in + reply.tokens_out == most.tokens + 110
     assert reply.cost == pytest.approx(most.usd + 110e-6)
-
-
-def test_a_schema_that_would_not_be_checked_is_refused_before_it_is_paid_for(server, prompt):
-    with pytest.raises(InputError, match="keyword 'pattern'"):
-        chat().reply(prompt(schema={"type": "string", "pattern": "a"}))
-    assert not server.questions
 
 
 JSON = st.recursive(

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
+from assay.measure.line_spans import Span
 from assay.truth.audit import Audit, AuditCorpus, asks, audit, collapsed, corpus_at, name_of, texts_at, twins
-from assay.truth.ground_truth import Truth
+from assay.truth.ground_truth import Truth, qrels_of
+from assay.truth.judging_pool import pool
 from assay.values import Chunk, Judgment, Query
 
 LONG = "def area(width, height):\n    return width * height if width > 0 and height > 0 else None\n"
@@ -77,7 +79,7 @@ def test_what_nothing_answers_and_what_is_not_there():
     assert found(ground, "unknown targets") == (1, 2, ("x: no such document",))
 
 
-def test_queries_that_ask_the_same():
+def test_queries_that_ask_the_same_are_found_with_what_they_are_judged():
     ground = truth(
         ("1", "a", 1), ("2", "a", 0), ("3", "b", 1), ("4", "b", 1), ("5", "c", 1),
         **{
@@ -91,9 +93,6 @@ def test_queries_that_ask_the_same():
     assert (count, of) == (1, 2)
     assert example.endswith(": a is 1 for 1 and 0 for 2")
     assert found(ground, "same queries, other answers")[0] == 0
-
-
-def test_the_right_answer_of_a_same_query_counts_as_wrong():
     ground = truth(("1", "a", 1), ("2", "b", 1), **{"1": "sort a list", "2": "list sorting"})
     assert found(ground, "same queries, other answers")[:2] == (1, 1)
     texts = documents(a=LONG, b=LONG)
@@ -177,3 +176,70 @@ def test_collapsing_keeps_the_first_document_and_the_highest_grade():
     assert "twins unjudged" not in names(audit(reading.truth, corpus_at(reading.truth, None)))
     with pytest.raises(InputError, match="no documents to make one"):
         collapsed(truth(("area", "a.py:1-2", 1)), twins(["a"]))
+
+
+TEXTS = tuple(Chunk(name, f"text of {name}", path=name) for name in "abcdefgh")
+GROUND = Truth(
+    "set", (Query("1", "first"), Query("2", "second")), (Judgment("1", "a", 1), Judgment("2", "b", 0)), TEXTS
+)
+RUNS = {
+    "good": {"1": [Span("a"), Span("b"), Span("c")], "2": [Span("b"), Span("h")]},
+    "bad": {"1": [Span("d"), Span("b"), Span("e")]},
+}
+
+
+def text_of(span: Span) -> str:
+    return f"text of {span}"
+
+
+def test_the_first_results_that_nobody_judged_are_pooled():
+    found = pool(qrels_of(GROUND), RUNS, 2, text_of)
+    assert {(pair.query_id, pair.target) for pair in found.pairs} == {("1", "b"), ("1", "d"), ("2", "h")}
+    assert (found.found, found.judged, found.together) == (5, 2, 0)
+    assert found.shares == {"good": 0.5, "bad": 0}
+    assert {(pair.query, pair.text) for pair in found.pairs if pair.target == "h"} == {("second", "text of h")}
+    told = {(source.query_id, source.target, source.system, source.rank) for source in found.sources}
+    assert told == {("1", "b", "good", 2), ("1", "b", "bad", 2), ("1", "d", "bad", 1), ("2", "h", "good", 2)}
+    runs = {"one": {"1": [Span("c"), Span("c"), Span("d")]}}  # a repeated result takes one place
+    assert {pair.target for pair in pool(qrels_of(GROUND), runs, 2, text_of).pairs} == {"c", "d"}
+
+
+def test_the_order_depends_on_the_seed_alone_and_keeps_a_query_together():
+    runs = {"one": {query: [Span(name) for name in "cdefgh"] for query in "12"}, **RUNS}
+    orders = [pool(qrels_of(GROUND), runs, 6, text_of, seed=seed).pairs for seed in range(8)]
+    turned = dict(reversed(runs.items()))
+    assert orders == [pool(qrels_of(GROUND), turned, 6, text_of, seed=seed).pairs for seed in range(8)]
+    assert len(set(orders)) == 8
+    for order in orders:
+        first = sum(pair.query_id == order[0].query_id for pair in order)
+        assert len({pair.query_id for pair in order[:first]}) == 1
+    assert {order[0].query_id for order in orders} == {"1", "2"}
+
+
+def test_a_place_is_judged_when_it_overlaps_an_entry():
+    ground = Truth("set", (Query("1", "first"),), (Judgment("1", "a.py:10-20", 1),))
+    run = {"1": [Span("a.py", 20, 30), Span("a.py", 21, 30), Span("a.py"), Span("b.py", 1, 3)]}
+    found = pool(qrels_of(ground), {"one": run}, 10, text_of)
+    assert {pair.target for pair in found.pairs} == {"a.py:21-30", "b.py:1-3"}
+    assert found.shares == {"one": 0.5}
+
+
+def test_places_of_nearly_the_same_lines_are_asked_once():
+    ground = Truth("set", (Query("1", "first"),), ())
+    other = [Span("a.py", 2, 10), Span("a.py", 11, 40), Span("a.py", 30, 45)]
+    runs = {"one": {"1": [Span("a.py", 1, 12)]}, "other": {"1": other}}
+    found = pool(qrels_of(ground), runs, 10, text_of)
+    assert {pair.target for pair in found.pairs} == {"a.py:2-10", "a.py:11-40", "a.py:30-45"}
+    assert found.together == 1
+    told = {(source.target, source.system, source.found) for source in found.sources}
+    assert ("a.py:2-10", "one", "a.py:1-12") in told
+
+
+def test_strangers_and_lost_texts_are_problems():
+    runs = {"one": {"1": [Span("c")], "9": [Span("c")]}}
+    found = pool(qrels_of(GROUND), runs, 2, lambda _: "")
+    assert [str(problem) for problem in found.problems] == [
+        "one: 1 of its 2 queries are not in the ground truth: '9'",
+        "1: the corpus has no text at c, which one found",
+    ]
+    assert (found.pairs, found.together) == ((), 0)

@@ -110,9 +110,6 @@ def test_figures_of_the_first_table_are_those_of_the_results(results, page):
     assert f">{sum(values) / len(values):.3f}<" in first
     assert "All sets, unseen (test)" in first
     assert "All sets, tuned on (dev)" in first
-
-
-def test_intervals_of_independent_sets_combine():
     for sets, wanted in (([(10, Mean(0.5, 0.4, 0.7)), (5, None)], (0.5, 0.4, 0.7)),
                          ([(10, Mean(0.5, 0.4, 0.7))] * 4, (0.5, 0.45, 0.6))):  # fmt: skip
         found = combined(sets)
@@ -120,15 +117,7 @@ def test_intervals_of_independent_sets_combine():
     assert combined([]) is None
 
 
-def test_what_stands_against_a_figure_is_said_first(reader):
-    text = reader.text
-    assert "settings of semble were chosen on test sets" in text
-    assert text.index("chosen on test sets") < text.index("Quality: mean")
-    assert "timed out after 30 s" in text
-    assert "2 problems" in text
-
-
-def test_the_title_is_the_verdict(results_of):
+def test_the_title_is_the_verdict_and_sets_of_documents_are_shown_by_file(results_of):
     close = report_of(results_of(systems={"one": 0.6, "two": 0.6}, queries=30)).title
     assert re.fullmatch(r"(one|two) leads, but (one|two) cannot be told apart from it", close)
     assert report_of(results_of(systems={"one": 0.9, "two": 0.1}, queries=80)).title == "one is ahead of two"
@@ -139,16 +128,13 @@ def test_the_title_is_the_verdict(results_of):
     asked_less = report_of(replace(results, cells=cells, comparisons=()))  # who was asked less is not called best
     assert asked_less.title == "weak was measured on 80 queries"
     assert "1 of 2 sets" in as_json_text(asked_less)
-
-
-def test_sets_of_documents_are_shown_by_file(results_of):
     results = results_of(sets={"texts": "test"})
     parts = [{name: {"file": getattr(cell, name)["file"]} for name in ("figures", "values")} for cell in results.cells]
     cells = tuple(replace(cell, **part) for cell, part in zip(results.cells, parts, strict=True))
     assert "by file over 40 queries" in as_json_text(report_of(replace(results, cells=cells)))
 
 
-def test_strangers_write_text_and_nothing_else(page, reader, hostile):
+def test_strangers_write_text_and_caveats_come_first(page, reader, hostile):
     assert not [name for name, _ in reader.tags if name in ("img", "b")]
     assert sum(name == "script" for name, _ in reader.tags) == 1
     assert hostile in "".join(reader.words)
@@ -161,6 +147,11 @@ def test_strangers_write_text_and_nothing_else(page, reader, hostile):
     assert "<title>&lt;i&gt;</title>" in shown
     assert '<bdi dir="auto" class="said">&lt;b&gt;&#39;&#34;</bdi>' in shown
     assert "long …</bdi>" in shown
+    text = reader.text
+    assert "settings of semble were chosen on test sets" in text
+    assert text.index("chosen on test sets") < text.index("Quality: mean")
+    assert "timed out after 30 s" in text
+    assert "2 problems" in text
 
 
 def test_a_large_run_is_a_page_of_less_than_3_mb_that_says_what_it_leaves_out(results_of):
