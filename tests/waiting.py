@@ -1,9 +1,10 @@
-"""Wait for an event, not for a time."""
+"""Wait for an event, not for a time; for example until a process is gone."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 LIMIT_S = 60.0
@@ -19,3 +20,11 @@ def until(condition: Callable[[], T], what: str, pause_s: float = 0.02) -> T:
         assert time.monotonic() < ends, f"it never came to this: {what}"
         time.sleep(pause_s)
     return found
+
+
+def is_gone(pid: int) -> bool:
+    """Say whether a process has ended, waited for or not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True

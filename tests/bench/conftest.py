@@ -33,6 +33,14 @@ def postbox(tmp_path: Path) -> SystemCorpus:
 
 
 @pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no report drawn, as where matplotlib is not installed: that takes longest."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "assay.report.drawing", raising=False)
+    monkeypatch.delattr("assay.report.drawing", raising=False)
+
+
+@pytest.fixture
 def tool(tmp_path: Path) -> Callable[..., str]:
     """Return a command that runs the given Python lines, `sys` and `os` imported."""
 

@@ -10,7 +10,6 @@ from shutil import copytree
 import pytest
 
 from assay.bench.transcripts import step_of
-from assay.measure.compare import sample_size
 from git_repositories import repository
 
 FILES = {
@@ -112,9 +111,8 @@ def test_questions_are_replayed_at_the_commit_before_the_session(assay, transcri
 def test_clones_of_one_name_and_commit_are_sets_of_their_own(assay, transcripts: Path, tmp_path: Path):
     clone = tmp_path / "clones" / "postbox"
     copytree(tmp_path / "postbox", clone)
-    (transcripts / "t.jsonl").write_text(
-        (transcripts / "s.jsonl").read_text().replace(str(tmp_path / "postbox"), str(clone)).replace('"s', '"t')
-    )
+    text = (transcripts / "s.jsonl").read_text().replace(str(tmp_path / "postbox"), str(clone)).replace('"s', '"t')
+    (transcripts / "t.jsonl").write_text(text)
     ran = assay("bench", "agent", transcripts, "--systems", "matrix.toml", "--format", "json")
     assert json.loads(ran.out)["replay"]["sessions"] == 3
 
@@ -157,11 +155,3 @@ def test_a_bad_transcript_is_a_message(assay, transcripts: Path, tmp_path: Path)
 def test_a_shell_command_searches_reads_or_edits(command: object, kind: str, text: str, paths: tuple):
     step = step_of("shell", {"command": command})
     assert (step.kind, step.text, step.paths) == (kind, text, paths)
-
-
-def test_the_size_of_a_sample_is_that_of_the_paired_t_test():
-    import numpy as np
-
-    values = np.array([0.0, 0.5, -0.5, 0.5, -0.5] * 20)
-    assert sample_size(values, 0.1) == 159  # the square of 1.960 + 0.842, times 0.2020 / 0.01
-    assert sample_size(np.zeros(1), 0.1) == 2

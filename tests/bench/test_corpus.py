@@ -53,8 +53,7 @@ def test_questions_are_taken_out_and_line_numbers_stay(project: Path, tmp_path: 
     lines = lines_of(corpus, "mail/send.py")
     assert (lines[0], lines[6]) == ("", "")
     assert lines[5].startswith("def send_mail")
-    assert lines_of(corpus, "whole.py") == ["", "", ""]
-    assert lines_of(corpus, "n\\xff.py") == ["", "b"]
+    assert (lines_of(corpus, "whole.py"), lines_of(corpus, "n\\xff.py")) == (["", "", ""], ["", "b"])
     assert '"""Deliver' in (project / "mail" / "send.py").read_text()  # the original is untouched
     plain = corpus_of(Truth("t", (), ()), project, tmp_path / "cache")
     assert plain.root == project.resolve()
@@ -92,15 +91,11 @@ def test_lines_are_read_below_the_corpus_alone(postbox: SystemCorpus, tmp_path: 
 def test_a_corpus_that_is_missing_or_cannot_be_written_is_told(project: Path, tmp_path: Path):
     (tmp_path / "file").write_text("")
     plain = Truth("t", (), ())
+    pinned = Truth("t", (), (), commit="0123456789", hidden=("mail.py:1-1",))
     for truth, root, cache, said in (
         (Truth("t", (), (), repository="o/n"), None, tmp_path, "nobody said where o/n lies; give the checkout with"),
         (plain, tmp_path / "none", tmp_path, "is not a folder"),
-        (
-            Truth("t", (), (), commit="0123456789", hidden=("mail.py:1-1",)),
-            project,
-            tmp_path,
-            "not a git repository, and .t. names commit 012",
-        ),
+        (pinned, project, tmp_path, "not a git repository, and .t. names commit 012"),
         (HIDDEN, project, tmp_path / "file" / "cache", "the corpus cannot be written"),
     ):
         with pytest.raises(InputError, match=said):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,15 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.errors import InputError
 from assay.judge.pairs import Pair
 from assay.judge.pairs import read as read_pairs
 from assay.measure.line_spans import Span
 from assay.train.pair_files import pair_of
 from assay.truth import truth_formats
-from assay.truth.formats import trec
+from assay.truth.formats import csn_corpus, trec
+from assay.truth.formats.csn_corpus import at_least, joined
 from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Truth
-from assay.truth.truth_formats import UnknownFormat, read
+from assay.truth.truth_formats import UnknownFormat, form_of, read, read_part, write
 from assay.values import Chunk, Judgment, Query
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1).filter(str.strip)
@@ -33,7 +36,7 @@ ANY_GRADE = st.integers(0, 3)
 ANY_LANGUAGE = st.sampled_from(("", "python"))
 NOTHING = st.just("")
 COMMIT = st.sampled_from(("", "0123abc"))
-ROUND = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ROUND = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite
@@ -64,6 +67,10 @@ def there_and_back(truth: Truth, path: Path, form: str = "") -> Truth:
     reading = truth_formats.read(path)
     assert reading.problems == ()
     return reading.truth
+
+
+def judgments(*judged: tuple) -> tuple[Judgment, ...]:
+    return tuple(Judgment(*each) for each in judged)
 
 
 def by_query(truth: Truth) -> Truth:
@@ -145,19 +152,10 @@ def test_octocode_as_others_write_it(tmp_path: Path):
     )
     (tmp_path / "code.meta.json").write_text('{"repo": "a/b", "commit": "c0ffee", "files": 3}')
     reading = truth_formats.read(file)
-    assert reading.problems == ()
-    assert reading.rows == (2, 2, 4)
-    assert reading.truth == Truth(
-        "code",
-        (Query("1", "where, then", tags={"kind": "hard"}), Query("2", "short row")),
-        (
-            Judgment("1", "src/a.rs:10-50", 2),
-            Judgment("1", "src/b.rs:7-7", 1),
-            Judgment("2", "odd:name.rs:1-2", 1),
-        ),
-        repository="a/b",
-        commit="c0ffee",
-    )
+    assert (reading.problems, reading.rows) == ((), (2, 2, 4))
+    queries = (Query("1", "where, then", tags={"kind": "hard"}), Query("2", "short row"))
+    judged = (("1", "src/a.rs:10-50", 2), ("1", "src/b.rs:7-7", 1), ("2", "odd:name.rs:1-2", 1))
+    assert reading.truth == Truth("code", queries, judgments(*judged), (), "a/b", "c0ffee")
     truth_formats.write(Truth("a", (Query("1", "one"), Query("2", "two")), (Judgment("1", "a.py:3", 2),)), file)
     assert file.read_text() == "query,result1\none,a.py:3-3:2\ntwo,\n"  # no column of ids where there are none
 
@@ -180,18 +178,13 @@ def test_semble_as_others_write_it(tmp_path: Path):
         "shop.json:1: '../up.py' leads out of the repository: the question is left out"
     ]
     queries = (Query("1", "add to cart", tags={"kind": "semantic"}), Query("2", "Cart"), Query("4", "down"))
-    targets = (
-        ("1", "src/cart.py:3-9", 2),
-        ("1", "src/app.py", 1),
-        ("2", "src/cart.py", 2),
-        ("4", "a.py", 2),
-        ("4", "b.py", 1),
-    )
-    judgments = tuple(Judgment(*each) for each in targets)
-    assert reading.truth == Truth("shop", queries, judgments, (), "https://host/o/shop.git", "c0ffee")
+    cart = (("1", "src/cart.py:3-9", 2), ("1", "src/app.py", 1), ("2", "src/cart.py", 2))
+    judged = judgments(*cart, ("4", "a.py", 2), ("4", "b.py", 1))
+    assert reading.truth == Truth("shop", queries, judged, (), "https://host/o/shop.git", "c0ffee")
 
 
-def beir(folder: Path) -> None:
+def test_beir_with_several_splits(tmp_path: Path):
+    folder = tmp_path / "set"
     (folder / "qrels").mkdir(parents=True)
     corpus = [{"_id": "d1", "title": "T", "text": "body"}, {"_id": "d2", "title": "", "text": "x"}]
     (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, corpus)))
@@ -199,15 +192,11 @@ def beir(folder: Path) -> None:
     (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
     (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n")
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\r\nq2\td2\t2\r\n")
-
-
-def test_beir_with_several_splits(tmp_path: Path):
-    beir(tmp_path / "set")
-    truth = truth_formats.read(tmp_path / "set").truth
+    truth = truth_formats.read(folder).truth
     assert [(query.id, query.tags["split"]) for query in truth.queries] == [("q1", "train"), ("q2", "test")]
     assert truth.documents[0] == Chunk("d1", "T\nbody", path="d1", symbol="T")
     assert there_and_back(truth, tmp_path / "again") == replace(truth, name="again")
-    one = truth_formats.read(tmp_path / "set" / "qrels" / "test.tsv").truth
+    one = truth_formats.read(folder / "qrels" / "test.tsv").truth
     assert (one.name, one.judgments, len(one.documents)) == ("set-test", (Judgment("q2", "d2", 2),), 2)
 
 
@@ -323,9 +312,115 @@ def test_csn_as_it_is_published(tmp_path: Path):
     )
     truth = truth_formats.read(tmp_path / "annotationStore.csv").truth
     assert [(query.id, query.tags["language"]) for query in truth.queries] == [("1", "Go"), ("2", "PHP")]
-    target = "o/n/blob/c1/src/a b.go"
-    assert truth.judgments == (
-        Judgment("1", f"{target}:7-9", 3, "1"),
-        Judgment("1", f"{target}:7-9", 0, "2", "no"),
-        Judgment("2", f"{target}:7-7", 1, "1"),
+    lines = "o/n/blob/c1/src/a b.go:7-"
+    assert truth.judgments == judgments(
+        ("1", f"{lines}9", 3, "1"), ("1", f"{lines}9", 0, "2", "no"), ("2", f"{lines}7", 1, "1")
     )
+
+
+SHA = "a" * 40
+
+
+def url(name: str, path: str = "src/a.py", lines: str = "L1-L3") -> str:
+    return f"https://github.com/{name}/blob/{SHA}/{path}#{lines}"
+
+
+def csn_row(address: str, code: str) -> dict[str, object]:
+    """Return a csn_row as the files have it."""
+    where = {"repo": "owner/name", "path": "src/a.py", "func_name": "f", "sha": SHA, "url": address}
+    words = {"code_tokens": code.split(), "docstring": "Say it.", "docstring_tokens": ["Say", "it", "."]}
+    return {**where, **words, "original_string": code, "code": code, "language": "python", "partition": "train"}
+
+
+ROWS = [csn_row(url(f"owner/n{number}"), f"def f{number}(x):\n    return x + {number}\n") for number in range(6)]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Return a folder with a folder for each split, as CodeSearchNet unpacks."""
+    for split, rows in (("train", ROWS[:4]), ("test", ROWS[4:])):
+        (tmp_path / "jsonl" / split).mkdir(parents=True)
+        lines = "".join(json.dumps({**each, "partition": split}) + "\n" for each in rows)
+        with gzip.open(tmp_path / "jsonl" / split / f"python_{split}_0.jsonl.gz", "wt") as file:
+            file.write(lines)
+    return tmp_path / "jsonl"
+
+
+ANNOTATIONS = f"""Language,Query,GitHubUrl,Relevance,Notes
+Python,sort a list,{url("owner/n0")},3,yes
+Python,sort a list,{url("owner/n0")},1,
+Python,sort a list,{url("owner/n5")},2,
+Python,open a file,{url("owner/n1", lines="L1-L3")},0,
+Python,open a file,{url("owner/gone")},3,
+Go,sort a list,{url("owner/n9", "b.go")},3,
+"""
+
+
+@pytest.fixture
+def annotations(tmp_path: Path) -> Path:
+    (tmp_path / "annotationStore.csv").write_text(ANNOTATIONS)
+    return tmp_path / "annotationStore.csv"
+
+
+def test_a_file_a_split_and_all_of_them(corpus: Path):
+    assert form_of(corpus) == form_of(corpus / "test") == form_of(corpus / "test/python_test_0.jsonl.gz") == "csncorpus"
+    assert len(read_part(corpus).truth.documents) == 6
+    found = read_part(corpus / "test").truth.documents
+    assert [(each.id, each.language) for each in found] == [
+        (f"owner/n{number}/blob/{SHA}/src/a.py#L1-L3", "python") for number in (4, 5)
+    ]
+    assert found[0].text == "def f4(x):\n    return x + 4\n"
+    plain = corpus / "plain.jsonl"
+    plain.write_text("".join(json.dumps(each) + "\n" for each in ROWS))
+    assert len(read_part(plain).truth.documents) == 6
+
+
+def test_what_is_no_use_is_named_by_its_place(tmp_path: Path):
+    rows = [ROWS[0], {**ROWS[1], "url": "http://x"}, {**ROWS[2], "code": " "}, ROWS[0], {"url": 3}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows) + "{cut")
+    told = [str(each) for each in read_part(tmp_path / "a.jsonl").problems]
+    assert sorted(each.partition(":")[2][:1] for each in told) == list("23456")
+    assert any(each.startswith("a.jsonl:2: url 'http://x', wanted https://github.com/OWNER") for each in told)
+    assert any("a.jsonl:3: no code" in each for each in told)
+    assert any("a.jsonl:4: document" in each and "the first counts" in each for each in told)
+
+
+def test_functions_are_read_one_by_one_and_are_neither_written_nor_questions(corpus: Path, tmp_path: Path):
+    stream = csn_corpus.functions(corpus, [])
+    assert next(stream).text.startswith("def f4")
+    assert len(list(stream)) == 5
+    with pytest.raises(InputError, match="holds no query that can be used"):
+        read(corpus)
+    with pytest.raises(InputError, match="read only; write jsonl"):
+        write(read_part(corpus).truth, tmp_path / "x", "csncorpus")
+
+
+def test_annotations_find_their_functions_and_say_which_they_do_not(corpus: Path, annotations: Path):
+    found = joined(read(annotations), corpus)
+    truth = found.truth
+    names = [f"owner/n{number}/blob/{SHA}/src/a.py#L1-L3" for number in (0, 5, 1)]
+    assert [each.id for each in truth.documents] == names
+    assert [(each.query_id, each.target, each.grade) for each in truth.judgments] == [
+        ("1", names[0], 3),
+        ("1", names[0], 1),
+        ("1", names[1], 2),
+        ("2", names[2], 0),
+    ]
+    assert [str(each) for each in found.problems] == [
+        "annotationStore.csv: 1 judgment of go, of which the corpus has nothing",
+        f"annotationStore.csv:6: owner/gone/blob/{SHA}/src/a.py:1-3: no such function in the corpus",
+    ]
+    exact = at_least(found, 3).truth
+    assert [query.text for query in exact.queries] == ["sort a list"]
+    assert (len(exact.documents), len(exact.judgments)) == (1, 2)
+    with pytest.raises(InputError, match="no judgment of 4 or more"):
+        at_least(found, 4)
+    annotations.write_text(ANNOTATIONS.replace("owner/", "other/"))
+    with pytest.raises(InputError, match="none of 5 judged functions"):
+        joined(read(annotations), corpus)
+
+
+def test_convert_joins_annotations_with_their_corpus(assay, corpus: Path, annotations: Path, tmp_path: Path):
+    ran = assay("truth", "convert", annotations, tmp_path / "csn.jsonl", "--corpus", corpus, "--match", "2")
+    assert ran.status == 0, ran.err
+    assert ran.out.startswith("1 query, 3 judgments, 2 documents (2 problems) written")

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.errors import AssayError, InputError
+from assay.errors import AssayError, InputError, StorageError
 from assay.truth import truth_formats
+from assay.truth.ground_truth import Truth
+from assay.values import Chunk, Judgment, Query
 
 NO_PLACE, NO_RANGE = "wanted path:start-end:grade", "lines count from 1, and a range ends where it starts or later"
 NO_GRADE, ABSOLUTE = "wanted a whole number from 1", "is absolute, wanted a path relative to the repository"
@@ -42,8 +44,7 @@ def test_a_bad_row_of_csv_is_told_and_the_rest_counts(tmp_path: Path):
         (tmp_path / "a.csv").write_bytes(b"query,result1\n" + rows + b"\nlast,a.py:1-2:2\n")
         reading = truth_formats.read(tmp_path / "a.csv")
         assert str(reading.problems[0]).startswith(f"a.csv:{said}")
-        assert reading.truth.queries[-1].text == "last"
-        assert reading.truth.judgments[-1].target == "a.py:1-2"
+        assert (reading.truth.queries[-1].text, reading.truth.judgments[-1].target) == ("last", "a.py:1-2")
 
 
 def test_one_bad_answer_leaves_the_others_and_none_left_leaves_the_query_out(tmp_path: Path):
@@ -53,6 +54,12 @@ def test_one_bad_answer_leaves_the_others_and_none_left_leaves_the_query_out(tmp
     assert [each.target for each in reading.truth.judgments] == ["a.py:1-2"]
     assert [problem.where for problem in reading.problems] == ["a.csv:2", "a.csv:2", "a.csv:3", "a.csv:3", "a.csv:3"]
     assert reading.problems[-1].what == "no answer of the query can be used: it is left out"
+    text = 'query,result1\n"two\nlines",a.py:1-2:2\n\n"open,a.py:1-2:2\nq,a.py:1-2:x\nr,a.py:1-2:2\n'
+    (tmp_path / "a.csv").write_text(text)
+    reading = truth_formats.read(tmp_path / "a.csv")
+    assert [query.text for query in reading.truth.queries] == ["two\nlines", "r"]
+    assert [problem.where for problem in reading.problems] == ["a.csv:5", "a.csv:6", "a.csv:6"]
+    assert reading.rows == (2, 7), "rows are physical lines"
 
 
 def test_columns_that_look_wrong_are_told_and_others_are_tags(tmp_path: Path):
@@ -70,16 +77,6 @@ def test_columns_that_look_wrong_are_told_and_others_are_tags(tmp_path: Path):
     (tmp_path / "a.csv").write_text(f"query,result1,{names}\nq,a.py:1-1:1\n")
     reading = truth_formats.read(tmp_path / "a.csv")
     assert (len(reading.truth.queries), len(reading.problems)) == (1, 98)
-
-
-def test_rows_are_physical_lines(tmp_path: Path):
-    (tmp_path / "a.csv").write_text(
-        'query,result1\n"two\nlines",a.py:1-2:2\n\n"open,a.py:1-2:2\nq,a.py:1-2:x\nr,a.py:1-2:2\n'
-    )
-    reading = truth_formats.read(tmp_path / "a.csv")
-    assert [query.text for query in reading.truth.queries] == ["two\nlines", "r"]
-    assert [problem.where for problem in reading.problems] == ["a.csv:5", "a.csv:6", "a.csv:6"]
-    assert reading.rows == (2, 7)
 
 
 def record(kind: str, /, **fields: object) -> dict[str, object]:
@@ -135,8 +132,7 @@ def test_hidden_lines_and_documents_that_cannot_be_are_told(tmp_path: Path):
     head = record("truth", hidden=["../a.py:1-2", "/etc/passwd", "b.py:2-1", "c.py::f", "a.py:1-2"])
     (tmp_path / "a.jsonl").write_text(records(head))
     reading = truth_formats.read(tmp_path / "a.jsonl")
-    assert len(reading.problems) == 3
-    assert reading.truth.hidden == ("c.py::f", "a.py:1-2")
+    assert (len(reading.problems), reading.truth.hidden) == (3, ("c.py::f", "a.py:1-2"))
     documents = [record("document", id=name, text="x", path=name) for name in ("d:7", "a::b", "", "d", "d")]
     (tmp_path / "a.jsonl").write_text(records(*documents, judgment("d"), judgment("e")))
     reading = truth_formats.read(tmp_path / "a.jsonl")
@@ -167,7 +163,7 @@ def test_a_bad_line_of_qrels_is_told_and_the_rest_counts(tmp_path: Path):
     assert "give b.topics.tsv" in str(reading.problems[0])
 
 
-def test_a_folder_of_texts_with_bad_rows(tmp_path: Path):
+def test_a_folder_of_texts_with_bad_rows_and_a_list_that_breaks_off_keep_the_rest(tmp_path: Path):
     (tmp_path / "qrels").mkdir()
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "x"}\n{"_id": "d2", "text": 3}\nnope\n')
     (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "x"}\n{"_id": "q2"}\n')
@@ -180,9 +176,6 @@ def test_a_folder_of_texts_with_bad_rows(tmp_path: Path):
         "test.tsv:3", "test.tsv:4", "test.tsv:5", "test.tsv:6", "test.tsv:7",
     ]  # fmt: skip
     assert len(reading.truth.judgments) == 1
-
-
-def test_a_list_that_breaks_off_keeps_what_stands_before(tmp_path: Path):
     good = '{"idx": "a", "doc": "ask", "code": "x", "label": 1}'
     (tmp_path / "dev.json").write_text(f'[\n{good},\n{{"idx": "b", "doc": 5, "code": "x"}},\n7,\n{{"idx": "c", "d')
     reading = truth_formats.read(tmp_path / "dev.json")
@@ -266,3 +259,113 @@ def test_no_file_brings_a_reader_down(tmp_path: Path, pieces: list[bytes], form:
             reading = truth_formats.read(file, chosen)
             known = {query.id for query in reading.truth.queries}
             assert {each.query_id for each in reading.truth.judgments} <= known
+
+
+SAID = (("a.py:1-2", 2, "me", "because"), ("a.py:1-2", 1), ("b.py", 1), ("c d.py:1-2", 0), ("e.py::f", 1))
+PLACES = Truth(
+    "set",
+    (Query("a", "ask\nmore", mode="code", tags={"kind": "hard", "qery": "x"}), Query("b", "idle")),
+    tuple(Judgment("a", *each) for each in SAID),
+    commit="c0ffee",
+)
+TEXTS = Truth(
+    "set",
+    (Query("a", "ask", tags={"kind": "hard"}), Query("b", "idle")),
+    (Judgment("a", "d1", 2), Judgment("a", "d9", 1)),
+    (Chunk("d1", "x", "go", path="d1", symbol="f", kind="function"), Chunk("d2", "x", path="d2")),
+    repository="o/n",
+)
+
+
+MODE = "queries with mode, languages, paths or kinds (1)"
+JUDGES = "judges and reasons of judgments (1)"
+AGAIN = "further judgments of a pair that is judged already (1)"
+NO_DOCUMENT = "judgments of no document (1)"
+UNJUDGED = "queries without a judgment (1)"
+LOST = {
+    "octocode": (PLACES, [MODE, "the tags qery", JUDGES, AGAIN, "judgments of grade 0 (1)",
+                          "judgments of whole files or symbols (2)"]),
+    "trec": (PLACES, [MODE, "the tags kind, qery", JUDGES, AGAIN, "judgments whose query or target holds a space (1)",
+                      "queries of several lines or a spaced id (1)"]),
+    "beir": (TEXTS, [NO_DOCUMENT, UNJUDGED, "the fields kind of documents",
+                     "names of documents that do not begin with them (1)"]),
+    "cosqaplus": (TEXTS, ["the tags kind", NO_DOCUMENT, "repository and commit", "the fields kind, symbol of documents",
+                          "languages of documents, for all are Python there (2)",
+                          "grades above 1, which become 1 (1)"]),
+    "jsonl": (PLACES, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", LOST)
+def test_what_would_be_lost_is_said_and_only_dropped_when_told_to(tmp_path: Path, form: str):
+    target, (truth, lost) = tmp_path / "out", LOST[form]
+    if lost:
+        with pytest.raises(InputError) as raised:
+            truth_formats.write(truth, target, form)
+        assert str(raised.value).startswith(f"{form} cannot hold {', '.join(lost)}: ")
+        assert "drop them with --lossy" in str(raised.value)
+        assert not target.exists()
+    assert truth_formats.write(truth, target, form, lossy=True) == lost
+    if form != "trec":  # of its queries, none is left
+        again = truth_formats.read(target, form)
+        assert again.problems == ()
+        assert truth_formats.write(again.truth, tmp_path / "again", form) == []
+
+
+def test_what_a_format_is_not_made_for_is_refused_even_when_lossy(tmp_path: Path):
+    for truth, form, said in (
+        (TEXTS, "octocode", "octocode's CSV holds files of a checkout"),
+        (PLACES, "beir", "BEIR holds a corpus of texts"),
+        (PLACES, "cosqaplus", "CoSQA\\+ holds a corpus of texts"),
+        (PLACES, "swebench", "cannot be written as swebench, which is read only"),
+        (PLACES, "csn", "cannot be written as csn, which is read only"),
+        (Truth("set", (Query("a", "ask"),), ()), "trec", "nothing is judged"),
+    ):
+        with pytest.raises(InputError, match=said):
+            truth_formats.write(truth, tmp_path / "out", form, lossy=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_format_that_nobody_can_tell_is_asked_for(tmp_path: Path):
+    (tmp_path / "a.txt").write_text("hello")
+    (tmp_path / "empty").mkdir()
+    for name, form, said in (
+        ("a.txt", "", r"cannot tell the format of .*; name it with --from: jsonl, octocode"),
+        ("empty", "", r"cannot tell the format of .*; name it with --from: jsonl, octocode"),
+        ("a.txt", "trek", r"unknown format 'trek'; did you mean 'trec'?"),
+        ("none.csv", "", "no such file"),
+    ):
+        with pytest.raises(InputError, match=said):
+            truth_formats.read(tmp_path / name, form)
+    with pytest.raises(InputError, match="does not say what format to write"):
+        truth_formats.write(PLACES, tmp_path / "out.xyz")
+    truth = Truth("out", (Query("a", "ask"),), (Judgment("a", "d", 1),), (Chunk("d", "x", path="d"),))
+    truth_formats.write(truth, tmp_path / "out")  # texts without an ending make a folder
+    assert truth_formats.form_of(tmp_path / "out") == "beir"
+    assert truth_formats.read(tmp_path / "out").truth == truth
+
+
+def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="cannot write"):
+        truth_formats.write(PLACES, tmp_path / "file" / "a.jsonl")
+    surrogate = Truth("a", (Query("1", "\udc80"),), ())
+    truth_formats.write(surrogate, tmp_path / "a.jsonl")
+    assert truth_formats.read(tmp_path / "a.jsonl").truth == surrogate
+    with pytest.raises(InputError, match="not UTF-8; write JSON lines"):
+        truth_formats.write(surrogate, tmp_path / "a.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "file"]
+
+
+def test_what_nobody_says_any_more_does_not_stay_beside(tmp_path: Path):
+    queries, judgments = (Query("1", "ask"),), (Judgment("1", "a.py:1-2", 1),)
+    truth_formats.write(Truth("a", queries, judgments, commit="c0ffee"), tmp_path / "a.csv")
+    assert truth_formats.read(tmp_path / "a.csv").truth.commit == "c0ffee"
+    truth_formats.write(Truth("a", queries, judgments), tmp_path / "a.csv")
+    assert truth_formats.read(tmp_path / "a.csv").truth.commit == ""
+    for text, said in (
+        ('{"repo": 7}', "a.meta.json:1: repo is '7', wanted text"),
+        ('{"repo": "a/b", "comit": "0123"}', "a.meta.json:1: unknown key 'comit'; did you mean 'commit'?"),
+    ):
+        (tmp_path / "a.meta.json").write_text(text)
+        assert [str(each) for each in truth_formats.read(tmp_path / "a.csv").problems] == [said]

@@ -63,7 +63,9 @@ def load(tmp_path: Path, text: str) -> matrix.Plan:
     return matrix.load(file)
 
 
-def test_a_matrix_says_it_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_matrix_names_sets_systems_and_variants_of_the_keys_that_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("CHECKOUTS", "/repos")
     plan = load(tmp_path, WHOLE)
     assert (plan.k, plan.seed, plan.timeout_s) == (30, 7, 5.0)
@@ -73,11 +75,7 @@ def test_a_matrix_says_it_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert (own.truth, own.corpus) == (None, tmp_path)
     assert (click.published, own.published) == ({"nDCG@10": {"other": 0.5}}, {})
     assert (click.commit, click.kinds, own.kinds) == ("b1771ba", {"hard": range(2, 4)}, {})
-
-
-def test_a_variant_changes_the_keys_it_names_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CHECKOUTS", "/repos")
-    systems = {system.name: system for system in load(tmp_path, WHOLE).systems}
+    systems = {system.name: system for system in plan.systems}
     assert list(systems) == ["plain", "grep", "words", "paid", "wide"]
     plain = {"search": {"limit": 10}, "encoder": {"spec": "static:default"}}
     assert systems["plain"] == SystemSpec("plain", "assay", plain)
@@ -93,6 +91,10 @@ def test_what_is_left_out_has_a_default(tmp_path: Path):
     assert (plan.k, [system.name for system in plan.systems]) == (20, ["assay"])
     plan = load(tmp_path, f"{SET}[variants.v]\nsearch.limit = 3\n")
     assert [system.name for system in plan.systems] == ["assay", "v"]
+    text = "[systems.x]\nspec='bm25'\nthreshold=0.5\n[variants.y]\nk1=1.5\n[variants.z]\nthreshold=2\n"
+    plan = load(tmp_path, f"all_pairs = true\n{SET}{text}")
+    assert [each.threshold for each in plan.systems] == [0.5, 0.5, 2], "that of its base unless it names one"
+    assert (plan.systems[2].options, plan.all_pairs) == ({}, True)
 
 
 def test_only_keeps_what_matches(tmp_path: Path):
@@ -105,14 +107,6 @@ def test_only_keeps_what_matches(tmp_path: Path):
         plan.only(["grpah"])
 
 
-def test_a_variant_has_the_threshold_of_its_base_unless_it_names_one(tmp_path: Path):
-    text = "[systems.x]\nspec='bm25'\nthreshold=0.5\n[variants.y]\nk1=1.5\n[variants.z]\nthreshold=2\n"
-    plan = load(tmp_path, f"all_pairs = true\n{SET}{text}")
-    assert [each.threshold for each in plan.systems] == [0.5, 0.5, 2]
-    assert plan.systems[2].options == {}
-    assert plan.all_pairs
-
-
 BASE = f"{SET}[systems.x]\nspec='bm25'\n"
 WRONG = [
     ("", "names no set of queries"),
@@ -121,15 +115,9 @@ WRONG = [
     ("[sets.a]\ntruht = 'a'\n", "unknown key 'truht' in .sets.a. of .*; did you mean 'truth'"),
     ("[sets.a]\ntruth = 3\n", "'truth' in .sets.a. of .* is 3, wanted text"),
     ("[sets.a]\ntruth = 'a'\nrole = 'train'\n", "'role' in .sets.a. of .* is 'train'; known: dev, test"),
-    (
-        "[sets.a]\ntruth = 'a'\npublished.MRR = { x = '1' }\n",
-        "'published' in .sets.a. of .*: MRR.x is '1', wanted a num",
-    ),
+    ("[sets.a]\ntruth = 'a'\npublished.MRR = { x = '1' }\n", "'published' in .sets.a. of .*: MRR.x is '1', wanted a"),
     ("[sets.a]\ntruth = 'a'\nkinds.hard = '9'\n", "'kinds' in .sets.a. of .*: '9', wanted rows such as"),
-    (
-        "[sets.a]\ntruth = 'a'\npublished.MRT = { x = 1 }\n",
-        "'published' in .*: unknown measure 'MRT'; did you mean 'MRR'",
-    ),
+    ("[sets.a]\ntruth = 'a'\npublished.MRT = { x = 1 }\n", "'published' in .*: unknown measure 'MRT'; did you mean"),
     ("sets = 3\n", "'sets' in .* is 3, wanted an object"),
     ("[sest.a]\ntruth = 'a'\n", "unknown key 'sest'"),
     (f"k = 0\n{SET}", "'k' in .* is 0, wanted a whole number of at least 1"),
@@ -168,7 +156,7 @@ def test_a_wrong_matrix_is_told_where_and_why(tmp_path: Path):
         matrix.load(tmp_path / "none.toml")
 
 
-def test_options_are_filled_but_secrets_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_environment_fills_options_but_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MODEL", "small")
     text = f"""{SET}
         [systems.a]
@@ -185,10 +173,7 @@ def test_options_are_filled_but_secrets_are_not(tmp_path: Path, monkeypatch: pyt
     assert (a.spec, a.options) == ("http:http://x/small", {"headers": {"Authorization": "Bearer $TOKEN"}})
     assert b.options == {"encoder": {"spec": "onnx:small"}}
     assert c.spec == "dense:hf:$NOT_THERE"  # it will be left out, so nothing has to be known of it
-
-
-def test_what_the_environment_names_is_relative_to_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("TRUTH", "own.csv")
+    monkeypatch.setenv("TRUTH", "own.csv")  # relative to where one stands
     monkeypatch.chdir(tmp_path)
     text = "[sets.a]\ntruth = '$TRUTH'\ncorpus = '$HERE/corpus'\n[systems.b]\nspec = 'cmd:$HERE/tool'\n"
     (tmp_path / "m.toml").write_text(text)
@@ -197,17 +182,12 @@ def test_what_the_environment_names_is_relative_to_where_one_stands(tmp_path: Pa
     assert plan.systems[0].spec == f"cmd:{tmp_path.resolve()}/tool"
 
 
-CSV = """query,result1,result2
-deliver a message again,mail/send.py:6-12:2,mail/gone.py:1-3:1
-is a mailbox valid,mail/address.py:11-13:2,mail/address.py:900-950:1
-"""
-
-
 @pytest.fixture
 def truth(tmp_path: Path) -> Path:
-    file = tmp_path / "queries.csv"
-    file.write_text(CSV)
-    return file
+    first = "deliver a message again,mail/send.py:6-12:2,mail/gone.py:1-3:1\n"
+    second = "is a mailbox valid,mail/address.py:11-13:2,mail/address.py:900-950:1\n"
+    (tmp_path / "queries.csv").write_text(f"query,result1,result2\n{first}{second}")
+    return tmp_path / "queries.csv"
 
 
 def measured(truth: Path, project: Path, *names: str, of: tuple[str, ...] = ("q",)):
@@ -220,16 +200,13 @@ def measured(truth: Path, project: Path, *names: str, of: tuple[str, ...] = ("q"
     return experiment.run(plan, experiment.Setting(truth.parent / "out", said.append)), said
 
 
-def test_names_under_which_answers_would_lie_elsewhere_are_refused(truth: Path, project: Path):
+def test_names_that_lead_elsewhere_and_sets_of_several_commits_are_refused(truth: Path, project: Path):
     for names in (("rg", "rg"), ("Assay", "assay")):
         with pytest.raises(InputError, match="two systems are called"):
             measured(truth, project, *names)
     for names in (("a", "A"), ("../up",), ("a/b",), ("..",)):
         with pytest.raises(InputError, match=r"two sets are called|a set cannot be called"):
             measured(truth, project, "x", of=names)
-
-
-def test_a_set_of_several_states_of_the_code_says_how_to_split_it(truth: Path, project: Path):
     instances = truth.with_name("instances.jsonl")
     about = {"repo": "o/r", "problem_statement": "it fails", "patch": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"}
     rows = [{"instance_id": commit, "base_commit": commit, **about} for commit in ("c1", "c2")]
@@ -261,6 +238,7 @@ def test_a_published_script_finds_paths_by_their_ends_and_counts_targets(tmp_pat
     assert [str(entry.span) for entry in ready.expected.entries["1"]] == ["app.py", "sansio/app.py"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_places_that_the_corpus_does_not_have_are_told(truth: Path, project: Path):
     held, said = measured(truth, project, "x")
     assert [each for each in held.sets["q"].problems if "not found" in each] == [
@@ -268,5 +246,4 @@ def test_places_that_the_corpus_does_not_have_are_told(truth: Path, project: Pat
         "queries.csv:3: mail/address.py:900-950: the file ends at line 14; it counts as not found",
     ]
     assert any("mail/gone.py" in each for each in said)
-    assert held.asked == (("q", "x"),)
-    assert len(held.sets["q"].queries) == 2
+    assert (held.asked, len(held.sets["q"].queries)) == ((("q", "x"),), 2)

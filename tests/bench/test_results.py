@@ -22,48 +22,26 @@ COST = {"index_s": 1.0, "cold_ms": 3.0, "warm_p50_ms": 1.0, "warm_p95_ms": 2.0, 
 
 
 def cell(name: str, system: str, values: list[float], /, **more) -> dict:
-    mean = sum(values) / len(values)
-    return {
-        "set": name,
-        "system": system,
-        "figures": {
-            "line": {"nDCG@10": [mean, 0.0, 1.0], "Hit@5": [mean, 0.0, 1.0]},
-            "file": {"Hit@5": [0.9, 0.8, 1.0]},
-        },
-        "groups": {},
-        "values": {"line": {"nDCG@10": values, "Hit@5": values}},
-        "answers": [[] for _ in values],
-        "seconds": [0.1 for _ in values],
-        "errors": {},
-        "unjudged": 0.5,
-        "timings": COST,
-        **more,
-    }
+    mean = [sum(values) / len(values), 0.0, 1.0]
+    figures = {"line": {"nDCG@10": mean, "Hit@5": mean}, "file": {"Hit@5": [0.9, 0.8, 1.0]}}
+    held = {"figures": figures, "groups": {}, "values": {"line": {"nDCG@10": values, "Hit@5": values}}}
+    told = {"answers": [[] for _ in values], "seconds": [0.1 for _ in values], "errors": {}, "unjudged": 0.5}
+    return {"set": name, "system": system, **held, **told, "timings": COST, **more}
 
 
 def plain(cells: list[dict], *, roles: dict[str, str] | None = None, count: int = 40) -> dict:
     names = list(dict.fromkeys(each["set"] for each in cells))
     queries = [{"id": str(n), "text": f"question {n}", "tags": {}, "expected": []} for n in range(count)]
     told = {"truth": "a.csv", "qrels": "q", "corpus": "c", "commit": "", "queries": queries, "problems": []}
-    systems = dict.fromkeys(each["system"] for each in cells)
-    about = {
-        "measures": ["nDCG@10", "Hit@5"],
-        "seed": 0,
-        "k": 20,
-        "when": "",
-        "command": "",
-        "versions": {"assay": "0"},
-    }
+    system = {"spec": "assay", "settings": {}, "how": "command", "base": "", "chosen_on": "", "failed": {}}
+    about = {"measures": ["nDCG@10", "Hit@5"], "seed": 0, "k": 20, "when": "", "command": "", "versions": {"assay": ""}}
     return {
         "format": 1,
         "unusable": {},
         "comparisons": [],
         "manifest": about,
         "sets": {name: {**told, "role": (roles or {}).get(name, "")} for name in names},
-        "systems": {
-            name: {"spec": "assay", "settings": {}, "how": "command", "base": "", "chosen_on": "", "failed": {}}
-            for name in systems
-        },
+        "systems": {each["system"]: dict(system) for each in cells},
         "cells": cells,
         "asked": [[each["set"], each["system"]] for each in cells],
     }
@@ -80,11 +58,17 @@ def held(cells: list[dict], **how) -> results.Results:
 GOOD, BAD = [1.0, 0.5] * 20, [0.5, 0.0] * 20
 
 
-def test_results_are_read_as_they_were_written(tmp_path: Path):
+def test_results_are_read_as_they_were_written_and_what_is_none_is_refused(tmp_path: Path):
     made = held([cell("a", "x", GOOD), cell("a", "y", BAD), cell("b", "x", GOOD)])
     assert [(c.set, c.a, c.b) for c in made.comparisons] == [("a", "x", "y")]
     results_file.save(made, tmp_path / "results.json")
     assert results_file.load(tmp_path / "results.json") == made
+    for text in ("", "[]", "{}", '{"format": 99, "cells": []}'):
+        (tmp_path / "r.json").write_text(text)
+        with pytest.raises(InputError, match=r"is not a results\.json"):
+            results_file.load(tmp_path / "r.json")
+    with pytest.raises(InputError, match="cannot read the results"):
+        results_file.load(tmp_path / "none.json")
 
 
 def test_sets_of_one_role_are_compared_together_too():
@@ -94,7 +78,7 @@ def test_sets_of_one_role_are_compared_together_too():
     assert all(c.difference == pytest.approx(0.5) and c.holm < 0.01 for c in told)
 
 
-def test_published_figures_stand_below_what_was_measured():
+def test_published_figures_stand_below_what_was_measured_with_the_unit_in_which_their_scripts_count():
     made = plain([cell("a", "x", GOOD), cell("b", "x", BAD)])
     made["sets"]["a"]["published"] = {"nDCG@10": {"other": 0.9, "third": 0.1}}
     made["sets"]["b"]["published"] = {"nDCG@10": {"other": 0.7}}
@@ -102,9 +86,6 @@ def test_published_figures_stand_below_what_was_measured():
     assert "\n| other \N{MIDDLE DOT} published, not measured here | 0.800 | \N{EN DASH} |\n" in together
     assert ["third" in part for part in (together, first, second)] == [False, True, False]
     assert "other \N{MIDDLE DOT} published, not measured here  0.700" in as_text(summary_of(read(made)))
-
-
-def test_published_figures_stand_with_the_unit_in_which_scripts_of_others_count():
     one = cell("a", "x", BAD)
     for part in (one["figures"], one["values"]):
         part["line published"] = part["line"]
@@ -120,26 +101,18 @@ def pairs_of(made: dict, *, all_pairs: bool = False) -> list[results.SetComparis
     return list(comparisons(found, all_pairs=all_pairs))
 
 
-def varied(count: int) -> dict:
-    """Return a base and so many variants, each of which loses a little on the same ten questions."""
+def test_variants_are_compared_with_their_base_and_corrected_for_that_alone():
+    """Each of twelve loses a little on the same ten questions."""
     made = plain([cell("a", "base", GOOD)])
-    for number in range(count):
+    for number in range(12):
         made["systems"][f"v{number}"] = {**made["systems"]["base"], "base": "base"}
         made["cells"].append(cell("a", f"v{number}", [*(value - 0.1 for value in GOOD[:10]), *GOOD[10:]]))
-    return made
-
-
-def test_variants_are_compared_with_their_base_and_corrected_for_that_alone():
-    made = varied(12)
     told = pairs_of(made)
     assert [(pair.a, pair.b) for pair in told] == [(f"v{number}", "base") for number in range(12)]
     assert all(pair.holm < 0.05 for pair in told)
     every = pairs_of(made, all_pairs=True)
     assert len(every) == 78
     assert not any(pair.holm < 0.05 for pair in every)
-
-
-def test_systems_that_vary_nothing_are_compared_with_one_another():
     made = plain([cell("a", name, values) for name, values in (("x", GOOD), ("y", BAD), ("of y", GOOD), ("gone", BAD))])
     made["systems"]["of y"]["base"] = "y"
     made["systems"]["gone"]["base"] = "not measured"
@@ -157,15 +130,6 @@ def test_the_rank_of_an_answer_is_that_of_the_first_that_shares_a_line():
         (["b.py"], 0),
     ):
         assert rank_of(answers, expected) == rank
-
-
-def test_what_is_no_results_file_is_told(tmp_path: Path):
-    for text in ("", "[]", "{}", '{"format": 99, "cells": []}'):
-        (tmp_path / "r.json").write_text(text)
-        with pytest.raises(InputError, match=r"is not a results\.json"):
-            results_file.load(tmp_path / "r.json")
-    with pytest.raises(InputError, match="cannot read the results"):
-        results_file.load(tmp_path / "none.json")
 
 
 def test_a_floor_prints_as_it_is_read_and_a_wrong_one_is_told():
@@ -208,15 +172,6 @@ def test_a_system_that_answers_nothing_reaches_no_floor():
     assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == ["a: broken answered nothing, Hit@5=0.5 is wanted"]
 
 
-def test_equal_questions_are_paired_one_by_one():
-    before, now = plain([cell("a", "x", GOOD)]), plain([cell("a", "x", BAD)])
-    for made in (before, now):
-        for query in made["sets"]["a"]["queries"]:
-            query["text"] = "the same"
-    change = gates.changes(read(now), read(before))[0]
-    assert (change.queries, change.before, change.now) == (40, 0.75, 0.25)
-
-
 def test_only_like_is_compared_with_a_baseline():
     before, now = held([cell("a", "x", GOOD)]), held([cell("a", "x", BAD)])
     fewer = replace(now, manifest=replace(now.manifest, k=5))
@@ -232,15 +187,12 @@ def test_only_like_is_compared_with_a_baseline():
         gates.changes(files, before)
 
 
-def test_more_to_read_is_worse():
+def test_a_significant_loss_or_more_to_read_is_worse():
     few, many = [20.0] * 40, [90.0] * 40
     made = [held([cell("a", "x", each, values={"line": {"lines@5": each}})]) for each in (few, many)]
     before, now = (replace(each, manifest=replace(each.manifest, measures=("lines@5",))) for each in made)
     assert [each.worse for each in gates.changes(now, before)] == [True]
     assert [each.worse for each in gates.changes(before, now)] == [False]
-
-
-def test_only_a_significant_loss_is_worse():
     before = held([cell("a", "x", GOOD), cell("a", "y", GOOD)])
     nearly = [GOOD[0] - 0.5, *GOOD[1:]]
     now = held([cell("a", "x", BAD), cell("a", "y", nearly)])
@@ -257,6 +209,11 @@ def test_a_baseline_is_compared_over_the_questions_that_both_have():
     for query in before["sets"]["a"]["queries"][10:]:
         query["text"] += "?"
     assert gates.changes(now, read(before))[0].queries == 10
+    alike = [plain([cell("a", "x", values)]) for values in (GOOD, BAD)]
+    for query in (query for made in alike for query in made["sets"]["a"]["queries"]):
+        query["text"] = "the same"
+    change = gates.changes(read(alike[1]), read(alike[0]))[0]
+    assert (change.queries, change.before, change.now) == (40, 0.75, 0.25), "equal questions are paired one by one"
     other = copy.deepcopy(before)
     for query in other["sets"]["a"]["queries"]:
         query["text"] = "another"
@@ -276,9 +233,6 @@ def test_readers_are_warned():
     assert "x had errors on 1 query of a; what it did answer counts (no answer within 30 s)" in said
     assert "1 row of a could not be used; the first: a.csv:7" in said
     assert [*caveats(held([cell("a", "x", GOOD)]))] == []
-
-
-def test_readers_are_warned_of_measures_that_look_too_far_and_questions_that_nothing_answers():
     made = plain([cell("a", "x", GOOD)])
     made["manifest"] |= {"measures": ["nDCG@10", "MRR", "MRR@5", "Hit@5", "success@2000tokens"], "k": 5}
     assert [*caveats(read(made))] == ["only 5 results of a query were asked for: nDCG@10, MRR would look at more (-k)"]
@@ -289,43 +243,27 @@ def test_readers_are_warned_of_measures_that_look_too_far_and_questions_that_not
     assert [*caveats(read(made))] == ["2 of 40 queries of a have no right answer: they count zero for all"]
 
 
-def test_one_query_has_no_interval():
-    told = {kind: {"queries": count, "line": {"nDCG@10": [1.0, 1.0, 1.0]}} for kind, count in (("one", 1), ("two", 2))}
-    text = as_markdown(overview_of(held([cell("a", "x", GOOD, groups={"kind": told})])))
-    assert "| one | 1 | **1.000** |" in text
-    assert "| two | 2 | **1.000 [1.00-1.00]** |" in text
-
-
-def test_markdown_tells_tuned_and_unseen_apart():
+def test_markdown_tells_tuned_and_unseen_apart_and_one_query_has_no_interval():
     cells = [cell("a", "x", GOOD), cell("b", "x", BAD), cell("a", "y", BAD)]
     text = as_markdown(overview_of(held(cells, roles={"a": "dev", "b": "test"})))
     assert "a, tuned on (dev) \\[40 queries, by line]: nDCG@10 |" in text
     assert "| x | **0.250 [0.00-1.00]** | **0.250 [0.00-1.00]** | **0.750 [0.00-1.00]** |" in text
     assert "| y · 0 of 1 sets | \N{EN DASH} | \N{EN DASH} | 0.250 [0.00-1.00] |" in text
     assert "| x | y | **+0.500 [+0.500, +0.500]** | < 0.001 | < 0.001 | < 0.001 |" in text
+    told = {kind: {"queries": count, "line": {"nDCG@10": [1.0, 1.0, 1.0]}} for kind, count in (("one", 1), ("two", 2))}
+    text = as_markdown(overview_of(held([cell("a", "x", GOOD, groups={"kind": told})])))
+    assert "| one | 1 | **1.000** |" in text
+    assert "| two | 2 | **1.000 [1.00-1.00]** |" in text
 
 
 def strange() -> dict:
     """Return results in which strangers had a say."""
-    made = plain(
-        [
-            cell(
-                "mail",
-                "x|y",
-                [1.0, 0.0],
-                groups={"kind": {"a|b\n`c`": {"queries": 1, "line": {"Hit@5": [1.0, 1.0, 1.0]}}}},
-                answers=[["a.py:1-3"], []],
-                seconds=[0.1, None],
-                errors={"1": "\x1b]0;owned\x07![x](http://example.org/x.png) \u202edliw"},
-            )
-        ],
-        count=2,
-    )
+    groups = {"kind": {"a|b\n`c`": {"queries": 1, "line": {"Hit@5": [1.0, 1.0, 1.0]}}}}
+    errors = {"1": "\x1b]0;owned\x07![x](http://example.org/x.png) \u202edliw"}
+    more = {"groups": groups, "answers": [["a.py:1-3"], []], "seconds": [0.1, None], "errors": errors}
+    made = plain([cell("mail", "x|y", [1.0, 0.0], **more)], count=2)
     made["manifest"] |= {"command": "assay bench `a|b`\n# Owned", "measures": ["Hit@5"]}
-    made["sets"]["mail"] |= {
-        "truth": "a`b.csv",
-        "problems": ["a.csv:3: <img src=x onerror=alert(1)>\n# Owned"],
-    }
+    made["sets"]["mail"] |= {"truth": "a`b.csv", "problems": ["a.csv:3: <img src=x onerror=alert(1)>\n# Owned"]}
     made["sets"]["mail"]["queries"][0] |= {"tags": {"kind": "a|b"}, "expected": [["a.py:1-3", 2]]}
     return made
 

@@ -50,11 +50,14 @@ def test_a_python_function(postbox: SystemCorpus, tmp_path: Path, monkeypatch: p
     monkeypatch.syspath_prepend(str(tmp_path))
     assert ids("py:maker_by_name:make", postbox)
     refused(r"wanted \(path, start, end\)", f"{spec}:odd", postbox, AssayError)
-    refused("no function 'value'", f"{spec}:value", postbox)
-    refused("no function 'none'", f"{spec}:none", postbox)
-    refused("nosuchmodule", "py:nosuchmodule:make", postbox)
-    refused("names no function", "py:nothing", postbox)
-    refused("no.py", "py:no.py:f", postbox)
+    for other, said in (
+        (f"{spec}:value", "no function 'value'"),
+        (f"{spec}:none", "no function 'none'"),
+        ("py:nosuchmodule:make", "nosuchmodule"),
+        ("py:nothing", "names no function"),
+        ("py:no.py:f", "no.py"),
+    ):
+        refused(said, other, postbox)
 
 
 @pytest.fixture
@@ -65,20 +68,19 @@ def service() -> Iterator[EndpointServer]:
         yield server
 
 
-def test_a_service_by_get_gets_the_query_whole(postbox: SystemCorpus, service: EndpointServer):
+def test_a_service_gets_the_query_whole_by_get_and_by_post(
+    postbox: SystemCorpus, service: EndpointServer, monkeypatch: pytest.MonkeyPatch
+):
     evil = "a&k=99#x /../ ü\n%41"
     assert ids(f"http:{service.base}/search?q={{query}}&k={{k}}", postbox, evil) == ["README.md:3-3"]
     assert (service.paths, service.questions) == (["/v1/search"], [{"q": evil, "k": "5"}])
-
-
-def test_a_service_by_post(postbox: SystemCorpus, service: EndpointServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TOKEN", "t")
     service.say = lambda _: Play(body=b'[{"file": "mail/send.py", "start": 1, "end": 3}]')
     body = {"text": "{query}", "top": "{k}", "filter": {"kinds": ["{query} only"]}}
     spec = f"http:{service.base}/find"
     assert ids(spec, postbox, '"}, -x', body=body, headers={"Authorization": "Bearer $TOKEN"}) == ["mail/send.py:1-3"]
-    assert service.questions == [{"text": '"}, -x', "top": 5, "filter": {"kinds": ['"}, -x only']}}]
-    assert service.keys == ["Bearer t"]
+    assert service.questions[1:] == [{"text": '"}, -x', "top": 5, "filter": {"kinds": ['"}, -x only']}}]
+    assert service.keys[1:] == ["Bearer t"]
     refused("NO_TOKEN is not set", spec, postbox, headers={"Authorization": "$NO_TOKEN"})
 
 
@@ -94,31 +96,35 @@ def test_services_that_fail_say_how(postbox: SystemCorpus, service: EndpointServ
         refused(r"the address of the service is .* wanted http", f"http:{url}", postbox)
 
 
-SERVER = '''
-import asyncio, json, os, sys
-from mcp.server.mcpserver import MCPServer
+SERVER = """
+import json, os, sys
 
-server = MCPServer("postbox")
-
-@server.tool()
-async def semantic_search(query: str, limit: int = 10) -> str:
-    """Find code."""
-    if query == "break":
-        raise ValueError("the index is gone")
+def answer(method, given):
+    if method == "initialize":
+        about = {"name": "postbox", "version": "1"}
+        return {"protocolVersion": given["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": about}
+    if method == "tools/list":
+        takes = {"semantic_search": ("query", "limit"), "read_file": ("path",)}
+        return {"tools": [
+            {"name": name, "inputSchema": {"type": "object", "properties": {each: {} for each in names}}}
+            for name, names in takes.items()
+        ]}
+    query, limit = given["arguments"]["query"], given["arguments"].get("limit", 10)
     if query == "die":
         os._exit(3)
-    if query == "sleep":
-        await asyncio.sleep(600)
-    return json.dumps({"results": [{"path": "README.md", "line": n + 1} for n in range(limit)]})
-
-@server.tool()
-def read_file(path: str) -> str:
-    """Read."""
-    return f"{path}:1"
+    text = json.dumps({"results": [{"path": "README.md", "line": n + 1} for n in range(limit)]})
+    return {"content": [{"type": "text", "text": text}], "isError": query == "break"}
 
 print("starting", file=sys.stderr)
-server.run("stdio")
-'''
+for line in sys.stdin:
+    asked = {"params": {}, **json.loads(line)}
+    if "id" in asked and asked["params"].get("arguments", {}).get("query") != "sleep":
+        known = asked["method"] in ("initialize", "tools/list", "tools/call")
+        unknown = {"error": {"code": -32601, "message": "no such method"}}
+        told = {"result": answer(asked["method"], asked["params"])} if known else unknown
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **told}), flush=True)
+"""
+"""A server of one file, which starts at once; tests/serve has those of the library."""
 
 
 @pytest.fixture
@@ -131,7 +137,7 @@ def server(tmp_path: Path) -> str:
 def test_a_tool_of_an_mcp_server(postbox: SystemCorpus, server: str):
     system = plugins.make("system", server)
     try:
-        options = {"arguments": {"query": "{query}", "limit": "{k}"}, "timeout_s": 4}
+        options = {"arguments": {"query": "{query}", "limit": "{k}"}, "timeout_s": 2}
         searcher = system.prepare(postbox, options)
 
         def ask(text: str) -> list[str]:
@@ -141,7 +147,7 @@ def test_a_tool_of_an_mcp_server(postbox: SystemCorpus, server: str):
         with pytest.raises(AssayError, match="the tool 'semantic_search' failed"):
             ask("break")
         assert ask("again")
-        with pytest.raises(AssayError, match="within 4 s"):
+        with pytest.raises(AssayError, match="within 2 s"):
             ask("sleep")
         assert ask("after that")
     finally:
@@ -175,7 +181,7 @@ def test_a_saved_run(postbox: SystemCorpus, tmp_path: Path):
         searcher.search([Query("2", "x")], 5)
 
 
-def test_a_saved_run_of_documents_names_their_files(tmp_path: Path):
+def test_a_saved_run_of_documents_names_their_files_and_what_is_no_run_is_refused(tmp_path: Path):
     (tmp_path / "run.txt").write_text("1 Q0 doc/1 1 0.5 tool\n" + "bad row\n" * 1000)
     corpus = SystemCorpus("c", tmp_path, (Chunk("doc/1", "text", path="h4sh.txt"),))
     system = plugins.make("system", f"run:{tmp_path / 'run.txt'}")
@@ -183,11 +189,7 @@ def test_a_saved_run_of_documents_names_their_files(tmp_path: Path):
     assert [hit.chunk.path for hit in hits] == ["h4sh.txt"]
     assert len(system.problems) < 50
     assert system.problems[-1] == "980 more rows cannot be used"
-
-
-def test_a_run_that_is_none_is_refused(postbox: SystemCorpus, tmp_path: Path):
     (tmp_path / "empty").write_text("")
     (tmp_path / "other").write_text('{"a": 1}\n')
-    refused("no run 'nowhere'", "run:nowhere", postbox)
-    refused("is empty", f"run:{tmp_path}/empty", postbox)
-    refused("is not a run", f"run:{tmp_path}/other", postbox)
+    for name, said in (("nowhere", "no run '.*nowhere'"), ("empty", "is empty"), ("other", "is not a run")):
+        refused(said, f"run:{tmp_path}/{name}", corpus)

@@ -7,8 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,14 @@ import pytest
 
 from assay.bench import ask_worker
 from assay.bench.answer_runs import SystemAnswer
-from assay.bench.ask_worker import MAX_RESTARTS, Contender, Worker, ask_in_turn
+from assay.bench.ask_worker import MAX_RESTARTS, Contender, ask_in_turn
 from assay.bench.system import SystemCorpus
-from assay.bench.systems.system_worker import SystemTask
+from assay.cage.processes import below, processes
 from assay.errors import InputError
 from assay.io import leash
 from assay.measure.line_spans import Span
 from assay.values import Query
-from waiting import until
+from waiting import is_gone, until
 
 FICKLE = """
 import os, subprocess, sys, time
@@ -36,14 +35,11 @@ def make(root, log="", child=""):
         with open(log, "a") as file:
             file.write(text + "\\n")
         print("chatter", text)
-        print("more chatter", file=sys.stderr)
+        print("out of licences", file=sys.stderr, flush=True)
         if text == "exit":
-            print("out of licences", file=sys.stderr, flush=True)
             os._exit(7)
-        if text == "segfault":
-            os.kill(os.getpid(), 11)
-        if text == "kill":
-            os.kill(os.getpid(), 9)
+        if text in ("segfault", "kill"):
+            os.kill(os.getpid(), {"segfault": 11, "kill": 9}[text])
         if text == "hang":
             if child:
                 p = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -109,13 +105,6 @@ def queries(*texts: str) -> list[Query]:
     return [Query(str(number), text) for number, text in enumerate(texts, 1)]
 
 
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 def wait_for_end(*pids: int) -> None:
     for pid in pids:
         until(lambda pid=pid: is_gone(pid), "a process ended")
@@ -124,13 +113,10 @@ def wait_for_end(*pids: int) -> None:
 def test_a_system_is_prepared_once_and_asked_one_after_another(ask, log: Path, capfd: pytest.CaptureFixture[str]):
     first, second, many = ask("a", "b", "many")
     assert (first.query_id, first.spans, first.scores, first.error) == ("1", (Span("README.md", 1, 2),), (0.5,), "")
-    assert (first.cold, second.cold) == (True, False)
-    assert second.seconds > 0
-    assert len(many.spans) == 5
+    assert (first.cold, second.cold, second.seconds > 0, len(many.spans)) == (True, False, True, 5)
     assert log.read_text().splitlines() == ["made", "a", "b", "many"]
     prepared = ask.prepared
-    assert prepared.index_s > 0
-    assert (prepared.error, prepared.restarts, prepared.threads, prepared.peak_of) == ("", 0, 1, "worker")
+    assert (prepared.index_s > 0, prepared.error, prepared.restarts, prepared.threads) == (True, "", 0, 1)
     assert capfd.readouterr() == ("", "")
 
 
@@ -138,8 +124,7 @@ def test_what_ends_a_worker_costs_one_query(ask, log: Path):
     texts = ["a", "exit", "b", "segfault", "c", "interrupt", "d", "raise"]
     answers = ask(*texts)
     said = {each.query_id: each.error for each in answers if each.error}
-    assert list(said) == ["2", "4", "6", "8"]
-    assert said["2"] == "the worker ended with 7: out of licences"
+    assert (list(said), said["2"]) == (["2", "4", "6", "8"], "the worker ended with 7: out of licences")
     assert said["4"].startswith("the worker was ended by SIGSEGV")
     assert "tired" in said["6"]
     assert said["8"] == "KeyError: 'no such model'"
@@ -181,36 +166,31 @@ def test_too_slow_is_too_slow_even_when_it_came_unless_a_system_has_its_own_limi
             ask_all("bm25", {"timeout_s": limit}, postbox, [])
 
 
-def test_floods_of_chatter_and_forks_that_end_stop_nothing(ask):
-    assert [bool(each.spans) for each in ask("flood", "flood", "fork", "a")] == [True] * 4
-    assert ask.prepared.restarts == 0
-
-
-def test_memory_is_the_most_that_was_held_by_the_worker_or_a_child(
+def test_floods_and_forks_stop_nothing_and_memory_is_the_most_that_the_worker_or_a_child_held(
     ask, ask_all: Callable[..., Any], postbox: SystemCorpus, tool: Callable[..., str]
 ):
-    ask("a")
+    assert [bool(each.spans) for each in ask("flood", "flood", "fork", "a")] == [True] * 4
+    assert ask.prepared.restarts == 0
     little = ask.prepared.peak_mb
     ask("memory", "a")
     assert 150 < ask.prepared.peak_mb - little < 400
     assert ask.prepared.peak_of == "worker"
     command = tool('block = bytearray(300_000_000); print("README.md:1")')
     prepared, _ = ask_all(f"cmd:{command}", {}, postbox, queries("a"))
-    assert prepared.peak_mb > 280
-    assert prepared.peak_of == "child"
+    assert (prepared.peak_mb > 280, prepared.peak_of) == (True, "child")
 
 
 def test_a_system_that_cannot_be_prepared_says_why_for_every_query(
     ask_all: Callable[..., Any], fickle: str, postbox: SystemCorpus
 ):
-    for spec, limit_s, said in (
-        (f"{fickle}:never", 60, "RuntimeError: no model on disk"),
-        (f"{fickle}:asleep", 0.5, "not ready within 0.5 s"),
-        (f"{fickle}:dead", 60, "the worker ended with 3"),
-        (f"{fickle}:missing", 60, "no function 'missing'"),
-        ("asay", 60, "did you mean 'assay'"),
+    for spec, options, limit_s, said in (
+        (f"{fickle}:never", {}, 60, "RuntimeError: no model on disk"),
+        (f"{fickle}:asleep", {}, 0.5, "not ready within 0.5 s"),
+        (f"{fickle}:dead", {}, 60, "the worker ended with 3"),
+        (f"{fickle}:make", {"argumnets": {}}, 60, "did you mean 'arguments'"),
+        ("asay", {}, 60, "did you mean 'assay'"),
     ):
-        prepared, answers = ask_all(spec, {}, postbox, queries("a", "b"), index_timeout_s=limit_s)
+        prepared, answers = ask_all(spec, options, postbox, queries("a", "b"), index_timeout_s=limit_s)
         assert said in prepared.error
         assert [answer.error for answer in answers] == [prepared.error] * 2
 
@@ -252,14 +232,6 @@ def test_systems_are_asked_in_turn(fickle: str, postbox: SystemCorpus, log: Path
     assert [told[name].restarts for name in "xyz"] == [1, 0, 0]
 
 
-def test_options_reach_the_system_as_they_are(postbox: SystemCorpus, fickle: str):
-    task = SystemTask(f"{fickle}:make", {"argumnets": {}}, postbox)
-    with Worker(task) as worker:
-        assert "did you mean 'arguments'" in worker.prepare().error
-    with Worker(replace(task, options={})) as worker:
-        assert "FileNotFoundError" in worker.prepare().error
-
-
 PARENT = """
 import sys
 from pathlib import Path
@@ -276,19 +248,20 @@ with Worker(SystemTask(spec, options, SystemCorpus("c", Path(root)))) as worker:
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whatever_ends_us_leaves_nothing_running(
-    fickle: str, postbox: SystemCorpus, log: Path, tmp_path: Path, number: signal.Signals
-):
-    child = tmp_path / "child"
+def test_whatever_ends_us_leaves_nothing_running(fickle: str, postbox: SystemCorpus, log: Path, tmp_path: Path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-c", PARENT, f"{fickle}:make", str(log), str(child), str(postbox.root)]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as parent:
-        until(lambda: child.exists() and child.read_text(), "the system hangs")
-        workers = list(_children(parent.pid))
-        parent.send_signal(number)
-    assert workers
-    wait_for_end(*workers, int(child.read_text()))
+    parents = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        child = tmp_path / number.name
+        command = [sys.executable, "-c", PARENT, f"{fickle}:make", str(log), str(child), str(postbox.root)]
+        parents[number] = child, subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    for number, (child, parent) in parents.items():
+        with parent:
+            until(lambda child=child: child.exists() and child.read_text(), "the system hangs")
+            workers = [process.pid for process in below(parent.pid, processes())]
+            parent.send_signal(number)
+        assert workers
+        wait_for_end(*workers, int(child.read_text()))
 
 
 def test_a_server_on_a_leash_ends_with_whoever_started_it(tmp_path: Path):
@@ -301,14 +274,3 @@ def test_a_server_on_a_leash_ends_with_whoever_started_it(tmp_path: Path):
         assert not is_gone(pid)
         parent.kill()
     wait_for_end(pid)
-
-
-def _children(pid: int) -> Iterator[int]:
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            if parent == pid:
-                yield int(folder.name)

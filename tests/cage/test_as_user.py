@@ -19,7 +19,7 @@ from assay.cage import landlock
 
 PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
 TESTS = ("cages.py", "standin_harness.py", "../waiting.py", "test_cage.py")
-KINDS = "landlock"
+QUICK = "landlock and (judge_says or each_limit or reads_no or signal_its or next_job)"
 POD = "pod_filter.py"
 OPEN = """
 from assay.cage.open_cage import open_sandbox
@@ -38,10 +38,12 @@ def run_as_nobody(folder: Path, *command: str) -> subprocess.CompletedProcess[st
     )  # fmt: skip
 
 
-def test_cages_of_an_ordinary_user_hold_too():
+# All of them take a minute, for each opens cages of its own.
+@pytest.mark.parametrize("chosen", [QUICK, pytest.param("landlock", marks=pytest.mark.nightly)])
+def test_cages_of_an_ordinary_user_hold_too(chosen):
     python = interpreter()
     with copies(*PYTEST, beside=TESTS) as folder:
-        options = ("-q", "-rs", "-p", "no:cacheprovider", "-k", KINDS)
+        options = ("-q", "-rs", "-p", "no:cacheprovider", "-k", chosen)
         done = run_as_nobody(folder, python, "-B", "-m", "pytest", *options, *TESTS[-1:])
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert " passed" in done.stdout

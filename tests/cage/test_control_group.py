@@ -64,9 +64,6 @@ def test_each_cage_has_its_own_group_which_goes_with_it():
         assert len(own) == 2
         assert own <= groups()
     assert not own & groups()
-
-
-def test_doctor_says_what_was_tried():
     assert control_group.describe().startswith("memory, processor time and processes counted")
     assert f"assay-cage-{os.getpid()}" not in groups()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections import Counter
@@ -12,10 +13,16 @@ from acting import Actor, pair
 
 from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
 from assay.judge.agents import Agents, Fix, Parts, configured
-from assay.judge.pairs import MajorityJudge, Verdict
+from assay.judge.asks import AsksJudge
+from assay.judge.pairs import MajorityJudge, Pair, Verdict
+from assay.judge.records import PairSession
 from assay.judge.requests import CONFIGURATIONS, RUNNING
+from assay.judge.screeners import LikelihoodScreener
+from assay.judge.signals import SignalsJudge
 from assay.judge.written_tests import Case, CaseReport, SandboxFailed, TestProgram
-from assay.values import Chunk, Reply
+from assay.llm.yes_no import BIAS, SCALE, WITH_SIGNALS, probability
+from assay.runs.record import NoSteps
+from assay.values import Chunk, Prompt, Query, Reply
 
 GOOD = CaseReport((Case(1, "passed", 1),))
 IN_CODE = CaseReport(
@@ -138,16 +145,13 @@ class Says:
         return Verdict(self.grade, f"says {self.grade}", "x", problem=problem)
 
 
-def test_most_opinions_win_and_no_needless_one_is_asked():
+def test_the_majority_decides_and_no_needless_opinion_is_asked():
     for grades, grade, asked in (
         ((1, 1, 0), 1, 2), ((1, 0, 0), 0, 3), ((0, 0, 1), 0, 2), ((1, None, 1), 1, 3), ((1, None, 0), None, 3),
     ):  # fmt: skip
         judges = [Says(each) for each in grades]
         verdict = MajorityJudge(judges).judge(pair("match", 1))
         assert (verdict.grade, sum(judge.asked for judge in judges)) == (grade, asked), grades
-
-
-def test_two_models_agree_or_a_third_decides_or_nobody():
     for first, second, third, grade, problem in (
         (1, 1, None, 1, ""), (1, 0, None, None, "split"), (1, 0, Says(0), 0, ""), (None, 1, Says(1), 1, ""),
         (None, 1, None, None, "chat"),
@@ -209,3 +213,74 @@ def test_judges_that_have_to_agree_are_asked_side_by_side():
     one, two = (Agents(Waits(), configured("single")) for _ in range(2))
     assert MajorityJudge([one, two]).judge(pair("passes", 3)).grade == 1
     assert MajorityJudge([one, two, two]).judge(pair("passes", 3)).grade == 1
+
+
+SENDS = Pair(Query("1", "send a mail"), Chunk("a", "def send_mail(server, message):\n    server.send(message)\n"))
+FOREIGN = Pair(Query("2", "wie sende ich eine mail"), SENDS.code)
+
+
+class SaysLikely(Actor):
+    """Says yes with one probability."""
+
+    def __init__(self, likely: float) -> None:
+        super().__init__()
+        self.likely = likely
+
+    def reply(self, _prompt: Prompt) -> Reply:
+        return Reply({"Yes": self.likely, "No": 1 - self.likely, "mass": 1.0}, "says", 100, 1, 0.001, 0.5)
+
+
+class Raises(SaysLikely):
+    def __init__(self, error: Exception) -> None:
+        super().__init__(0.5)
+        self.error = error
+
+    def reply(self, _prompt: Prompt) -> Reply:
+        raise self.error
+
+
+def asking(chat: Actor, prior: float = 0.5, signals: SignalsJudge | None = None, **options: float) -> AsksJudge:
+    return AsksJudge(chat, NoSteps(), options, prior, signals)
+
+
+def test_the_answer_is_calibrated_and_moved_by_what_is_expected():
+    odds = math.log(9)
+    verdict = asking(SaysLikely(0.9), scale=1, bias=0).judge(SENDS)
+    assert (verdict.grade, verdict.path, verdict.probability) == (1, "asks", pytest.approx(0.9))
+    told = verdict.details
+    assert (told["calls"], told["cost"], told["log_odds"]) == ({"pair": 1}, 0.001, round(odds, 6))
+    few = asking(SaysLikely(0.9), prior=0.01, scale=0.5, bias=-1).judge(SENDS)
+    assert (few.grade, few.probability) == (0, pytest.approx(probability(odds / 2 - 1 - math.log(99))))
+    assert asking(SaysLikely(0.9)).judge(SENDS).probability == pytest.approx(probability(SCALE * odds + BIAS))
+
+
+def test_signals_add_their_log_odds_and_what_they_cannot_read_is_left_to_the_model():
+    signals = SignalsJudge()
+    alone, both = asking(SaysLikely(0.6)), asking(SaysLikely(0.6), signals=signals)
+    assert both.name.startswith("signals+asks:")
+    other = Pair(Query("3", "parse a date"), SENDS.code)
+    assert both.judge(SENDS).probability > both.judge(other).probability
+    assert alone.judge(SENDS).probability == alone.judge(other).probability
+    read = signals.judge(SENDS).probability
+    assert both.judge(SENDS).details["signals"] == round(read, 6)
+    sums = {scale: WITH_SIGNALS.weights[0] * math.log(read / (1 - read)) + scale * math.log(1.5) for scale in (1.53, 3)}
+    assert both.judge(SENDS).probability == pytest.approx(probability(sums[1.53] + WITH_SIGNALS.bias))
+    own = asking(SaysLikely(0.6), signals=signals, scale=3, bias=1).judge(SENDS)
+    assert own.probability == pytest.approx(probability(sums[3] + 1))
+    assert both.judge(FOREIGN).probability == alone.judge(FOREIGN).probability
+    silent = asking(Raises(AssertionError()), signals=signals)
+    assert silent.judge(Pair(Query("4", "send a mail"), Chunk("b", " "))).grade == 0
+
+
+def test_a_failing_model_asked_once_leaves_the_pair_undecided():
+    verdict = asking(Raises(EndpointFailed("down"))).judge(SENDS)
+    assert (verdict.grade, verdict.problem) == (None, "chat")
+    with pytest.raises(BudgetSpent):
+        asking(Raises(BudgetSpent("spent"))).judge(SENDS)
+
+
+def test_a_screener_is_unclear_between_two_probabilities():
+    calls = {}
+    for likely in (0.72, 0.76, 0.81):
+        calls[likely] = LikelihoodScreener()(PairSession(pair("passes", 1), SaysLikely(likely), NoSteps()))[0]
+    assert calls == {0.72: "non-match", 0.76: "unclear", 0.81: "match"}

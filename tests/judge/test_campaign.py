@@ -141,8 +141,7 @@ def test_a_model_that_is_gone_or_refuses_everything_ends_the_campaign(out: Path,
 
 def test_a_spent_budget_ends_cleanly_and_more_goes_on(out: Path):
     tally = run(out, Faulty(BudgetSpent("spent"), 30), workers=2)
-    assert tally.stopped == "spent"
-    assert tally.undecided == 0
+    assert (tally.stopped, tally.undecided) == ("spent", 0)
     rest = Actor()
     assert run(out, rest).before == tally.judged
     whole = Actor()

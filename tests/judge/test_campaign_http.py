@@ -132,9 +132,7 @@ def test_pairs_that_were_judged_in_two_runs_through_every_fault_end_as_in_one(ho
 
     both = assay("judge", "agreement", home / "cut.jsonl", home / "whole.jsonl", "--format", "json")
     figures = json.loads(both.out)["costs"]["cut"]
-    assert figures["cases_a_program"] == 3.0
-    assert figures["executable_share"] == 0.8333
-    assert figures["repaired"] == 2
+    assert (figures["cases_a_program"], figures["executable_share"], figures["repaired"]) == (3.0, 0.8333, 2)
 
 
 def leaning(question: dict) -> Play:

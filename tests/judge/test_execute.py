@@ -210,11 +210,15 @@ def test_where_tests_stand_beside_the_code_it_is_looked_at_itself(runner: Shared
     assert all("of the code under judgment" in case.detail for case in report.cases), report.text()
 
 
-def test_a_setup_that_changes_the_code_is_no_evidence(runner: SharedRunner):
+def test_a_setup_that_changes_the_code_and_tests_that_say_nothing_are_no_evidence(runner: SharedRunner):
     change = "vars(sys.modules['solution']).update({'squ' + 'are': lambda x: x * x})"
     setup = f"import sys\nsys.setprofile(lambda *_: {change})"
     report = run(runner, WRONG, HONEST, setup=setup, helpers="from solution import square")
     assert "a program that does nothing" in report.error
+    for case in SAYING_NOTHING:
+        report = run(runner, WRONG, case, helpers="from solution import square")
+        assert [one.state for one in report.cases] == ["error"], case
+        assert "test what the code returns" in report.error
 
 
 SAYING_NOTHING = (
@@ -226,13 +230,6 @@ SAYING_NOTHING = (
     "assert (square(3) == 9) in (True, False)",
     "import pytest\nwith pytest.raises(Exception):\n    square()\n    square('a', 2)",
 )
-
-
-def test_tests_that_say_nothing_are_an_error_that_can_be_repaired(runner: SharedRunner):
-    for case in SAYING_NOTHING:
-        report = run(runner, WRONG, case, helpers="from solution import square")
-        assert [one.state for one in report.cases] == ["error"], case
-        assert "test what the code returns" in report.error
 
 
 HONEST_CODE = """
@@ -259,13 +256,19 @@ def square(x):
 """
 
 
-def test_a_code_that_keeps_what_it_needs_and_tests_with_stand_ins_are_right(runner: SharedRunner):
+def test_a_code_may_keep_what_it_needs(runner: SharedRunner):
     helpers = "from unittest import mock\nimport solution\nfrom solution import Shape, square\nfake = mock.Mock()"
     apart = f"fake.return_value = 3\n{HONEST}\nassert square(fake()) == 9"
     beside = f"assert isinstance(Shape(), Shape)\n{HONEST}\nassert solution.square(5) == 25"
     part = "assert square(0) == 0"
     report = run(runner, HONEST_CODE, apart, beside, part, setup="import math", helpers=helpers)
     assert [case.state for case in report.cases] == ["passed"] * 3, report.text()
+    helpers = "import solution\nfrom solution import add, log"
+    count = "before = solution.calls\nassert before == 0\nassert add(2) == 2\nassert solution.calls == before + 1"
+    for kept, beside in (("", ""), (KEPT, SHARED)):
+        cases = (f"{beside}assert add(2) == 2\nassert log == [2]", f"{beside}{count}")
+        report = run(runner, KEEPING + kept, *cases, helpers=helpers)
+        assert [case.state for case in report.cases] == ["passed"] * 2, report.text()
 
 
 KEEPING = """
@@ -276,12 +279,3 @@ def add(x):
     log.append(x)
     return x
 """
-
-
-def test_what_a_code_keeps_is_read_as_it_is_at_that_moment(runner: SharedRunner):
-    helpers = "import solution\nfrom solution import add, log"
-    count = "before = solution.calls\nassert before == 0\nassert add(2) == 2\nassert solution.calls == before + 1"
-    for kept, beside in (("", ""), (KEPT, SHARED)):
-        cases = (f"{beside}assert add(2) == 2\nassert log == [2]", f"{beside}{count}")
-        report = run(runner, KEEPING + kept, *cases, helpers=helpers)
-        assert [case.state for case in report.cases] == ["passed"] * 2, report.text()

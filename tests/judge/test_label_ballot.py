@@ -121,14 +121,6 @@ def test_one_person_labels_in_one_place_and_a_full_disk_loses_nothing(tmp_path: 
     assert [each["grade"] for each in verdicts(tmp_path / "ann.jsonl")] == [1, 0]
 
 
-def test_more_than_half_decide():
-    for grades, people, expected in (
-        ([1], 1, 1), ([1], 2, None), ([1, 1], 2, 1), ([1, 0], 2, None), ([1, None], 2, None), ([1, 0, 1], 3, 1),
-        ([1, 0, None], 3, None), ([None, None], 2, None), ([2, 1, 0], 3, None),
-    ):  # fmt: skip
-        assert decided([{"grade": grade} for grade in grades], people) == expected, (grades, people)
-
-
 def test_what_is_decided_replaces_only_what_was_decided(tmp_path: Path, monkeypatch):
     folder = tmp_path / "labels"
     labelled(folder, "ann", {0: 1})
@@ -142,13 +134,18 @@ def test_what_is_decided_replaces_only_what_was_decided(tmp_path: Path, monkeypa
     assert decided_file(Path()) == tmp_path / "labels.jsonl"
 
 
-def test_alpha_is_told_once_two_have_labelled(tmp_path: Path):
+def test_alpha_is_told_once_two_have_labelled_and_more_than_half_decide(tmp_path: Path):
     folder = tmp_path / "labels"
     labelled(folder, "ann", {0: 1, 1: 0, 2: 1, 3: 0})
     told = results(read_study(folder))
     assert (told["alpha"], told["people"]) == (None, [{"name": "ann", "labels": 4, "seconds": 1.5}])
     labelled(folder, "ben", {0: 1, 1: 0, 2: 1, 3: 0})
     assert results(read_study(folder))["alpha"] == 1.0
+    for grades, people, expected in (
+        ([1], 1, 1), ([1], 2, None), ([1, 1], 2, 1), ([1, 0], 2, None), ([1, None], 2, None), ([1, 0, 1], 3, 1),
+        ([1, 0, None], 3, None), ([None, None], 2, None), ([2, 1, 0], 3, None),
+    ):  # fmt: skip
+        assert decided([{"grade": grade} for grade in grades], people) == expected, (grades, people)
 
 
 def test_ids_with_other_texts_are_refused(tmp_path: Path):

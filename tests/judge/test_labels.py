@@ -149,7 +149,7 @@ def test_three_are_a_majority_too_and_a_tie_is_undecided():
         compare([annotator("a", "11")], [annotator("a", "11")])
 
 
-def test_the_truth_is_the_majority_of_several_with_their_alpha():
+def test_the_truth_is_the_majority_of_several_and_grades_match_from_a_threshold_on():
     experts = [annotator("x", "1110"), annotator("y", "110-"), annotator("z", "100 ")]
     found = compare([annotator("a", "1101")], experts)
     assert found.truth == ("x", "y", "z")
@@ -158,9 +158,6 @@ def test_the_truth_is_the_majority_of_several_with_their_alpha():
     assert found.truth_alpha
     assert found.truth_alpha.value == pytest.approx(1 - 8 * 4 / (9**2 - 6**2 - 3**2) * 1)
     assert found.against["a"].accuracy.value == 0.75
-
-
-def test_grades_are_matches_from_a_threshold_on():
     graded, plain = annotator("graded", "3210"), annotator("plain", "1100")
     assert compare([plain], [graded], match=2).against["plain"].accuracy.value == 1
     assert compare([plain], [graded]).against["plain"].accuracy.value == 0.75

@@ -4,12 +4,26 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from assay.encode.static import default_static
 from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
 from assay.judge.pairs import Pair, Verdict
-from assay.judge.signals import FAILED, PASSED, SignalsJudge, weights_file
+from assay.judge.signals import (
+    FAILED,
+    FEATURES,
+    MAX_CODE_CHARS,
+    PASSED,
+    SignalsJudge,
+    code_terms,
+    features,
+    query_terms,
+    weights_file,
+)
 from assay.judge.trials import State, Trial
 from assay.values import Chunk, Query
 
@@ -33,16 +47,13 @@ def trying(state: State, seen: list[str]):
     return run
 
 
-def test_what_answers_is_likelier_and_says_why():
+def test_what_answers_is_likelier_says_why_and_is_moved_by_the_prior():
     right, wrong = verdicts([(ASKED, REVERSE), (ASKED, SOCKET)])
     assert right.probability > 0.5 > wrong.probability
     assert (right.grade, right.path) == (1, "signals")
     assert wrong.details["call"] in {"no match", "unclear"}
     assert right.details["why"]["cosine"] > 0
     json.dumps(right.details)
-
-
-def test_a_prior_moves_each_probability_keeps_the_order_and_lies_between_0_and_1():
     pairs = [(ASKED, REVERSE), (ASKED, SOCKET)]
     rare, even = ([one.probability for one in verdicts(pairs, prior=prior)] for prior in (0.05, 0.5))
     assert even[0] > rare[0] > rare[1]
@@ -70,8 +81,12 @@ def test_what_examples_show_decides():
         seen: list[str] = []
         other = (Query("other", "close a socket"), SOCKET)
         tested, untested = verdicts([(ASKED, REVERSE), other], trials=trying(state, seen))
-        assert (tested.details["call"], tested.probability) == (call, chance)
-        assert (tested.path, tested.reason) == ("tests", reason)
+        assert (tested.details["call"], tested.probability, tested.path, tested.reason) == (
+            call,
+            chance,
+            "tests",
+            reason,
+        )
         assert untested.path == "signals"
         assert seen == [REVERSE.text, SOCKET.text]
 
@@ -112,3 +127,55 @@ def test_an_encoder_counts_only_for_weights_that_were_learned_with_it(tmp_path: 
     judge = SignalsJudge(str(tmp_path), encoder=HashedEncoder("64"))
     assert judge.name == f"signals:{tmp_path}+hash:64"
     assert judge.judge(Pair(ASKED, REVERSE)).details["why"]["cosine_encoder"] > 0
+
+
+SUM = Chunk("sum", 'def sum_list(values):\n    """Return the sum of a list of numbers."""\n    return sum(values)')
+OPEN_SOCKET = Chunk("socket", 'def open_socket(self, host):\n    """Connect to a host."""\n    self.sock.connect(host)')
+
+
+def test_what_is_asked_for_has_higher_features():
+    pairs = [Pair(Query("q", "python sum a list of numbers"), code) for code in (SUM, OPEN_SOCKET)]
+    right, wrong = (dict(zip(FEATURES, row, strict=True)) for row in features(pairs, default_static()).tolist())
+    for name in ("cosine", "token_similarity", "name_similarity", "in_order"):
+        assert right[name] > wrong[name]
+
+
+def test_a_query_in_other_words_is_known_as_such():
+    assert query_terms(Query("q", "how to sort a list using python")).telling == ("sort", "list")
+    known = ("sort a list", "os.path.join")
+    other = ("wie sortiere ich eine Liste", "comment trier une liste dans python", "如何在 python 中排序列表",
+             "как отсортировать список", "", "???")  # fmt: skip
+    assert [text for text in (*known, *other) if query_terms(Query("q", text)).known] == [*known]
+
+
+def test_a_pair_has_the_same_features_alone_and_among_others():
+    texts = enumerate(("sum of list", "open"))
+    pairs = [Pair(Query(str(i), text), code) for i, text in texts for code in (SUM, OPEN_SOCKET)]
+    together = features(pairs, default_static())
+    alone = np.concatenate([features([pair], default_static()) for pair in pairs])
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+def test_python_is_read_by_its_parts_and_other_languages_by_their_words():
+    terms = code_terms(SUM)
+    assert (terms.name, terms.parameters) == (("sum", "list"), ("values",))
+    assert (terms.lead[:3], terms.returned) == (("return", "the", "sum"), ("sum", "values"))
+    for text in (
+        "// Adds all numbers.\nfunction sumList(values) { return values.reduce((a, b) => a + b) }",
+        "/** Adds all numbers. */\npublic static func sumList(values: [Int]) -> Int { return 0 }",
+    ):
+        terms = code_terms(Chunk("c", text, "other"))
+        assert (terms.name, terms.lead[:3]) == (("sum", "list"), ("adds", "all", "numbers"))
+        assert "values" in terms.parameters
+    terms = code_terms(Chunk("c", "x = 1", symbol="load_table", doc="Load a table."))
+    assert (terms.name, terms.lead[:2]) == (("load", "table"), ("load", "a")), "what the chunk knows is believed"
+    start = "def first():\n" + "    x = 1\n" * (MAX_CODE_CHARS // 10 + 10)
+    assert code_terms(Chunk("c", start + "    unread = 1\n")) == code_terms(Chunk("c", start))
+
+
+@settings(max_examples=40)
+@given(st.text(max_size=60), st.text(max_size=200), st.sampled_from(["", "python", "go"]))
+def test_any_text_gives_bounded_numbers(query: str, code: str, language: str):
+    rows = features([Pair(Query("q", query), Chunk("c", code, language))], default_static())
+    assert np.isfinite(rows).all()
+    assert np.abs(rows).max() <= 1.001

@@ -89,29 +89,23 @@ def test_a_penalty_shrinks_weights_and_a_feature_that_says_nothing_has_none():
     assert 0 < shrunk[0] < free[0]
 
 
-def test_labels_of_chance_give_no_threshold_and_labels_that_agree_both():
+def test_calibration_and_thresholds_are_those_of_the_labels():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=20_000)
+    labels = (rng.random(20_000) < probability(0.5 * scores - 0.3)).astype(float)
+    slope, offset = calibrate(scores, labels, np.ones(20_000))
+    assert (slope, offset) == (pytest.approx(0.5, abs=0.05), pytest.approx(-0.3, abs=0.05))
     labels, chances = np.tile([0.0, 1.0], 500), np.linspace(0, 1, 1000)
     assert thresholds(chances, labels, np.ones(1000), sure=0.75, least=50) == (-1.0, 2.0)
     low, high = thresholds(chances, (chances > 0.5).astype(float), np.ones(1000), sure=0.75, least=50)
     assert 0.3 < high <= low < 0.7
 
 
-def test_calibration_finds_the_odds_that_labels_were_drawn_with():
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=20_000)
-    labels = (rng.random(20_000) < probability(0.5 * scores - 0.3)).astype(float)
-    slope, offset = calibrate(scores, labels, np.ones(20_000))
-    assert (slope, offset) == (pytest.approx(0.5, abs=0.05), pytest.approx(-0.3, abs=0.05))
-
-
-def test_both_labels_count_half_and_a_draw_and_repeated_pairs_as_often():
+def test_both_labels_count_half_and_repeated_pairs_as_often():
     counts = balanced(np.array([1.0, 0.0, 0.0, 0.0]))
     assert (counts[0], counts.sum()) == (pytest.approx(0.5), pytest.approx(1.0))
     assert auc(np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])) == 0.75
     assert auc(np.array([1.0, 0.5, 0.0]), np.array([1.0, 0.0, 1.0]), np.array([3.0, 1.0, 1.0])) == 0.75
-
-
-def test_a_true_prior_does_not_call_everything_a_no():
     labels = np.array([1.0] * 3 + [0.0] * 7)
     figures = figures_of("s", np.linspace(3, -3, 10), labels, [str(at) for at in range(10)], labels)
     assert 0 < figures.called < 0.5

@@ -40,8 +40,7 @@ def test_a_reply_is_what_the_model_said_with_what_it_took_and_a_spec_sets_what_i
     assert question["response_format"]["json_schema"]["strict"] is True
     assert question["max_tokens"] == 4096
     assert not {"temperature", "seed"} & question.keys()
-    assert server.paths == ["/v1/chat/completions"]
-    assert server.keys == ["Bearer sk-very-secret"]
+    assert (server.paths, server.keys) == (["/v1/chat/completions"], ["Bearer sk-very-secret"])
     chat("gpt-x?temperature=0&seed=7&max_tokens=50").reply(prompt("naïve \x00 \ud800 漢字 🎉"))
     question = server.questions[1]
     assert (question["temperature"], question["seed"], question["max_tokens"]) == (0, 7, 50)
@@ -68,8 +67,7 @@ def test_tokens_that_the_endpoint_had_read_before_are_counted_and_cheaper(server
 def test_each_provider_is_a_plugin_and_told_the_schema(server, prompt):
     for provider in ("deepseek", "openrouter", "ollama", "vllm", "openai"):
         made = make("chat", f"{provider}:some/model:free")
-        assert made.reply(prompt()).value == GOOD
-        assert made.name == f"{provider}:some/model:free@{server.base}"
+        assert (made.reply(prompt()).value, made.name) == (GOOD, f"{provider}:some/model:free@{server.base}")
         assert "additionalProperties" in json.dumps(server.questions[-1])
         assert server.questions[-1]["model"] == "some/model:free"
     for form, told in (("object", {"type": "json_object"}), ("prompt", None)):
@@ -250,7 +248,10 @@ def test_a_parameter_that_a_refusal_names_is_left_out_once_and_that_is_remembere
         server.plays = []
 
 
-def test_an_answer_without_a_message_is_no_answer_to_this_prompt_and_no_wrong_address(server, prompt):
+def test_an_unknown_schema_is_refused_and_an_answer_without_a_message_is_no_answer(server, prompt):
+    with pytest.raises(InputError, match="keyword 'pattern'"):
+        chat().reply(prompt(schema={"type": "string", "pattern": "a"}))
+    assert not server.questions
     for choices in ([], [{}], [{"message": None, "finish_reason": "content_filter"}]):
         plays(server, {"body": json.dumps({"choices": choices}).encode()})
         with pytest.raises(NoAnswer, match="gave no message"):
@@ -274,12 +275,6 @@ def test_a_lost_answer_is_counted_at_the_most_that_it_may_have_taken(server, pro
         reply = asked.reply(prompt())
     assert reply.tokens_in + reply.tokens_out == most.tokens + 110
     assert reply.cost == pytest.approx(most.usd + 110e-6)
-
-
-def test_a_schema_that_would_not_be_checked_is_refused_before_it_is_paid_for(server, prompt):
-    with pytest.raises(InputError, match="keyword 'pattern'"):
-        chat().reply(prompt(schema={"type": "string", "pattern": "a"}))
-    assert not server.questions
 
 
 JSON = st.recursive(

@@ -64,14 +64,12 @@ def test_a_question_without_an_answer_is_recorded_as_that_and_asked_again(file):
         assert [json.loads(line)["why"] for line in file.read_text().splitlines()] == ["declined", "busy"] * times
 
 
-def test_a_recorded_value_that_was_altered_is_no_answer(file):
+def test_altered_values_and_lines_are_no_answers(file):
     told(recorded(Counting(), file), 0)
     file.write_text(file.read_text().replace('{"n": 1}', '{"n": "one"}'))
     with pytest.raises(NoAnswer, match="cannot be used"):
         recorded(Counting(), file).record(PROMPTS[0])
-
-
-def test_a_line_that_is_no_record_is_named_and_a_cut_one_does_not_count(file):
+    file.unlink()
     told(recorded(Counting(), file), 0)
     whole = file.read_text()
     file.write_text(whole + whole[:20])

@@ -32,8 +32,7 @@ def test_replies_go_by_hash_then_name_and_text_then_order(script, prompt):
         {"value": {"grade": 0, "reason": "second in order"}},
     )
     assert [chat.reply(prompt()).value for _ in range(3)] == [YES] * 3
-    assert chat.reply(prompt("def sub")).value == NO
-    assert chat.reply(prompt("mul")).value["reason"] == "by hash"
+    assert (chat.reply(prompt("def sub")).value, chat.reply(prompt("mul")).value["reason"]) == (NO, "by hash")
     first = chat.reply(prompt("other"))
     assert (first.value["reason"], first.tokens_in, first.cost, first.seconds) == ("first in order", 3, 0.5, 2)
     assert chat.reply(prompt("other")).value["reason"] == "second in order"

@@ -57,13 +57,17 @@ def test_one_token_is_asked_for_and_variants_of_a_choice_are_summed(server: Endp
     assert [each["content"] for each in asked["messages"]] == [ASKED.system, ASKED.text]
 
 
-def test_the_form_of_completions_is_read_and_a_choice_that_is_not_among_the_first_has_nothing(server: EndpointServer):
+def test_the_form_of_completions_is_read_and_an_endpoint_without_log_probabilities_is_told(server: EndpointServer):
     for token in ("\u0120Yes", "\u2581yes", "\u010aYes"):  # as vocabularies have them
         assert dict(choice_probabilities({"logprobs": {"top_logprobs": [{token: -0.5}]}}, ("Yes",)))["Yes"] == 1
     server.plays = [played({"tokens": ["Yes"], "top_logprobs": [{"Yes": -0.5, "The": -1.0}]})]
     value = make("chat", "openai:m?format=prompt").reply(ASKED).value
     assert dict(value) == pytest.approx({"Yes": 1.0, "No": 0.0, "mass": math.exp(-0.5)})
     assert log_odds_of(value) == 12.0
+    for status in (400, 403):
+        server.plays = [Play(status=status, body=b'{"error": "logprobs are not supported"}')]
+        with pytest.raises(NoAnswer, match="gives no log-probabilities: name another one"):
+            make("chat", "openai:m").reply(ASKED)
 
 
 @pytest.mark.parametrize(
@@ -94,19 +98,16 @@ def test_what_is_no_probability_is_no_answer_and_what_it_took_is_known(server: E
     assert len(server.questions) == 1
 
 
-def test_an_endpoint_that_refuses_log_probabilities_says_so_with_the_next_step(server: EndpointServer):
-    for status in (400, 403):
-        server.plays = [Play(status=status, body=b'{"error": "logprobs are not supported"}')]
-        with pytest.raises(NoAnswer, match="gives no log-probabilities: name another one"):
-            make("chat", "openai:m").reply(ASKED)
-
-
-def test_a_budget_reserves_one_token_of_answer_and_the_choices_are_part_of_the_question(server: EndpointServer):
+def test_a_budget_reserves_one_token_of_answer_and_long_texts_are_cut(server: EndpointServer):
     assert server
     most = make("chat", "openai:m?usd_in=1&usd_out=1").most(ASKED)
     assert most == Spend(most.tokens, pytest.approx(most.tokens / 1e6))
     assert most.tokens < sum(len(text) for text in (ASKED.system, ASKED.text)) + 1500
     assert fingerprint(ASKED) != fingerprint(Prompt(ASKED.system, ASKED.text, ASKED.schema))
+    assert "```\nx\n```" in pair_prompt("q", "x", "python\nAnswer Yes.").text
+    assert "```c++\nx\n```" in pair_prompt("q\n  r", "x", "c++").text
+    assert pair_prompt("q\n  r", "x").text.startswith("Query: q r\n")
+    assert len(pair_prompt("t" * 10**6, "x" * 10**6).text) < 2 * MAX_TEXT_CHARS + 300
 
 
 @given(st.text(), st.text())
@@ -117,13 +118,6 @@ def test_no_text_ends_its_own_fence(text: str, code: str):
     assert code[:MAX_TEXT_CHARS] in asked.text
     assert fence not in code
     assert len(fence) > 4
-
-
-def test_a_language_that_is_no_name_and_what_is_too_long_are_left_out():
-    assert "```\nx\n```" in pair_prompt("q", "x", "python\nAnswer Yes.").text
-    assert "```c++\nx\n```" in pair_prompt("q\n  r", "x", "c++").text
-    assert pair_prompt("q\n  r", "x").text.startswith("Query: q r\n")
-    assert len(pair_prompt("t" * 10**6, "x" * 10**6).text) < 2 * MAX_TEXT_CHARS + 300
 
 
 def test_calibration_finds_the_curve_of_many_labels_and_stays_at_the_prior_with_few():

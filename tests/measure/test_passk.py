@@ -107,16 +107,12 @@ def test_ties_are_averaged_over_all_their_orders(pool: list[Judged], k: int, goo
     assert at(unranked, RankMeasure(k)) == pytest.approx(at_k(samples, right, k))
 
 
-def test_copies_of_one_program_take_places_unless_duplicates_are_removed():
+def test_copies_take_places_unless_removed_and_exec_never_stands_without_pass():
     pool = [Judged(1.0, right=False, ran=True, n=5, text="a"), Judged(0.5, right=True, ran=True, text="b")]
-    assert at(pool, RankMeasure(5)) == 0.0
-    assert at(pool, RankMeasure(2, unique=True)) == 1.0
+    assert (at(pool, RankMeasure(5)), at(pool, RankMeasure(2, unique=True))) == (0.0, 1.0)
     pool = [Judged(1.0, right=True, ran=True, n=9, text="a")]
     assert at(pool, RankMeasure(5, unique=True)) == 1.0  # a list may be shorter than k
     assert isnan(at(pool, RankMeasure(10, unique=True)))
-
-
-def test_exec_never_stands_without_pass():
     for ks in ((1,), (1, 5), (10,)):
         names = [str(measure) for measure in measures(ks)]
         assert {name.replace("exec", "pass") for name in names if "exec" in name} <= set(names)

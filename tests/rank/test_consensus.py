@@ -14,8 +14,10 @@ from assay.faults import Fault
 from assay.protocols import Ranker
 from assay.rank.canon import of_text
 from assay.rank.consensus_ranker import ConsensusRanker, bags, finished_part, look_at, prices
+from assay.rank.gate import Facts, facts, wants_of
 from assay.rank.rankers import ranker_of, rankers_of
-from assay.values import Program, Ranked, Task
+from assay.rank.syntax import MAX_PROGRAM_CHARS
+from assay.values import Call, Program, Ranked, Task
 
 TASK = Task("t", 'def add(a, b):\n    """Return the sum of two numbers.\n    >>> add(1, 2)\n    3\n    """\n', "add")
 SOURCES = [
@@ -52,13 +54,6 @@ def test_the_common_answer_leads_and_what_fails_comes_last_with_its_fault_and_li
     assert [each.fault for each in told[:5]] == [None] * 5, "a fault that the gate does not find is not guessed"
 
 
-def test_the_parts_add_up_to_the_score():
-    for one in RANKER.rank(TASK, [Program("t", source, str(at)) for at, source in enumerate(SOURCES)]):
-        assert set(one.why) == {"gate", "central", "unlike"}
-        assert sum(one.why.values()) == pytest.approx(one.score)
-        assert (one.why["gate"] > 0) == (one.program.source in SOURCES[:5])
-
-
 def test_what_comes_second_is_another_answer():
     found = scores(SOURCES[:5])
     order = sorted(SOURCES[:5], key=lambda source: -found[source])
@@ -79,12 +74,16 @@ def test_the_order_of_the_programs_is_nothing(order: list[int]):
     assert {each.program.source: each.score for each in found} == scores(SOURCES)
 
 
-def test_copies_are_samples():
+def test_copies_are_samples_and_the_parts_add_up_to_the_score():
     counts = (3, 1, 2, 1, 4, 1, 1, 1, 1)
     listed = [Program("t", source) for source, n in zip(SOURCES, counts, strict=True) for _ in range(n)]
     counted = [Program("t", source, n=n) for source, n in zip(SOURCES, counts, strict=True)]
     one, other = ({each.program.source: each.score for each in RANKER.rank(TASK, each)} for each in (listed, counted))
     assert one == other
+    for one in RANKER.rank(TASK, [Program("t", source, str(at)) for at, source in enumerate(SOURCES)]):
+        assert set(one.why) == {"gate", "central", "unlike"}
+        assert sum(one.why.values()) == pytest.approx(one.score)
+        assert (one.why["gate"] > 0) == (one.program.source in SOURCES[:5])
 
 
 def test_one_candidate_is_scored_by_what_it_is_and_not_blamed_without_a_finding():
@@ -196,3 +195,62 @@ def test_an_iterator_is_none_of_the_values_that_the_examples_show():
     lazy = "def even(xs):\n    return filter(lambda x: x % 2 == 0, xs)\n"
     right = "def even(xs):\n    return [x for x in xs if x % 2 == 0]\n"
     assert {each.program.source: each.fault for each in ranked([lazy, right], task)}[lazy] is Fault.OUTPUT_TYPE_ERROR
+
+
+TOTAL = Task(
+    "t",
+    'def total(items: list, start: int) -> int:\n    """Return 100 more.\n    >>> total([1], 2)\n    103\n    """\n',
+    "total",
+)
+RIGHT = "def total(items, start):\n    return sum(items) + start + 100\n"
+
+
+def of(source: str, task: Task = TOTAL) -> Facts:
+    return facts(source, wants_of(task))
+
+
+WRONG = (
+    ("def total(items, start):\n    return sum(items\n", Fault.SYNTAX_ERROR, 2),
+    ("x = 1\ndef total(items, start):\n    y = 2\n    return summ(items)\n", Fault.NAME_ERROR, 4),
+    ("def total(items, start):\n    for i in items:\n        n += i\n    return n\n", Fault.NAME_ERROR, 3),
+    ("def total(items: List[int], start):\n    return 1\n", Fault.NAME_ERROR, 1),
+    ("def summed(items, start):\n    return 1\n", Fault.FUNCTION_NOT_FOUND, -1),
+    ("\ndef total(items):\n    return sum(items)\n", Fault.TYPE_ERROR, 2),
+    ("def total(items, start):\n    print(sum(items))\n", Fault.NONE_ERROR, -1),
+    ("def total(items, start):\n    pass\n", Fault.NONE_ERROR, -1),
+    ("def total(items, start):\n    return items.split()\n", Fault.EXECUTION_OTHER, 2),
+    ("def total(items, start):\n    return str(sum(items))\n", Fault.OUTPUT_TYPE_ERROR, -1),
+    ("x = '\ud800'\n", Fault.SYNTAX_ERROR, 1),
+    ("x = 1\ny = '\0'\n", Fault.SYNTAX_ERROR, 2),
+)
+SOUND = (
+    "import math as m\ndef total(items, start=0):\n    return m.floor(b(items))\ndef b(x):\n    return 1\n",
+    "from os.path import *\ndef total(items, start):\n    return anything(items)\n",
+    "class Solution:\n    def total(self, items, start):\n        return [a for a, _ in items][0]\n",
+    "def total(*items):\n    if (n := len(items)) > 1:\n        return n\n",
+    "def total(items, start):\n    try:\n        return 1\n    except ValueError as e:\n        return str(e)\n",
+    "def total(items, n):\n    def add():\n        nonlocal n\n        n += 1\n    add()\n    return n\n",
+    "def total(items, n):\n    match items:\n        case [a, *rest]:\n            return rest\n    return n\n",
+    "def total(items, start):\n    yield from items\n",
+    "total = lambda items, start: len(items)\n",
+    "from math import gcd as total\n",
+    "def total(items, start):\n    return 1\ndef other(items):\n    return undefined\n",
+    "from collections import Counter\ndef total(items, start):\n    return Counter(items).most_common(1)[0][1]\n",
+)
+
+
+def test_what_surely_fails_is_found_with_its_line_and_sound_programs_are_not_blamed():
+    for source, fault, line in WRONG:
+        found = of(source)
+        assert (found.fault, found.line) == (fault, line), source
+    assert [source for source in SOUND if of(source).fault] == []
+    assert (of(RIGHT).fault, of(RIGHT).line, of(RIGHT).parses) == (None, -1, True)
+
+
+def test_hostile_or_too_long_text_is_survived_and_the_tests_of_a_task_are_not_looked_at():
+    for source in ("(" * 100_000, "-" * 40_000 + "1", "a" + ".b" * 20_000, "[" * 90 + "]" * 90, ""):
+        assert of(source, Task("t", "")).canon.labels
+    found = of("x = 1\n" * MAX_PROGRAM_CHARS)
+    assert (found.fault, found.parses) == (None, False)
+    told = Task("t", "Add.", "total", tests=(Call(([1], 2), 3),), reference=RIGHT)
+    assert wants_of(told) == wants_of(Task("t", "Add.", "total"))

@@ -56,7 +56,7 @@ def test_programs_are_joined_with_their_outcomes_and_undecided_ones_told():
     assert "several outcomes of this id differ" in made.problems[0].what
 
 
-def test_labels_are_derived_from_the_fault():
+def test_labels_come_from_the_fault_and_tasks_whose_reference_fails_are_dropped():
     assert row("t", Fault.INDEX_ERROR, line=4).labels() == {
         "binary": "wrong",
         "ternary": "execution error",
@@ -65,9 +65,6 @@ def test_labels_are_derived_from_the_fault():
         "error_line": 4,
     }
     assert row("t", Fault.LENGTH_ERROR, line=4).labels()["error_line"] == -1
-
-
-def test_tasks_whose_reference_fails_are_dropped_with_the_reason():
     failing = failing_references(
         [Outcome("a", "", Fault.CORRECT), Outcome("b", "", Fault.TIMEOUT), Outcome("c", "", None, detail="no tests")]
     )
@@ -101,11 +98,6 @@ def test_the_side_of_a_task_does_not_depend_on_what_else_is_there_and_validation
     assert valid == {Fault.CORRECT}
 
 
-def test_a_fraction_of_the_training_tasks_is_rounded_up():
-    rows = [row(f"t{number}", split="train") for number in range(3)] + [row("kept", split="test")]
-    assert [len(splits.fewer_tasks(rows, fraction)) - 1 for fraction in (0.1, 0.5, 1.0)] == [1, 2, 3]
-
-
 def test_a_small_mix_is_as_large_as_one_set_and_a_large_one_has_all():
     sets = {name: [row(f"{name}{n}") for n in range(40)] for name in ("a", "b", "c", "d")}
     small = splits.mix(sets, "small", seed=3)
@@ -115,6 +107,8 @@ def test_a_small_mix_is_as_large_as_one_set_and_a_large_one_has_all():
     assert len(splits.mix(sets, "large")) == 160
     with pytest.raises(InputError, match="wanted small or large"):
         splits.mix(sets, "medium")
+    rows = [row(f"t{number}", split="train") for number in range(3)] + [row("kept", split="test")]
+    assert [len(splits.fewer_tasks(rows, fraction)) - 1 for fraction in (0.1, 0.5, 1.0)] == [1, 2, 3]
 
 
 def test_classes_are_counted_as_often_as_programs_were_sampled():

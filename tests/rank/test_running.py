@@ -93,14 +93,11 @@ def test_a_task_without_examples_takes_the_calls_that_its_programs_hold(sandbox:
     assert AgreementRanker(sandbox).rank(task, programs(SQUARE, TRIPLE))[0].why["inputs"] == 0
 
 
-def test_whole_programs_agree_on_what_they_print(sandbox: CagePool) -> None:
+def test_whole_programs_agree_on_what_they_print_and_any_pool_is_ranked(sandbox: CagePool) -> None:
     task = Task("t", "Sample Input\n4\n\nSample Output\n8\n")
     double, add, other = "print(2 * int(input()))", "n = int(input())\nprint(n + n)", "print(input() + '.5')"
     ranked = AgreementRanker(sandbox, inputs=6).rank(task, programs(double, other, add))
     assert ranked[0].score == ranked[2].score > ranked[1].score
-
-
-def test_small_and_broken_pools_are_ranked(sandbox: CagePool) -> None:
     for pool in ([], ["not python ("], [SQUARE], [SQUARE, SQUARE], ["", "x = 1"]):
         ranked = AgreementRanker(sandbox).rank(SQUARES, programs(*pool))
         assert [each.program.source for each in ranked] == pool
@@ -148,13 +145,16 @@ class Counting:
         return self._sandbox.run(counted())
 
 
-def test_the_share_of_examples_passed_is_the_score(sandbox: CagePool) -> None:
+def test_the_fraction_of_examples_passed_is_the_score(sandbox: CagePool) -> None:
     ranked = ExamplesRanker(sandbox).rank(ADD_ONE, programs(WRONG, HALF, RIGHT))
     assert [each.score for each in ranked] == [0, pytest.approx(2 / 3), 1]
     assert [each.program.id for each in ranked] == ["0", "1", "2"]
     assert ranked[2].fault is Fault.CORRECT
     assert ranked[1].fault is Fault.INT_SMALL_ERROR
     assert ranked[1].why == {"examples": 3, "passed": 2}
+    task = Task("t", "Sample Input\n1\n\nSample Output\n2\n")
+    ranked = ExamplesRanker(sandbox).rank(task, programs("print(int(input()) + 1)", "print(1)"))
+    assert [each.score for each in ranked] == [1, 0]
 
 
 def test_a_break_is_told_with_its_line_and_nobody_passes_by_lying(sandbox: CagePool) -> None:
@@ -165,26 +165,17 @@ def test_a_break_is_told_with_its_line_and_nobody_passes_by_lying(sandbox: CageP
     assert ExamplesRanker(sandbox).rank(ADD_ONE, []) == []
 
 
-def test_programs_with_one_text_run_once_and_what_cannot_run_not_at_all(sandbox: CagePool) -> None:
+def test_programs_with_one_text_run_once_and_without_examples_nothing_runs(sandbox: CagePool) -> None:
     counting = Counting(sandbox)
     ranked = ExamplesRanker(counting).rank(ADD_ONE, programs(RIGHT, RIGHT, "def f(x):\0", RIGHT))
     assert counting.jobs == 1
     assert [each.score for each in ranked] == [1, 1, 0, 1]
     assert ranked[2].fault is Fault.SYNTAX_ERROR
-
-
-def test_without_examples_all_are_equal_and_nothing_runs(sandbox: CagePool) -> None:
     counting = Counting(sandbox)
     ranked = ExamplesRanker(counting).rank(Task("t", "Add one.", "f"), programs(RIGHT, WRONG))
     assert counting.jobs == 0
     assert [each.score for each in ranked] == [0, 0]
     assert ranked[0].why == {"examples": 0}
-
-
-def test_whole_programs_are_shown_standard_input(sandbox: CagePool) -> None:
-    task = Task("t", "Sample Input\n1\n\nSample Output\n2\n")
-    ranked = ExamplesRanker(sandbox).rank(task, programs("print(int(input()) + 1)", "print(1)"))
-    assert [each.score for each in ranked] == [1, 0]
 
 
 PLAIN = st.recursive(
@@ -213,22 +204,16 @@ def test_a_change_keeps_the_type(value: object, seed: int) -> None:
     assert edges(1.5) == (0.0, 1.0, 2.0, -1.5)
 
 
-def test_the_seed_and_the_task_decide() -> None:
-    examples = [Call(([3, 1, 2], "word"), None)]
-    first = made_inputs(ANY_TASK, examples, most=30)
-    assert first != made_inputs(ANY_TASK, examples, most=30, seed=1)
-    assert first != made_inputs(Task("u", "", "f"), examples, most=30)
-
-
-def test_small_inputs_come_first_and_those_of_another_sign_last() -> None:
+def test_small_inputs_come_first_and_texts_keep_their_lines() -> None:
     made = [args[0] for args in made_inputs(ANY_TASK, [Call((12,), None), Call((5,), None)], most=30)]
     usual = [value for value in made if value > 0]
     assert made[: len(usual)] == sorted(usual)
     assert all(value <= 0 for value in made[len(usual) :])
     assert {0, -1} <= set(made)
-
-
-def test_texts_keep_their_lines() -> None:
+    examples = [Call(([3, 1, 2], "word"), None)]
+    first = made_inputs(ANY_TASK, examples, most=30)
+    assert first != made_inputs(ANY_TASK, examples, most=30, seed=1)
+    assert first != made_inputs(Task("u", "", "f"), examples, most=30)
     made = made_inputs(Task("t", ""), [Stdin("3\n10 20 30\nabc\n", "x")], most=15)
     assert "3\n10 20 30\nabc\n" in made
     assert len(made) == 15

@@ -30,11 +30,15 @@ def test_no_more_is_under_way_than_there_are_threads_and_all_ends_are_heard():
     assert most == 3
 
 
-def test_items_are_taken_as_they_are_needed():
+def test_items_are_taken_as_needed_and_an_exception_ends_its_item_alone():
     taken: list[int] = []
     with closing(in_flight(str, (taken.append(n) or n for n in range(100)), 2, ahead=2)) as ends:
         next(ends)
         assert len(taken) <= 5
+    ends = [future.exception() for future in in_flight(lambda n: 1 // n, range(3), 1)]
+    assert [type(end) for end in ends] == [ZeroDivisionError, type(None), type(None)]
+    with pytest.raises(ZeroDivisionError), closing(in_flight(lambda n: 1 // n, [0], 1)) as broken:
+        next(broken).result()
 
 
 def test_what_was_begun_is_heard_after_a_stop():
@@ -49,13 +53,6 @@ def test_what_was_begun_is_heard_after_a_stop():
         heard.append(future.result())
         stopped.set()
     assert len(heard) in {2, 4}  # a free thread may have begun the next before the stop was heard
-
-
-def test_an_exception_is_the_end_of_its_item_alone():
-    ends = [future.exception() for future in in_flight(lambda n: 1 // n, range(3), 1)]
-    assert [type(end) for end in ends] == [ZeroDivisionError, type(None), type(None)]
-    with pytest.raises(ZeroDivisionError), closing(in_flight(lambda n: 1 // n, [0], 1)) as broken:
-        next(broken).result()
 
 
 def test_ctrl_c_ends_steps_that_wait_begins_none_and_is_said(capfd: pytest.CaptureFixture[str]):

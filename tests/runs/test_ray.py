@@ -112,8 +112,7 @@ def test_a_machine_holds_as_many_workers_as_cores_memory_and_gpus_allow():
     from assay.runs.ray_backend import WorkerNeeds, capacity
 
     big = {"CPU": 8.0, "memory": 5e9, "GPU": 1.0}
-    assert capacity(big, WorkerNeeds()) == (8, "")
-    assert capacity(big, WorkerNeeds(1 << 30)) == (4, "")
+    assert (capacity(big, WorkerNeeds()), capacity(big, WorkerNeeds(1 << 30))) == ((8, ""), (4, ""))
     assert capacity(big, WorkerNeeds(gpus=0.5)) == (2, "")
     small = {"CPU": 2.0, "memory": 5e8}
     assert capacity(small, WorkerNeeds(10**9)) == (0, "0.5 GB of memory, where a worker needs 1.0")

@@ -31,8 +31,7 @@ def squares(most: int) -> list[str]:
 
 def test_ends_come_in_the_order_of_the_items():
     with runner_of(ScriptedPlace()) as runner:
-        assert list(runner.run(range(1000))) == squares(1000)
-        assert list(runner.run(range(7))) == squares(7)
+        assert (list(runner.run(range(1000))), list(runner.run(range(7)))) == (squares(1000), squares(7))
     assert list(runner_of(ScriptedPlace(workers=())).run([])) == []  # nothing to do needs nobody
 
 

@@ -107,8 +107,7 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(tiny_bert: Path, tm
     lines: list[str] = []
     again = tune(tmp_path / "killed", tiny_bert, settings, lines.append)
     assert "going on after step 2" in lines
-    assert again["looks"] == whole["looks"]
-    assert again["figures"] == whole["figures"]
+    assert (again["looks"], again["figures"]) == (whole["looks"], whole["figures"])
     vectors = [HfEncoder(str(tmp_path / name)).encode(["where mail", "price"], "query") for name in ("whole", "killed")]
     assert np.array_equal(*vectors)
 
@@ -117,8 +116,7 @@ def test_it_stops_where_looks_get_no_better_and_says_so(tiny_bert: Path, tmp_pat
     said: list[str] = []
     settings = replace(SMALL, epochs=5, rate=1e-12, looks=18, patience=2)
     record = tune(tmp_path / "out", tiny_bert, settings, said.append)
-    assert len(record["looks"]) == 4
-    assert record["figures"]["MRR"]["difference"] == [0, 0, 0]
+    assert (len(record["looks"]), record["figures"]["MRR"]["difference"]) == (4, [0, 0, 0])
     assert "**This does not show that the training helped.**" in (tmp_path / "out/README.md").read_text()
     assert any(line.startswith("no step is better than the base, whose MRR is ") for line in said), said
     assert sum("(best so far)" in line for line in said) == 1, "the base's own"

@@ -82,12 +82,17 @@ def test_a_run_writes_an_encoder_that_learns_and_a_seed_repeats_it(tmp_path: Pat
         distill(PAIRS[:1], TEACHER, tmp_path / "three", SETTINGS, said.append)
 
 
-def test_held_out_sources_are_named_ones_and_one_in_twelve() -> None:
+def test_held_out_sources_are_named_and_entries_are_pieces_and_frequent_words() -> None:
     settings = DistillSettings(held_out=("mine",))
     assert is_held_out("mine", settings)
     share = sum(is_held_out(f"package{number}", settings) for number in range(1200)) / 1200
     assert 0.05 < share < 0.12
     assert not any(is_held_out(f"package{number}", DistillSettings(held_out_one_in=0)) for number in range(1200))
+    texts = (("alpha beta", "gamma", "one"), ("alpha", "gamma", "two"), ("alpha", "x", "two"))
+    pairs = [TrainingPair(*each, "doc") for each in texts]
+    assert choose_entries(["the", "##s"], pairs, DistillSettings(entries=4)) == ["##s", "alpha", "gamma", "the"]
+    assert choose_entries(["the", "##s"], pairs, DistillSettings(entries=3)) == ["##s", "alpha", "the"]
+    assert usable_pieces(["[CLS]", "word", "##s", "404", "é", "a b", "Word"]) == ("##s", "404", "word")
 
 
 def test_fitting_brings_sums_to_where_the_teacher_put_the_texts() -> None:
@@ -116,26 +121,15 @@ def test_searching_is_learned_without_the_words_that_both_sides_share() -> None:
     assert (scores.argmax(1) == np.arange(10)).all()
 
 
-def test_pieces_are_latin_words_continuations_and_numbers_beside_the_words_that_most_texts_use() -> None:
-    texts = (("alpha beta", "gamma", "one"), ("alpha", "gamma", "two"), ("alpha", "x", "two"))
-    pairs = [TrainingPair(*each, "doc") for each in texts]
-    assert choose_entries(["the", "##s"], pairs, DistillSettings(entries=4)) == ["##s", "alpha", "gamma", "the"]
-    assert choose_entries(["the", "##s"], pairs, DistillSettings(entries=3)) == ["##s", "alpha", "the"]
-    assert usable_pieces(["[CLS]", "word", "##s", "404", "é", "a b", "Word"]) == ("##s", "404", "word")
-
-
-def test_bags_are_taken_in_any_order_and_hidden_pairs_lose_their_shared_rows_only() -> None:
+def test_ties_count_against_a_system_and_hidden_pairs_lose_their_shared_rows_only() -> None:
+    assert reciprocal_ranks(np.ones((3, 3), np.float32)).tolist() == [1 / 3] * 3
+    scores = bm25(["common rare"], ["common words", "rare words", "common things"])
+    assert scores[0].argmax() == 1
     rows, owners = TokenBags([[1], [], [2, 3]]).take(np.array([2, 1, 0]))
     assert (rows.tolist(), owners.tolist()) == ([2, 3, 1], [0, 0, 2])
     taken = TokenBags([[1, 2, 3], [1, 2]]).take(np.array([0, 1]))
     others = TokenBags([[2, 9], [2]]).take(np.array([0, 1]))
     assert taken[0][without_shared(taken, others, np.array([True, False]))].tolist() == [1, 3, 1, 2]
-
-
-def test_ties_count_against_a_system_and_bm25_prefers_rare_words() -> None:
-    assert reciprocal_ranks(np.ones((3, 3), np.float32)).tolist() == [1 / 3] * 3
-    scores = bm25(["common rare"], ["common words", "rare words", "common things"])
-    assert scores[0].argmax() == 1
 
 
 ENTRIES = ["##s", *sorted("close file folder open parse read remove socket table write".split())]

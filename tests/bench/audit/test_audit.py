@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.errors import InputError
+from assay.measure.line_spans import Span
 from assay.truth.audit import Audit, AuditCorpus, asks, audit, collapsed, corpus_at, name_of, texts_at, twins
-from assay.truth.ground_truth import Truth
+from assay.truth.ground_truth import Truth, qrels_of
+from assay.truth.judging_pool import pool
 from assay.values import Chunk, Judgment, Query
 
 LONG = "def area(width, height):\n    return width * height if width > 0 and height > 0 else None\n"
@@ -46,12 +49,9 @@ def test_a_clean_ground_truth_has_neither_findings_nor_hints():
     assert told.facts["answers"] == {"least": 1, "median": 1, "mean": 1, "most": 1}
 
 
-def test_equal_texts_are_counted_worst_first():
-    texts = documents(a="x", b="x", c=LONG, d=LONG, e="x")
+def test_equal_texts_twins_judged_differently_and_twins_nobody_judged_are_found():
+    texts = documents(a="x", b="x", c=LONG, d=LONG, e="x")  # the worst first
     assert found(truth(("area", "a", 1), texts=texts), "equal texts", examples=1) == (3, 5, ("c = d",))
-
-
-def test_twins_judged_differently_and_twins_nobody_judged():
     texts = documents(a=LONG, b=LONG, c=LONG, e="def add(x, y): return x + y")
     ground = truth(("area", "a", 2), ("area", "b", 0), ("sum", "e", 1), texts=texts)
     assert found(ground, "twins judged differently") == (1, 2, ("area: a=2 b=0",))
@@ -60,36 +60,26 @@ def test_twins_judged_differently_and_twins_nobody_judged():
     assert found(ground, "twins unjudged")[0] == 0  # twins of wrong answers are no matter
 
 
-def test_contradictory_judgments_are_told_by_judge():
-    ground = truth(
-        ("area", "a", 0, "ann"),
-        ("area", "a", 3, "bob"),
-        ("area", "b", 1, "ann"),
-        ("area", "b", 2, "ann"),
-        ("area", "c", 1, "bob"),
-    )
+def test_contradictory_judgments_and_overlapping_ranges_of_other_grades_are_found():
+    said = (("a", 0, "ann"), ("a", 3, "bob"), ("b", 1, "ann"), ("b", 2, "ann"), ("c", 1, "bob"))
+    ground = truth(*(("area", *each) for each in said))
     assert found(ground, "contradictory judgments") == (2, 2, ("area a: ann=0 bob=3", "area b: ann=1 ann=2"))
     assert found(ground, "right and wrong")[0] == 1
     assert found(ground, "self-contradictory judgments") == (1, 2, ("area b: ann=1 ann=2",))
-
-
-def test_overlapping_ranges_with_other_grades():
     ground = truth(("area", "a.py:1-9", 2), ("area", "a.py:9-12", 1), ("area", "a.py:10-11", 1), ("sum", "a.py:1-9", 1))
     assert found(ground, "overlapping ranges") == (1, 4, ("area a.py:1-9=2 9-12=1",))
 
 
 def test_what_nothing_answers_and_what_is_not_there():
     ground = truth(("area", "a", 0), ("gone", "x", 1), texts=documents(a=LONG), sum="add two numbers")
-    ground = Truth(
-        "set", tuple(each for each in ground.queries if each.id != "gone"), ground.judgments, ground.documents
-    )
+    ground = replace(ground, queries=tuple(each for each in ground.queries if each.id != "gone"))
     assert found(ground, "unanswered queries") == (1, 2, ("area",))
     assert found(ground, "queries without judgment") == (1, 2, ("sum",))
     assert found(ground, "unknown queries") == (1, 2, ("gone",))
     assert found(ground, "unknown targets") == (1, 2, ("x: no such document",))
 
 
-def test_queries_that_ask_the_same():
+def test_queries_that_ask_the_same_are_found_with_what_they_are_judged():
     ground = truth(
         ("1", "a", 1), ("2", "a", 0), ("3", "b", 1), ("4", "b", 1), ("5", "c", 1),
         **{
@@ -103,9 +93,6 @@ def test_queries_that_ask_the_same():
     assert (count, of) == (1, 2)
     assert example.endswith(": a is 1 for 1 and 0 for 2")
     assert found(ground, "same queries, other answers")[0] == 0
-
-
-def test_the_right_answer_of_a_same_query_counts_as_wrong():
     ground = truth(("1", "a", 1), ("2", "b", 1), **{"1": "sort a list", "2": "list sorting"})
     assert found(ground, "same queries, other answers")[:2] == (1, 1)
     texts = documents(a=LONG, b=LONG)
@@ -113,21 +100,13 @@ def test_the_right_answer_of_a_same_query_counts_as_wrong():
     assert found(same, "same queries, other answers")[0] == 0
 
 
-def test_the_same_words_for_another_language_are_another_query():
-    queries = (
-        Query("1", "sort a list", languages=("go",)), Query("2", "sort a list", languages=("java",)),
-        Query("3", "sort a list", tags={"language": "go"}), Query("4", "sort a list", tags={"language": "java"}),
-    )  # fmt: skip
-    ground = Truth("set", queries, (Judgment("1", "a", 1), Judgment("2", "b", 1)))
+def test_the_same_words_for_another_language_are_another_query_and_no_words_are_none():
+    asked = [Query(f"l{of}", "sort a list", languages=(of,)) for of in ("go", "java")]
+    asked += [Query(f"t{of}", "sort a list", tags={"language": of}) for of in ("go", "java")]
+    ground = Truth("set", tuple(asked), (Judgment("lgo", "a", 1), Judgment("ljava", "b", 1)))
     assert "equal queries" not in names(audit(ground, AuditCorpus()))
-
-
-def test_a_query_without_a_word_is_found():
     ground = truth(("area", "a", 1), ("odd", "a", 0), odd="?!")
     assert found(ground, "no word") == (1, 2, ("odd '?!'",))
-
-
-def test_queries_without_any_text_are_not_audited():
     ground = Truth("qrels", (Query("1", ""), Query("2", "")), (Judgment("1", "a", 1), Judgment("2", "b", 0)))
     assert names(audit(ground, AuditCorpus())) == {"unanswered queries"}
 
@@ -150,8 +129,7 @@ def test_chunks_of_a_checkout_are_audited_as_hints(tmp_path: Path):
 def test_lines_speak_of_the_chunks_that_hold_half_of_them():
     texts = [Chunk("", "", path="a.py", start_line=start, end_line=end) for start, end in [(1, 10), (11, 12), (13, 40)]]
     places = texts_at(texts)
-    assert list(places("a.py:2-11")) == [0]
-    assert list(places("a.py:9-15")) == [2]
+    assert (list(places("a.py:2-11")), list(places("a.py:9-15"))) == ([0], [2])
     assert list(places("a.py")) == [0, 1, 2]
     assert list(places("a.py:41-50")) == list(places("b.py:1-2")) == []
 
@@ -161,13 +139,7 @@ EVERY_KIND = """import os
 
 class Server:
     def run(self):
-        def inner():
-            return os.getpid()
-
-        return inner()
-
-
-LIMIT = 3
+        return os.getpid()
 """
 
 
@@ -204,3 +176,70 @@ def test_collapsing_keeps_the_first_document_and_the_highest_grade():
     assert "twins unjudged" not in names(audit(reading.truth, corpus_at(reading.truth, None)))
     with pytest.raises(InputError, match="no documents to make one"):
         collapsed(truth(("area", "a.py:1-2", 1)), twins(["a"]))
+
+
+TEXTS = tuple(Chunk(name, f"text of {name}", path=name) for name in "abcdefgh")
+GROUND = Truth(
+    "set", (Query("1", "first"), Query("2", "second")), (Judgment("1", "a", 1), Judgment("2", "b", 0)), TEXTS
+)
+RUNS = {
+    "good": {"1": [Span("a"), Span("b"), Span("c")], "2": [Span("b"), Span("h")]},
+    "bad": {"1": [Span("d"), Span("b"), Span("e")]},
+}
+
+
+def text_of(span: Span) -> str:
+    return f"text of {span}"
+
+
+def test_the_first_results_that_nobody_judged_are_pooled():
+    found = pool(qrels_of(GROUND), RUNS, 2, text_of)
+    assert {(pair.query_id, pair.target) for pair in found.pairs} == {("1", "b"), ("1", "d"), ("2", "h")}
+    assert (found.found, found.judged, found.together) == (5, 2, 0)
+    assert found.shares == {"good": 0.5, "bad": 0}
+    assert {(pair.query, pair.text) for pair in found.pairs if pair.target == "h"} == {("second", "text of h")}
+    told = {(source.query_id, source.target, source.system, source.rank) for source in found.sources}
+    assert told == {("1", "b", "good", 2), ("1", "b", "bad", 2), ("1", "d", "bad", 1), ("2", "h", "good", 2)}
+    runs = {"one": {"1": [Span("c"), Span("c"), Span("d")]}}  # a repeated result takes one place
+    assert {pair.target for pair in pool(qrels_of(GROUND), runs, 2, text_of).pairs} == {"c", "d"}
+
+
+def test_the_order_depends_on_the_seed_alone_and_keeps_a_query_together():
+    runs = {"one": {query: [Span(name) for name in "cdefgh"] for query in "12"}, **RUNS}
+    orders = [pool(qrels_of(GROUND), runs, 6, text_of, seed=seed).pairs for seed in range(8)]
+    turned = dict(reversed(runs.items()))
+    assert orders == [pool(qrels_of(GROUND), turned, 6, text_of, seed=seed).pairs for seed in range(8)]
+    assert len(set(orders)) == 8
+    for order in orders:
+        first = sum(pair.query_id == order[0].query_id for pair in order)
+        assert len({pair.query_id for pair in order[:first]}) == 1
+    assert {order[0].query_id for order in orders} == {"1", "2"}
+
+
+def test_a_place_is_judged_when_it_overlaps_an_entry():
+    ground = Truth("set", (Query("1", "first"),), (Judgment("1", "a.py:10-20", 1),))
+    run = {"1": [Span("a.py", 20, 30), Span("a.py", 21, 30), Span("a.py"), Span("b.py", 1, 3)]}
+    found = pool(qrels_of(ground), {"one": run}, 10, text_of)
+    assert {pair.target for pair in found.pairs} == {"a.py:21-30", "b.py:1-3"}
+    assert found.shares == {"one": 0.5}
+
+
+def test_places_of_nearly_the_same_lines_are_asked_once():
+    ground = Truth("set", (Query("1", "first"),), ())
+    other = [Span("a.py", 2, 10), Span("a.py", 11, 40), Span("a.py", 30, 45)]
+    runs = {"one": {"1": [Span("a.py", 1, 12)]}, "other": {"1": other}}
+    found = pool(qrels_of(ground), runs, 10, text_of)
+    assert {pair.target for pair in found.pairs} == {"a.py:2-10", "a.py:11-40", "a.py:30-45"}
+    assert found.together == 1
+    told = {(source.target, source.system, source.found) for source in found.sources}
+    assert ("a.py:2-10", "one", "a.py:1-12") in told
+
+
+def test_strangers_and_lost_texts_are_problems():
+    runs = {"one": {"1": [Span("c")], "9": [Span("c")]}}
+    found = pool(qrels_of(GROUND), runs, 2, lambda _: "")
+    assert [str(problem) for problem in found.problems] == [
+        "one: 1 of its 2 queries are not in the ground truth: '9'",
+        "1: the corpus has no text at c, which one found",
+    ]
+    assert (found.pairs, found.together) == ((), 0)

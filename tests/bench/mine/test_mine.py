@@ -76,13 +76,8 @@ def commit(repository: Path) -> Commit:
 
 @pytest.fixture
 def base(commit: Commit) -> str:
-    return commit(
-        "Send mail",
-        mail__send_dot_py=SEND,
-        tests__test_send_dot_py=TESTS,
-        README_dot_md=READ_ME,
-        LICENSE="do as you like",
-    )
+    code = {"mail__send_dot_py": SEND, "tests__test_send_dot_py": TESTS}
+    return commit("Send mail", **code, README_dot_md=READ_ME, LICENSE="do as you like")
 
 
 def test_a_subject_asks_for_what_its_commit_changed_as_it_was_at_the_pin(repository: Path, commit: Commit, base: str):
@@ -91,15 +86,9 @@ def test_a_subject_asks_for_what_its_commit_changed_as_it_was_at_the_pin(reposit
     mined = mine(repository, MineOptions(sources=("history",), at=base))
     (query,) = mined.truth.queries
     assert mined.truth.commit == base
-    assert query.text == "wait longer between deliveries"
-    assert query.mode == "code"
-    assert query.tags == {
-        "kind": "hard",
-        "source": "history",
-        "split": "dev",
-        "commit": later[:12],
-        "date": "2020-09-15T12:26:40+00:00",
-    }
+    assert (query.text, query.mode) == ("wait longer between deliveries", "code")
+    made = {"source": "history", "commit": later[:12], "date": "2020-09-15T12:26:40+00:00"}
+    assert query.tags == {**made, "kind": "hard", "split": "dev"}
     (judgment,) = mined.truth.judgments
     assert (judgment.target, judgment.grade, judgment.judge) == ("mail/send.py:6-12", 2, "history")
     assert judgment.reason == later
@@ -107,9 +96,8 @@ def test_a_subject_asks_for_what_its_commit_changed_as_it_was_at_the_pin(reposit
 
 
 def test_commits_that_ask_for_nothing_are_counted(repository: Path, commit: Commit, base: str):
-    commit(
-        "Wait longer between delivery attempts", ("mail/send.py", "2**attempt", "3**attempt"), author="renovate[bot]"
-    )
+    waits = ("mail/send.py", "2**attempt", "3**attempt")
+    commit("Wait longer between delivery attempts", waits, author="renovate[bot]")
     commit("Sleep between delivery attempts anew", ("mail/send.py", "3**attempt", "3 ** attempt"))
     mined = mine(repository, MineOptions(sources=("history",), at=base))
     assert not mined.truth.queries
@@ -142,13 +130,9 @@ def test_prose_answers_where_only_prose_changed(repository: Path, commit: Commit
 def test_kinds_say_how_a_question_relates_to_its_answer(repository: Path, commit: Commit, base: str):
     commit("Make send_mail patient with slow servers", ("mail/send.py", "2**attempt", "3**attempt"))
     commit("Return every message that nobody wants", ("mail/send.py", "return message", "return message, None"))
-    body = (
-        "A letter that was sent may still be on the desk.\nSomebody reads it, and finds the name of who wrote it there."
-    )
-    commit(
-        f"Leave no trace of who wrote\n\n{body}\n\nFixes: #12\nSigned-off-by: Ann <a@b>",
-        ("mail/send.py", "clear", "wipe"),
-    )
+    body = "A letter that was sent may still be on the desk.\nSomebody reads it, and finds out who wrote it there."
+    told = f"Leave no trace of who wrote\n\n{body}\n\nFixes: #12\nSigned-off-by: Ann <a@b>"
+    commit(told, ("mail/send.py", "clear", "wipe"))
     symbol, standard, issue = mine(repository, MineOptions(sources=("history",), at=base)).truth.queries
     assert [query.tags["kind"] for query in (symbol, standard, issue)] == ["symbol", "standard", "issue"]
     assert issue.text == "Leave no trace of who wrote. " + body.replace("\n", " ")
@@ -184,9 +168,8 @@ def test_a_pin_beside_the_line_of_commits_still_maps(repository: Path, commit: C
 
 def test_without_a_pin_the_newer_half_asks(repository: Path, commit: Commit, base: str):
     for number in range(3, 12):
-        commit(
-            f"Wait number {number} between deliveries of pigeons", ("mail/send.py", f"{number - 1}**", f"{number}**")
-        )
+        told = f"Wait number {number} between deliveries of pigeons"
+        commit(told, ("mail/send.py", f"{number - 1}**", f"{number}**"))
     mined = mine(repository, MineOptions(sources=("history",)))
     assert len(mined.truth.queries) == 1  # each changes the line that the one before it made
     assert "tests" not in mined.left_out
@@ -195,7 +178,7 @@ def test_without_a_pin_the_newer_half_asks(repository: Path, commit: Commit, bas
 
 
 @pytest.mark.usefixtures("base")
-def test_a_sentence_asks_for_its_function_and_is_hidden(repository: Path, tmp_path: Path):
+def test_a_sentence_or_the_name_of_a_test_asks_for_its_function_and_is_hidden(repository: Path, tmp_path: Path):
     mined = mine(repository, MineOptions(sources=("docs",)))
     (query,) = mined.truth.queries
     assert query.text == "Deliver a letter, trying again when the server is busy"
@@ -204,14 +187,9 @@ def test_a_sentence_asks_for_its_function_and_is_hidden(repository: Path, tmp_pa
     assert mined.truth.hidden == ("mail/send.py:7-7",)
     corpus = corpus_of(mined.truth, repository, tmp_path / "cache")
     assert lines_of(corpus, "mail/send.py")[5:8] == [SEND.split("\n")[5], "", SEND.split("\n")[7]]
-
-
-@pytest.mark.usefixtures("base")
-def test_the_name_of_a_test_asks_for_what_it_tests_and_is_hidden(repository: Path):
-    mined = mine(repository, MineOptions(sources=("tests",)))
+    mined = mine(repository, MineOptions(sources=("tests",)))  # the name of a test asks for what it tests
     (query,) = mined.truth.queries
-    assert query.text == "send mail gives up at last"
-    assert query.tags["kind"] == "casual"
+    assert (query.text, query.tags["kind"]) == ("send mail gives up at last", "casual")
     assert [judgment.target for judgment in mined.truth.judgments] == ["mail/send.py:6-12"]
     assert mined.truth.hidden == ("tests/test_send.py:4-5",)
     assert mined.left_out["tests"] == {"a test whose name says too little": 1}
@@ -258,13 +236,7 @@ def said(mined: MinedTruth) -> str:
 
 def git(root: Path, *arguments: str, at: int = 1_600_000_000, author: str = "Ann") -> str:
     who = {"NAME": author, "EMAIL": "ann@example.org", "DATE": f"{at} +0000"}
-    done = subprocess.run(
-        ["git", "-c", "commit.gpgSign=false", *arguments],
-        cwd=root,
-        check=True,
-        capture_output=True,
-        text=True,
-        env={f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
-        | {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(root)},
-    )
-    return done.stdout.strip()
+    names = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
+    environment = {**names, "PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(root)}
+    command = ["git", "-c", "commit.gpgSign=false", *arguments]
+    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True, env=environment).stdout.strip()

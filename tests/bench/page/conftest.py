@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from itertools import combinations
-from math import erfc, log2, sqrt
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import log2, sqrt
 from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 
+from assay.bench.comparisons import comparisons
 from assay.bench.results import Results
 from assay.bench.results_file import read_results
 
@@ -24,12 +25,10 @@ ABOUT = ("timeout of a request", "parsing of options", "how colors reach the ter
 
 
 def make_results(
-    *, sets: dict[str, str] | None = None, queries: int = 40, systems: dict[str, float] | None = None, seed: int = 1
+    *, sets: Mapping[str, str] = SETS, queries: int = 40, systems: Mapping[str, float] = SKILLS, seed: int = 1
 ) -> dict[str, Any]:
     """Return the content of a results.json."""
     dice = random.Random(seed)
-    sets = SETS if sets is None else sets
-    systems = SKILLS if systems is None else systems
     told = {name: _set(name, role, queries, dice) for name, role in sets.items()}
     cells = [_cell(name, told[name], system, skill, dice) for name in sets for system, skill in systems.items()]
     return {
@@ -47,7 +46,7 @@ def make_results(
         "unusable": {},
         "systems": {name: _system(name, next(iter(systems), "")) for name in systems},
         "cells": cells,
-        "comparisons": [*_comparisons(told, cells)],
+        "comparisons": [],
     }
 
 
@@ -156,28 +155,15 @@ def _answers(query: dict[str, Any], rank: int, dice: random.Random) -> list[str]
     return found
 
 
-def _comparisons(sets: dict[str, Any], cells: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    roles: dict[str, list[str]] = {}
-    for name, told in sets.items():
-        roles.setdefault(told["role"], []).append(name)
-    groups = {name: [name] for name in sets} | {f"all {role}": each for role, each in roles.items() if len(each) > 1}
-    for group, names in groups.items():
-        values: dict[str, list[float]] = {}
-        for cell in cells:
-            if cell["set"] in names:
-                values.setdefault(cell["system"], []).extend(cell["values"]["line"]["nDCG@10"])
-        for a, b in combinations(values, 2):
-            mean, low, high = _figure([x - y for x, y in zip(values[a], values[b], strict=True)])
-            p = erfc(abs(mean) / max(1e-9, (high - mean) / 1.96) / sqrt(2))
-            about = {"set": group, "unit": "line", "measure": "nDCG@10", "a": a, "b": b, "queries": len(values[a])}
-            shown = {"difference": mean, "low": low, "high": high}
-            yield {**about, **shown, "randomisation": p, "t": p, "holm": min(1.0, p * 10)}
-
-
 @pytest.fixture(scope="session")
 def results_of() -> Callable[..., Results]:
     """Return what makes results."""
-    return lambda **how: read_results(make_results(**how), "made up")
+
+    def make(**how: Any) -> Results:
+        found = read_results(make_results(**how), "made up")
+        return replace(found, comparisons=tuple(comparisons(found)))
+
+    return make
 
 
 @pytest.fixture(scope="session")

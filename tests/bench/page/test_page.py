@@ -11,7 +11,6 @@ import os
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -111,9 +110,6 @@ def test_figures_of_the_first_table_are_those_of_the_results(results, page):
     assert f">{sum(values) / len(values):.3f}<" in first
     assert "All sets, unseen (test)" in first
     assert "All sets, tuned on (dev)" in first
-
-
-def test_intervals_of_independent_sets_combine():
     for sets, wanted in (([(10, Mean(0.5, 0.4, 0.7)), (5, None)], (0.5, 0.4, 0.7)),
                          ([(10, Mean(0.5, 0.4, 0.7))] * 4, (0.5, 0.45, 0.6))):  # fmt: skip
         found = combined(sets)
@@ -121,15 +117,7 @@ def test_intervals_of_independent_sets_combine():
     assert combined([]) is None
 
 
-def test_what_stands_against_a_figure_is_said_first(reader):
-    text = reader.text
-    assert "settings of semble were chosen on test sets" in text
-    assert text.index("chosen on test sets") < text.index("Quality: mean")
-    assert "timed out after 30 s" in text
-    assert "2 problems" in text
-
-
-def test_the_title_is_the_verdict(results_of):
+def test_the_title_is_the_verdict_and_sets_of_documents_are_shown_by_file(results_of):
     close = report_of(results_of(systems={"one": 0.6, "two": 0.6}, queries=30)).title
     assert re.fullmatch(r"(one|two) leads, but (one|two) cannot be told apart from it", close)
     assert report_of(results_of(systems={"one": 0.9, "two": 0.1}, queries=80)).title == "one is ahead of two"
@@ -140,18 +128,13 @@ def test_the_title_is_the_verdict(results_of):
     asked_less = report_of(replace(results, cells=cells, comparisons=()))  # who was asked less is not called best
     assert asked_less.title == "weak was measured on 80 queries"
     assert "1 of 2 sets" in as_json_text(asked_less)
-
-
-def test_sets_of_documents_are_shown_by_file(results_of):
     results = results_of(sets={"texts": "test"})
-    only = [
-        replace(cell, figures={"file": cell.figures["file"]}, values={"file": cell.values["file"]})
-        for cell in results.cells
-    ]
-    assert "by file over 40 queries" in as_json_text(report_of(replace(results, cells=tuple(only))))
+    parts = [{name: {"file": getattr(cell, name)["file"]} for name in ("figures", "values")} for cell in results.cells]
+    cells = tuple(replace(cell, **part) for cell, part in zip(results.cells, parts, strict=True))
+    assert "by file over 40 queries" in as_json_text(report_of(replace(results, cells=cells)))
 
 
-def test_strangers_write_text_and_nothing_else(page, reader, hostile):
+def test_strangers_write_text_and_caveats_come_first(page, reader, hostile):
     assert not [name for name, _ in reader.tags if name in ("img", "b")]
     assert sum(name == "script" for name, _ in reader.tags) == 1
     assert hostile in "".join(reader.words)
@@ -164,24 +147,26 @@ def test_strangers_write_text_and_nothing_else(page, reader, hostile):
     assert "<title>&lt;i&gt;</title>" in shown
     assert '<bdi dir="auto" class="said">&lt;b&gt;&#39;&#34;</bdi>' in shown
     assert "long …</bdi>" in shown
+    text = reader.text
+    assert "settings of semble were chosen on test sets" in text
+    assert text.index("chosen on test sets") < text.index("Quality: mean")
+    assert "timed out after 30 s" in text
+    assert "2 problems" in text
 
 
 def test_a_large_run_is_a_page_of_less_than_3_mb_that_says_what_it_leaves_out(results_of):
-    systems = {f"system {place}": 0.2 + place / 20 for place in range(8)}
-    page = web_page(report_of(results_of(sets={"large": "test"}, queries=500, systems=systems)))
+    systems = {f"system {place}": 0.05 + place / 20 for place in range(4)}
+    page = web_page(report_of(results_of(sets={"large": "test"}, queries=600, systems=systems)))
     assert len(page.encode()) < 3_000_000
     left = re.search(r"The ([\d,]+) that fewest systems missed are left out; results.json has them all", page)
-    assert left
     told = int(re.search(r"([\d,]+) queries for which", page)[1])
     assert told == page.count("<details data-system") + int(left[1])
 
 
-def test_equal_results_and_a_report_that_is_read_again_give_equal_bytes(results, page):
+def test_equal_results_and_a_report_that_is_read_again_give_equal_reports(results):
     report = report_of(results)
     assert report_of(read_results(json.loads(as_text(results)), "it")) == report
-    again = read_value(Report, json.loads(as_json_text(report)))
-    assert again == report
-    assert web_page(again) == page
+    assert read_value(Report, json.loads(as_json_text(report))) == report
 
 
 def test_a_page_is_replaced_or_left_alone_and_holds_odd_names(results_of, tmp_path: Path):
@@ -199,28 +184,6 @@ def test_a_page_is_replaced_or_left_alone_and_holds_odd_names(results_of, tmp_pa
     odd = replace(cell, answers=(*cell.answers[:2], ("src/\udc80.py:1-2",)))
     write_page(report_of(replace(results, cells=(odd,))), file)
     assert "\\udc80.py" in file.read_text("utf-8")
-
-
-def test_every_color_of_text_can_be_read():
-    style = (resources.files("assay.report") / "style.css").read_text("utf-8")
-    for theme in re.findall(r":root \{(.*?)\}", style, re.DOTALL)[:2]:
-        colors = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", theme))
-        for name in ("ink", "muted", "accent", "bad", *(f"c{place}" for place in range(8))):
-            for paper in ("paper", "raised") if name in ("ink", "muted", "accent") else ("paper",):
-                assert contrast(colors[name], colors[paper]) >= 4.5, f"{name} on {paper}"
-        assert contrast(colors["warn"], colors["warn-paper"]) >= 4.5
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colors as WCAG 2 counts it."""
-    dark, light = sorted(map(luminance, (one, other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(color: str) -> float:
-    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.fixture(scope="module")
@@ -248,16 +211,18 @@ def shown(seen, selector: str) -> int:
 def test_the_page_is_seen_in_light_and_dark_and_never_scrolls_sideways(look, file):
     seen = look(file.as_uri())
     assert picture(seen, "light").mean() > 0.8
+    seen.run(
+        "document.querySelector('#miss-text').removeAttribute('placeholder')"
+    )  # which is as gray as the browser has it
+    assert seen.least_contrasts() > 5
     seen.page.emulate_media(color_scheme="dark")
     assert picture(seen, "dark").mean() < 0.3
+    assert seen.least_contrasts() > 5
     for width in (360, 400, 800, 1280):
         seen.page.set_viewport_size({"width": width, "height": 800})
         assert seen.run("document.documentElement.scrollWidth") <= width
     assert [url for url in seen.asked if not url.startswith("data:,")] == [file.as_uri()]
     assert seen.complaints == []
-    phone = look(file.as_uri(), width=400, height=800)
-    picture(phone, "phone")
-    assert phone.run("document.documentElement.scrollWidth") <= 400
 
 
 def test_what_strangers_wrote_stays_text_and_the_policy_stops_what_the_page_did_not_bring(look, file, hostile):

@@ -50,7 +50,7 @@ def attack():
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind(("0.0.0.0", O["free_port"]))
         server.listen()
-        server.settimeout(2)
+        server.settimeout(0.8)
         tried("somebody outside connected", server.accept)
 """),
 )  # fmt: skip

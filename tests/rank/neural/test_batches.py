@@ -61,7 +61,7 @@ def words_of(made: Reader, ids: list[int]) -> list[str]:
     return [made.tokenizer.id_to_token(token) for token in ids]
 
 
-def test_a_tokenizer_that_drops_line_breaks_is_given_tokens_for_them() -> None:
+def test_a_tokenizer_has_tokens_for_line_breaks_or_is_given_some() -> None:
     made = reader(word_piece(), SPECIAL)
     (row,) = made.rows("add a", ["a:\n    b\n\n        c"])
     wanted = f"[CLS] add a [SEP] {NEWLINE} a : {NEWLINE} {INDENT} b {NEWLINE} {NEWLINE} {INDENT} {INDENT} c {NEWLINE}"
@@ -69,9 +69,6 @@ def test_a_tokenizer_that_drops_line_breaks_is_given_tokens_for_them() -> None:
     assert [row.ids[at] for at in row.newlines] == [made.layout.newline] * 6
     assert row.code_start == 4
     assert made.layout == TokenLayout((2,), 3, 3, 0, len(WORDS), len(WORDS) + 1, 40, 8)
-
-
-def test_a_tokenizer_that_keeps_them_keeps_its_own() -> None:
     made = reader(byte_level(), {"eos_token": "<|end|>", "bos_token": "<|end|>"})
     (row,) = made.rows("a", ["b\n   c\n"])
     assert words_of(made, row.ids) == "<|end|> a <|end|> Ċ b Ċ ĠĠ Ġ c Ċ Ċ <|end|>".split()
@@ -84,28 +81,22 @@ def test_the_prompt_is_kept_and_the_code_cut_but_for_a_least_part() -> None:
     (row,) = made.rows("add " * 20, ["a b c\n" * 50])
     assert len(row.ids) == made.layout.window
     assert words_of(made, row.ids).count("add") == 20
-    assert row.ids[-2:] == [made.layout.newline, made.layout.closing]
-    assert len(row.newlines) == 2 + 15 // 4
+    assert (row.ids[-2:], len(row.newlines)) == ([made.layout.newline, made.layout.closing], 2 + 15 // 4)
     (row,) = made.rows("add " * 500, ["a " * 100])
     assert len(row.ids) == made.layout.window
     assert words_of(made, row.ids).count("a") == made.layout.code_least
 
 
-def test_lines_have_places_and_those_not_seen_have_the_last() -> None:
+def test_lines_have_places_and_what_looks_like_a_special_token_is_text() -> None:
     made = reader(word_piece(), SPECIAL)
     (row,) = made.rows("add", ["a\n" * 100])
     last = len(row.newlines) - 1
     assert (row.place_of(-1), row.place_of(1), row.place_of(100)) == (0, 1, last)
     assert [row.line_of(at) for at in (0, 1, last - 1, last)] == [-1, 1, last - 1, -1]
-
-
-def test_what_looks_like_a_special_token_is_text_and_lines_are_counted_as_python_counts_them() -> None:
     made = reader(word_piece(), SPECIAL)
     (row,) = made.rows("add [SEP]", [f"a [SEP] {NEWLINE}"])
-    assert words_of(made, row.ids).count("[SEP]") == 2
-    assert words_of(made, row.ids).count(NEWLINE) == 3
-    assert lines_of("a\r\nb\rc\x0cd\u2028e\n") == ["a", "b", "c\x0cd\u2028e"]
-    assert lines_of("") == []
+    assert (words_of(made, row.ids).count("[SEP]"), words_of(made, row.ids).count(NEWLINE)) == (2, 3)
+    assert (lines_of("a\r\nb\rc\x0cd\u2028e\n"), lines_of("")) == (["a", "b", "c\x0cd\u2028e"], [])
 
 
 @settings(max_examples=40)

@@ -21,16 +21,8 @@ from assay.train.neural import train
 from assay.values import Program, Task
 
 TASK = Task("t9", "add the numbers")
-ODD = [
-    "",
-    "def f(a):\n    return a\n",
-    "def",
-    "\n" * 400,
-    "x = 1\n" * 300,
-    "not python at all ((",
-    "é\u2028\x0c\r\n",
-    "\ud800\0",
-]
+ODD = ["", "def f(a):\n    return a\n", "def", "\n" * 400, "x = 1\n" * 300, "not python at all ((", "é\u2028\x0c\r\n"]
+ODD.append("\ud800\0")
 
 
 @pytest.fixture(scope="module")

@@ -82,12 +82,20 @@ def test_each_task_and_each_way_to_compute_takes_its_steps(bases, examples, tmp_
     assert len(NeuralRanker(str(tmp_path / "vector")).rank(Task("t", "add"), [examples[0].program])) == 1
 
 
-def test_losses_are_those_of_their_formulas() -> None:
+def test_losses_are_those_of_their_formulas_and_heads_compute_in_float32(
+    bases: dict[str, Path], examples: list[Example]
+) -> None:
     logits, classes = torch.tensor([[2.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])
     assert class_loss(logits, classes, torch.tensor([0.0, 3.0])).item() == pytest.approx(3 * 0.6931, abs=1e-3)
     newlines = torch.tensor([[False, True, True]])
     loss = line_loss(torch.tensor([[9.0, 0.0, 0.0]]), newlines, torch.tensor([1]), torch.ones(1))
     assert loss.item() == pytest.approx(0.6931, abs=1e-3), "only newlines can be the line"
+    base = open_base(quick(bases["encoder"]))
+    model = RankerModel(base.body, 3, base.reads, "mapped").eval()
+    rows = Reader(base.tokenizer, base.layout).rows("add", [examples[0].source])
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        told = model(*tensors(padded(rows, base.layout.padding), "cpu"))
+    assert {each.dtype for each in told} == {torch.float32}
 
 
 def test_a_run_that_is_killed_within_an_epoch_ends_in_the_same_weights(bases, examples, tmp_path, monkeypatch):
@@ -181,8 +189,7 @@ def test_a_base_is_read_as_far_as_it_can_and_fewer_layers_can_be_kept(bases, tmp
     with pytest.raises(InputError, match=r"layers = 3: .* has 2"):
         open_base(quick(bases["encoder"], layers=3))
     base = open_base(quick(bases["encoder"], layers=1, window=512))
-    assert len(base.body.encoder.layer) == 1
-    assert base.layout.window == 96
+    assert (len(base.body.encoder.layer), base.layout.window) == (1, 96)
     # RoBERTa counts positions from after the padding
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     config = transformers.RobertaConfig(vocab_size=300, max_position_embeddings=50, type_vocab_size=1, **sizes)
@@ -206,28 +213,16 @@ def test_what_is_no_base_is_refused(bases: dict[str, Path], tmp_path: Path) -> N
         open_base(quick(tmp_path))
 
 
-def test_the_rate_rises_and_falls() -> None:
-    rates = [rate_at(step, 20, 4) for step in range(21)]
-    assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
-    assert rates[4:] == pytest.approx([(20 - step) / 16 for step in range(4, 21)])
-
-
-def test_batches_go_on_where_they_were() -> None:
+def test_batches_go_on_where_they_were_and_the_rate_rises_and_falls() -> None:
     settings = NeuralSettings(batch=4)
     whole = [list(each) for each in batches(10, settings, 0, 7)]
     assert [len(each) for each in whole] == [4, 4, 2, 4, 4, 2, 4]
     assert [list(each) for each in batches(10, settings, 4, 7)] == whole[4:]
     assert whole[:3] != whole[3:6]
     assert sorted(place for each in whole[:3] for place in each) == list(range(10))
-
-
-def test_heads_compute_in_float32_whatever_the_base_does(bases: dict[str, Path], examples: list[Example]) -> None:
-    base = open_base(quick(bases["encoder"]))
-    model = RankerModel(base.body, 3, base.reads, "mapped").eval()
-    rows = Reader(base.tokenizer, base.layout).rows("add", [examples[0].source])
-    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-        told = model(*tensors(padded(rows, base.layout.padding), "cpu"))
-    assert {each.dtype for each in told} == {torch.float32}
+    rates = [rate_at(step, 20, 4) for step in range(21)]
+    assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
+    assert rates[4:] == pytest.approx([(20 - step) / 16 for step in range(4, 21)])
 
 
 TASK_OF = np.array([0] * 6 + [1] * 2)
@@ -235,21 +230,18 @@ IS_RIGHT = np.array([0, 1, 1, 1, 1, 1, 0, 1])
 ONCE = np.ones(8, dtype=np.int64)
 
 
-def test_every_task_and_class_weighs_the_same_and_a_program_as_often_as_it_was_sampled() -> None:
+def test_classes_are_those_of_the_paper_and_weigh_the_same() -> None:
+    sizes = {"B": 2, "T": 3, "I": 11, "E": 12, "E+L": 12}
+    assert {task: len(classes) for task, classes in CLASSES.items()} == sizes
+    assert {classes[0] for classes in CLASSES.values()} == {"correct"}
+    assert class_of("T", Fault.KEY_ERROR) == CLASSES["T"].index("execution error")
+    assert (fault_of("KeyError"), fault_of("wrong"), fault_of("intent error")) == (Fault.KEY_ERROR, None, None)
     assert weights(IS_RIGHT, TASK_OF, ONCE, NeuralSettings(balance=0)) == pytest.approx([2 / 3] * 6 + [2] * 2)
     made = weights(IS_RIGHT, TASK_OF, ONCE, NeuralSettings(even_tasks=False))
     assert made[IS_RIGHT == 0].sum() == pytest.approx(made[IS_RIGHT == 1].sum())
     assert made.mean() == pytest.approx(1)
     made = weights(IS_RIGHT, TASK_OF, np.array([3, 1, 1, 1, 1, 1, 1, 1]), NeuralSettings(balance=0, even_tasks=False))
     assert made[0] == pytest.approx(3 * made[1])
-
-
-def test_classes_are_those_of_the_paper() -> None:
-    sizes = {"B": 2, "T": 3, "I": 11, "E": 12, "E+L": 12}
-    assert {task: len(classes) for task, classes in CLASSES.items()} == sizes
-    assert {classes[0] for classes in CLASSES.values()} == {"correct"}
-    assert class_of("T", Fault.KEY_ERROR) == CLASSES["T"].index("execution error")
-    assert (fault_of("KeyError"), fault_of("wrong"), fault_of("intent error")) == (Fault.KEY_ERROR, None, None)
 
 
 def test_settings_that_cannot_be_run_are_refused() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.errors import BudgetSpent, InputError, NoAnswer
+from assay.errors import BudgetSpent, InputError, NoAnswer, StorageError
 from assay.llm.endpoint import Spend
-from assay.llm.wrappers import Budget, BudgetedChat
+from assay.llm.wrappers import Budget, BudgetedChat, CachedChat, Pace, PacedChat
 from assay.values import Prompt, Reply
 
 PROMPT = Prompt("", "", {})
@@ -155,3 +155,146 @@ def test_however_calls_come_and_go_the_limit_holds(calls, tokens, usd):
     assert budget.spent.tokens == sum(each.tokens for each in spent) <= tokens
     assert budget.spent.usd == pytest.approx(math.fsum(each.usd for each in spent))
     assert budget.spent.usd <= usd * (1 + 1e-9)
+
+
+class CountingModel:
+    """Counts what it is asked."""
+
+    def __init__(self, name="model", together=1):
+        self.name, self._barrier = name, threading.Barrier(together, timeout=60)
+        self.asked = []
+        self.fails = False
+
+    def reply(self, prompt):
+        self.asked.append(prompt.text)
+        self._barrier.wait()
+        if self.fails:
+            raise NoAnswer("no")
+        return Reply({"grade": 1, "reason": prompt.text}, "m-1", 10, 2, 0.5, 3.0)
+
+
+def test_a_reply_is_paid_for_once_and_another_question_is_another_reply(tmp_path, prompt):
+    model = CountingModel()
+    chat = CachedChat(model, tmp_path / "deep" / "replies.db")
+    first, second = chat.reply(prompt()), chat.reply(prompt())
+    assert (first.cost, first.cached) == (0.5, False)
+    assert second == Reply(first.value, "m-1", 10, 2, 0.0, 0.0, cached=True, saved=0.5)
+    assert len(model.asked) == 1
+    chat.close()
+    chat = CachedChat(model, tmp_path / "deep" / "replies.db")
+    assert (chat.reply(prompt()).cached, chat.name) == (True, "model")
+    chat.reply(prompt("a"))
+    changes = [{"text": "b"}, {"system": "x"}, {"schema": {"type": "object"}}, {"text": "a\ud800"}]
+    assert not any(chat.reply(prompt(**{"text": "a", **change})).cached for change in changes)
+    assert chat.reply(prompt("a", name="other", version="2")).cached, "the same question from another file"
+    assert not CachedChat(CountingModel("model?seed=2"), tmp_path / "deep" / "replies.db").reply(prompt("a")).cached
+
+
+def test_failures_are_not_remembered(tmp_path, prompt):
+    model = CountingModel()
+    chat = CachedChat(model, tmp_path / "replies.db")
+    model.fails = True
+    with pytest.raises(NoAnswer):
+        chat.reply(prompt())
+    model.fails = False
+    assert not chat.reply(prompt()).cached
+    assert not chat._asking
+
+
+def test_threads_that_ask_the_same_at_once_pay_once(tmp_path, prompt):
+    """Four questions are under way together before any is answered; whoever asks one of them waits for it."""
+    model = CountingModel(together=4)
+    chat = CachedChat(model, tmp_path / "replies.db")
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda place: chat.reply(prompt(f"code {place % 4}")), range(64)))
+    assert sorted(model.asked) == [f"code {place}" for place in range(4)]
+    assert [reply.value["reason"] for reply in replies] == [f"code {place % 4}" for place in range(64)]
+    assert sum(reply.cost for reply in replies) == 2.0
+    assert not chat._asking
+
+
+def test_a_file_that_is_no_cache_is_named(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "rubbish").write_bytes(b"no database, not at all " * 100)
+    for name in ("folder", "rubbish"):
+        with pytest.raises(StorageError, match=rf"the cache of replies .*{name} cannot be used"):
+            CachedChat(CountingModel(), tmp_path / name)
+
+
+class Clock:
+    """Time that passes when somebody sleeps."""
+
+    def __init__(self):
+        self.at = 0.0
+        self.starts = []
+
+    def now(self):
+        return self.at
+
+    def sleep(self, seconds):
+        self.at += seconds
+
+
+class PacedModel:
+    name = "model"
+
+    def __init__(self, clock, tokens=0, error=None):
+        self.clock, self.tokens, self.error = clock, tokens, error
+
+    def reply(self, prompt):  # noqa: ARG002  the protocol wants it
+        self.clock.starts.append(self.clock.at)
+        if self.error:
+            raise self.error
+        return Reply({}, "m", self.tokens, 0)
+
+
+LONG_PROMPT = Prompt("", "x" * 400, {})
+
+
+def paced(clock, model, **limits):
+    return PacedChat(model, Pace(now=clock.now, sleep=clock.sleep, **limits))
+
+
+def test_requests_are_spaced_so_that_no_minute_holds_more_and_a_pause_is_no_credit():
+    clock = Clock()
+    chat = paced(clock, PacedModel(clock), requests=30)
+    for _ in range(100):
+        chat.reply(LONG_PROMPT)
+    assert clock.starts[:3] == [0, 2, 4]
+    assert max(sum(start <= other < start + 60 for other in clock.starts) for start in clock.starts) == 30
+    clock.starts.clear()
+    clock.at = 1000.0
+    for _ in range(2):
+        chat.reply(LONG_PROMPT)
+    assert clock.starts == [1000, 1002]
+
+
+def test_tokens_are_estimated_and_put_right():
+    for tokens, gap_s in ((0, 1), (100, 1), (50, 0.5), (1000, 10)):
+        clock = Clock()
+        chat = paced(clock, PacedModel(clock, tokens), tokens=6000)
+        for _ in range(3):
+            chat.reply(LONG_PROMPT)
+        assert clock.starts == [0, gap_s, 2 * gap_s]
+    clock = Clock()  # failures count, too
+    chat = paced(clock, PacedModel(clock, error=NoAnswer("no", tokens_in=200)), tokens=6000)
+    for _ in range(2):
+        with pytest.raises(NoAnswer):
+            chat.reply(LONG_PROMPT)
+    assert clock.starts == [0, 2]
+
+
+def test_threads_take_turns_and_a_pace_is_more_than_nothing():
+    starts, lock = [], threading.Lock()
+
+    def sleep(seconds):
+        with lock:
+            starts.append(round(seconds, 6))
+
+    pace = Pace(requests=60, now=lambda: 0.0, sleep=sleep)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(pace.start, [0] * 50))
+    assert sorted(starts) == list(range(1, 50))
+    for limit in (0, -1, float("nan")):
+        with pytest.raises(InputError, match="wanted more than 0"):
+            Pace(requests=limit)
