@@ -128,7 +128,7 @@ def assert_equal_to_fresh(index):
         assert status.skipped == fresh.status().skipped
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(EDITS, min_size=1, max_size=4), min_size=1, max_size=12))
 def test_any_edits_end_equal_to_a_fresh_index(scripts):
     with tempfile.TemporaryDirectory() as folder:
