@@ -290,8 +290,7 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "vocab.txt").write_text("\n".join(TINY_WORDS))
     words = "vocab" if int(transformers.__version__.partition(".")[0]) >= 5 else "vocab_file"
     transformers.BertTokenizerFast(**{words: str(path / "vocab.txt")}).save_pretrained(path)
-    config = transformers.BertConfig(
-        vocab_size=len(TINY_WORDS), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32
-    )
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = transformers.BertConfig(vocab_size=len(TINY_WORDS), **sizes)
     transformers.BertModel(config).eval().save_pretrained(path)
     return path

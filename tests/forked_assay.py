@@ -1,7 +1,8 @@
 """The command line for scripts that call it dozens of times: each call is forked from a process that has loaded it.
 
-`python forked_assay.py SOCKET` loads the commands and listens. `python -I -S forked_assay.py SOCKET WORD…` has a
-command run there with the files, the folder and the environment of its own process, and ends as it ended.
+`python forked_assay.py SOCKET` loads the commands and listens. `python -I -S forked_assay.py SOCKET assay WORD…` has a
+command run there with the files, the folder and the environment of its own process, and ends as it ended; with
+`python -` instead, what stands on its standard input is run there.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 
 
 @contextmanager
 def forked_assay():
-    """Return a folder with a program `assay`, to stand first on the PATH of scripts."""
+    """Return a folder with programs `assay` and `python`, to stand first on the PATH of scripts."""
     with TemporaryDirectory(prefix="assay-") as folder:  # short, as the path of a socket has to be
-        path, program = f"{folder}/socket", Path(folder, "assay")
-        client = shlex.join([sys.executable, "-I", "-S", __file__, path])
-        program.write_text(f'#!/bin/sh\nexec {client} "$@"\n')
-        program.chmod(0o755)
+        path, python = f"{folder}/socket", shlex.quote(sys.executable)
+        client = f"{python} -I -S {shlex.join([__file__, path])}"
+        for name, condition in (("assay", "true"), ("python", '[ "$*" = - ]')):
+            program = Path(folder, name)
+            program.write_text(f'#!/bin/sh\n{condition} || exec {python} "$@"\nexec {client} {name} "$@"\n')
+            program.chmod(0o755)
         command = [sys.executable, __file__, path]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
             assert server.stdout.readline() == b"listening\n"
@@ -40,6 +44,7 @@ def serve(path):
     names = "cli.find cli.bench operations.joint_answer search.index_build corpus.units bench.experiment"
     for name in names.split():
         import_module(f"assay.{name}")
+    sys.modules["matplotlib"] = None  # to draw a report takes as long as all else of a small bench
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen()
@@ -72,7 +77,7 @@ def become(line):
     os.environ.update(environment)
     added = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     sys.path[1:1] = [os.path.abspath(each) for each in added if os.path.abspath(each) not in sys.path]  # noqa: PTH100
-    sys.argv[1:] = words
+    sys.argv = words
 
 
 def ask(path, words):
@@ -90,6 +95,10 @@ if __name__ == "__main__":
         sys.exit(ask(sys.argv[1], sys.argv[2:]))
     sys.path[0] = os.path.dirname(sys.executable)  # noqa: PTH120  as it is for a program that was installed
     if serve(sys.argv[1]):
-        from assay.__main__ import main
+        if sys.argv[0] == "python":
+            sys.path[0], sys.modules["__main__"] = "", ModuleType("__main__")
+            exec(compile(sys.stdin.read(), "<stdin>", "exec"), vars(sys.modules["__main__"]))
+        else:
+            from assay.__main__ import main
 
-        main()
+            main()

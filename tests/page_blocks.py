@@ -79,9 +79,11 @@ def in_sentences() -> Iterator[tuple[str, str]]:
 def in_messages() -> Iterator[tuple[str, str]]:
     """Yield each command line in a text of the source: a hint, an error, a docstring; what is in it stands as X."""
     for file in sorted(Path(assay.__file__).parent.rglob("*.py")):
-        module = ast.parse(file.read_text(encoding="utf-8"))
-        parts = {id(part) for node in ast.walk(module) if isinstance(node, ast.JoinedStr) for part in node.values}
-        for node in ast.walk(module):
+        if not re.search(r"assay (?:[a-z{]|['\"]\s)", source := file.read_text(encoding="utf-8")):
+            continue
+        texts = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant | ast.JoinedStr)]
+        parts = {id(part) for node in texts if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in texts:
             if isinstance(node, ast.JoinedStr):
                 text = "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:

@@ -65,10 +65,8 @@ def pairs() -> None:
     for name in ("people", "gold", "a", "b", "c"):
         labels = [f"q{at},q{at},{(at + (name == 'c')) % 2}\n" for at in range(40)]
         Path(f"{name}.csv").write_text("query_id,code_id,label\n" + "".join(labels))
-    rows(
-        "right.jsonl",
-        [{"query": row["query"], "code": row["code"], "source": f"s{at % 24}"} for at, row in enumerate(made)],
-    )
+    right = [{"query": row["query"], "code": row["code"], "source": f"s{at % 24}"} for at, row in enumerate(made)]
+    rows("right.jsonl", right)
     rows("test.jsonl", made[:4])
     rows("queries.jsonl", [{"id": f"q{at}", "query": row["query"]} for at, row in enumerate(made[:6])])
     rows("codes.jsonl", [{"id": f"c{at}", "code": row["code"]} for at, row in enumerate(made[:6])])
@@ -82,10 +80,9 @@ def truth() -> None:
     for name in ("queries.csv", "truth.csv", "truth/gin.csv", "truth/fd.csv", "click.csv"):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(lines)
+    docs = "query,kind,result1\nhow long may a server take,docs,README.md:5-7:2\n"
     for name in ("gin", "fd"):
-        Path(f"truth/{name}_docs.csv").write_text(
-            "query,kind,result1\nhow long may a server take,docs,README.md:5-7:2\n"
-        )
+        Path(f"truth/{name}_docs.csv").write_text(docs)
     Path("more.txt").write_text("six\n")
     about = {"type": "judgment", "query_id": "1", "target": "mail/send.py:6-12", "grade": 1}
     rows("assay-truth.jsonl", [{"type": "query", "id": "1", "text": "send again when the server is busy"}, about])
@@ -98,10 +95,8 @@ def history() -> None:
     run_shell(f"git add README.md mail web && {git} commit --quiet --message 'Send mail'")
     send = Path("mail/send.py")
     for part, what in enumerate(("limit the retries of a busy server", "complete words of a shell", "say who sent it")):
-        code = (
-            f'\n\ndef part_{part}(server):\n    """Find what is needed to {what}."""\n    return server.part({part})\n'
-        )
-        send.write_text(send.read_text() + code)
+        code = f'def part_{part}(server):\n    """Find what is needed to {what}."""\n    return server.part({part})\n'
+        send.write_text(f"{send.read_text()}\n\n{code}")
         run_shell(f"{git} commit --quiet --all --message 'Retries: {what}'")
 
 
@@ -135,9 +130,8 @@ def made() -> None:
     run_shell("cp made/data.parquet made/mbpp.parquet && assay truth convert truth.csv made/truth.jsonl")
     run_shell("for name in records a b gold; do cp earlier.jsonl made/$name.jsonl; done; mv queries.csv made")
     Path("made/assay.toml").write_text("[search]\nweights = 'weights'\n")
-    Path("made/matrix.toml").write_text(
-        "[sets.own]\ntruth = 'truth.csv'\ncorpus = '.'\n\n[systems.assay]\nspec = 'assay'\n"
-    )
+    matrix = "[sets.own]\ntruth = 'truth.csv'\ncorpus = '.'\n\n[systems.assay]\nspec = 'assay'\n"
+    Path("made/matrix.toml").write_text(matrix)
     ranking = "[sets.own]\nsamples = 'SAMPLES'\noutcomes = 'outcomes.jsonl'\n\n[rankers.gate]\nspec = 'gate'\n"
     Path("made/rankers.toml").write_text(ranking)
     run_shell("sed 's:HumanEval:h:' a.jsonl >humaneval.jsonl")

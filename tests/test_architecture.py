@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import gc
 import re
 import shlex
 import subprocess
@@ -81,6 +82,20 @@ def tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes_of(file: Path) -> tuple[ast.AST, ...]:
+    """Return all that stands in a file; to walk through the package once more takes a second."""
+    return tuple(ast.walk(tree(file)))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_collection() -> Iterator[None]:
+    """Keep what is parsed: looking through it for garbage takes longer than parsing."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def test_the_tree_keeps_to_its_budget():
     """What is added is paid for: these figures go down, never up."""
     code = sum(map(_code_lines, MODULES))
@@ -113,7 +128,7 @@ def test_no_function_is_long_or_full_of_branches():
     found = [
         f"{short(file)}:{node.lineno}: {node.name}: {_lines(node)} lines, {_branches(node)} branches"
         for file in MODULES
-        for node in _functions(tree(file))
+        for node in _functions(file)
         if _branches(node) > MAX_BRANCHES
         or _lines(node) > (MAX_COMMAND_LINES if file.parent.name == "cli" else MAX_FUNCTION_LINES)
     ]
@@ -126,11 +141,11 @@ def test_no_test_reads_a_clock():
         f"{short(file)}:{node.lineno}"
         for file in sorted(TESTS.rglob("*.py"))
         if short(file) not in READS_A_CLOCK
-        for node in ast.walk(tree(file))
+        for node in nodes_of(file)
         if _reads_a_clock(node)
     }
     assert not readers, "hold what makes it fast, or wait with `waiting.until`"
-    idle = [name for name in READS_A_CLOCK if not any(map(_reads_a_clock, ast.walk(tree(TESTS.parent / name))))]
+    idle = [name for name in READS_A_CLOCK if not any(map(_reads_a_clock, nodes_of(TESTS.parent / name)))]
     assert not idle, "no exception any more"
 
 
@@ -141,7 +156,7 @@ def test_no_module_of_the_product_is_called_like_a_test():
 def test_modules_import_one_another_in_no_circle():
     """Imports inside functions count, those for types alone do not."""
     names = {".".join(("assay", *file.relative_to(PACKAGE).with_suffix("").parts)): file for file in MODULES}
-    graph = {name: _imported_modules(tree(file)) & names.keys() - {name} for name, file in names.items()}
+    graph = {name: _imported_modules(file) & names.keys() - {name} for name, file in names.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as circle:
@@ -150,7 +165,7 @@ def test_modules_import_one_another_in_no_circle():
 
 def test_a_name_in_backquotes_exists():
     """What docstrings, AGENTS.md and the page about the architecture name is in the code, or is an example."""
-    nodes = [node for file in MODULES for node in ast.walk(tree(file))]
+    nodes = [node for file in MODULES for node in nodes_of(file)]
     fields = ("id", "attr", "arg", "name", "module")
     names = {str(getattr(node, field)) for node in nodes for field in fields if hasattr(node, field)}
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
@@ -231,9 +246,9 @@ def test_each_command_and_option_is_documented():
             assert isinstance(option, click.Argument) or option.help, f"{path} {option.opts[0]} has no help"
 
 
-def _imported_modules(module: ast.Module) -> set[str]:
+def _imported_modules(file: Path) -> set[str]:
     """Return the modules that a module imports when it runs, at its top or in a function."""
-    nodes = list(ast.walk(module))
+    nodes = nodes_of(file)
     guarded = [each for each in nodes if isinstance(each, ast.If) and "TYPE_CHECKING" in ast.unparse(each.test)]
     for_types = {id(inner) for each in guarded for part in each.body for inner in ast.walk(part)}
     froms = [each for each in nodes if isinstance(each, ast.ImportFrom) and each.module and id(each) not in for_types]
@@ -263,7 +278,7 @@ def _is_measured(node: ast.AST) -> bool:
 
 def _import_lines(file: Path) -> int:
     """Count the lines of import statements."""
-    nodes = (node for node in ast.walk(tree(file)) if isinstance(node, ast.Import | ast.ImportFrom))
+    nodes = (node for node in nodes_of(file) if isinstance(node, ast.Import | ast.ImportFrom))
     return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes)
 
 
@@ -272,7 +287,7 @@ def _code_lines(file: Path) -> int:
     text = file.read_text(encoding="utf-8").splitlines()
     told = {
         number
-        for node in ast.walk(tree(file))
+        for node in nodes_of(file)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
@@ -294,8 +309,8 @@ def _definitions(
                 yield from _definitions(node, name)
 
 
-def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+def _functions(file: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in nodes_of(file) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -315,7 +330,7 @@ def _classes(file: Path) -> list[ast.ClassDef]:
 
 def _imported(file: Path) -> set[str]:
     """Return the libraries that a module imports, at its top or in a function."""
-    nodes = list(ast.walk(tree(file)))
+    nodes = nodes_of(file)
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     return {name.split(".")[0] for name in names}
@@ -356,8 +371,8 @@ def test_messages_are_plain():
     found = [
         f"{short(file)}:{node.lineno}: {node.value}"
         for file in MODULES
-        for documented in [{id(each.value) for each in ast.walk(tree(file)) if isinstance(each, ast.Expr)}]
-        for node in ast.walk(tree(file))
+        for documented in [{id(each.value) for each in nodes_of(file) if isinstance(each, ast.Expr)}]
+        for node in nodes_of(file)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented
         if RULED_OUT.search(node.value)
     ]
@@ -375,7 +390,7 @@ def test_constants_are_named_as_the_field_names_them():
     found = [
         f"{short(file)}:{node.lineno}: {node.id}"
         for file in MODULES
-        for node in ast.walk(tree(file))
+        for node in nodes_of(file)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.isupper()
         if RULED_OUT_IN_CONSTANTS & set(node.id.split("_"))
     ]

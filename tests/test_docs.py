@@ -76,11 +76,11 @@ def test_each_module_that_the_rooms_of_the_architecture_name_is_there():
 
 def test_links_between_pages_lead_somewhere():
     made = {ROOT / "docs" / "cli" / name for name in pages()}  # when the site is built
+    links = [(page, link) for page in PAGES for link in LINK.finditer(page.read_text(encoding="utf-8"))]
     lost = [
-        f"{place(page, match.start())}: {match[1]}"
-        for page in PAGES
-        for match in LINK.finditer(page.read_text(encoding="utf-8"))
-        if not (target := (page.parent / match[1]).resolve()).exists()
+        f"{place(page, link.start())}: {link[1]}"
+        for page, link in links
+        if not (target := (page.parent / link[1]).resolve()).exists()
         and (page.name == "README.md" or target not in made)
     ]
     assert not lost, "\n".join(lost)

@@ -26,7 +26,7 @@ from postbox import write_postbox
 from s3_server import BUCKET, environment, s3_server
 from s3_server import program as weed
 
-QUICK = "README.md formats.md python.md ranker.md searching.md tutorial.md".split()
+QUICK = "README.md formats.md python.md searching.md tutorial.md".split()
 """Pages that `make test` runs, in the project alone and without what fences say they need; nightly, pages run whole."""
 WAITING = {
     "gallery.md": "benchmarks/documentation.py writes it, with `console norun`; it shows the sources as they were",

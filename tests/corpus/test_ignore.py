@@ -23,7 +23,7 @@ def root(tmp_path_factory):
 
 
 @given(trees=st.lists(TREES, min_size=8, max_size=8))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 def test_a_walk_keeps_what_git_keeps(root, trees):
     assert not differences(root, trees)
 

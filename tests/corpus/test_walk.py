@@ -110,19 +110,18 @@ def test_no_rule_of_a_repository_opens_what_git_keeps_closed(tmp_path, opened):
     root = repository(tmp_path / "shop", {"web.py": "", "ca.pem": "committed"})
     inner = {".git/config": "[token]", "sub/.git/config": "", ".svn/entries": "", ".hg/store": "", "notes.txt": ""}
     bare = dict.fromkeys(("x/mirror/HEAD", "x/mirror/config", "x/mirror/objects/a", "x/mirror/refs/b"), "")
-    grow(root, {**inner, **bare, **dict.fromkeys(KEYS, "secret"), ".gitignore": "notes.txt\n"})
+    plain = [".env.example", ".env.sample", "environment.py", "key.py", "keys/README.md"]
+    grow(
+        root,
+        {**inner, **bare, **dict.fromkeys(KEYS, "secret"), **dict.fromkeys(plain, ""), ".gitignore": "notes.txt\n"},
+    )
     (root / ".assayignore").write_text(opened + "".join(f"!{key}\n" for key in KEYS) + "!notes.txt\n")
-    assert paths(root) == [".assayignore", ".gitignore", "web.py"]
+    assert paths(root) == [".assayignore", *plain[:2], ".gitignore", *plain[2:], "web.py"]
     found = reasons(root)
     assert {found[key] for key in (*KEYS, "ca.pem")} == {"may hold keys or passwords"}
     seen = paths(root, open_ignored=True)
     assert {*KEYS, "notes.txt"} < {*seen}
     assert not [path for path in seen if ".git/" in path or ".svn" in path or ".hg" in path or "mirror" in path]
-
-
-def test_examples_of_environments_are_no_secrets(tmp_path):
-    grow(tmp_path, dict.fromkeys([".env.example", ".env.sample", "environment.py", "key.py", "keys/README.md"], ""))
-    assert len(paths(tmp_path)) == 5
 
 
 MADE = {
@@ -143,11 +142,14 @@ def test_what_nobody_wrote_is_left_out_and_named_and_a_common_name_without_a_wit
     assert [path for path in paths(tmp_path) if path.startswith("src/")] == kept
 
 
-def test_a_large_file_is_named_with_its_size(tmp_path):
+def test_a_large_file_is_named_with_its_size_and_what_is_no_folder_is_an_error(tmp_path):
     grow(tmp_path, {"a.py": "x" * 2_000_000})
     assert reasons(tmp_path) == {"a.py": "2.0 MB, larger than 1.0 MB"}
     for most in (2_000_000, 3_000_000):
         assert paths(tmp_path, largest_bytes=most) == ["a.py"]
+    for name, said in (("none", "does not exist; give"), ("a.py", "not a folder; give")):
+        with pytest.raises(InputError, match=said):
+            walk(tmp_path / name)
 
 
 def test_links_are_not_followed_and_a_pipe_is_no_file(tmp_path):
@@ -190,29 +192,17 @@ def test_an_unreadable_folder_is_named(tmp_path):
     (tmp_path / "a").chmod(0o700)
 
 
-def test_the_hash_of_the_rules_moves_with_any_ignore_file(tmp_path):
+def test_known_paths_are_matched_again_when_the_rules_are_others(tmp_path):
     grow(tmp_path, {"a/x.py": "", "b.py": ""})
     before = walk(tmp_path).rules
     grow(tmp_path, {"c.py": ""})
     assert walk(tmp_path).rules == before
-    grow(tmp_path, {"a/.gitignore": "y.py\n"})
-    assert walk(tmp_path).rules != before
-
-
-def test_known_paths_are_matched_again_only_when_the_rules_are_others(tmp_path):
-    grow(tmp_path, {".gitignore": "b.py\n", "a.py": "", "b.py": ""})
+    grow(tmp_path, {"a/.gitignore": "x.py\n"})
     first = walk(tmp_path)
-    trusted = walk(tmp_path, known={"a.py", "b.py"}, rules=first.rules)
-    assert [entry.path for entry in trusted.files] == [".gitignore", "a.py", "b.py"]
-    assert walk(tmp_path, known={"a.py", "b.py"}, rules="others") == first
-
-
-def test_a_path_that_is_no_folder_is_an_error_with_the_next_step(tmp_path):
-    grow(tmp_path, {"a.py": ""})
-    with pytest.raises(InputError, match="does not exist; give"):
-        walk(tmp_path / "none")
-    with pytest.raises(InputError, match="not a folder; give"):
-        walk(tmp_path / "a.py")
+    assert first.rules != before
+    trusted = walk(tmp_path, known={"a/x.py", "b.py"}, rules=first.rules)  # matched again only where rules are others
+    assert [entry.path for entry in trusted.files] == ["a/.gitignore", "a/x.py", "b.py", "c.py"]
+    assert walk(tmp_path, known={"a/x.py", "b.py"}, rules="others") == first
 
 
 def test_rules_that_may_never_end_or_take_all_memory_are_not_read(tmp_path):

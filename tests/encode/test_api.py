@@ -80,6 +80,10 @@ def test_address_and_key_come_from_the_environment(server: EndpointServer, monke
     monkeypatch.setenv("ASSAY_API_KEY", "better secret")
     assert ApiEncoder("some-model").dimension == 3
     assert server.keys == ["Bearer secret", "Bearer better secret"]
+    for base in (f"{server.base}/", "http://127.0.0.1:1/v1"):  # a key goes only where the environment says
+        monkeypatch.setenv("ASSAY_API_BASE", base)
+        assert reranker(server).score(QUERY, CHUNKS) == SCORES
+    assert server.keys[2:] == ["Bearer better secret", None]
 
 
 def test_scores_come_in_the_order_of_the_chunks(server: EndpointServer) -> None:
@@ -89,6 +93,10 @@ def test_scores_come_in_the_order_of_the_chunks(server: EndpointServer) -> None:
     sent = {"model": "some-model", "query": QUERY.text, "documents": [source(chunk) for chunk in CHUNKS]}
     assert (server.paths, server.questions) == (["/v1/rerank"], [sent])
     assert scorer.score(QUERY, []) == []
+    with pytest.raises(ModelUnavailable, match=r"no address of 'm': set ASSAY_API_BASE to it, or write m@URL"):
+        RerankEndpoint("m")
+    with pytest.raises(InputError, match="needs its model"):
+        plugins.make("scorer", "rerank")
     assert len(server.questions) == 1
 
 
@@ -135,14 +143,6 @@ def test_a_bad_answer_is_an_error_and_not_a_model_that_is_away(server: EndpointS
         assert not isinstance(caught.value, ModelUnavailable)
 
 
-def test_a_reranker_without_an_address_is_asked_nowhere(server: EndpointServer) -> None:
-    with pytest.raises(ModelUnavailable, match=r"no address of 'm': set ASSAY_API_BASE to it, or write m@URL"):
-        RerankEndpoint("m")
-    with pytest.raises(InputError, match="needs its model"):
-        plugins.make("scorer", "rerank")
-    assert not server.questions
-
-
 def test_a_provider_is_asked_at_its_own_address_with_its_own_key(
     server: EndpointServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,11 +164,3 @@ def test_a_provider_is_asked_at_its_own_address_with_its_own_key(
     assert server.keys == [f"Bearer sk-of-{name}" for name in forms]
     assert {question["model"] for question in server.questions} == {"m"}
     assert {*server.paths} == {"/v1/rerank"}
-
-
-def test_a_key_goes_only_where_the_environment_says(server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_API_KEY", "sk-secret-of-mine")
-    for base in (f"{server.base}/", "http://127.0.0.1:1/v1"):
-        monkeypatch.setenv("ASSAY_API_BASE", base)
-        assert reranker(server).score(QUERY, CHUNKS) == SCORES
-    assert server.keys == ["Bearer sk-secret-of-mine", None]

@@ -29,9 +29,8 @@ TEXTS = ["send mail", "def send ( letter ) return box", "price"]
 def save_tokenizer(folder: Path, special: dict[str, str], *more: str) -> int:
     """Write a tokenizer of words that opens and closes a text with its special tokens; return how many words it has."""
     words = [*dict.fromkeys(special.values()), *more, *WORDS]
-    inner = tokenizers.Tokenizer(
-        tokenizers.models.WordLevel({word: at for at, word in enumerate(words)}, unk_token=special["unk_token"])
-    )
+    numbers = {word: at for at, word in enumerate(words)}
+    inner = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbers, unk_token=special["unk_token"]))
     inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     first, last = special["cls_token"], special["sep_token"]
     inner.post_processor = tokenizers.processors.TemplateProcessing(
@@ -116,9 +115,8 @@ def codet5p(folder: Path) -> None:
     about |= {"architectures": ["TinyT5Embedding"], "transformers_version": "4.21.3"}
     (folder / "config.json").write_text(json.dumps(about))
     torch.manual_seed(0)
-    config = transformers.T5Config(
-        vocab_size=words, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, relative_attention_num_buckets=8
-    )
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2, "relative_attention_num_buckets": 8}
+    config = transformers.T5Config(vocab_size=words, **sizes)
     weights = transformers.T5EncoderModel(config).state_dict()
     projection = torch.nn.Linear(16, 8)
     weights |= {"proj.weight": projection.weight.data, "proj.bias": projection.bias.data}
@@ -147,9 +145,8 @@ def jina(folder: Path) -> None:
     roberta(folder, "query:", "passage:", kind="XLMRoberta")
     (folder / "custom_st.py").write_text(JINA)
     kinds = {"": "custom_st.TaskTransformer", "1_Pooling": "sentence_transformers.models.Pooling"}
-    modules = [
-        {"idx": at, "name": str(at), "path": path, "type": kind} for at, (path, kind) in enumerate(kinds.items())
-    ]
+    rows = enumerate(kinds.items())
+    modules = [{"idx": at, "name": str(at), "path": path, "type": kind} for at, (path, kind) in rows]
     modules[0]["kwargs"] = ["task"]
     (folder / "modules.json").write_text(json.dumps(modules))
     (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 64, "do_lower_case": False}))

@@ -20,11 +20,11 @@ DEEDS = ("load", "store", "merge", "count", "print", "check", "split", "close", 
 MANY = 30
 
 
-@pytest.fixture
-def others(tmp_path: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Write many small roots that have nothing to do with mail."""
-    chance = random.Random(7)
-    return [str(write_root(tmp_path / "others" / f"root{number:02d}", chance)) for number in range(MANY)]
+    folder, chance = tmp_path_factory.mktemp("others"), random.Random(7)
+    return [str(write_root(folder / f"root{number:02d}", chance)) for number in range(MANY)]
 
 
 def write_root(root: Path, chance: random.Random) -> Path:
@@ -86,10 +86,11 @@ def test_a_root_that_fails_is_named_beside_the_hits(assay, project: Path, others
     assert ran.err == "assay: no such folder: 'here' (a question of several words goes in quotes)\n"
 
 
-def test_a_damaged_root_is_left_out_and_named(assay, project: Path, others: list[str]):
-    roots = [project, *others[:3]]
+def test_a_damaged_root_is_left_out_and_named(assay, project: Path, others: list[str], tmp_path: Path):
+    damaged = write_root(tmp_path / "damaged", random.Random(1))
+    roots = [project, damaged, *others[:2]]
     assert assay("index", *roots).status == 0
-    index = Path(json.loads(assay("status", others[0], "--format", "json").out)["location"])
+    index = Path(json.loads(assay("status", damaged, "--format", "json").out)["location"])
     (segment,) = index.glob("*.segment")
     segment.chmod(0o600)
     data = bytearray(segment.read_bytes())
@@ -100,13 +101,14 @@ def test_a_damaged_root_is_left_out_and_named(assay, project: Path, others: list
     assert ran.status == 0
     assert found["hits"][0]["root"] == str(project)
     (problem,) = found["problems"]
-    assert (problem.startswith(f"{others[0]}: "), "assay index" in problem) == (True, True)
+    assert (problem.startswith(f"{damaged}: "), "assay index" in problem) == (True, True)
 
 
-def test_roots_with_other_settings_are_searched_by_themselves(project: Path, others: list[str]):
-    (Path(others[0]) / "assay.toml").write_text('[search]\nranking = "keywords"\n')
-    (Path(others[1]) / "assay.toml").write_text("[search]\nlimit = 3\n")
-    roots = [str(project), *others[:3]]
+def test_roots_with_other_settings_are_searched_by_themselves(project: Path, others: list[str], tmp_path: Path):
+    own = [write_root(tmp_path / name, random.Random(1)) for name in ("keywords", "limit")]
+    for root, line in zip(own, ('ranking = "keywords"', "limit = 3"), strict=True):
+        (root / "assay.toml").write_text(f"[search]\n{line}\n")
+    roots = [str(project), *map(str, own), others[0]]
     opened = open_many(roots, RootOpening(lambda root: load(file if (file := root / "assay.toml").is_file() else None)))
     assert [len(each.members) for each in joint_searches(opened.workspaces)] == [3, 1]
 
@@ -114,7 +116,7 @@ def test_roots_with_other_settings_are_searched_by_themselves(project: Path, oth
 def test_roots_are_read_from_a_file_or_found_by_a_glob(others: list[str], tmp_path: Path):
     (tmp_path / "roots.txt").write_text(f"# ours\n{others[0]}\n\n{others[3]}\n")
     assert roots_in([str(tmp_path / "roots.txt")]) == [others[0], others[3]]
-    assert roots_in([f"{tmp_path}/others/*4"]) == [root for root in others if root.endswith("4")]
+    assert roots_in([f"{Path(others[0]).parent}/*4"]) == [root for root in others if root.endswith("4")]
     with pytest.raises(InputError, match="no folder matches"):
         roots_in([f"{tmp_path}/none/*"])
     with pytest.raises(InputError, match="is one folder"):

@@ -64,12 +64,6 @@ def test_what_only_the_user_decides_is_not_taken_from_a_repository_and_one_line_
     assert line.endswith(f"not used: see `assay trust {quote(str(project))}`")
 
 
-def test_options_decide_whatever_a_repository_asks_for(project: Path):
-    (project / "assay.toml").write_text('[encoder]\nspec = "hf:./m"\n')
-    assert quietly(project, UserSettings(options={"encoder.spec": "hash"})).encoder.spec == "hash"
-    assert quietly(project, UserSettings(changes=("encoder.spec=hash",))).encoder.spec == "hash"
-
-
 def test_a_trusted_file_is_obeyed_until_it_changes(assay, project: Path):
     file = project / "assay.toml"
     file.write_text(ASKS)
@@ -91,7 +85,12 @@ def test_a_trusted_file_is_obeyed_until_it_changes(assay, project: Path):
     assert assay("trust", project).status == 2
 
 
-def test_the_user_s_own_file_may_say_everything(project: Path, tmp_path: Path):
+def test_options_and_the_user_s_own_file_may_say_everything_whatever_a_repository_asks_for(
+    project: Path, tmp_path: Path
+):
+    (project / "assay.toml").write_text('[encoder]\nspec = "hf:./m"\n')
+    for options in (UserSettings(options={"encoder.spec": "hash"}), UserSettings(changes=("encoder.spec=hash",))):
+        assert quietly(project, options).encoder.spec == "hash"
     own = tmp_path / "config" / "assay" / "assay.toml"
     own.parent.mkdir(parents=True)
     own.write_text('[encoder]\nspec = "hash"\n[search]\nlimit = 7\n')

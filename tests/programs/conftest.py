@@ -110,6 +110,7 @@ def forked(work: Callable[[], None], keep: Collection[int]) -> int:
             first = file + 1
         os.closerange(first, 1 << 16)
         pytest.mark._config = None  # a cage's fork server runs within no pytest
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # nor has it the plug-ins of developers
         gc.freeze()  # nor has it so much to look through
         work()
         code = 0

@@ -67,7 +67,7 @@ def test_the_first_wrong_answer_decides_and_a_later_error_is_known(outcome):
 def test_a_program_that_is_wrong_and_then_does_not_end_is_wrong_and_does_not_run(outcome):
     source = "import time\ndef f(x):\n  while x > 1: time.sleep(1)\n  return x"
     for test in (CHECK, BESIDE):
-        seen = outcome(source, test, extent="every test", wall_s=4.0)
+        seen = outcome(source, test, extent="every test", wall_s=2.5)
         assert (seen.fault, seen.ran_all, seen.got) == (Fault.INT_SMALL_ERROR, False, "1"), test
 
 

@@ -17,25 +17,16 @@ FILE = "\n" + (Path(__file__).parent / "pytest_files.txt").read_text("utf-8")
 HELD = dict(each.rstrip("\n").split("\n", 1) for each in FILE.split("\n== ")[1:])
 
 
-def test_whatever_pytest_runs_is_run(outcome):
-    runs_what_pytest_runs(outcome, (("first failure", 3, False), ("every test", 2, True)))
-
-
-@pytest.mark.nightly
-def test_it_is_run_however_far_tests_are_followed(outcome):
-    runs_what_pytest_runs(outcome, (("first failure", 2, True), ("every test", 3, False)))
-
-
-def runs_what_pytest_runs(outcome, rows):
-    """Run each file against a program that is right or wrong, up to its first failure or to its end."""
-    wrong = []
+@pytest.mark.parametrize("extent", ["every test", pytest.param("first failure", marks=pytest.mark.nightly)])
+def test_whatever_pytest_runs_is_run(outcome, extent):
+    """Of each file one is right about the program, and the next is wrong."""
+    found = {}
     for name, test in HELD.items():
-        for extent, wanted, right in rows:
-            source = HEAD + test.replace("{}", str(wanted))
-            seen = outcome("step = 1\ndef f(x): return x + step", Pytest(source), entry="f", extent=extent)
-            if (seen.fault is Fault.CORRECT, seen.fault is not None) != (right, True):
-                wrong.append((name, extent, wanted, seen))
-    assert wrong == []
+        right, wrong = (Pytest(HEAD + test.replace("{}", wanted)) for wanted in "23")
+        seen = outcome("step = 1\ndef f(x): return x + step", right, wrong, extent=extent)
+        if seen.fault in {None, Fault.CORRECT} or seen.test != 1:
+            found[name] = seen
+    assert found == {}
 
 
 def test_a_test_that_did_not_run_is_named(outcome):

@@ -28,7 +28,7 @@ def found_by(expression: str):
     return line_finder([expression], PatternOptions("perl"))
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=6), LETTERS)
 @example([r"\b", "é", r"\b", ".*", r"\b", "a", r"\b"], "é -é a")
 @example([r"\<", r"\b", r"\w+?", r"\>"], "aé é")

@@ -29,18 +29,9 @@ from assay.values import KINDS, Chunk, Query
 
 WORDS = st.sampled_from("retry retries parseArgs parse args server test example class the 42".split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
-CHUNKS = st.builds(
-    Chunk,
-    id=st.uuids().map(str),
-    text=TEXTS,
-    path=st.sampled_from(["", "retry/server.py", "tests/test_args.py", "CHANGELOG.md"]),
-    start_line=st.integers(0, 5),
-    end_line=st.integers(5, 500),
-    symbol=TEXTS,
-    kind=st.sampled_from(KINDS),
-    parent=TEXTS,
-    doc=TEXTS,
-)
+PATHS = st.sampled_from(["", "retry/server.py", "tests/test_args.py", "CHANGELOG.md"])
+LINES = {"start_line": st.integers(0, 5), "end_line": st.integers(5, 500), "kind": st.sampled_from(KINDS)}
+CHUNKS = st.builds(Chunk, st.uuids().map(str), TEXTS, path=PATHS, symbol=TEXTS, parent=TEXTS, doc=TEXTS, **LINES)
 UNBOUNDED = {"dense_share", "meaning_known", "log_lines"}  # by the spread of the corpus, by the length of a chunk
 
 
@@ -194,12 +185,8 @@ def test_a_word_is_nearest_to_itself_then_to_a_synonym_wherever_that_stands():
     assert [row[f"near_{field}"] for field in SIMILARITY_FIELDS] == pytest.approx([1, 1, 1], abs=1e-3)
     assert [row[f"alike_{field}@100"] for field in SIMILARITY_FIELDS] == pytest.approx([np.log(2)] * 3, abs=1e-2)
     assert (row["least_met"], row["met"]) == pytest.approx((1, 1), abs=1e-3)
-    for word, alike, stranger in (
-        ("delete", "removeFile", "paint_picture"),
-        ("error", "exception", "picture"),
-        ("folder", "directory", "color"),
-        ("begin", "start", "banana"),
-    ):
+    words = "delete removeFile paint_picture, error exception picture, folder directory color, begin start banana"
+    for word, alike, stranger in map(str.split, words.split(", ")):
         mine, other = near([word], Chunk("1", "", symbol=alike), Chunk("2", "", symbol=stranger))
         assert all(mine[f"near_{field}"] > other[f"near_{field}"] + 0.1 for field in SIMILARITY_FIELDS), word
     once, twice = near(["error"], Chunk("1", "", symbol="exception"), Chunk("2", "", symbol="exceptionFailure"))

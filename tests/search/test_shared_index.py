@@ -134,26 +134,6 @@ def test_a_writer_killed_before_its_manifest_leaves_the_version_before(shelf, tm
     assert (reader.check(), versions(reader), len(texts(reader))) == ("", {"2"}, 4)
 
 
-def test_readers_see_one_version_while_it_is_replaced(shelf, tmp_path: Path):
-    writer = machine(write(tmp_path / "a", "0"), tmp_path / "a.cache", shelf.place)
-    writer.refresh()
-    last = 3
-
-    def read(number: int) -> None:
-        found: set[str] = set()
-        while found != {str(last)}:
-            found = versions(machine(tmp_path, tmp_path / f"reader{number}", shelf.place))
-            assert len(found) == 1
-
-    with ThreadPoolExecutor(2) as pool:
-        readers = [pool.submit(read, number) for number in range(2)]
-        for turn in range(1, last + 1):
-            write(writer.root, turn)
-            writer.refresh()
-        for reader in readers:
-            reader.result(60)
-
-
 def in_folder(tmp_path: Path, most_bytes: int = 1 << 30) -> Callable[[str], IndexFolder]:
     """Return what opens an index that is shared through a folder, for what needs no server."""
     there = tmp_path / "there"

@@ -13,7 +13,7 @@ import pytest
 
 from assay.errors import StorageError
 from assay.operations.hits import as_text
-from assay.operations.joint_answer import JointAnswer, joint_answer
+from assay.operations.joint_answer import joint_answer
 from assay.operations.joint_search import joint_searches
 from assay.operations.requests import Search
 from assay.operations.search import search
@@ -68,30 +68,27 @@ def settings(root: Path, tmp_path: Path) -> Settings:
     return made
 
 
-def answer(workspace: Workspace) -> JointAnswer:
-    return joint_answer(joint_searches([workspace]), [QUERY], 5, rooted=False)
-
-
-def symbols(workspace: Workspace) -> list[str]:
-    return [hit.chunk.symbol for hit in answer(workspace).hits]
+def answer(workspace: Workspace) -> tuple[list[str], bool]:
+    """Return the names that are found, and whether the answer is stale."""
+    found = joint_answer(joint_searches([workspace]), [QUERY], 5, rooted=False)
+    return [hit.chunk.symbol for hit in found.hits], found.stale
 
 
 @pytest.mark.parametrize("refused", [full, read_only])
 def test_the_last_version_answers_and_says_that_it_is_stale(root, settings, tmp_path, refused):
     with refused(tmp_path / "index"):
-        assert not answer(open_workspace(root, settings)).stale, "nothing changed"
+        assert answer(open_workspace(root, settings)) == (["open_box"], False), "nothing changed"
     (root / "box.py").write_text("def close_box(name):\n    return name\n")
     with refused(tmp_path / "index"):
         held = open_workspace(root, settings)
-        assert (symbols(held), answer(held).stale) == (["open_box"], True)
+        assert answer(held) == (["open_box"], True)
         assert "--index" in held.report.unwritten
         with pytest.raises(StorageError, match="--index"):
             open_workspace(root, settings, check_all=True)
         again, report = held.refresh()
         assert (again is held, report.stale) == (True, True)
     fresh, report = held.refresh()
-    assert (symbols(fresh), report.stale) == (["close_box"], False)
-    assert not answer(fresh).stale
+    assert (answer(fresh), report.stale) == ((["close_box"], False), False)
 
 
 def test_a_server_says_so_until_it_can_write_again(root, settings, tmp_path):

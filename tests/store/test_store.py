@@ -24,21 +24,11 @@ from assay.values import KINDS, Chunk
 
 WORDS = st.sampled_from(["parseArgs", "parse_args", "HTTPServer2", "naïve", "x", "retry", "_", "42", "Ω", "日本"])
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
-CHUNKS = st.builds(
-    Chunk,
-    id=st.uuids().map(str),
-    text=TEXTS,
-    language=st.sampled_from(["python", ""]),
-    path=st.sampled_from(["a.py", "lib/b.py", "ü.py"]),
-    start_line=st.integers(0, 9),
-    end_line=st.integers(0, 99),
-    symbol=TEXTS,
-    kind=st.sampled_from(KINDS),
-    parent=TEXTS,
-    doc=TEXTS,
-    signature=TEXTS,
-    description=TEXTS,
-)
+PLACE = {"language": ["python", ""], "path": ["a.py", "lib/b.py", "ü.py"], "kind": KINDS}
+FIELDS = {name: st.sampled_from(values) for name, values in PLACE.items()}
+FIELDS |= {"start_line": st.integers(0, 9), "end_line": st.integers(0, 99)}
+FIELDS |= dict.fromkeys("text symbol parent doc signature description".split(), TEXTS)
+CHUNKS = st.builds(Chunk, id=st.uuids().map(str), **FIELDS)
 PARTS = st.lists(st.lists(st.tuples(CHUNKS, st.booleans()), max_size=6), min_size=1, max_size=4)
 
 
