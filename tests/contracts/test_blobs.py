@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_put_is_there_whole_and_in_parts_and_what_is_known_is_not_fetched_again(blobs: Blobs, file: Path):
+def test_a_blob_is_read_whole_in_parts_and_once(blobs: Blobs, file: Path):
     assert blobs.get("a") is None
     blobs.put("a", file)
     assert blobs.get("a").data == b"0123456789"
@@ -51,7 +51,7 @@ def test_what_is_put_is_there_whole_and_in_parts_and_what_is_known_is_not_fetche
     assert blobs.get("a", known) is None
 
 
-def test_only_what_was_read_is_replaced(blobs: Blobs):
+def test_only_the_version_that_was_read_is_replaced(blobs: Blobs):
     first = blobs.put_if("m", b"1", None)
     assert blobs.get("m", first) is first
     with pytest.raises(Overtaken):
@@ -75,7 +75,7 @@ def test_a_listing_has_names_and_sizes(blobs: Blobs, file: Path):
     assert [entry.name for entry in blobs.list()] == ["b.catalog"]
 
 
-def test_of_many_that_replace_at_once_one_does(request: pytest.FixtureRequest):
+def test_one_of_many_concurrent_replacements_wins(request: pytest.FixtureRequest):
     blobs = in_bucket(request)
     before = None
     for turn in range(2):

@@ -50,7 +50,7 @@ QUESTIONS = (
 )
 LIMITS = (5, 10, 50, 200)
 MODES = ("code", "docs", "all")
-SAMPLED = [(number % 2 + 1, MODES[number % 3], question) for number, question in enumerate(QUESTIONS)]
+SAMPLED = [(number % 2 + 1, MODES[number % 3], question) for number, question in enumerate(QUESTIONS[3:])]
 EVERY = list(product((1, 2), MODES, QUESTIONS))
 PAGES = ("searching", "serving", "measuring", "ranking", "architecture")
 Place = tuple[str, str, int, int, float]
@@ -155,31 +155,21 @@ def check(doors: Doors, roots: list[Path], mode: str, question: str, limits: Ite
 
 
 @pytest.mark.parametrize(("number", "mode", "question"), SAMPLED)
-def test_doors_list_the_same_places_and_a_longer_list_begins_with_the_shorter(doors, roots, number, mode, question):
+def test_doors_list_the_same_places_and_longer_lists_begin_with_shorter_ones(doors, roots, number, mode, question):
     check(doors(number), roots, mode, question, limits=(10, 200))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("number", "mode", "question"), EVERY)
-def test_so_does_each_of_them_for_every_question(doors, roots, number, mode, question):
+def test_doors_list_the_same_places_for_every_question(doors, roots, number, mode, question):
     check(doors(number), roots, mode, question)
 
 
-REFUSED = (
-    {"limit": 0},
-    {"limit": 1001},
-    {"mode": "cod"},
-    {"budget": 0},
-    {"budget": 1},
-    {"detail": "ful"},
-    {"query": "mail lang:klingon"},
-    {"query": "mail kind:clas"},
-    {"query": "?!"},
-    {"query": "/(/"},
-    {"cursor": "zz"},
-    {"cursor": "AAAAAAAAAAgcGGteS6z7T9AckUs"},
-    {"query": "x" * 20_001},
-)
+REFUSED = [
+    *({"limit": 0}, {"limit": 1001}, {"mode": "cod"}, {"budget": 0}, {"budget": 1}, {"detail": "ful"}),
+    *({"query": each} for each in ("mail lang:klingon", "mail kind:clas", "?!", "/(/", "x" * 20_001)),
+    *({"cursor": each} for each in ("zz", "AAAAAAAAAAgcGGteS6z7T9AckUs")),
+]
 
 
 def test_every_door_refuses_a_value_in_the_same_words(doors):
@@ -195,7 +185,7 @@ def test_every_door_refuses_a_value_in_the_same_words(doors):
 
 
 def test_each_form_of_the_command_prints_the_same_hits(assay, roots: list[Path]):
-    for question, limit in product(QUESTIONS[:4], (5, 50)):
+    for question, limit in product(QUESTIONS[:2], (5, 50)):
         asked = ("search", question, roots[0], "--limit", limit, "--group")
         whole = json.loads(assay(*asked, "--format", "json").out)["hits"]
         rows = [json.loads(row) for row in assay(*asked, "--format", "jsonl").out.splitlines()]
@@ -209,9 +199,9 @@ def test_each_form_of_the_command_prints_the_same_hits(assay, roots: list[Path])
             assert all(hit["start_line"] <= int(line) <= hit["end_line"] for (_, line), hit in pairs)
 
 
-def test_what_a_model_reads_begins_the_list_that_a_program_gets(doors, roots: list[Path]):
+def test_text_for_models_begins_the_list_for_programs(doors, roots: list[Path]):
     session = Session({roots[0]: Settings()}, waits=Waits(fresh_s=600.0))
-    for question in QUESTIONS[:6]:
+    for question in QUESTIONS[:3]:
         asked = {"query": question, "limit": 10, "mode": "code"}
         text = anyio.run(_call, server_of(session), "search", asked).content[0].text
         whole = doors(1)["http"]("search", group=True, **asked)["hits"]
@@ -220,7 +210,7 @@ def test_what_a_model_reads_begins_the_list_that_a_program_gets(doors, roots: li
         assert read
 
 
-def test_related_log_status_outline_pattern_and_read_answer_alike(assay, doors, roots: list[Path]):
+def test_the_other_operations_answer_alike(assay, doors, roots: list[Path]):
     root, file = roots[0], roots[0] / "search/path_filters.py"
     by = doors(1)
     http, mcp = by["http"], by["mcp"]
@@ -233,7 +223,7 @@ def test_related_log_status_outline_pattern_and_read_answer_alike(assay, doors, 
         assert mcp(operation, **parameters) == {**there, "root": str(root)}
         assert {**command, "root": ""} == {**there, "root": ""}
 
-    for limit in LIMITS:
+    for limit in (5, 200):
         agree(printed("related", "filter_mask", root, "--limit", limit), "related", name="filter_mask", limit=limit)
     agree(printed("read", file, "--name", "globs"), "read", path="search/path_filters.py", name="globs")
     status = printed("status", root)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from email.utils import formatdate
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -123,40 +124,52 @@ def everything_of(user: User, server: EndpointServer) -> str:
 
 
 @EVERY
-def test_a_user_of_a_service_is_understood_patient_and_discreet(
-    user: User, server: EndpointServer, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_user_sends_its_key_and_threads_ask_at_once(user: User, server: EndpointServer):
     assert user.ask(server.base)
-    assert server.keys == [f"Bearer {KEY}"], "it gets the key"
+    assert server.keys == [f"Bearer {KEY}"]
     both = threading.Barrier(2, timeout=60)
     server.say = lambda _: Play(text=GOOD) if both.wait() >= 0 else Play()
     with ThreadPoolExecutor(2) as pool:
-        assert all(pool.map(user.ask, [server.base] * 2)), "threads ask at once: neither waits for the other"
+        assert all(pool.map(user.ask, [server.base] * 2)), "neither waits for the other"
+
+
+@EVERY
+def test_no_answer_or_error_repeats_the_key(user: User, server: EndpointServer):
     pieces = {KEY[start : start + PIECE] for start in range(len(KEY) - PIECE + 1)}
-    for echo in ECHOES:
-        for status in (200, 302, 401):
-            server.say = lambda _, echo=echo, status=status: Play(echo=echo, status=status)
-            said = everything_of(user, server)
-            assert not [piece for piece in pieces if piece in said], f"{echo} with {status} repeats the key"
+    for echo, status in product(ECHOES, (200, 302, 401)):
+        server.say = lambda _, echo=echo, status=status: Play(echo=echo, status=status)
+        said = everything_of(user, server)
+        assert not [piece for piece in pieces if piece in said], f"{echo} with {status} repeats the key"
     escaped = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
     server.say = lambda _: Play(body=ECHOES["answer"](KEY).replace(KEY.encode(), escaped.encode()))
     assert KEY[:PIECE] not in everything_of(user, server)
-    asked = len(server.questions)
+
+
+@EVERY
+def test_failures_are_retried_and_reported_and_redirects_not_followed(
+    user: User, server: EndpointServer, monkeypatch: pytest.MonkeyPatch
+):
     server.say = lambda _: Play(status=500, body=b"out of \x1b[31mmemory")
     times = f"failed {user.tries} times, last with" if user.tries > 1 else "failed with"
     assert f"{times} HTTP 500: out of \\x1b[31mmemory" in error_of(user, server.base)
-    assert len(server.questions) - asked == user.tries
+    assert len(server.questions) == user.tries
     with serving(lambda _: Play(text=GOOD)) as other:
         to = f"{other.base}/embeddings"
         server.say = lambda _: Play(status=307, headers={"location": to})
         assert to in error_of(user, server.base)
-        assert not other.questions, "nobody is followed to another host"
-    server.say = lambda _: Play(body=b'{"data": 7, "choices": 7}')
+        assert not other.questions
     if user is not SYSTEM:
+        server.say = lambda _: Play(body=b'{"data": 7, "choices": 7}')
         error_of(user, server.base)
     monkeypatch.setenv("ASSAY_API_BASE", "http://127.0.0.1:1/v1")
     nobody = "failed 2 times, last with ConnectError" if user.tries > 1 else "ConnectError"
     assert nobody in error_of(user, "http://127.0.0.1:1/v1")
+
+
+@EVERY
+def test_a_wrong_address_or_key_is_refused_and_not_shown(
+    user: User, server: EndpointServer, monkeypatch: pytest.MonkeyPatch
+):
     for base in ("ftp://host/v1", "file:///etc/passwd", "host:80", "http://", "http://me:sesame@host/v1"):
         monkeypatch.setenv("ASSAY_API_BASE", base)
         with pytest.raises(InputError, match="address") as caught:
@@ -195,7 +208,7 @@ OTHER_SHAPES = (
 )
 
 
-def test_what_may_pass_is_asked_again_and_by_what_is_timed_once(server: EndpointServer):
+def test_a_passing_failure_is_retried_except_by_what_is_timed(server: EndpointServer):
     for name, play in {**PASSING, **NO_JSON}.items():
         server.questions.clear()
         server.plays = [play]
@@ -213,7 +226,7 @@ def test_what_may_pass_is_asked_again_and_by_what_is_timed_once(server: Endpoint
         error_of(ENCODER, server.base)
 
 
-def test_no_answer_outlasts_its_time_or_its_size(server: EndpointServer):
+def test_answers_are_bounded_in_time_and_size(server: EndpointServer):
     for name, play in SLOW.items():
         server.say = lambda _, play=play: replace(play)
         assert "no whole answer within 0.2 s" in error_of(SYSTEM, server.base, timeout_s=0.2), name
@@ -247,7 +260,7 @@ class Clock:
         self.now += seconds
 
 
-def test_a_service_says_when_and_one_that_wants_an_hour_is_not_waited_for(server: EndpointServer, monkeypatch):
+def test_retry_after_is_obeyed_and_an_hour_refused(server: EndpointServer, monkeypatch):
     clock, moments = Clock(), []
     monkeypatch.setattr(http, "time", clock)
     monkeypatch.setattr(http, "pause", clock.sleep)

@@ -64,7 +64,7 @@ def outcomes_here() -> list[Outcome]:
         return list(map(comparable, execute([ADD], PROGRAMS, here, limits=FAST)))
 
 
-def test_outcomes_are_the_same_wherever_programs_run_and_ends_come_once_and_in_order(runner: Runner, outcomes_here):
+def test_outcomes_are_equal_everywhere_and_ends_come_once_in_order(runner: Runner, outcomes_here):
     found = list(execute([ADD], PROGRAMS, runner, limits=FAST))
     assert [outcome.program_id for outcome in found] == [program.id for program in PROGRAMS]
     assert list(map(comparable, found)) == outcomes_here
@@ -84,7 +84,7 @@ def test_a_slow_item_loses_none_of_those_behind_it(runner: Runner, monkeypatch: 
 
 
 @pytest.mark.parametrize("place", [local, pool])
-def test_items_are_taken_no_faster_than_they_are_used(place: Callable[[], Runner]):
+def test_items_are_drawn_lazily(place: Callable[[], Runner]):
     taken: list[int] = []
 
     def jobs() -> Iterator[Job]:

@@ -111,7 +111,7 @@ def keys(hits):
 
 
 @pytest.mark.parametrize("name", SEARCHERS)
-def test_what_a_searcher_returns(snapshot, name):
+def test_a_searcher_keeps_its_promises(snapshot, name):
     """At most k distinct living chunks that its filters keep, best first, the same in a batch and alone."""
     searcher, queries = (
         SEARCHERS[name](snapshot, ENCODER),

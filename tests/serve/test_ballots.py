@@ -85,7 +85,7 @@ def finish(server: BallotServer, key: str, **headers: str) -> tuple[int, bytes]:
     return ask(server, "POST", f"/{key}/finish", {}, **headers)[::2]
 
 
-def test_labels_go_from_the_page_to_the_file_until_it_is_finished(server: BallotServer, tmp_path: Path):
+def test_labels_are_written_until_the_session_is_finished(server: BallotServer, tmp_path: Path):
     for done, grade in enumerate((1, 0, None, 1)):
         assert state(server)["voted"] == done
         assert vote(server, grade) == 200
@@ -99,26 +99,23 @@ def test_labels_go_from_the_page_to_the_file_until_it_is_finished(server: Ballot
     assert server.finished.wait(LIMIT_S)
 
 
-def test_the_page_loads_nothing_and_may_run_nothing_else(server: BallotServer):
+def test_the_page_loads_and_runs_nothing_of_others(server: BallotServer):
     status, headers, body = ask(server, "GET", f"/{server.key}/")
-    page = body.decode()
-    assert status == 200
-    policy = headers["content-security-policy"]
+    page, policy = body.decode(), headers["content-security-policy"]
+    assert (status, "http" in page) == (200, False)
     assert policy.startswith("default-src 'none'; script-src 'self';")
     assert ("unsafe" in policy, "frame-ancestors 'none'" in policy) == (False, True)
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["cache-control"] == "no-store"
-    assert headers["referrer-policy"] == "no-referrer"
-    assert "http" not in page
-    for name in re.findall(r' (?:src|href)="([^"]+)"', page):
-        assert ask(server, "GET", f"/{server.key}/{name}")[0] == 200
-    for name in ("page/", "page/none.js", "page/index.html", "ballot/../label.html", "ballot/label.html"):
-        assert ask(server, "GET", f"/{server.key}/{name}")[0] == 404
+    wanted = {"x-content-type-options": "nosniff", "cache-control": "no-store", "referrer-policy": "no-referrer"}
+    assert {name: headers[name] for name in wanted} == wanted
+    served = re.findall(r' (?:src|href)="([^"]+)"', page)
+    missing = ("page/", "page/none.js", "page/index.html", "ballot/../label.html", "ballot/label.html")
+    found = {name: ask(server, "GET", f"/{server.key}/{name}")[0] for name in (*served, *missing)}
+    assert found == dict.fromkeys(served, 200) | dict.fromkeys(missing, 404)
     with pytest.raises(InputError, match=r"cannot listen on 127.0.0.1, port"):
         BallotServer(server.ballot, server.port)
 
 
-def test_another_host_page_or_person_gets_nothing_and_cannot_vote(server: BallotServer, tmp_path: Path):
+def test_other_hosts_pages_and_keys_are_refused(server: BallotServer, tmp_path: Path):
     port = server.port
     for host in ("evil.example", "127.0.0.1", "127.0.0.1:1", f"evil.example:{port}", ""):
         status, _, body = ask(server, "GET", f"/{server.key}/state", Host=host)
@@ -128,11 +125,7 @@ def test_another_host_page_or_person_gets_nothing_and_cannot_vote(server: Ballot
         status, _, body = ask(server, "GET", path)
         assert status == 404, path
         assert server.key.encode() not in body
-    for wrong in (
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Sec-Fetch-Site": "cross-site"},
-    ):
+    for wrong in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
         assert vote(server, 1, **wrong) == 403
     for method in ("PUT", "DELETE", "OPTIONS", "TRACE"):
         assert ask(server, method, f"/{server.key}/vote")[0] == 405
@@ -140,14 +133,9 @@ def test_another_host_page_or_person_gets_nothing_and_cannot_vote(server: Ballot
     assert vote(server, 1, Origin=server.address.removesuffix(f"/{server.key}/")) == 200
 
 
-def test_what_is_no_vote_or_cannot_be_written_is_refused(server: BallotServer, tmp_path: Path):
-    for body, wanted in (
-        ({"item": "none", "grade": 1}, 400),
-        ({}, 400),
-        ([1], 400),
-        ({"item": "x" * MAX_BODY_BYTES, "grade": 1}, 413),
-        ({"item": "x" * (4 << 20), "grade": 1}, 413),
-    ):
+def test_an_invalid_vote_and_one_that_cannot_be_written_are_refused(server: BallotServer, tmp_path: Path):
+    large = ({"item": "x" * size, "grade": 1} for size in (MAX_BODY_BYTES, 4 << 20))
+    for body, wanted in zip(({"item": "none", "grade": 1}, {}, [1], *large), (400, 400, 400, 413, 413), strict=True):
         status, _, told = ask(server, "POST", f"/{server.key}/vote", body)
         assert (status, bool(json.loads(told)["error"])) == (wanted, True)
     (tmp_path / "ann.jsonl").mkdir()
@@ -219,7 +207,7 @@ def grades(folder: Path) -> list[int | None]:
     return [record["grade"] for record in verdicts(folder / "ann.jsonl")]
 
 
-def test_keys_label_with_a_reason_go_back_and_finish(look, tmp_path: Path):
+def test_keys_label_give_reasons_go_back_and_finish(look, tmp_path: Path):
     reason = "10 of u: it does\n<i>all</i> \u202eof it"
     with Session(look, tmp_path) as ann:
         ann.press("r")
@@ -252,7 +240,7 @@ def test_keys_label_with_a_reason_go_back_and_finish(look, tmp_path: Path):
     assert not ann.seen.complaints
 
 
-def test_another_tab_goes_on_and_a_server_that_has_gone_is_told(look, tmp_path: Path):
+def test_another_tab_goes_on_and_a_lost_server_is_reported(look, tmp_path: Path):
     with Session(look, tmp_path, graded=True) as ann:
         assert ann.page.get_by_text("wants to be led here").is_visible(), "grades have a scale of their own"
         ann.press("2")
@@ -272,15 +260,13 @@ def test_another_tab_goes_on_and_a_server_that_has_gone_is_told(look, tmp_path: 
         ann.server.stop()
         until(lambda: ann.server.listener.fileno() < 0, "the server is gone")
         ann.page.get_by_role("button", name="Helps").click()
-        ann.page.locator("#problem").wait_for()
-        assert ann.page.locator("#problem").text_content().startswith("Not saved")
+        ann.page.get_by_text("Not saved").wait_for()
         assert ann.page.locator("#reason").input_value() == "because"
     assert json.dumps(ann.seen.complaints).count("ERR_CONNECTION_REFUSED") == len(ann.seen.complaints)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_texts_stay_texts_can_be_read_and_fit_and_tests_are_shown(look, tmp_path: Path, theme: str):
-    with Session(look, tmp_path, tests="shown", color_scheme=theme) as ann:
+def test_texts_are_escaped_readable_and_fit_and_tests_are_shown(look, tmp_path: Path):
+    with Session(look, tmp_path, tests="shown") as ann:
         shown = ann.page.locator("#tests")
         assert "assert add(0, 0) == 1" in shown.text_content()
         assert shown.locator(".failed").text_content() == "failed"
@@ -290,12 +276,12 @@ def test_texts_stay_texts_can_be_read_and_fit_and_tests_are_shown(look, tmp_path
         assert ann.page.get_by_role("textbox", name="Why?").is_visible()
         assert ann.page.get_by_role("progressbar", name="Labels").count() == 1
         assert ann.seen.least_contrasts() > 20
-        ann.seen.picture(f"label-{theme}")
+        ann.seen.picture("label")
         for place in range(4):
             assert ann.page.locator("main img, main b, main script").count() == 0
             assert "<b>bold?</b> & $token U+202Eodd" in ann.page.locator("#query").text_content()
             assert ann.seen.run("document.documentElement.scrollHeight <= innerHeight"), "long ones scroll inside"
-            for width in (320, 390, 760, 1024, 1280):
+            for width in (320, 760, 1280):
                 ann.page.set_viewport_size({"width": width, "height": 740 if width < 1280 else 900})
                 assert ann.seen.run("document.documentElement.scrollWidth") <= width
             ann.page.get_by_role("button", name="Match", exact=False).first.click()
@@ -311,7 +297,7 @@ def test_texts_stay_texts_can_be_read_and_fit_and_tests_are_shown(look, tmp_path
 
 
 @pytest.mark.parametrize("tests", ["hidden", ""])
-def test_tests_are_hidden_where_they_are_to_be(look, tmp_path: Path, tests: str):
+def test_tests_are_hidden_on_request(look, tmp_path: Path, tests: str):
     with Session(look, tmp_path, tests=tests) as ann:
         assert ann.page.locator("#tests").is_hidden()
         ann.press("1")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from assay.serve.session import NotServed, Session
 from assay.settings import Settings
 from assay.truth.target_places import resolved
 from assay.truth.truth_formats import read
+from json_lines import write_lines
 
 TARGET = "mail/send.py:6-12"
 KEPT = "mail/send.py::send_mail"
@@ -50,13 +52,7 @@ def say(
     return labeller.say("", query, target, grade)
 
 
-def write(truth: Path, *records: object) -> None:
-    truth.write_text("".join(json.dumps(each) + "\n" for each in records))
-
-
-def test_what_is_said_is_read_checked_and_measured_by_the_bench(
-    labeller: Labeller, truth: Path, assay: Callable[..., Any]
-):
+def test_labels_are_checked_and_measured_by_the_bench(labeller: Labeller, truth: Path, undrawn: Callable[..., Any]):
     query = "deliver a message, trying again when the server is busy"
     say(labeller, 1, query)
     say(labeller, 0, query, target="mail/address.py")
@@ -66,16 +62,16 @@ def test_what_is_said_is_read_checked_and_measured_by_the_bench(
         ("mail/address.py", 0, "me"),
     ]
     assert not reading.problems
-    assert assay("truth", "check", truth, "--corpus", truth.parent).status == 0
+    assert undrawn("truth", "check", truth, "--corpus", truth.parent).status == 0
     out = truth.parent / "assay-bench"
-    ran = assay("bench", truth, "--corpus", truth.parent, "--system", "bm25", "--out", out, "--format", "json")
+    ran = undrawn("bench", truth, "--corpus", truth.parent, "--system", "bm25", "--out", out, "--format", "json")
     assert ran.status == 0, ran.err
     (cell,) = json.loads(ran.out)["cells"]
     assert cell["figures"]["line"]["Hit@1"][0] == 1.0
     assert not [answer for answers in cell["answers"] for answer in answers if "assay-" in answer]
 
 
-def test_the_same_words_are_one_question_in_letters_of_any_kind(labeller: Labeller, truth: Path):
+def test_the_same_words_are_one_question(labeller: Labeller, truth: Path):
     truth.touch()  # an empty file is begun
     first = say(labeller, 1)
     again = say(labeller, 0, "  Where  is mail\nSENT ", "README.md:5-7")
@@ -90,7 +86,7 @@ def test_the_same_words_are_one_question_in_letters_of_any_kind(labeller: Labell
         say(labeller, 1, "  ")
 
 
-def test_a_judgment_is_changed_and_taken_back_by_who_gave_it(session: Session, labeller: Labeller, project: Path):
+def test_a_judgment_is_changed_and_withdrawn_by_its_judge(session: Session, labeller: Labeller, project: Path):
     say(labeller, 1)
     assert [mark.grade for mark in say(labeller, 0).judgments] == [0]
     assert say(labeller, None).judgments == say(labeller, None).judgments == []
@@ -104,7 +100,7 @@ def test_a_judgment_is_changed_and_taken_back_by_who_gave_it(session: Session, l
     assert [mark.judge for mark in say(labeller, None, target=mine.target).judgments] == ["you"]
 
 
-def test_a_label_is_of_the_same_code_when_lines_are_added_above(labeller: Labeller, truth: Path, project: Path):
+def test_a_label_follows_its_code(labeller: Labeller, truth: Path, project: Path):
     (mark,) = say(labeller, 1).judgments
     assert (mark.target, mark.lines) == (KEPT, TARGET)
     file = project / "mail/send.py"
@@ -117,7 +113,7 @@ def test_a_label_is_of_the_same_code_when_lines_are_added_above(labeller: Labell
     assert say(labeller, None, target="mail/send.py:8-14").judgments == []
 
 
-def test_lines_that_are_one_unit_are_kept_by_its_name_and_others_as_lines(labeller: Labeller, project: Path):
+def test_lines_of_one_unit_are_kept_by_its_name(labeller: Labeller, project: Path):
     (project / "twice.py").write_text("def a():\n    return 1\n\n\ndef a():\n    return 2\n\n\nx, y = 1, 2\n")
     for target in ("mail/send.py:7-12", "mail/send.py:1-12", "twice.py:1-2", "twice.py:5-6", "twice.py"):
         (mark,) = say(labeller, 1, target, target).judgments
@@ -129,23 +125,26 @@ def test_lines_that_are_one_unit_are_kept_by_its_name_and_others_as_lines(labell
     assert say(labeller, 1, "b", "box.py:1-6").judgments[0].target == "box.py::Box"
 
 
-@pytest.mark.parametrize("kept", [TARGET, KEPT])
-@pytest.mark.parametrize("said", [TARGET, KEPT])
+@pytest.mark.parametrize(("kept", "said"), [*product([TARGET, KEPT], repeat=2)])
 def test_a_grade_is_found_in_either_form(labeller: Labeller, truth: Path, kept: str, said: str):
     mark = {"type": "judgment", "query_id": "7", "target": kept, "grade": 1}
     query = {"type": "query", "id": "7", "text": "where is mail sent"}
-    write(truth, HEAD, query, {**mark, "judge": "me"}, {**mark, "judge": "you"})
+    write_lines(truth, [HEAD, query, {**mark, "judge": "me"}, {**mark, "judge": "you"}])
     assert [(each.grade, each.judge) for each in say(labeller, 0, target=said).judgments] == [(1, "you"), (0, "me")]
     assert [each.judge for each in say(labeller, None, target=said).judgments] == ["you"]
 
 
-def test_what_stood_there_stays(labeller: Labeller, truth: Path):
-    write(
-        truth,
-        {**HEAD, "hidden": ["README.md:1-2"]},
-        {"type": "query", "id": "7", "text": "How is mail sent?", "tags": {"kind": "hard"}, "languages": ["python"]},
-        {"type": "judgment", "query_id": "7", "target": "mail/send.py", "grade": 3, "judge": "them", "reason": "it is"},
-    )
+def test_other_records_stay(labeller: Labeller, truth: Path):
+    query = {"type": "query", "id": "7", "text": "How is mail sent?", "tags": {"kind": "hard"}, "languages": ["python"]}
+    mark = {
+        "type": "judgment",
+        "query_id": "7",
+        "target": "mail/send.py",
+        "grade": 3,
+        "judge": "them",
+        "reason": "it is",
+    }
+    write_lines(truth, [{**HEAD, "hidden": ["README.md:1-2"]}, query, mark])
     before = read(truth).truth
     assert say(labeller, 1, "how is mail sent?").id == "7"
     after = read(truth).truth
@@ -175,7 +174,7 @@ def test_a_damaged_file_or_a_link_is_left_as_it_is(labeller: Labeller, truth: Pa
                 ask()
         assert truth.read_bytes() == text
     other = tmp_path / "other.jsonl"
-    write(other, HEAD)
+    write_lines(other, [HEAD])
     truth.unlink()
     truth.symlink_to(other)
     for ask in asks:
@@ -225,7 +224,7 @@ def test_a_target_is_a_file_of_what_is_served(labeller: Labeller, project: Path,
 
 
 @pytest.mark.parametrize("name", ["assay-truth.jsonl", "queries.jsonl", "../kept/mine.jsonl"])
-def test_another_file_may_be_named_and_ground_truth_is_not_found(session: Session, project: Path, name: str):
+def test_another_file_may_be_named_and_is_not_searched(session: Session, project: Path, name: str):
     labeller = Labeller(session, "me", project / name)
     say(labeller, 1, "unmistakable zebra")
     assert (project / name).exists()
@@ -239,7 +238,7 @@ def test_another_file_may_be_named_and_ground_truth_is_not_found(session: Sessio
     assert left_out.get("a ground truth") == (None if name.startswith("..") else 1)
 
 
-def test_of_many_labels_a_file_is_looked_at_once(labeller: Labeller, truth: Path, monkeypatch: pytest.MonkeyPatch):
+def test_many_labels_of_a_file_read_it_once(labeller: Labeller, truth: Path, monkeypatch: pytest.MonkeyPatch):
     looks: list[str] = []
     look = Labeller._look
     monkeypatch.setattr(Labeller, "_look", lambda self, root, path: looks.append(path) or look(self, root, path))
@@ -247,7 +246,7 @@ def test_of_many_labels_a_file_is_looked_at_once(labeller: Labeller, truth: Path
     for number in range(50):
         records.append({"type": "query", "id": str(number), "text": f"question {number}"})
         records.append({"type": "judgment", "query_id": str(number), "target": TARGET, "grade": 1, "judge": "me"})
-    write(truth, *records)
+    write_lines(truth, records)
     assert [len(each.judgments) for each in labeller.read("").queries] == [1] * 50
     assert len(looks) == 1
 
@@ -261,14 +260,12 @@ from assay.settings import Settings
 labeller = Labeller(Session({Path(sys.argv[1]): Settings()}), sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()
-for number in range(15):
+for number in range(6):
     labeller.say("", f"question {sys.argv[2]} {number}", "mail/send.py:1-1", 1)
 """
 
 
-def test_many_at_once_in_threads_and_processes_lose_nothing(
-    session: Session, project: Path, truth: Path, tmp_path: Path
-):
+def test_threads_and_processes_at_once_lose_no_label(session: Session, project: Path, truth: Path, tmp_path: Path):
     said = []
     for judge in ("ann", "bob"):
         environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / judge)}
@@ -284,10 +281,10 @@ def test_many_at_once_in_threads_and_processes_lose_nothing(
         each.stdin.write("go\n")
         each.stdin.flush()
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(one, range(60)))
+        list(threads.map(one, range(30)))
     for each in said:
         each.communicate(timeout=60)
         assert each.returncode == 0
     reading = read(truth)
     assert not reading.problems
-    assert (len(reading.truth.queries), len(reading.truth.judgments)) == (10 + 30, 30 + 30)
+    assert (len(reading.truth.queries), len(reading.truth.judgments)) == (10 + 12, 30 + 12)

@@ -118,7 +118,7 @@ ODD += ['{"query": "\\ud800 a"}', '{"query": "a", "path": "\\udcff"}', '{"query"
 ODD += ['{"query": "a", "file": ["[", "**", "\\\\", ""]}', '{"query": "a", "cursor": "\\u00e9"}']
 
 
-def test_over_http_many_agents_are_answered_and_pages_and_odd_requests_refused(root: Path, cache: Path):
+def test_over_http_agents_are_answered_and_odd_requests_refused(root: Path, cache: Path):
     httpx = pytest.importorskip("httpx")
 
     def post(content: bytes, **headers: str) -> int:
@@ -132,27 +132,25 @@ def test_over_http_many_agents_are_answered_and_pages_and_odd_requests_refused(r
         async with Client(http) as client:
             results += [await _good(client, "search", query=f"send mail {number}") for _ in range(2)]
 
-    async def all_of_them() -> list[Any]:
+    async def several() -> list[Any]:
         results: list[Any] = []
         async with anyio.create_task_group() as group:
-            for number in range(8):
+            for number in range(4):
                 group.start_soon(one, results, number)
         return results
 
     with serving(root, cache, "--structured", "--tools", "all,rank") as http:
         asking(http, _everything, mode="legacy")
-        results = anyio.run(all_of_them)
-        assert [bool(result["hits"]) for result in results] == [True] * 16
         body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
-        assert post(body, origin="https://evil.example") == 403
-        assert post(body, host="evil.example") == 421
-        assert post(b"x" * 5_000_000) == 413
+        refused = [post(body, origin="https://evil.example"), post(body, host="evil.example"), post(b"x" * 5_000_000)]
+        assert refused == [403, 421, 413]
         for content in [b"", b"{", b"[" * 100_000, b"\xff", b"null", *map(call, ODD), call("{}", "none")]:
             assert post(content) < 500, content[:80]
-        asking(http, _everything)
+        assert [bool(result["hits"]) for result in anyio.run(several)] == [True] * 8
 
 
-def test_an_agent_from_elsewhere_asks_two_workers_with_its_token(project: Path, cache: Path, tmp_path: Path):
+@pytest.mark.parametrize("workers", [(), pytest.param(("--workers", "2"), marks=pytest.mark.nightly)])  # four processes
+def test_an_agent_on_another_machine_needs_its_token(project: Path, cache: Path, tmp_path: Path, workers: tuple):
     httpx = pytest.importorskip("httpx2", reason="the client of the MCP library asks with it")
     from mcp.client.streamable_http import streamable_http_client
 
@@ -169,7 +167,7 @@ def test_an_agent_from_elsewhere_asks_two_workers_with_its_token(project: Path, 
         ):
             return await _text(client, "search", query="where is mail sent again")
 
-    with serving(project, cache, "--host", "0.0.0.0", "--tokens", tokens, "--workers", "2") as address:
+    with serving(project, cache, "--host", "0.0.0.0", "--tokens", tokens, *workers) as address:
         assert "mail/send.py" in anyio.run(ask)
         with httpx.Client(timeout=60) as line:
             assert line.post(address, json=body, headers=ACCEPT).status_code == 401
@@ -178,25 +176,19 @@ def test_an_agent_from_elsewhere_asks_two_workers_with_its_token(project: Path, 
             assert line.get(address.replace("/mcp", "/healthz")).status_code == 200
 
 
-ESCAPES = ["..", "/", "/etc/passwd", "link", "link/secret.py", "mail/link.py", "mail/../../outside/secret.py"]
-GLOBS = ["../outside/*", "/**", "../**", "link/*", "**/secret.py", "mail/link.py"]
+OUTSIDE = ["..", "/etc/passwd", "link", "mail/link.py", "mail/../../outside/secret.py", "file:///etc"]
+GLOBS = ["../outside/*", "/**", "link/*", "**/secret.py"]
+ASKED = {"search": {"query": SECRET}, "outline": {}, "pattern": {"pattern": f"def {SECRET}(): $$$", "lang": "py"}}
+ASKED |= {"status": {}, "related": {"line": 1}, "read": {"line": 1}, "log": {"line": 1}}
 
 
 def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
     async def attack(client: Client) -> None:
-        asked = {
-            "search": {"query": SECRET},
-            "outline": {},
-            "pattern": {"pattern": f"def {SECRET}(): $$$", "lang": "py"},
-        }
-        more = {"status": {}, "related": {"line": 1}, "read": {"line": 1}, "log": {"line": 1}}
-        for path in [*ESCAPES, str(root.parent / "outside"), "file:///etc", "https://127.0.0.1/a.git"]:
-            for tool, arguments in {**asked, **more}.items():
+        for tool, arguments in ASKED.items():
+            for path in OUTSIDE:
                 answer = await client.call_tool(tool, {**arguments, "path": path})
-                assert answer.is_error, (tool, path)
-                assert SECRET not in answer.content[0].text
-        for glob in GLOBS:
-            for tool, arguments in asked.items():
+                assert (answer.is_error, SECRET in answer.content[0].text) == (True, False), (tool, path)
+            for glob in GLOBS if "line" not in arguments and arguments != {} else ():
                 kept = {"query": f'{SECRET} file:"{glob}"'} if tool == "search" else {**arguments, "file": [glob]}
                 answer = await client.call_tool(tool, kept)
                 assert SECRET not in json.dumps(answer.structured_content), (tool, glob)
@@ -205,9 +197,7 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
 
 
 ERRORS = (
-    ("search", {"query": "?"}, "holds no word"),
     ("search", {"query": "a lang:pythn"}, "did you mean 'python'"),
-    ("search", {"query": "a", "cursor": "zzz"}, "invalid cursor; omit it"),
     ("search", {"query": "a", "k": 3}, "k: unknown parameter; known: budget, cursor"),
     ("search", {"query": "a", "limit": "many"}, "limit: expected a whole number, not 'many'"),
     ("related", {"path": "mail/send.py"}, "give a line of a file, or a name"),
@@ -220,7 +210,7 @@ ERRORS = (
 )
 
 
-def test_errors_say_what_to_do_and_the_next_question_sees_what_changed(root: Path):
+def test_errors_name_the_next_step_and_answers_follow_the_files(root: Path):
     async def ask(client: Client) -> None:
         for tool, arguments, said in ERRORS:
             answer = await client.call_tool(tool, arguments)
@@ -236,7 +226,7 @@ def test_errors_say_what_to_do_and_the_next_question_sees_what_changed(root: Pat
     asking(server_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=60.0)), **STRUCTURED), ask)
 
 
-def test_who_waits_for_a_first_index_hears_of_it(root: Path, tmp_path: Path):
+def test_progress_of_a_first_index_is_reported(root: Path, tmp_path: Path):
     place = tmp_path / "index"
     told: list[str | None] = []
     other = IndexFolder(place).writing()
@@ -255,7 +245,7 @@ def test_who_waits_for_a_first_index_hears_of_it(root: Path, tmp_path: Path):
     assert set(told) == {f"indexing {root.name}"}
 
 
-def test_an_answer_is_text_alone_of_the_detail_that_was_asked_for(project: Path):
+def test_an_answer_is_text_of_the_requested_detail(project: Path):
     (project / "long.py").write_text(f"names = {['x' * 50] * 5000}\n")
 
     async def ask(client: Client) -> None:
@@ -294,7 +284,7 @@ def test_an_answer_is_text_alone_of_the_detail_that_was_asked_for(project: Path)
     asking(server_of(Session({project: Settings()}), tools="all"), ask)
 
 
-def test_a_lean_server_does_not_repeat_what_its_session_was_shown(project: Path):
+def test_a_lean_server_does_not_repeat_itself(project: Path):
     file = project / "mail" / "long.py"
     file.write_text("def pack_parcel(\n    parcel,\n    *,\n    label=None,\n):\n    return parcel, label\n")
 
@@ -322,7 +312,7 @@ def test_a_lean_server_does_not_repeat_what_its_session_was_shown(project: Path)
         server_of(session, tools="read,serch")
 
 
-def test_every_unit_that_holds_a_quoted_text_is_shown_with_its_lines(tmp_path: Path):
+def test_every_unit_with_a_quoted_text_is_shown_with_its_lines(tmp_path: Path):
     for name in "abcdefgh":
         (tmp_path / f"{name}.py").write_text(
             f"def {name}(order):\n    pay(order)\n    total = 1\n    pay(order, total)\n    return pay(total)\n"
@@ -337,13 +327,13 @@ def test_every_unit_that_holds_a_quoted_text_is_shown_with_its_lines(tmp_path: P
     asking(server_of(Session({tmp_path: Settings()})), ask)
 
 
-def test_the_command_says_what_is_wrong(assay: Callable[..., Any], project: Path):
-    ran = assay("mcp", project / "mail", project / "web", "--index", "x")
-    assert (ran.status, "--index names one index" in ran.err) == (2, True)
-    ran = assay("mcp", project, "--public-url", "https://code.example.com")
-    assert (ran.status, ran.err) == (2, "assay: --public-url is of a server over HTTP: give --http PORT too\n")
+def test_a_mistake_is_refused_in_one_line(refuses, project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ran = assay("mcp", project, "--http", port)
-    assert (ran.status, "serving" in ran.err) == (2, False)
-    assert f"cannot listen on 127.0.0.1, port {port}: Address already in use; give another --http, or 0" in ran.err
+        said = f"cannot listen on 127.0.0.1, port {port}: Address already in use; give another --http, or 0"
+        refuses([
+            ("mcp mail web --index x", "--index names one index"),
+            ("mcp --public-url https://code.example.com", "--public-url is of a server over HTTP: give --http PORT"),
+            (f"mcp --http {port}", said),
+        ])  # fmt: skip

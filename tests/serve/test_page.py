@@ -16,7 +16,7 @@ HIT |= {"text": "x\n", "why": {}, "complete": True}
 FAILED = "Failed to load resource"
 
 
-def test_it_answers_as_one_types_and_the_address_keeps_the_question(visit, site):
+def test_answers_come_while_typing_and_the_address_keeps_the_question(visit, site):
     seen = visit()
     assert seen.focus() == "query"
     assert seen.page.get_by_role("heading", name="What should the code do?").is_visible()
@@ -50,15 +50,7 @@ ABORTED = """async (place) => {
 }"""
 
 
-def test_who_no_longer_wants_an_answer_is_told_of_no_failure_when_half_of_it_was_there(visit):
-    seen = visit()
-    place = seen.run(
-        "performance.getEntriesByType('resource').map((one) => one.name).find((name) => /api\\.js/.test(name))"
-    )
-    assert seen.run(ABORTED, place) == "AbortError"
-
-
-def test_filters_keep_and_are_taken_off(visit):
+def test_filters_apply_and_are_removed(visit):
     seen = visit("?q=path", width=1000)
     seen.page.locator("#languages summary").click()
     languages = "[...document.querySelectorAll('#languages input')].map((each) => each.value).join()"
@@ -217,7 +209,7 @@ def test_a_file_is_found_by_parts_of_its_name_and_a_name_by_its_beginning(visit)
     seen.first("quarterly_report")
 
 
-def test_an_answer_opens_what_more_it_stands_for(visit, site):
+def test_an_answer_lists_the_others_of_its_group(visit, site):
     seen = visit()
     others = [{"path": "shop/mail.py", "start_line": 4, "end_line": 10, "symbol": "send_mail", "root": ""}]
     hit = {**HIT, "path": "shop/folders.py", "others": others, "more": ["+1 in Mail: send_mail:4"]}
@@ -238,7 +230,7 @@ def test_an_answer_opens_what_more_it_stands_for(visit, site):
     seen.opened("mail.py")
 
 
-def test_what_is_related_is_asked_for_and_left_to_where_one_was(visit):
+def test_related_code_is_shown_and_back_restores_the_place(visit):
     seen = visit("?q=price+of+a+part", height=500)
     seen.page.locator("#more").wait_for()
     first = seen.titles()
@@ -274,7 +266,7 @@ def test_what_is_related_is_asked_for_and_left_to_where_one_was(visit):
     assert not any(start <= 3 < end for start, end in lines)
 
 
-def test_of_several_repositories_one_is_asked_or_all(visit, site):
+def test_one_repository_or_all_are_searched(visit, site):
     seen = visit(wrong=FAILED)
     named = ["All repositories", "shop", "api", "a/same", "b/same"]
     roots = [{"name": name, "folder": ""} for name in named[1:]]
@@ -303,7 +295,7 @@ def test_of_several_repositories_one_is_asked_or_all(visit, site):
     assert "root" not in seen.given()
 
 
-def test_what_is_not_found_is_said(visit, site):
+def test_a_question_without_answers_says_why(visit, site):
     seen = visit("?q=quantum+chromodynamics+lattice", wrong=FAILED)
     verdict = seen.page.locator("#verdict")
     seen.page.get_by_role("heading", name="Nothing relevant here").wait_for()
@@ -332,7 +324,7 @@ def test_what_is_not_found_is_said(visit, site):
         assert seen.page.locator(".hit").count() == 0
 
 
-def test_what_goes_wrong_is_told_as_text_and_what_is_late_does_not_count(visit):
+def test_failures_are_shown_as_text_and_late_answers_dropped(visit):
     seen = visit(wrong=FAILED)
     sentence, asked, made = "the index of 'shop' is being made, 10 of 20 files; ask again in a minute", [], []
 
@@ -375,3 +367,6 @@ def test_what_goes_wrong_is_told_as_text_and_what_is_late_does_not_count(visit):
         route.continue_()
     seen.run("fetch('/api/search?query=latest').then((told) => told.text())")  # which is answered after those
     assert seen.titles()[0] == "make_folder"
+    entries = "performance.getEntriesByType('resource').map((one) => one.name)"
+    module = seen.run(f"{entries}.find((name) => /api\\.js/.test(name))")
+    assert seen.run(ABORTED, module) == "AbortError", "whoever no longer wants an answer is told of no failure"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import Any
 
 import pytest
 
+COMMAND = "assay bench assay-truth.jsonl --corpus ."
 FOLDERS = "?q=create+a+directory+if+it+does+not+exist"
 
 
@@ -17,7 +19,7 @@ def seen(visit):
     return opened
 
 
-def test_every_key_does_what_the_dialog_of_keys_says_and_none_while_somebody_types(seen, site):  # noqa: PLR0915
+def test_every_key_works_and_none_while_typing(seen, site):  # noqa: PLR0915
     box, dialog, tray = seen.page.locator("#query"), seen.page.locator("dialog[open]"), seen.page.locator("#tray")
     places = []
     for key in ("Enter", "j", "ArrowDown", "k", "ArrowUp"):
@@ -77,7 +79,7 @@ def test_every_key_does_what_the_dialog_of_keys_says_and_none_while_somebody_typ
     assert seen.run("document.activeElement === document.body")
 
 
-def test_tab_reaches_everything_in_order_and_focus_is_seen(seen):
+def test_tab_reaches_every_control_with_visible_focus(seen):
     reached = []
     told = "e => [e.id || e.name || e.textContent.trim().slice(0, 20), parseFloat(getComputedStyle(e).outlineWidth)]"
     for _ in range(24):
@@ -95,7 +97,7 @@ def aligned(seen, *texts: str) -> list[list[tuple[int, bool]]]:
     return [[(cell["line"], cell["alone"]) for cell in row] for row in rows]
 
 
-def test_answers_stand_beside_each_other(seen):
+def test_answers_are_compared_side_by_side(seen):
     boxes, tray = seen.page.get_by_role("checkbox", name="Compare"), seen.page.locator("#tray")
     press = seen.page.get_by_role("button", name="Compare", exact=True)
     dialog = seen.page.get_by_role("dialog", name="Side by side")
@@ -151,7 +153,7 @@ def test_answers_stand_beside_each_other(seen):
     assert seen.page.locator("#tray li > bdi").all_text_contents() == ["run"]
 
 
-def test_alike_lines_are_aligned_the_others_packed_and_every_line_stands_once(seen):
+def test_similar_lines_are_aligned_and_every_line_shown_once(seen):
     rows = aligned(seen, "open(path)\none = 1\nread(path, text)", "open(path)\nuse it twice\nread(path, data)\nmore()")
     assert rows == [
         [(0, False), (0, False)],
@@ -186,8 +188,7 @@ def judgments(site) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("forgotten")
-def test_marks_are_kept_shown_again_taken_back_and_measured(seen, site, assay, monkeypatch):
-    pytest.importorskip("matplotlib")
+def test_marks_are_kept_shown_and_withdrawn(seen, site):
     first, second = (seen.page.locator(".hit").nth(place) for place in (0, 1))
     labels = seen.page.locator("#labels")
     first.focus()
@@ -197,8 +198,7 @@ def test_marks_are_kept_shown_again_taken_back_and_measured(seen, site, assay, m
     labels.get_by_text("1 judgment of 1 question").wait_for()
     second.get_by_role("button", name="Wrong").click()
     labels.get_by_text("2 judgments of 1 question").wait_for()
-    command = "assay bench assay-truth.jsonl --corpus ."
-    assert command in labels.text_content()
+    assert COMMAND in labels.text_content()
     assert {(each["target"], each["grade"], each["judge"]) for each in judgments(site)} == {
         ("shop/folders.py::make_folder", 1, "reader"),
         ("shop/folders.py::ensure_folder", 0, "reader"),
@@ -211,22 +211,9 @@ def test_marks_are_kept_shown_again_taken_back_and_measured(seen, site, assay, m
     assert not any("true" in each for each in marked(seen)), "another question"
     seen.page.goto(f"{site.address}?view=bench")
     seen.page.get_by_text("No report yet").wait_for()
-    assert seen.page.locator(".command code").text_content() == command
-    monkeypatch.chdir(site.root)
-    ran = assay(*command.split()[1:])
-    assert ran.status == 0, ran.err
-    seen.page.reload()
-    seen.page.locator("#reports a").click()
-    seen.page.locator("figure svg").first.wait_for()
-    assert "1.000" in seen.page.locator("tbody tr").first.text_content()
-    assert seen.run("origin") == "null", "it shares nothing with the page"
-    seen.page.locator("#switch").wait_for()  # its own script has run
-    seen.page.go_back()
-    seen.page.locator("#reports a").wait_for()
-    seen.page.goto(site.address + FOLDERS)
-    seen.page.get_by_role("link", name="Bench").click()
-    seen.page.locator("#reports a").wait_for()
+    assert seen.page.locator(".command code").text_content() == COMMAND
     seen.page.get_by_role("link", name="Search").click()
+    seen.page.goto(site.address + FOLDERS)
     seen.first("make_folder")
     labels.wait_for()
     second.get_by_role("button", name="Right").click()
@@ -242,6 +229,26 @@ def test_marks_are_kept_shown_again_taken_back_and_measured(seen, site, assay, m
     assert marked(seen)[0] == ["false", "false"], "it is not shown as saved"
 
 
+@pytest.mark.nightly  # the whole bench, which draws its report
+@pytest.mark.usefixtures("forgotten")
+def test_marks_are_measured_and_the_report_is_shown(seen, site, assay, monkeypatch):
+    pytest.importorskip("matplotlib")
+    seen.page.locator(".hit").first.get_by_role("button", name="Right").click()
+    seen.page.locator("#labels").get_by_text("1 judgment of 1 question").wait_for()
+    monkeypatch.chdir(site.root)
+    ran = assay(*COMMAND.split()[1:])
+    assert ran.status == 0, ran.err
+    seen.page.get_by_role("link", name="Bench").click()
+    seen.page.locator("#reports a").click()
+    seen.page.locator("figure svg").first.wait_for()
+    assert "1.000" in seen.page.locator("tbody tr").first.text_content()
+    assert seen.run("origin") == "null", "it shares nothing with the page"
+    seen.page.locator("#switch").wait_for()  # its own script has run
+    seen.page.go_back()
+    seen.page.locator("#reports a").wait_for()
+    shutil.rmtree(site.root / "assay-bench")
+
+
 def until_found_at(seen, line: int) -> None:
     ask = "fetch('/api/search?query=make_folder').then((told) => told.json()).then((told) => told.hits[0].start_line)"
     while seen.run(ask) != line:
@@ -249,7 +256,7 @@ def until_found_at(seen, line: int) -> None:
 
 
 @pytest.mark.usefixtures("forgotten")
-def test_a_mark_stays_with_its_code_when_lines_are_added_above(seen, site):
+def test_a_mark_follows_its_code(seen, site):
     file = site.root / "shop/folders.py"
     before = file.read_text("utf-8")
     seen.page.locator(".hit").first.get_by_role("button", name="Right").click()

@@ -8,6 +8,7 @@ import socket
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -104,7 +105,7 @@ OUTSIDE = (
 )
 
 
-def test_nothing_outside_is_a_place_wherever_a_link_hides_it(session: Session, project: Path):
+def test_nothing_outside_is_a_place_whatever_leads_there(session: Session, project: Path):
     outside = project.parent / "outside"
     outside.mkdir()
     (outside / "secret.py").write_text("SECRET = 1\n")
@@ -127,14 +128,12 @@ PARTS = ["..", ".", "mail", "web", "\\..", "..\\", "....", "\uff0e\uff0e", "%2e%
 
 @settings(max_examples=50)
 @given(st.lists(st.sampled_from(PARTS), max_size=8))
-def test_no_way_of_writing_a_path_leads_out(tmp_path_factory: pytest.TempPathFactory, parts: list[str]):
+def test_no_spelling_of_a_path_leads_out(tmp_path_factory: pytest.TempPathFactory, parts: list[str]):
     root = tmp_path_factory.getbasetemp() / "served"
     (root / "mail").mkdir(parents=True, exist_ok=True)
-    try:
+    with suppress(InputError):
         place = Session({root: Settings()}).place("/".join(parts))
-    except InputError:
-        return
-    assert (place.reader.root / place.inside).resolve().is_relative_to(root.resolve())
+        assert (place.reader.root / place.inside).resolve().is_relative_to(root.resolve())
 
 
 def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
@@ -165,14 +164,17 @@ def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
     assert (by_name.place("two/one").reader.root.name, by_name.place("one").inside) == ("two", "")
 
 
-def test_globs_are_relative_to_the_place_so_many_and_so_long(session: Session, project: Path):
+def test_globs_are_relative_to_the_place_and_bounded(session: Session, project: Path):
     (project / "odd[1]").mkdir()
-    assert session.place("").globs(["*.py"]) == ("*.py",)
-    assert session.place("mail").globs() == ("/mail",)
-    assert session.place("mail").globs(["*.py", "!send.py"]) == ("/mail/**/*.py", "!/mail/*send.py*")
-    assert session.place("mail").globs(["./a/*.py", "/b.py"]) == ("/mail/a/*.py", "/mail/b.py")
-    assert session.place("odd[1]").globs() == ("/odd[[]1]",)
-    assert len(session.place("").globs(["x" * 500] * 100)) == 100
+    for place, globs, found in (
+        ("", ["*.py"], ("*.py",)),
+        ("mail", [], ("/mail",)),
+        ("mail", ["*.py", "!send.py"], ("/mail/**/*.py", "!/mail/*send.py*")),
+        ("mail", ["./a/*.py", "/b.py"], ("/mail/a/*.py", "/mail/b.py")),
+        ("odd[1]", [], ("/odd[[]1]",)),
+        ("", ["x" * 500] * 100, ("x" * 500,) * 100),
+    ):
+        assert session.place(place).globs(globs) == found
     for globs in (["*.py"] * 101, ["x" * 501]):
         with pytest.raises(InputError, match="at most 100 globs of 500 characters"):
             session.place("").globs(globs)
@@ -189,7 +191,10 @@ def test_a_change_is_seen_by_the_next_question(session: Session, project: Path):
     assert session.place().reader.view().version != first.version
 
 
-def test_a_question_does_not_wait_for_a_slow_index(project: Path):
+def test_a_question_does_not_wait_for_a_slow_index(several: Session, project: Path):
+    with pytest.raises(StillIndexing, match="ask again"):
+        found(Session({project / "mail": Settings(), project / "web": Settings()}, waits=HASTY), "mail")
+    assert not found(several, "mail").truncated
     session = Session({project: Settings()}, waits=HASTY)
     location = location_of(project, Settings())
     location.mkdir(parents=True)
@@ -199,7 +204,7 @@ def test_a_question_does_not_wait_for_a_slow_index(project: Path):
     assert view.report.files == 4
 
 
-def test_many_ask_at_once_and_an_index_that_fails_is_an_error_once(session: Session, project: Path):
+def test_many_ask_at_once_and_a_missing_root_is_an_error_until_it_is_back(session: Session, project: Path):
     with ThreadPoolExecutor(16) as pool:
         views = list(pool.map(lambda _: session.place().reader.view(), range(64)))
     assert {(view.version, view.report.chunks) for view in views} == {(views[0].version, views[0].report.chunks)}
@@ -208,13 +213,10 @@ def test_many_ask_at_once_and_an_index_that_fails_is_an_error_once(session: Sess
         session.place().reader.view()
     (project.parent / "gone").rename(project)
     assert session.place().reader.view().report.files == 4
-
-
-def test_the_roots_asked_longest_ago_are_closed(project: Path):
     session = Session({project / "mail": Settings(), project / "web": Settings()}, most=1)
     first = session.place(str(project / "mail")).reader
     session.place(str(project / "web"))
-    assert session.place(str(project / "mail")).reader is not first
+    assert session.place(str(project / "mail")).reader is not first, "the one asked longest ago was closed"
 
 
 def test_a_repository_is_cloned_where_its_scheme_is_served(project: Path, tmp_path: Path):
@@ -228,7 +230,7 @@ def test_a_repository_is_cloned_where_its_scheme_is_served(project: Path, tmp_pa
         Session({tmp_path / "other": Settings()}).place("https://example.org/a.git")
 
 
-def test_a_host_that_never_answers_holds_up_nobody_else(project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_host_that_never_answers_delays_nobody_else(project: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("assay.corpus.addresses._is_public", lambda _: True)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/a"
@@ -280,18 +282,12 @@ def test_all_folders_follow_their_files(several: Session, project: Path):
     assert [problem.partition(":")[0] for problem in answer.problems] == [f"{project}/web"], "what is gone is named"
 
 
-def test_folders_without_an_index_yet_are_named_or_waited_for(several: Session, project: Path):
-    with pytest.raises(StillIndexing, match="ask again"):
-        found(Session({project / "mail": Settings(), project / "web": Settings()}, waits=HASTY), "mail")
-    assert not found(several, "mail").truncated
-
-
 def writer(root: Path, said: list[str]) -> Writer:
     always = Pace(idle_s=0.0, least_s=0.0, fraction=float("inf"), again_s=0.0)
     return Writer([WrittenRoot(root, lambda: index_of(root, Settings()), always)], said.append)
 
 
-def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(project: Path):
+def test_a_reader_waits_for_a_readable_index_and_never_builds_one(project: Path):
     said: list[str] = []
     manifest = location_of(project, Settings()) / MANIFEST
     for damage in (None, lambda text: json.dumps({**json.loads(text), "format": 1}), lambda _: "{"):
@@ -306,7 +302,7 @@ def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(
     assert said == []
 
 
-def test_while_another_process_writes_for_long_answers_say_so_and_the_writer_tries_again_soon(project: Path):
+def test_answers_are_marked_stale_while_another_process_writes(project: Path):
     made = writer(project, [])
     made.look(Event())
     reader = Session({project: Settings()}, waits=replace(PATIENT, refresh_s=0.0), kept=True).place().reader
@@ -322,7 +318,7 @@ def test_while_another_process_writes_for_long_answers_say_so_and_the_writer_tri
     until(lambda: reader.view().report.files == 5, "it has the new file")
 
 
-def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, tmp_path: Path):
+def test_a_problem_of_an_index_is_reported_once(project: Path, tmp_path: Path):
     said: list[str] = []
     made = writer(project, said)
     project.rename(tmp_path / "away")
@@ -335,14 +331,14 @@ def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, 
     assert Session({project: Settings()}, waits=SHORT, kept=True).place().reader.view().report.files == 4
 
 
-def test_looking_takes_its_part_of_the_time_and_what_fails_is_tried_less_and_less_often():
+def test_pauses_grow_with_the_time_taken_and_with_failures():
     pace = Pace(least_s=1, idle_s=40, fraction=0.1, most_s=60, again_s=30, longest_s=100)
     assert [pace.pause_s(took_s) for took_s in (0, 0.5, 3, 100)] == [1, 5, 30, 60]
     assert [pace.idle_pause_s(took_s) for took_s in (0, 3, 100)] == [40, 40, 60]
     assert [pace.retry_s(failures) for failures in (1, 2, 3, 4, 5000)] == [30, 60, 100, 100, 100]
 
 
-def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(session: Session):
+def test_searches_that_compute_take_turns_and_others_do_not_wait(session: Session):
     def asked(text: str) -> list[str]:
         return [hit.symbol for hit in found(session, text).hits]
 
@@ -361,7 +357,7 @@ def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(s
 @pytest.mark.parametrize(
     ("is_quick", "reranker", "waits"), [(True, "", True), (False, "", False), (True, "rerank:some-model", False)]
 )
-def test_what_waits_for_others_takes_no_turn(project: Path, *, is_quick: bool, reranker: str, waits: bool):
+def test_a_search_that_waits_for_a_service_takes_no_turn(project: Path, *, is_quick: bool, reranker: str, waits: bool):
     index = SimpleNamespace(encoder=SimpleNamespace(is_quick=is_quick))
     settings = Settings(search=SearchSettings(reranker=reranker))
     workspace = replace(open_workspace(project, Settings()), settings=settings, index=index)

@@ -71,7 +71,7 @@ def held(agent: Agent, file: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
-def test_the_settings_of_an_agent_are_made_changed_and_restored(agent: Agent, machine: SettingsPlaces, project: Path):
+def test_settings_of_an_agent_are_made_changed_and_restored(agent: Agent, machine: SettingsPlaces, project: Path):
     pytest.importorskip("tomlkit")
     keys = [*agent.keys, NAME]
     for scope, place in agent.places().items():
@@ -101,23 +101,22 @@ def test_the_settings_of_an_agent_are_made_changed_and_restored(agent: Agent, ma
             folder.rmdir()
 
 
-def test_a_server_is_told_its_project_where_it_does_not_start_in_it(project: Path):
+def test_a_server_gets_its_project_unless_it_starts_there(project: Path):
     for agent, scope, place in ((one, *each) for one in AGENTS for each in one.places().items()):
         words = entry_of(agent, place, HOW, project, fixed=False)
         command = words["command"] if isinstance(words["command"], list) else [words["command"], *words["args"]]
         told = {"": [], "/": [str(project)]}.get(place.starts, [place.starts])
         assert command == [HOW.command, "mcp", *told], agent.name
         fixed = entry_of(agent, place, HOW, project, fixed=True)
-        assert (str(project) in json.dumps(fixed, ensure_ascii=False)) == (scope == "user" or told == [str(project)]), (
-            agent.name
-        )
+        named = str(project) in json.dumps(fixed, ensure_ascii=False)
+        assert named == (scope == "user" or told == [str(project)]), agent.name
     desktop = agent_named("claude-desktop")
     for everything in (Path.home(), Path("/")):
         with pytest.raises(InputError, match="would search all of"):
             entry_of(desktop, desktop.user, HOW, everything, fixed=False)
 
 
-def test_names_are_known_and_few_things_repeat():
+def test_names_and_files_of_agents_are_unique():
     names = [agent.name for agent in AGENTS]
     assert len(set(names)) == len(names) >= 15
     every = [file for agent in AGENTS for place in agent.places().values() for file in place.files]
@@ -128,20 +127,20 @@ def test_names_are_known_and_few_things_repeat():
     assert set(names) <= set(re.findall(r"`([a-z-]+)`", SERVING.read_text(encoding="utf-8"))), "the docs"
 
 
-@pytest.mark.parametrize(
-    ("platform", "name", "path"),
-    [
-        ("linux", "vscode", "/h/.config/Code/User/mcp.json"),
-        ("darwin", "vscode", "/h/Library/Application Support/Code/User/mcp.json"),
-        ("darwin", "zed", "/h/.config/zed/settings.json"),
-        ("darwin", "claude-desktop", "/h/Library/Application Support/Claude/claude_desktop_config.json"),
-        ("darwin", "opencode", "/h/.config/opencode/opencode.json"),
-        ("linux", "codex", "/elsewhere/config.toml"),
-    ],
+PLATFORMS = (
+    ("linux", "vscode", "/h/.config/Code/User/mcp.json"),
+    ("darwin", "vscode", "/h/Library/Application Support/Code/User/mcp.json"),
+    ("darwin", "zed", "/h/.config/zed/settings.json"),
+    ("darwin", "claude-desktop", "/h/Library/Application Support/Claude/claude_desktop_config.json"),
+    ("darwin", "opencode", "/h/.config/opencode/opencode.json"),
+    ("linux", "codex", "/elsewhere/config.toml"),
 )
-def test_each_platform_has_its_places(platform: str, name: str, path: str, tmp_path: Path):
-    places = SettingsPlaces(platform, Path("/h"), {"CODEX_HOME": "/elsewhere"})
-    assert places.file(agent_named(name).user, tmp_path) == Path(path)
+
+
+def test_each_platform_has_its_places(tmp_path: Path):
+    for platform, name, path in PLATFORMS:
+        places = SettingsPlaces(platform, Path("/h"), {"CODEX_HOME": "/elsewhere"})
+        assert places.file(agent_named(name).user, tmp_path) == Path(path)
 
 
 def test_settings_and_agents_are_found_where_they_are(machine: SettingsPlaces, project: Path, tmp_path: Path):
@@ -155,21 +154,23 @@ def test_settings_and_agents_are_found_where_they_are(machine: SettingsPlaces, p
     assert [agent.name for agent in AGENTS if moved.has(agent)] == ["codex", "kiro"]
 
 
-def test_an_entry_of_ours_is_known():
-    known = (
-        {"command": "assay", "args": ["mcp"]},
-        {"command": "/opt/tools/assay", "args": ["mcp", "x"]},
-        {"command": "/usr/bin/python3", "args": ["-m", "assay.cli.main", "mcp"]},
-        {"command": ["/a/assay", "mcp"], "type": "local"},
-    )
-    strange = (
-        {"command": "assay", "args": ["serve"]},
-        {"command": "npx", "args": ["assay-metals", "mcp"]},
-        {"url": "http://127.0.0.1"},
-        {"command": None, "args": [None, 3]},
-        "assay mcp",
-    )
-    assert [each for each in known if not ours(each)] == [each for each in strange if ours(each)] == []
+OURS = (
+    {"command": "assay", "args": ["mcp"]},
+    {"command": "/opt/tools/assay", "args": ["mcp", "x"]},
+    {"command": "/usr/bin/python3", "args": ["-m", "assay.cli.main", "mcp"]},
+    {"command": ["/a/assay", "mcp"], "type": "local"},
+)
+OF_OTHERS = (
+    {"command": "assay", "args": ["serve"]},
+    {"command": "npx", "args": ["assay-metals", "mcp"]},
+    {"url": "http://127.0.0.1"},
+    {"command": None, "args": [None, 3]},
+    "assay mcp",
+)
+
+
+def test_an_entry_of_ours_is_recognized():
+    assert [each for each in OURS if not ours(each)] == [each for each in OF_OTHERS if ours(each)] == []
 
 
 def program(path: Path) -> Path:
@@ -184,7 +185,7 @@ def own(tmp_path: Path) -> Path:
     return program(tmp_path / "tool" / "bin" / "assay")
 
 
-def test_what_everybody_finds_is_started_by_its_name_and_the_rest_by_its_path(own: Path, tmp_path: Path):
+def test_a_program_on_path_is_started_by_name_others_by_path(own: Path, tmp_path: Path):
     for called in (str(own), "/lib/assay/cli/main.py"):
         assert started(called, str(own.parent / "python"), str(own.parent)) == StartCommand("assay")
     (tmp_path / "bin").mkdir()
@@ -203,7 +204,7 @@ def test_what_everybody_finds_is_started_by_its_name_and_the_rest_by_its_path(ow
     assert by_path(agent_named("cursor"), StartCommand("assay"), search) == StartCommand("assay")
 
 
-def test_a_path_has_no_way_back_in_it_and_a_virtual_environment_is_not_always_active(own: Path, tmp_path: Path):
+def test_a_path_is_normalized_and_a_virtual_environment_named(own: Path, tmp_path: Path):
     (tmp_path / "tool" / "lib").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "tool" / "lib")
     for crooked in ("tool/lib/../bin", "link/../bin"):
@@ -218,7 +219,7 @@ def test_a_path_has_no_way_back_in_it_and_a_virtual_environment_is_not_always_ac
 
 @given(text=st.text(st.sampled_from("a#\n\r\ufeffé"), max_size=12).map(lambda text: text.encode()))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_stands_in_a_file_of_instructions_stays(text: bytes, tmp_path: Path):
+def test_any_text_in_a_file_of_instructions_stays(text: bytes, tmp_path: Path):
     file = tmp_path / "AGENTS.md"
     file.write_bytes(text)
     write(add_lines(file, "head\n"))
@@ -251,16 +252,12 @@ def test_the_file_that_an_agent_reads_is_written(machine: SettingsPlaces, projec
     first = project / chosen("claude-code")
     first.write_text(add_lines(first, "").after)
     (project / "CLAUDE.md").write_text("# Later\n")
-    assert project / chosen("claude-code") == first == project / "AGENTS.md", (
-        "lines are taken back from where they were written"
-    )
+    assert chosen("claude-code") == "AGENTS.md", "lines are taken back from where they were written"
     first.write_text(remove_lines(first, "").after)
     assert chosen("claude-code") == "CLAUDE.md"
 
 
-def test_instructions_are_brought_up_to_date_and_taken_out_of_what_others_wrote(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_instructions_are_updated_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     file = tmp_path / "AGENTS.md"
     file.write_text("mine")
     write(add_lines(file, ""))

@@ -46,7 +46,7 @@ def servers(file: Path) -> list[str]:
     return list(json.loads(file.read_text())["mcpServers"])
 
 
-def test_two_edits_are_taken_back_at_once(file: Path):
+def test_two_edits_are_undone_at_once(file: Path):
     before = file.read_bytes()
     install(file)
     install(file, MOVED)
@@ -56,7 +56,7 @@ def test_two_edits_are_taken_back_at_once(file: Path):
     assert not undoing(file, KEYS).real
 
 
-def test_what_others_added_since_stays(file: Path):
+def test_later_additions_of_others_stay(file: Path):
     install(file)
     settings = json.loads(file.read_text())
     settings["mcpServers"]["late"] = {"command": "y"}
@@ -65,7 +65,7 @@ def test_what_others_added_since_stays(file: Path):
     assert servers(file) == ["other", "late"]
 
 
-def test_an_entry_that_was_edited_is_said_to_be_and_keeps_what_was_added(file: Path):
+def test_an_edited_entry_is_reported_and_keeps_its_additions(file: Path):
     install(file)
     file.write_text(file.read_text().replace('"args"', '// mine\n      "env": {"A": "1"},\n      "args"'))
     install(file, MOVED)
@@ -77,7 +77,7 @@ def test_an_entry_that_was_edited_is_said_to_be_and_keeps_what_was_added(file: P
     assert ("--clone" in str(change.before), "--clone" in str(change.after)) == (True, False)
 
 
-def test_an_entry_of_somebody_else_is_said_to_go_and_comes_back(file: Path):
+def test_an_entry_of_others_is_replaced_with_a_note_and_restored(file: Path):
     theirs = {"command": "precious", "args": ["metals"]}
     file.write_text(json.dumps({"mcpServers": {"assay": theirs}}, indent=2))
     assert not undoing(file, KEYS).real
@@ -87,7 +87,7 @@ def test_an_entry_of_somebody_else_is_said_to_go_and_comes_back(file: Path):
     assert entry_in(file, KEYS) == theirs
 
 
-def test_what_was_made_for_the_entry_goes_with_it_and_nothing_else(tmp_path: Path):
+def test_folders_made_for_an_entry_go_with_it(tmp_path: Path):
     path = tmp_path / "made" / "deep" / "mcp.json"
     install(path)
     path.write_text(path.read_text() + "\n")
@@ -105,7 +105,7 @@ def test_what_was_made_for_the_entry_goes_with_it_and_nothing_else(tmp_path: Pat
     assert json.loads(settings.read_text()) == {"theme": "light"}
 
 
-def test_a_record_holds_nothing_of_the_rest_of_a_file_and_is_not_needed(file: Path, state: Path):
+def test_a_record_holds_no_secret_and_is_not_needed(file: Path, state: Path):
     file.write_text('{"mcpServers": {"other": {"env": {"KEY": "sk-very-secret"}}}}')
     for kept in (None, b"", b"[1]", b'{"step": 3}', b"\xff", b'{"step": null, "folders": null}'):
         install(file)
@@ -116,7 +116,7 @@ def test_a_record_holds_nothing_of_the_rest_of_a_file_and_is_not_needed(file: Pa
         assert servers(file) == ["other"], kept
 
 
-def test_a_file_that_changes_while_somebody_thinks_is_left_alone(file: Path):
+def test_a_file_changed_meanwhile_is_left_alone(file: Path):
     change = installing(file, KEYS, ENTRY)
     file.write_text("{}")
     with pytest.raises(InputError, match="was changed in the meantime"):
@@ -163,18 +163,17 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_cannot_be_changed_is_left_alone(name: str, tmp_path: Path):
+def test_a_file_that_cannot_be_changed_is_left_alone(name: str, tmp_path: Path):
     make, said = HOSTILE[name]
     path = tmp_path / "mcp.json"
     make(path)
-    about = path.lstat()
+    before = path.lstat().st_mtime_ns
     with pytest.raises((InputError, OSError), match=said):
         installing(path, KEYS, ENTRY)
-    assert path.lstat().st_mtime_ns == about.st_mtime_ns
-    assert [each.name for each in tmp_path.iterdir()] == ["mcp.json"]
+    assert (path.lstat().st_mtime_ns, [*tmp_path.iterdir()]) == (before, [path])
 
 
-def test_where_nothing_can_be_kept_nothing_is_written(file: Path, state: Path, tmp_path: Path):
+def test_without_a_record_nothing_is_written(file: Path, state: Path, tmp_path: Path):
     (tmp_path / ".vscode").write_text("")
     with pytest.raises((InputError, OSError), match=r"no folder|Not a directory"):
         installing(tmp_path / ".vscode" / "mcp.json", KEYS, ENTRY)

@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -44,17 +46,28 @@ def client_of(session: Session, reports: Mapping[str, Path] | None = None, **opt
     return TestClient(Guard(app, RULES), base_url=f"http://127.0.0.1:{PORT}", **options)
 
 
-def client_of_one(project: Path) -> TestClient:
-    return client_of(Session({project: Settings()}, waits=Waits(fresh_s=60.0)))
-
-
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     """Return a client of a project that no test changes: to make a server takes as long as many requests."""
-    return client_of_one(write_postbox(tmp_path_factory.mktemp("read")))
+    root = write_postbox(tmp_path_factory.mktemp("read"))
+    return client_of(Session({root: Settings()}, waits=Waits(fresh_s=60.0)))
 
 
-def test_search_keeps_what_it_is_to_keep(client: TestClient):
+@dataclass(frozen=True)
+class Changing:
+    """A project to which each test adds files of its own, and a client that sees them."""
+
+    root: Path
+    client: TestClient
+
+
+@pytest.fixture(scope="module")
+def changing(tmp_path_factory: pytest.TempPathFactory) -> Changing:
+    root = write_postbox(tmp_path_factory.mktemp("changing"))
+    return Changing(root, client_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=60.0))))
+
+
+def test_filters_of_a_search_apply(client: TestClient):
     asked = {"query": "try again when the server is busy", "limit": 3, "explain": "true", "path": "mail"}
     answer = client.get("/api/search", params=asked).json()
     assert (answer["hits"][0]["symbol"], bool(answer["hits"][0]["why"])) == ("send_mail", True)
@@ -72,23 +85,23 @@ def test_search_keeps_what_it_is_to_keep(client: TestClient):
 def test_without_a_path_every_served_folder_is_searched(project: Path):
     folders = {project / "mail": Settings(), project / "web": Settings()}
     client = client_of(Session(folders, waits=Waits(fresh_s=60.0)))
+
+    def got(name: str, **asked: object) -> dict[str, Any]:
+        return client.get(f"/api/{name}", params=asked).json()
+
     asked = {"query": "where is mail sent", "more": "handler of a request"}
-    answer = client.get("/api/search", params=asked).json()
-    assert {hit["root"] for hit in answer["hits"]} == {"mail", "web"}
-    kept = client.get("/api/search", params={**asked, "repo": "we*"}).json()
+    assert {hit["root"] for hit in got("search", **asked)["hits"]} == {"mail", "web"}
+    kept = got("search", **asked, repo="we*")
     assert {(hit["root"], hit["path"]) for hit in kept["hits"]} == {("web", "router.js")}
-    counts = client.get("/api/facets", params={"query": "lang:py"}).json()
+    counts = got("facets", query="lang:py")
     assert (counts["complete"], counts["repositories"]) == (True, {"mail": counts["counted"]})
-    assert client.get("/api/facets", params={"query": "lang:py where is mail sent"}).json()["repositories"].keys() == {
-        "mail"
-    }
-    named = client.get("/api/names", params={"query": "SEND", "limit": 3}).json()
+    assert got("facets", query="lang:py where is mail sent")["repositories"].keys() == {"mail"}
+    named = got("names", query="SEND", limit=3)
     assert (named["files"], "send_mail" in named["names"]) == (["mail/send.py"], True)
-    refused = client.get("/api/search", params={**asked, "repo": "wab"})
-    assert (refused.status_code, "did you mean 'web'" in refused.json()["error"]) == (400, True)
+    assert "did you mean 'web'" in got("search", **asked, repo="wab")["error"]
 
 
-def test_nothing_says_where_folders_lie_on_the_machine_of_the_server(project: Path):
+def test_no_answer_names_a_folder_of_the_server(project: Path):
     other = project.parent / "two" / "postbox"
     shutil.copytree(project, other)
     (other / ".git").mkdir()
@@ -97,17 +110,19 @@ def test_nothing_says_where_folders_lie_on_the_machine_of_the_server(project: Pa
     client = client_of(Session({project: Settings(), other: placed}, waits=Waits(fresh_s=60.0), by_name=True))
     mine, yours = sorted((root["name"] for root in client.get("/api/roots").json()["roots"]), key=len, reverse=True)
     asked = {"query": "mail", "pattern": "def $F", "lang": "py", "line": 6, "name": "send_mail", "text": "def"}
-    paths, said = client.get("/openapi.json").json()["paths"], []
+    paths, said = client.get("/openapi.json").json()["paths"], {}
     for name in f"{GET} names history raw bench labels none".split():
         told = paths.get(f"/api/{name}", {}).get("get", {})
         known = {each["name"] for each in told.get("parameters", ())}
         for path in ("", mine, f"{yours}/mail/send.py", f"{mine}/none", "/etc"):
             for query in ("mail", '"def"', "repo:none x"):
                 given = {**asked, "path": path, "query": query}
-                said.append(client.get(f"/api/{name}", params={key: given[key] for key in known & given.keys()}).text)
-    client.post("/api/labels", json={"query": "x", "target": "mail/send.py", "grade": 1, "path": mine})
-    assert len(said) > 200
-    assert [text for text in said if str(project.parent) in text or str(Path.home()) + "/" in text] == []
+                address = f"/api/{name}?{urlencode({key: given[key] for key in sorted(known & given.keys())})}"
+                said[address] = said.get(address) or client.get(address).text
+    label = {"query": "x", "target": "mail/send.py", "grade": 1, "path": mine}
+    said["a label"] = client.post("/api/labels", json=label).text
+    assert len(said) > 100
+    assert [at for at, text in said.items() if str(project.parent) in text or f"{Path.home()}/" in text] == []
 
 
 def test_every_matching_line_is_listed_cut_at_its_matches(client: TestClient):
@@ -121,14 +136,13 @@ def test_every_matching_line_is_listed_cut_at_its_matches(client: TestClient):
     assert client.get("/api/matches", params={"query": "message"}).json()["lines"] == []
 
 
-def test_markdown_comes_as_elements_without_html_of_its_own(project: Path):
-    client = client_of_one(project)
-    (project / "README.md").write_text(
+def test_markdown_comes_as_elements_without_html_of_its_own(changing: Changing):
+    (changing.root / "page.md").write_text(
         '# <img alt="Post" onerror=x>\n\n<div onclick=x>in a block</div>\n\n'
         "by <b onclick=x>hand</b> [go](javascript:alert(1)) ![pic](https://x.org/a.png)\n"
         f"\n[a]: https://x.org/{'a' * 1000}\n\n[a]\n"
     )
-    told = client.get("/api/file", params={"path": "README.md", "styled": "true"}).json()["rendered"]
+    told = changing.client.get("/api/file", params={"path": "page.md", "styled": "true"}).json()["rendered"]
     image = ["a", {"href": "https://x.org/a.png"}, ["pic"]]
     words = ["p", {}, ["by ", "", "hand", "", " [go](javascript:alert(1)) ", image]]
     assert told == [["h1", {}, ["Post"]], "in a block\n", words, ["p", {}, ["a"]]]
@@ -143,28 +157,23 @@ def test_styled_lines_are_the_text(client: TestClient):
     assert "styled" not in client.get("/api/search", params={"query": "message"}).json()["hits"][0]
 
 
-def test_definitions_and_references_of_a_name(project: Path):
-    client = client_of_one(project)
-    (project / "mail" / "again.py").write_text(
+def test_definitions_and_references_of_a_name(changing: Changing):
+    client = changing.client
+    (changing.root / "mail" / "again.py").write_text(
         "from mail.send import send_mail\n\n\ndef send_again(server, message):\n    return send_mail(server, message)\n"
     )
     place = {"path": "mail/again.py", "line": 5}
     (defined,) = client.get("/api/definitions", params={**place, "name": "send_mail"}).json()["hits"]
     assert (defined["path"], defined["symbol"], defined["among"]) == ("mail/send.py", "send_mail", 1)
     called = client.get("/api/references", params={"path": "mail/send.py", "line": defined["start_line"]}).json()
-    assert [(hit["path"], hit["start_line"], hit["symbol"]) for hit in called["hits"]] == [
-        ("mail/again.py", 5, "send_again")
-    ]
+    (hit,) = called["hits"]
+    assert (hit["path"], hit["start_line"], hit["symbol"]) == ("mail/again.py", 5, "send_again")
     assert client.get("/api/definitions", params={**place, "name": "a b"}).status_code == 422
     assert client.get("/api/references", params={"path": "README.md", "line": 1}).status_code == 404
 
 
-def test_every_other_question_is_answered(client: TestClient):
+def test_roots_status_rank_and_reports_are_answered(client: TestClient):
     assert client.get("/api/roots").json()["roots"] == [{"name": "postbox", "folder": ""}]
-    (outlined,) = client.get("/api/outline", params={"file": "*.js"}).json()["files"]
-    assert outlined["path"] == "web/router.js"
-    asked = {"pattern": "$S.deliver($M)", "lang": "python"}
-    assert client.get("/api/pattern", params=asked).json()["matches"][0]["start_line"] == 9
     client.get("/api/search", params={"query": "mail"})
     status = client.get("/api/status", params={"path": "mail"}).json()
     assert (status["files"], set(status["languages"])) == (4, {"python", "markdown", "javascript"})
@@ -176,7 +185,7 @@ def test_every_other_question_is_answered(client: TestClient):
     assert client.get("/api/bench").json() == {"reports": []}
 
 
-def test_a_report_is_served_as_it_is_and_may_do_nothing(project: Path, tmp_path: Path):
+def test_a_report_is_served_unchanged_in_a_sandbox(project: Path, tmp_path: Path):
     files = {f"{name}/x": tmp_path / name for name in ("old", "new", "link", "none")}
     for at, name in enumerate(("old", "new")):
         (tmp_path / name).write_text(f"<script>{name}</script>")
@@ -198,28 +207,29 @@ def test_a_report_is_served_as_it_is_and_may_do_nothing(project: Path, tmp_path:
     assert [client.get(f"/api/bench/{name}/x").status_code for name in ("link", "none")] == [404, 404]
 
 
-def test_a_label_becomes_ground_truth(project: Path):
-    client = client_of_one(project)
-    label = {"query": "where is mail sent", "target": "mail/send.py:6-12", "grade": 1}
-    said = client.post("/api/labels", json=label).json()
+def test_a_label_becomes_ground_truth(changing: Changing):
+    client, truth = changing.client, changing.root / "assay-truth.jsonl"
+
+    def post(**label: object) -> Any:
+        return client.post("/api/labels", json={"query": "where is mail sent", "target": "mail/send.py:6-12", **label})
+
+    said = post(grade=1).json()
     kept = {"target": "mail/send.py::send_mail", "lines": "mail/send.py:6-12"}
     assert said["judgments"] == [{**kept, "grade": 1, "judge": "me"}]
     assert client.get("/api/labels").json() == {"file": "assay-truth.jsonl", "queries": [said]}
-    part = {**label, "target": "mail/send.py:9-10", "symbol": "send_mail", "grade": 0}
-    assert client.post("/api/labels", json=part).json()["judgments"] == [{**kept, "grade": 0, "judge": "me"}]
-    assert client.post("/api/labels", json={**label, "grade": None}).json()["judgments"] == []
-    for grade in (True, "1", 2, -1, 0.5, [1]):
-        assert client.post("/api/labels", json={**label, "grade": grade}).status_code == 422
+    part = post(target="mail/send.py:9-10", symbol="send_mail", grade=0)
+    assert part.json()["judgments"] == [{**kept, "grade": 0, "judge": "me"}]
+    assert post(grade=None).json()["judgments"] == []
+    assert {post(grade=grade).status_code for grade in (True, "1", 2, -1, 0.5, [1])} == {422}
     half = json.dumps("half \ud800 a pair")
-    (project / "assay-truth.jsonl").write_text(
-        f'{{"type": "truth", "format": 1}}\n{{"type": "query", "id": "1", "text": {half}}}\n'
-    )
+    truth.write_text(f'{{"type": "truth", "format": 1}}\n{{"type": "query", "id": "1", "text": {half}}}\n')
     answer = client.get("/api/labels")
     assert (answer.status_code, half.encode() in answer.content) == (200, True), "what is no Unicode is escaped"
     body = f'{{"query": {half}, "target": "mail/send.py", "grade": 1}}'.encode()
     assert client.post("/api/labels", content=body, headers=JSON).status_code == 422
-    (project / "assay-truth.jsonl").write_text("no ground truth\n")
-    assert client.post("/api/labels", json=label).status_code == 409
+    truth.write_text("no ground truth\n")
+    assert post(grade=1).status_code == 409
+    truth.unlink()
 
 
 REFUSED = [
@@ -252,7 +262,7 @@ BODIES = [
 ]
 
 
-def test_what_cannot_be_answered_is_refused_in_a_sentence(client: TestClient):
+def test_a_wrong_request_is_refused_in_a_sentence(client: TestClient):
     for path, status, told in REFUSED:
         answer = client.get(path)
         assert (answer.status_code, set(answer.json())) == (status, {"error"}), path
@@ -283,7 +293,7 @@ def test_the_schema_is_of_what_there_is(client: TestClient):
             assert {"401", "403", "414", "421", "422", "429", "503"} < operation["responses"].keys()
 
 
-def test_a_question_before_there_is_an_index_is_told_how_far_it_is(project: Path):
+def test_a_question_before_the_first_index_gets_its_progress(project: Path):
     client = client_of(Session({project: Settings()}, waits=Waits(fresh_s=60.0, first_s=0.0)))
     answer = client.get("/api/search?query=mail")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
@@ -297,17 +307,16 @@ class Broken(Session):
         raise RuntimeError(f"a secret in a trace: {asked}")
 
 
-def test_a_fault_of_the_server_shows_nothing_of_it(project: Path):
+def test_an_internal_error_shows_no_trace(project: Path):
     answer = client_of(Broken({project: Settings()}), raise_server_exceptions=False).get("/api/search?query=mail")
     assert answer.status_code == 500
     assert answer.json() == {"error": "internal error, please report it; the server's log says where"}
 
 
-def test_a_link_leads_nowhere(project: Path):
-    client = client_of_one(project)
-    secret = project.parent / "secret.py"
+def test_a_link_leads_nowhere(changing: Changing):
+    client, secret = changing.client, changing.root.parent / "secret.py"
     secret.write_text("def secret_of_another_folder():\n    return 1\n")
-    (project / "link.py").symlink_to(secret)
+    (changing.root / "link.py").symlink_to(secret)
     for name in ("search?query=secret&", "related?line=1&", "file?", "raw?", "blame?", "find?text=secret&"):
         assert client.get(f"/api/{name}path=link.py").status_code == 404, name
     assert "secret_of" not in client.get("/api/search?query=secret_of_another_folder&mode=all").text

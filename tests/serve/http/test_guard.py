@@ -112,31 +112,28 @@ def test_only_our_own_names_are_answered():
     Client(ELSEWHERE).refusal(421, "/", ("Host", "evil.example"))
 
 
+MINE, EVIL = ("Origin", "http://127.0.0.1:7777"), ("Origin", "http://evil.example")
+SITE, NAVIGATES = "Sec-Fetch-Site", ("Sec-Fetch-Mode", "navigate")
+SITES = [
+    *(([MINE], 200), ([EVIL], 403), ([("Origin", "null")], 403), ([("Origin", "http://localhost:7777")], 403)),
+    *(([MINE, EVIL], 403), ([(SITE, "same-origin")], 200), ([(SITE, "none")], 200), ([(SITE, "same-site")], 403)),
+    *(([(SITE, "cross-site")], 403), ([(SITE, "none"), (SITE, "cross-site")], 403)),
+    ([(SITE, "cross-site"), NAVIGATES], 403),
+]
+
+
 def test_other_sites_are_not_answered():
-    site, mode, mine = "Sec-Fetch-Site", "Sec-Fetch-Mode", "http://127.0.0.1:7777"
-    for headers, status in (
-        ([("Origin", mine)], 200),
-        ([("Origin", "http://evil.example")], 403),
-        ([("Origin", "null")], 403),
-        ([("Origin", "http://localhost:7777")], 403),
-        ([("Origin", mine), ("Origin", "http://evil.example")], 403),
-        ([(site, "same-origin")], 200),
-        ([(site, "none")], 200),
-        ([(site, "same-site")], 403),
-        ([(site, "cross-site")], 403),
-        ([(site, "none"), (site, "cross-site")], 403),
-        ([(site, "cross-site"), (mode, "navigate")], 403),
-    ):
+    for headers, status in SITES:
         assert Client().status("/api/search?query=a", *headers) == status, headers
-    link = ((site, "cross-site"), (mode, "navigate"))
+    link = ((SITE, "cross-site"), NAVIGATES)
     assert Client().status("/", *link) == 200, "a link to the page may be followed"
-    Client().refusal(403, "/", (site, "cross-site"), (mode, "no-cors"))
+    Client().refusal(403, "/", link[0], ("Sec-Fetch-Mode", "no-cors"))
     Client().refusal(403, "/", *link, method="POST")
     for whose, status in (("none", 303), ("same-origin", 303), ("cross-site", 403)):
-        assert Client(ELSEWHERE).status(f"/?token={TOKEN}", (site, whose), (mode, "navigate")) == status
+        assert Client(ELSEWHERE).status(f"/?token={TOKEN}", (SITE, whose), NAVIGATES) == status
 
 
-def test_whoever_is_elsewhere_needs_the_token():
+def test_a_client_on_another_machine_needs_the_token():
     client = Client(ELSEWHERE)
     assert "Authorization: Bearer" in client.refusal(401)
     for given in (TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ", f"Bearer {TOKEN} ", "Bearer é"):
@@ -165,7 +162,7 @@ def test_a_browser_gets_the_token_as_a_cookie_once():
     assert client.status("/", ("Cookie", cookie), ("Authorization", "Basic YTpi")) == 200
 
 
-def test_addresses_headers_and_bodies_have_their_size():
+def test_addresses_headers_and_bodies_have_a_maximum_size():
     client, most = Client(), guard.MAX_BODY_BYTES
     assert client.status("/?" + "a" * 65_535) == client.status("/", ("Cookie", "a" * 60_000)) == 200
     assert "65,536" in client.refusal(414, "/?" + "a" * 65_536)
@@ -186,7 +183,7 @@ def test_addresses_headers_and_bodies_have_their_size():
     assert "did not come in time" in Client(body_s=0.01).refusal(408, method="POST", parts=(b"a", b"..."))
 
 
-def test_a_body_without_a_token_is_read_only_where_a_delivery_says_it_is_signed_and_so_many_at_once():
+def test_only_so_many_signed_deliveries_are_read_at_once():
     client, signed = Client(ELSEWHERE, signatures=frozenset(("x-signed",))), ("X-Signed", "1")
     post = {"method": "POST", "parts": (b"a",)}
     assert client.status("/api/webhook", signed, **post) == 200
@@ -202,7 +199,7 @@ def test_a_body_without_a_token_is_read_only_where_a_delivery_says_it_is_signed_
     assert client.guard._signed.left == guard.SIGNED_BODIES
 
 
-def test_one_address_or_person_asks_so_often_and_probes_too():
+def test_requests_are_limited_by_address_or_person():
     now = [100.0]
     client = Client(rate=Rate(2.0, lambda: now[0]))
     assert [client.status() for _ in range(5)] == [200] * 4 + [429]
@@ -265,7 +262,7 @@ def test_behind_a_proxy_host_and_origin_are_those_of_the_public_url():
         assert Client(behind(), PROXY).status("/api/roots", BEARER, *{**HTTPS, **more}.items()) == status, more
 
 
-def test_forwarded_headers_count_from_trusted_proxies_alone():
+def test_forwarded_headers_of_trusted_proxies_alone_count():
     forwarded = {**HTTPS, "X-Forwarded-For": "10.0.0.1"}
     stranger = Client(behind(), "198.51.100.7")
     assert stranger.status("/api/roots", BEARER, *forwarded.items()) == 200
@@ -301,7 +298,7 @@ def test_forwarded_headers_count_from_trusted_proxies_alone():
             public_url(url)
 
 
-def test_over_https_the_cookie_is_secure_and_an_operator_asks_without_knowing_the_name():
+def test_over_https_the_cookie_is_secure_and_probes_need_no_name():
     client = Client(behind(), PROXY)
     status, headers, _ = client.ask(f"/?token={TOKEN}", *HTTPS.items())
     assert (status, headers["set-cookie"].endswith("; Secure")) == (303, True)
@@ -318,24 +315,25 @@ def test_over_https_the_cookie_is_secure_and_an_operator_asks_without_knowing_th
     client.refusal(421, "/metrics", ("Host", "evil.example"), BEARER)
 
 
-@pytest.mark.parametrize(
-    ("address", "host", "more", "same"),
-    [
-        ("127.0.0.1", "127.0.0.1:7777", {}, True),
-        ("::1", "[::1]:7777", {}, True),
-        ("172.17.0.1", "localhost:7777", {}, False),
-        ("127.0.0.1", "code.example.com", {}, False),
-        ("127.0.0.1", "localhost:7777", {"x-forwarded-for": "127.0.0.1"}, False),
-        ("unix", "localhost", {}, False),
-        ("", "", {}, False),
-    ],
+CALLERS = (
+    ("127.0.0.1", "127.0.0.1:7777", {}, True),
+    ("::1", "[::1]:7777", {}, True),
+    ("172.17.0.1", "localhost:7777", {}, False),
+    ("127.0.0.1", "code.example.com", {}, False),
+    ("127.0.0.1", "localhost:7777", {"x-forwarded-for": "127.0.0.1"}, False),
+    ("unix", "localhost", {}, False),
+    ("", "", {}, False),
 )
-def test_only_who_asks_from_this_machine_is_where_the_files_are(address: str, host: str, more: dict, *, same: bool):
-    headers = [(name.encode(), value.encode()) for name, value in {"host": host, **more}.items()]
-    assert is_same_machine(Request({"type": "http", "headers": headers, "client": (address, 4000)})) is same
 
 
-def test_tokens_are_made_for_people_and_kept_as_hashes(tmp_path: Path):
+def test_only_a_caller_on_this_machine_is_where_the_files_are():
+    for address, host, more, same in CALLERS:
+        headers = [(name.encode(), value.encode()) for name, value in {"host": host, **more}.items()]
+        request = Request({"type": "http", "headers": headers, "client": (address, 4000)})
+        assert is_same_machine(request) is same, (address, host, more)
+
+
+def test_tokens_are_made_for_people_and_stored_as_hashes(tmp_path: Path):
     file = tmp_path / "tokens"
     file.write_text("# people\n")
     file.chmod(0o600)
@@ -362,7 +360,7 @@ def test_tokens_are_made_for_people_and_kept_as_hashes(tmp_path: Path):
         access.shared_token("a" * 15)
 
 
-def test_a_file_of_tokens_that_is_no_good_is_refused(tmp_path: Path):
+def test_a_wrong_file_of_tokens_is_refused(tmp_path: Path):
     file, ann = tmp_path / "tokens", "ann sha256:" + "0" * 64
     with pytest.raises(InputError, match=r"cannot read the tokens file .*: No such file"):
         read_tokens(file)
@@ -387,7 +385,7 @@ def test_a_file_of_tokens_that_is_no_good_is_refused(tmp_path: Path):
     assert file.read_bytes() == b"\xff"
 
 
-def test_the_access_log_holds_no_token_and_a_full_disk_is_no_reason_to_fail(tmp_path: Path):
+def test_the_access_log_holds_no_token_and_survives_a_full_disk(tmp_path: Path):
     scope = {"method": "GET", "path": "/", "query_string": b"%74oken=SECRET&to%6ben=SECRET&query=a&token=SECRET"}
     AccessLog(str(tmp_path / "log"), print, queries=True).note(scope, 200, 0, 0.0)
     text = (tmp_path / "log").read_text()

@@ -124,15 +124,25 @@ def load(team: Team, *, keeps: bool) -> Iterator[list[object]]:
             each.join()
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the processes of a server are looked up in /proc")
-def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(project: Path, cache: Path, tmp_path: Path):
+IN_PROC = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are looked up in /proc")
+
+
+@contextlib.contextmanager
+def served_by_two(cache: Path, project: Path, **environment: str) -> Iterator[Team]:
     options = ("--port", "0", "--workers", "2", "--rate", "0", project)
-    with serving(cache, *options, **LOWERED, ASSAY_MET=str(tmp_path / "met")) as (process, line):
+    with serving(cache, *options, **environment) as (process, line):
         found = re.search(r"with 2 workers at http://[^:]+:(\d+)/", line)
         assert found, line
         team = Team(process, int(found[1]))
         until(lambda: team.ask("/readyz")[0] == 200, "it is ready")
         until(team.are_all_there, "two workers and who writes the index")
+        yield team
+
+
+@IN_PROC
+def test_two_workers_answer_one_that_dies_is_replaced_and_sigterm_ends_all(project: Path, cache: Path, tmp_path: Path):
+    with served_by_two(cache, project, **LOWERED, ASSAY_MET=str(tmp_path / "met")) as team:
+        process = team.process
         assert "forked indexing" in (tmp_path / "met").read_text()
 
         (project / "mail" / "fresh.py").write_text("def fold_napkin(napkin):\n    return napkin\n")
@@ -151,34 +161,39 @@ def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(projec
         counted = b'assay_requests_total{route="/api/labels",status="200"} 17.0'
         until(lambda: counted in team.ask("/metrics")[1], "each request is counted, some after their answer has left")
 
+        os.kill(killed := team.worker(), signal.SIGKILL)
+        assert f"the worker {killed} ended; another one was started" in team.said("ended")
+        until(lambda: team.are_all_there() and killed not in team.children(), "another one is there")
         before = team.children()
-        with load(team, keeps=False) as came:
-            os.kill(killed := team.worker(), signal.SIGKILL)
-            assert f"the worker {killed} ended; another one was started" in team.said("ended")
-            until(lambda: team.are_all_there() and killed not in team.children(), "another one is there")
-        failed = [each for each in came if each != 200]
-        assert len(failed) <= 3, failed  # what it worked on: one request of each client at most
-
-        before = team.children()
-        settings = project / "assay.toml"
-        settings.write_text("[search]\nlimit = 'many'\n")
+        (project / "assay.toml").write_text("[search]\nlimit = 'many'\n")
         process.send_signal(signal.SIGHUP)
         assert "nothing was reloaded" in team.said("nothing was reloaded")
         until(lambda: team.children() == before, "it is as it was")
-        settings.unlink()
+    assert [each for each in before if Path(f"/proc/{each}").exists()] == []
+
+
+@pytest.mark.nightly  # two starts of every process beside three clients that never pause
+@IN_PROC
+def test_neither_a_killed_worker_nor_a_reload_loses_requests(project: Path, cache: Path):
+    with served_by_two(cache, project) as team:
+        before = team.children()
+        with load(team, keeps=False) as came:
+            os.kill(killed := team.worker(), signal.SIGKILL)
+            until(lambda: team.are_all_there() and killed not in team.children(), "another one is there")
+        failed = [each for each in came if each != 200]
+        assert len(failed) <= 3, failed  # what it worked on: one request of each client at most
+        before = team.children()
         with load(team, keeps=True) as came:
-            process.send_signal(signal.SIGHUP)
+            team.process.send_signal(signal.SIGHUP)
             assert team.said("reloaded")
             until(lambda: not before & team.children(), "new processes answer")
         assert [each for each in came if each != 200] == [], "no request is lost"
         until(team.are_all_there, "all are there")
-        last = team.children()
-    assert [each for each in last if Path(f"/proc/{each}").exists()] == []
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the processes of a server are looked up in /proc")
-def test_a_kill_while_a_first_index_is_made_leaves_no_process(project: Path, cache: Path):
-    for number in range(300):
+@IN_PROC
+def test_a_kill_while_a_first_index_is_built_leaves_no_process(project: Path, cache: Path):
+    for number in range(150):
         (project / f"many{number}.py").write_text(f"def f{number}():\n    return {number}\n" * 60)
     command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--workers", "1", str(project)]
     environment = {**os.environ, **LOWERED, "XDG_CACHE_HOME": str(cache)}
@@ -190,7 +205,7 @@ def test_a_kill_while_a_first_index_is_made_leaves_no_process(project: Path, cac
     until(lambda: not [each for each in started if Path(f"/proc/{each}").exists()], "all have ended")
 
 
-def test_a_server_that_cannot_start_says_why_once(assay: Callable[..., Any], project: Path):
+def test_a_server_that_cannot_start_reports_why_once(assay: Callable[..., Any], project: Path):
     (project / "assay.toml").write_text("[search]\nlimit = 'many'\n")
     command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--workers", "2", str(project)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
@@ -213,18 +228,19 @@ def test_a_proxy_asks_over_a_unix_socket(assay: Callable[..., Any], project: Pat
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
         left.bind(str(path))  # as a server leaves it that was killed
-    options = ["--host", f"unix:{path}", "--public-url", "https://code.example.com", "--workers", "1"]
+    options = ["--host", f"unix:{path}", "--public-url", "https://code.example.com"]
     with serving(cache, *options, project, ASSAY_TOKEN=TOKEN) as (_, line):
         assert "at https://code.example.com/" in line
         forwarded = ("X-Forwarded-For: 192.0.2.1", "X-Forwarded-Proto: https")
         assert ask("Host: code.example.com", *forwarded).startswith(b"HTTP/1.1 200 ")
         assert ask("Host: evil.example", *forwarded).startswith(b"HTTP/1.1 421 ")
         assert path.stat().st_mode & 0o777 == 0o660
-    ran = assay("serve", project, "--host", f"unix:{tmp_path}/socket")
-    assert (ran.status, "needs --public-url" in ran.err) == (2, True)
-    ran = assay("serve", project, "--host", f"unix:{tmp_path}/none/socket")
-    assert "No such file or directory; give another --host" in ran.err
     (tmp_path / "file").write_text("mine")
-    ran = assay("serve", project, "--host", f"unix:{tmp_path}/file")
-    assert "Address already in use" in ran.err
+    for host, said in (
+        ("socket", "needs --public-url"),
+        ("none/socket", "No such file or directory; give another --host"),
+        ("file", "Address already in use"),
+    ):
+        ran = assay("serve", project, "--host", f"unix:{tmp_path}/{host}")
+        assert (ran.status, said in ran.err) == (2, True), ran.err
     assert (tmp_path / "file").read_text() == "mine"
