@@ -97,7 +97,7 @@ def test_what_is_not_there_or_cannot_be_changed_from_afar_is_said(refuses, index
     refuses([
         (f"search mail {indexed.place}/none", "there is no index in"),
         (f"search mail {indexed.place}#other", "assay index PATH --index"),
-        ("search mail s3://", "names no bucket"),
+        ("search mail s3://", "does not name a bucket"),
         (f"index {indexed.place}", ""),
         (f"watch {indexed.place}", ""),
     ])  # fmt: skip
