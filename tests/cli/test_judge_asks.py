@@ -38,7 +38,7 @@ def test_a_campaign_is_recorded_goes_on_and_is_told_again(assay, refuses, tmp_pa
     assert assay("judge", "agreement", "r.jsonl", "--gold", "gold.csv").status == 0
     run = "judge run pairs.jsonl --out x.jsonl --judge"
     refuses([
-        (f"{run} {kind}", "names no model" if kind == "asks" else "no judge 'signals+asks'"),
+        (f"{run} {kind}", "does not name a model" if kind == "asks" else "no judge 'signals+asks'"),
         (f"{run} {spec}&bias=300", "wanted -100 to 100"),
         (f"{run} {spec} --chat scripted:x", "--chat, --screener and --unclear are for agents"),
         (f"{run} {spec} --install", "installs nothing"),
