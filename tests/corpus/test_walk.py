@@ -218,9 +218,9 @@ def test_the_hash_of_the_rules_moves_with_any_ignore_file(tmp_path):
 def test_known_paths_are_matched_again_only_when_the_rules_are_others(tmp_path):
     grow(tmp_path, {".gitignore": "b.py\n", "a.py": "", "b.py": ""})
     first = walk(tmp_path)
-    trusted = walk(tmp_path, known={"a.py", "b.py"}, rules=first.rules)
+    trusted = walk(tmp_path, known_paths={"a.py", "b.py"}, rules=first.rules)
     assert [entry.path for entry in trusted.files] == [".gitignore", "a.py", "b.py"]
-    assert walk(tmp_path, known={"a.py", "b.py"}, rules="others") == first
+    assert walk(tmp_path, known_paths={"a.py", "b.py"}, rules="others") == first
 
 
 def test_a_path_that_is_no_folder_is_an_error_with_the_next_step(tmp_path):
