@@ -113,7 +113,7 @@ def test_lines_that_nothing_says_more_about_are_refused(tmp_path: Path):
     for written in (None, "", "[]", '{"settings": 3}'):
         if written is not None:
             manifest_of(out).write_text(written)
-        with pytest.raises(InputError, match="does not say what decided about them: give another --out, or --fresh"):
+        with pytest.raises(InputError, match="lacks their settings: give another --out, or --fresh"):
             begin(out, Decides(), "lines")
     assert list(read_lines(out)) == [{"n": 1}]
 
