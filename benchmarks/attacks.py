@@ -125,7 +125,7 @@ def attacked(kind: str, who: str, python: str, user: int | None, groups: list[st
 
 def reason(complaint: str, kind: str) -> str:
     """Return why a kind is not offered, without folders of this machine."""
-    if "cannot be had here" not in complaint:
+    if "does not work here" not in complaint:
         raise RuntimeError(f"the attacks did not run in {kind}: {complaint}")
     said = complaint.strip().splitlines()[-1].rpartition(f"{kind}: ")[2].partition(";")[0]
     return re.sub(r"/[\w./-]+", "a folder on the way", said)

@@ -98,7 +98,7 @@ def test_a_place_holds_many_repositories_and_two_folders_of_one_name_refuse_one_
     refuses([
         (f"search mail {indexed.place}/none", "there is no index in"),
         (f"search mail {indexed.place}#nobody", "assay index PATH --index"),
-        ("search mail s3://", "names no bucket"),
+        ("search mail s3://", "does not name a bucket"),
         (f"index {indexed.place}", ""),
         (f"watch {indexed.place}", ""),
     ])  # fmt: skip

@@ -109,7 +109,7 @@ def test_evidence_judges_alone_and_screens_for_a_model(judge):
 def test_examples_of_a_query_are_run_where_that_is_allowed(judge):
     write_lines("shown.jsonl", [{**row, "query": "add two numbers, as add(2, 3) == 5"} for row in PAIRS[:2]])
     ran = judge(pairs="shown.jsonl", model="--judge signals --allow-execution")
-    if "no sandbox holds here" in ran.err:
+    if "no sandbox works here" in ran.err:
         pytest.skip(ran.err)
     assert ran.out.startswith("1 match, 1 do not, 0 undecided\nby tests 2\n"), ran.err
     settings = json.loads(Path("records.jsonl.manifest.json").read_text())["settings"]

@@ -32,7 +32,7 @@ def test_a_campaign_is_recorded_and_continued(assay, refuses, tmp_path: Path, mo
     assert json.loads(assay(*command).out)["before"] == 2
     run = "judge run pairs.jsonl --out x.jsonl --judge"
     refuses([
-        (f"{run} {kind}", "names no model" if kind == "asks" else "no judge 'signals+asks'"),
+        (f"{run} {kind}", "does not name a model" if kind == "asks" else "no judge 'signals+asks'"),
         (f"{run} {spec}&bias=300", "wanted -100 to 100"),
         (f"{run} {spec} --chat scripted:x", "--chat, --screener and --unclear are for agents"),
         (f"{run} {spec} --install", "installs nothing"),

@@ -114,9 +114,9 @@ def test_places_of_mirrors_are_what_people_call_them_and_lie_in_their_folder(tmp
     assert place("ssh://git@host/~me/x", "a/b") == "host/~me/x@a-b~82badf67"
     assert place("ssh://git@host/~me/x", "a-b") == "host/~me/x@a-b"
     for url in "https://../a ssh://./x https:///a https://h https://h/.. git@..:a https://h:x/a https://[h/a".split():
-        assert re.search("names no repository|invalid URL", refusal(place, url)), url
+        assert re.search("does not name a repository|invalid URL", refusal(place, url)), url
     (tmp_path / "h").symlink_to(tmp_path.parent)
-    with pytest.raises(InputError, match="leads out of the folder of the mirrors"):
+    with pytest.raises(InputError, match="points outside of the folder of mirrors"):
         mirror_of("https://h/a", tmp_path)
 
 

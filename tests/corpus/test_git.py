@@ -68,7 +68,7 @@ def test_a_reader_that_leaves_early_ends_git(repository: Path, started):
 
 
 def test_much_is_asked_and_answered_without_waiting_for_one_another(repository: Path):
-    with reading(repository, "cat-file", "--batch", asked=b"HEAD:a.txt\n" * 200) as printed:
+    with reading(repository, "cat-file", "--batch", stdin=b"HEAD:a.txt\n" * 200) as printed:
         assert sum(map(len, iter(lambda: printed.read(1 << 20), b""))) > 200 * 400_000
 
 

@@ -147,4 +147,4 @@ def test_units_of_any_text_are_in_order_and_nested(language, pieces):
         units = grammar.units(text, (15, 120), every=every)
         assert [unit.at for unit in units] == sorted(unit.at for unit in units)
         assert all(0 <= unit.start <= unit.at < unit.end <= lines for unit in units)
-    assert [line for line, group in groupby(line for line, _, _ in grammar.called(text)) if line >= lines] == []
+    assert [line for line, group in groupby(line for line, _, _ in grammar.calls_in(text)) if line >= lines] == []

@@ -193,7 +193,7 @@ def test_a_password_is_in_no_argument_and_goes_to_its_host_alone(tmp_path: Path,
     credential("approve", filled)
     assert not (tmp_path / "written").exists()
     assert SECRET not in credential("fill", "protocol=https\nhost=other\n\n")
-    with pytest.raises(InputError, match="its login holds a line break"):
+    with pytest.raises(InputError, match="its login contains a line break"):
         with_login("https://ann:a%0ab@h/a", {})
 
 

@@ -200,9 +200,9 @@ def test_known_paths_are_matched_again_when_the_rules_are_others(tmp_path):
     grow(tmp_path, {"a/.gitignore": "x.py\n"})
     first = walk(tmp_path)
     assert first.rules != before
-    trusted = walk(tmp_path, known={"a/x.py", "b.py"}, rules=first.rules)  # matched again only where rules are others
+    trusted = walk(tmp_path, known_paths={"a/x.py", "b.py"}, rules=first.rules)
     assert [entry.path for entry in trusted.files] == ["a/.gitignore", "a/x.py", "b.py", "c.py"]
-    assert walk(tmp_path, known={"a/x.py", "b.py"}, rules="others") == first
+    assert walk(tmp_path, known_paths={"a/x.py", "b.py"}, rules="others") == first
 
 
 def test_rules_that_may_never_end_or_take_all_memory_are_not_read(tmp_path):

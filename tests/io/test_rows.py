@@ -157,7 +157,7 @@ def test_what_a_packed_file_holds_is_bounded(tmp_path: Path, monkeypatch: pytest
         "bomb.jsonl": "more than",
         "line.jsonl": "a line",
         "list.json": "one text",
-        "a.parquet": "holds more than",
+        "a.parquet": "has more than",
     }
     for name, told in bounds.items():
         with pytest.raises(InputError, match=told):

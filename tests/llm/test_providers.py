@@ -51,8 +51,8 @@ def test_prices_are_listed_told_free_or_unknown(monkeypatch):
 
 def test_an_invalid_spec_is_refused():
     for argument, said in (
-        ("", "names no model; write openai:MODEL"),
-        ("@http://x/v1", "names no model"),
+        ("", "does not name a model; write openai:MODEL"),
+        ("@http://x/v1", "does not name a model"),
         ("m?tempreature=1", "unknown option 'tempreature'.*did you mean 'temperature'"),
         ("m?temperature=hot", "'temperature'.*is 'hot'; wanted a number"),
         ("m?temperature=nan", "wanted 0 or more"),

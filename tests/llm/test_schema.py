@@ -53,7 +53,7 @@ def test_an_unknown_keyword_is_refused_and_strict_is_what_endpoints_can_hold_a_m
     with pytest.raises(InputError, match=r"the schema\.grade has the keyword 'maximun'; did you mean 'maximum'"):
         check({"type": "object", "properties": {"grade": {"maximun": 3}}})
     for schema in ({"type": ["number", "null"]}, {"enum": [True]}):
-        with pytest.raises(InputError, match="wants one type of object, array"):
+        with pytest.raises(InputError, match="needs one type of object, array"):
             check(schema)
     with pytest.raises(InputError, match="additionalProperties"):
         check({"type": "object", "additionalProperties": {"type": "string"}})

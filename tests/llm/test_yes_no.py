@@ -79,7 +79,7 @@ def test_the_form_of_completions_is_read_and_an_endpoint_without_log_probabiliti
         ({"content": [{"token": "Yes"}]}, "gave no log-probabilities"),
         ({"content": [{"top_logprobs": []}]}, "gave no log-probabilities"),
         ({"content": [{"top_logprobs": ["Yes"]}]}, "gave no log-probabilities"),
-        ({"top_logprobs": [{"Yes": math.nan}]}, "gave nan as a log-probability, wanted a number of 0 or less"),
+        ({"top_logprobs": [{"Yes": math.nan}]}, "gave nan as a log-probability; wanted a number of 0 or less"),
         ({"top_logprobs": [{"Yes": -math.inf, "No": 0.0}]}, "gave -inf as a log-probability"),
         ({"top_logprobs": [{"Yes": 0.7}]}, "gave 0.7 as a log-probability"),
         ({"top_logprobs": [{"Yes": None}]}, "gave None as a log-probability"),
@@ -144,7 +144,7 @@ def test_options_of_the_model_are_left_to_it_and_a_spec_is_read_as_it_is_written
         for chat in ("openai:m", "openai:m?seed=1"):
             assert read_spec(spec_of(chat, made).removeprefix("asks:")) == (chat, made)
     for argument, why in (
-        ("", "'asks' names no model; write asks:PROVIDER:MODEL"),
+        ("", "'asks' does not name a model; write asks:PROVIDER:MODEL"),
         ("openai:m?bias=101", "option 'bias' in 'asks:openai:m.bias=101' is 101; wanted -100 to 100"),
         ("openai:m?scale=two", "is 'two'; wanted a number"),
         ("openai:m?scale=nan", "is nan; wanted 0 to 100"),

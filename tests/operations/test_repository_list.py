@@ -60,7 +60,7 @@ UNUSABLE = {
     "--upload-pack=x": "is not a folder or a URL",
     "ssh://ann:pw@h/a": "only a URL of https or http takes a password",
     "https://h:x/a": "invalid URL 'https://h:x/a': Port could not be cast",
-    "https://../a": "'https://../a' names no repository",
+    "https://../a": "'https://../a' does not name a repository",
     "https://${NOT_SET}@h/a": "the environment variable NOT_SET is not set",
     "https://h/${HOME}": "stands for a password only",
     "https://h/first.git": "https://h/first.git stands in line 1 already",

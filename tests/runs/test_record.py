@@ -105,7 +105,7 @@ def test_lines_of_other_or_unknown_settings_are_refused(tmp_path: Path):
         begin(out, Decides(2, ("b",)), "lines")
     for written in (None, "", "[]", '{"settings": 3}'):
         manifest_of(out).write_text(written) if written is not None else manifest_of(out).unlink()
-        with pytest.raises(InputError, match="does not say what decided about them: give another --out, or --fresh"):
+        with pytest.raises(InputError, match="lacks their settings: give another --out, or --fresh"):
             begin(out, Decides(), "lines")
     assert list(read_lines(out)) == [{"n": 1}]
 

@@ -119,7 +119,7 @@ def test_a_worker_gets_nothing_before_it_answered_and_nothing_if_it_is_another()
     said: list[str] = []
     place = ScriptedPlace(
         workers=("odd", "a", "odd2", "ill"),
-        about=lambda worker: {"error": "no sandbox holds here"} if worker == "ill" else {"kind": worker[:3]},
+        about=lambda worker: {"error": "no sandbox works here"} if worker == "ill" else {"kind": worker[:3]},
     )
     runner = runner_of(place, {"kind": "a"}, say=said.append)
     assert list(runner.run(range(100))) == squares(100)
@@ -128,7 +128,7 @@ def test_a_worker_gets_nothing_before_it_answered_and_nothing_if_it_is_another()
     assert said[:3] == [
         "not used: machine machine of odd: kind odd, wanted a",
         "not used: machine machine of odd2: kind odd, wanted a",
-        "not used: machine machine of ill: no sandbox holds here",
+        "not used: machine machine of ill: no sandbox works here",
     ]
     place = ScriptedPlace(workers=("a", "b", "c"), about=lambda worker: {"kind": worker.replace("c", "a")})
     assert list(runner_of(place).run(range(50))) == squares(50)

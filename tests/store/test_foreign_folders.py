@@ -56,7 +56,7 @@ def test_nothing_is_written_through_a_link_in_an_index_or_to_one(assay, project:
 def test_a_manifest_names_no_file_outside_its_folder():
     for name in ("../../precious.segment", "/etc/passwd", "mine.segment", f"{'0' * 32}.segment/../../precious"):
         held = Manifest(1, Identity("e", 1, "s"), "", 0, (name,), f"{'0' * 32}.catalog")
-        with pytest.raises(StorageError, match="not the name of a file of an index"):
+        with pytest.raises(StorageError, match="not a file name of an index"):
             Manifest.parse(held.data)
 
 

@@ -263,7 +263,7 @@ def test_an_index_in_a_bucket_is_of_the_repository_that_made_it():
     ours.refuse_another(replace(made, origin="host.org/a"))
     replace(ours, origin="").refuse_another(replace(made, origin="host.org/b"))  # whoever names a place knows it
     for origin in ("host.org/b", ""):
-        with pytest.raises(InputError, match=r"this is host\.org/a: give this one another name"):
+        with pytest.raises(InputError, match=r"this is host\.org/a: use another name"):
             ours.refuse_another(replace(made, origin=origin))
 
 

@@ -179,7 +179,7 @@ _REASONS = 8
 def troubles(study: ResultsView) -> doc.Section:
     """Return the section of errors and of ground truth that could not be used."""
     rows = list(_errors(study))
-    columns = (tables.SYSTEM, *doc.left("Set"), "Queries", *doc.left("Reason", "Such as"))
+    columns = (tables.SYSTEM, *doc.columns("Set"), "Queries", *doc.columns("Reason", "Such as"))
     title = "Queries that failed, counted as zero"
     failed = doc.table(title, columns, rows) if rows else doc.words("No query failed.")
     problems = [block for name, of in study.sets.items() if of.problems for block in _problems(name, of.problems)]
@@ -210,19 +210,19 @@ def repeating(study: ResultsView) -> doc.Section:
     no_command = [doc.words("The manifest holds no command.", "note")]
     again = [doc.words("To repeat:"), doc.Verbatim(command)] if command else no_command
     rest = {key: value for key, value in as_json(study.manifest).items() if key != "command"}
-    manifest = doc.table("Manifest", doc.left("Key", "Value"), _flat(rest))
+    manifest = doc.table("Manifest", doc.columns("Key", "Value"), _flat(rest))
     folded = doc.Fold("Manifest: settings, versions, hardware, seed", manifest)
     blocks = (*again, _sets(study), _systems(study), folded)
     return doc.Section("about", "How to repeat this", blocks, "How to repeat")
 
 
 def _sets(study: ResultsView) -> doc.Table:
-    hashes = doc.left("Commit", "Hash of judgments", "Hash of corpus")
+    hashes = doc.columns("Commit", "Hash of judgments", "Hash of corpus")
     rows = []
     for name, of in study.sets.items():
         codes = (doc.Phrase(each[:12] or _DASH, code=True) for each in (of.commit, of.qrels, of.corpus))
         rows.append((name, of.role or _DASH, of.truth, len(of.queries), *codes))
-    return doc.table("Sets of queries", (*doc.left("Set", "Role", "Ground truth"), "Queries", *hashes), rows)
+    return doc.table("Sets of queries", (*doc.columns("Set", "Role", "Ground truth"), "Queries", *hashes), rows)
 
 
 def _systems(study: ResultsView) -> doc.Table:
@@ -230,7 +230,7 @@ def _systems(study: ResultsView) -> doc.Table:
     for name, system in study.results.systems.items():
         spec, chosen_on = doc.Phrase(system.spec, code=True), system.chosen_on or _DASH
         rows.append((tables.system_phrase(study, name), spec, system.how, chosen_on, _settings(study, system)))
-    return doc.table("Systems", (tables.SYSTEM, *doc.left("Spec", "Asked", "Chosen on", "Settings")), rows)
+    return doc.table("Systems", (tables.SYSTEM, *doc.columns("Spec", "Asked", "Chosen on", "Settings")), rows)
 
 
 def _settings(study: ResultsView, system: MeasuredSystem) -> doc.Phrase:

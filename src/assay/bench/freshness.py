@@ -170,7 +170,7 @@ def report_of(figures: Sequence[FreshnessFigure], limit_s: float) -> doc.Report:
     rows = [(change, *(cells[change, system] for system in systems)) for change in changes]
     notes = dict.fromkeys(f"{each.system}: {each.error}" for each in figures if each.error)
     title = "Time from a change to the first right answer (answers before it; stale ones name a file that is gone)"
-    table = doc.table(title, (*doc.left("Change"), *systems), rows)
+    table = doc.table(title, (*doc.columns("Change"), *systems), rows)
     return doc.Report("", "", (), (doc.Section("", "", (table, *map(doc.words, notes)), untitled=True),))
 
 

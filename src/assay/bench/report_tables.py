@@ -14,7 +14,7 @@ from assay.report import document as doc
 
 _PAIRS = 60
 _MAX_LABEL_CHARS = 24
-(SYSTEM,) = doc.left("System")
+(SYSTEM,) = doc.columns("System")
 
 
 def system_phrase(study: ResultsView, system: str) -> doc.Phrase:
@@ -133,7 +133,7 @@ def costs(study: ResultsView, view: SetView, system: str) -> tuple[doc.Number, .
 def groups(study: ResultsView, view: SetView, unit: str, tag: str, values: Sequence[str]) -> doc.Table:
     """Return what systems score on the queries of each value of a tag, by the measure that decides."""
     systems = study.here(view)
-    columns = (*doc.left(tag.capitalize()), "Queries", *map(_cut, systems))
+    columns = (*doc.columns(tag.capitalize()), "Queries", *map(_cut, systems))
     of = {"kind": "kind of query", "folder": "folder of the answer"}.get(tag, tag)
     rows = []
     for value in values:
@@ -159,7 +159,11 @@ def pairs(study: ResultsView, view: SetView, unit: str, most: int = _PAIRS) -> l
         return []
     found.sort(key=lambda each: (round(each[1].holm, 3), -each[1].difference))
     tests = {"p": "paired randomisation test", "p (t)": "paired t-test", "p (Holm)": "of the randomisation test"}
-    columns = (*doc.left("Ahead", "Behind"), "Difference", *(doc.Column(title, hint) for title, hint in tests.items()))
+    columns = (
+        *doc.columns("Ahead", "Behind"),
+        "Difference",
+        *(doc.Column(title, hint) for title, hint in tests.items()),
+    )
     rows = []
     for _, pair in found[:most]:
         mark: doc.Mark = "best" if significant(pair) else ""
@@ -210,7 +214,7 @@ def against(found: results.Results) -> Iterator[doc.Section]:
 
 def _moves(each: results.GateChange) -> Iterator[doc.Leaf]:
     yield doc.words(summary_of(each))
-    columns = (*doc.left("Question", "Rank"), each.measure, *doc.left("First now", "Expected"))
+    columns = (*doc.columns("Question", "Rank"), each.measure, *doc.columns("First now", "Expected"))
     for what, moves in (("fell", each.fell), ("rose", each.rose)):
         rows = []
         for move in moves[:MAX_LISTED]:

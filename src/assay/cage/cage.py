@@ -52,7 +52,7 @@ main()
 
 @dataclass(frozen=True, slots=True)
 class CagePlan:
-    """What every cage of a sandbox is."""
+    """How each cage of a sandbox is set up."""
 
     kind: SandboxKind
     limits: Limits = field(default_factory=Limits)
@@ -75,34 +75,34 @@ class Cage:
         self._control: socket.socket | None = None
         self._scratch = ""
         self._tests: tuple[bytes | None, str] = (None, "")
-        self._held: deque[tuple[Ticket[Job], list[int], float]] = deque()
+        self._jobs: deque[tuple[Ticket[Job], list[int], float]] = deque()
 
     @property
     def is_busy(self) -> bool:
-        """Whether it was given jobs that have not ended; the first of them is running."""
-        return bool(self._held)
+        """Whether jobs of it have not ended; the first of them is running."""
+        return bool(self._jobs)
 
     @property
     def has_room(self) -> bool:
         """Whether it takes another job."""
-        return len(self._held) < AHEAD
+        return len(self._jobs) < AHEAD
 
     @property
     def overdue_in_s(self) -> float:
-        """How long to wait for it before it counts as dead."""
-        return self._held[0][2] - time.monotonic() if self._held else float("inf")
+        """Seconds until the cage counts as dead."""
+        return self._jobs[0][2] - time.monotonic() if self._jobs else float("inf")
 
     @property
     def process(self) -> int:
-        """The process that stays outside and sees to its end; 0 where it is dead."""
+        """The process that stays outside and cleans up; 0 if the cage is dead."""
         return self._process.pid if self._process else 0
 
     def fileno(self) -> int:
-        """Return what becomes readable when a job has ended or the cage is dead."""
+        """Return the descriptor that becomes readable when a job ends or the cage dies."""
         return self._control.fileno() if self._control else -1
 
     def start(self) -> None:
-        """Bring it up; what stands in the way is an error that says so."""
+        """Start the processes of the cage; raise SandboxRefused if it does not start."""
         ours, theirs = frames.pair()
         self._scratch = "" if self._plan.kind.mounts else mkdtemp(prefix="assay-cage-")
         with theirs:
@@ -128,8 +128,8 @@ class Cage:
         if job.judge is not None:
             files += [frames.empty_file(), frames.sealed_file(job.judge)]
         limits = job.limits or self._plan.limits
-        begins = self._held[-1][2] if self._held else time.monotonic()
-        self._held.append((ticket, files, begins + limits.wall_s * WALL_OF_BUSY + _GRACE_S))
+        begins = self._jobs[-1][2] if self._jobs else time.monotonic()
+        self._jobs.append((ticket, files, begins + limits.wall_s * WALL_OF_BUSY + _GRACE_S))
         if job.judge is not self._tests[0]:  # jobs of one task share theirs, so that its hash is made once
             self._tests = job.judge, hex_digest(job.judge or b"")
         message = {"limits": asdict(limits), "tests": self._tests[1], "modules": job.modules}
@@ -137,13 +137,13 @@ class Cage:
             frames.send(cast(socket.socket, self._control), message, files)
 
     def collect(self) -> tuple[Ticket[Job], Ended] | None:
-        """Return a job that has ended and how, or None where the cage is dead."""
+        """Return a finished job with its result; None if the cage is dead."""
         message = None
         with contextlib.suppress(OSError):
             message, _ = frames.receive(self._control) if self._control else (None, [])
         if message is None:
             return None
-        ticket, files, _ = self._held.popleft()
+        ticket, files, _ = self._jobs.popleft()
         limits = ticket.job.limits or self._plan.limits
         ended = _ended(ticket.job, message, files, limits.output_kb << 10)
         _close(files)
@@ -154,7 +154,7 @@ class Cage:
         return Ended(job.id, ended="broken", detail=detail)
 
     def kill(self) -> list[Ticket[Job]]:
-        """End it with all it runs; return the jobs that it did not finish."""
+        """Kill the cage with all its processes; return its unfinished jobs."""
         if self._control:
             self._control.close()
             self._control = None
@@ -164,15 +164,15 @@ class Cage:
             self._process = None
         if self._scratch:
             shutil.rmtree(self._scratch, ignore_errors=True)
-        lost = [ticket for ticket, _, _ in self._held]
-        for _, files, _ in self._held:
+        lost = [ticket for ticket, _, _ in self._jobs]
+        for _, files, _ in self._jobs:
             _close(files)
-        self._held.clear()
+        self._jobs.clear()
         return lost
 
 
 def _spawn(control: socket.socket) -> subprocess.Popen[bytes]:
-    """Start the process that becomes a cage, with nothing of ours but one end of a socket."""
+    """Start the process that becomes a cage; it inherits only one end of a socket."""
     environment = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8"}
     package = str(Path(__file__).parent.parent)
     number = control.fileno()
@@ -204,7 +204,7 @@ def _server_plan(plan: CagePlan, scratch: str) -> ServerPlan:
 
 
 def _finish(process: subprocess.Popen[bytes], kind: SandboxKind) -> None:
-    """See a cage to its end: with files of its own one signal does it, the others clean up when they are told."""
+    """Stop a cage: SIGKILL if it has its own file system; otherwise SIGTERM, so that it can clean up."""
     process.send_signal(signal.SIGKILL if kind.mounts else signal.SIGTERM)
     try:
         process.wait(_GRACE_S)
@@ -234,5 +234,5 @@ CagePool: TypeAlias = LocalRunner[Job, Ended]
 
 
 def open_pool(plan: CagePlan, workers: int) -> CagePool:
-    """Return so many cages, each of which starts with its first job."""
+    """Return a pool of cages; each starts with its first job."""
     return LocalRunner(plan.kind.name, [Cage(plan) for _ in range(workers)], plan.kind.guarantees)

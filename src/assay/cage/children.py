@@ -44,7 +44,7 @@ _ADDRESSES = 4
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What holds the children of a cage; None or False for what its kind has not."""
+    """How the children of a cage are confined; None or False for what its kind does not have."""
 
     filter: Filter | None
     rules: int | None
@@ -58,7 +58,7 @@ class Confinement:
 
 
 class ProgramJudge(Protocol):
-    """What tests the programs of jobs whose tests are the same."""
+    """Judge the programs of jobs that share their tests."""
 
     stays: bool
     """Whether it is after a job what it was before."""
@@ -68,7 +68,7 @@ class ProgramJudge(Protocol):
 
 
 def run_child(work: Callable[[socket.socket | None, dict[str, Any], int], object]) -> NoReturn:
-    """Call the harness with what lies ready at the usual descriptors, and end without running anybody's handlers."""
+    """Call the harness with the job at the usual descriptors, and exit without running exit handlers."""
     code = 1
     try:
         spec = json.loads(frames.read(SPEC))
@@ -90,7 +90,7 @@ def run_child(work: Callable[[socket.socket | None, dict[str, Any], int], object
 
 
 def run_judge(open_judge: Callable[[dict[str, Any]], ProgramJudge]) -> NoReturn:
-    """Make a judge of what lies ready at the usual descriptors, and have it judge job after job until no more come."""
+    """Read the tests at the usual descriptors, and judge job after job until no more come."""
     with open(SPEC, "rb") as file:
         judge = open_judge(json.loads(file.read()))
     control = socket.socket(fileno=CHANNEL)
@@ -111,7 +111,7 @@ def run_judge(open_judge: Callable[[dict[str, Any]], ProgramJudge]) -> NoReturn:
 
 
 def run_source(channel: socket.socket | None, spec: dict[str, Any], says: int) -> None:
-    """Run a program without tests: what probes do instead of the harness."""
+    """Run a program without tests, as probes do."""
     del channel, says
     exec(compile(spec["source"], "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102  that is the purpose
 
@@ -168,7 +168,7 @@ def settle(files: Mapping[int, int]) -> None:
 
 
 def _bounds(limits: Limits, strangers: int, *, counted: bool) -> list[tuple[int, tuple[int, int]]]:
-    """Return what the kernel bounds in each process, never above what bounds us already.
+    """Return the resource limits of each process, at most those of this process.
 
     The processor time of a judge is that of many jobs, and counted for each.
     """

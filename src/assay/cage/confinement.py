@@ -1,4 +1,4 @@
-"""Set up what confines the programs of each kind of sandbox, and the folders that they may write to.
+"""Set up the confinement and the scratch folders of each kind of sandbox.
 
 A job that wrote nothing leaves its folders as they were made, and the next one takes them over: most programs
 write nothing, and a new mount costs more than a look.
@@ -41,34 +41,34 @@ _State = tuple[tuple[int, int, int, tuple[str, ...]], ...]
 
 
 class MountedScratch:
-    """A small file system in memory, which the kernel bounds."""
+    """Scratch folders on a tmpfs; the kernel limits its size."""
 
     def __init__(self, links: Mapping[str, str]) -> None:
         self._links = links
-        self._made: tuple[int, int] | None = None
+        self._mounted: tuple[int, int] | None = None
         self._state: _State = ()
 
     def refresh(self, limits: Limits) -> None:
         """Mount another one unless this one was never written to."""
         wanted = limits.scratch_mb, limits.inodes
-        if self._made == wanted and self._state == _state("/scratch"):
+        if self._mounted == wanted and self._state == _state("/scratch"):
             return
-        if self._made:
+        if self._mounted:
             forget_scratch()
         fresh_scratch(*wanted, self._links)
-        self._made, self._state = wanted, _state("/scratch")
+        self._mounted, self._state = wanted, _state("/scratch")
 
     def is_over(self, limits: Limits) -> bool:
-        """Say no: the kernel refuses what is too much."""
+        """Return False: the kernel enforces the size."""
         del limits
         return False
 
     def remove(self) -> None:
-        """Leave it to the end of the mount namespace."""
+        """Do nothing: the mount namespace ends with its processes."""
 
 
 class FolderScratch:
-    """A folder of the machine, where nothing can be mounted; its size is looked at, not bounded."""
+    """Scratch folders of the machine, where nothing can be mounted; their size is checked, not limited."""
 
     def __init__(self, root: str) -> None:
         self._root = Path(root)
@@ -131,7 +131,7 @@ def _state(root: str) -> _State:
 
 
 def _empty(root: Path) -> None:
-    """Delete all that is in a folder, whatever modes its folders have and however deep they lie.
+    """Delete everything in a folder, at any depth and with any permissions.
 
     Folders inside folders are moved up first, so that no path grows too long and nothing recurses.
     """
@@ -164,7 +164,7 @@ def _flatten(name: str, top: int) -> None:
 
 
 def _unlinked(name: str, folder: int) -> bool:
-    """Delete what is no folder; say whether it was."""
+    """Delete a path unless it is a folder; say whether it was deleted."""
     try:
         os.unlink(name, dir_fd=folder)
     except IsADirectoryError:
@@ -183,7 +183,7 @@ _SIGNAL_SCOPE_VERSION = 6
 
 
 class Entered(NamedTuple):
-    """What a fork server found on its way in."""
+    """What a fork server learns while entering its sandbox."""
 
     first_user: int | None
     """The first of the users that it may choose from, if it may."""
@@ -193,13 +193,13 @@ class Entered(NamedTuple):
 
 
 def reaper_of(plan: ServerPlan, entered: Entered) -> Reaper:
-    """Return what watches and ends the processes of a job in this kind."""
+    """Return the object that watches and ends the processes of a job in this kind of sandbox."""
     own_view = entered.processes if plan.kind.mounts else ""
     return Reaper(entered.group, first=plan.kind.namespaces, own_view=own_view)
 
 
 def enter(plan: ServerPlan, control: socket.socket) -> Entered:
-    """Return in the fork server, inside; the process that called this stays outside and sees it to its end."""
+    """Return in the fork server, inside the sandbox; the calling process stays outside and cleans up."""
     as_root, kind = os.geteuid() == 0, plan.kind
     if as_root and kind.landlock:
         _check_readable(plan.folders)
@@ -233,7 +233,7 @@ def enter(plan: ServerPlan, control: socket.socket) -> Entered:
 
 
 def prepare(plan: ServerPlan, entered: Entered) -> Confinement:
-    """Return what will hold the children, made ready once."""
+    """Return the confinement of the children, prepared once."""
     kind = plan.kind
     folder = "/scratch" if kind.mounts else plan.scratch
     os.environ.clear()
@@ -312,7 +312,7 @@ def _environment(plan: ServerPlan, folder: str) -> dict[str, str]:
 
 
 def _check_readable(folders: Sequence[str]) -> None:
-    """Refuse a Python that only root can read, where programs run as somebody else and see the machine's files."""
+    """Refuse a Python that only root can read, if programs run as another user and see the machine's files."""
     for folder in map(Path, folders):
         closed = [str(one) for one in (folder, *folder.parents) if not one.stat().st_mode & 1]
         if closed:
@@ -320,7 +320,7 @@ def _check_readable(folders: Sequence[str]) -> None:
 
 
 def _die_with_parent(number: int) -> None:
-    """Ask for a signal when whoever started this process is gone; it is forgotten when the user changes."""
+    """Ask for a signal when the parent dies; the kernel forgets this if the user changes."""
     if sys.platform == "linux":
         prctl(PR_SET_PDEATHSIG, number)
 

@@ -35,7 +35,7 @@ _FILES = {
 
 
 class ControlGroup:
-    """The group of this process's cage, made and later taken away by the process that starts it."""
+    """The control group of a cage, created and removed by the process that starts the cage."""
 
     def __init__(self, name: int) -> None:
         self._folders = [parent / f"{_NAME}{name}" for parent in parents()]
@@ -52,7 +52,7 @@ class ControlGroup:
 
     @property
     def counts(self) -> bool:
-        """Whether the kernel counts."""
+        """Whether the kernel meters this cage."""
         return self._files.keys() == _FILES.keys() and all(self._files.values())
 
     def join(self) -> None:
@@ -61,7 +61,7 @@ class ControlGroup:
             os.write(file, b"0")
 
     def begin(self, memory_mb: int, tasks: int) -> None:
-        """Note what was used before a job."""
+        """Record the usage before a job."""
         if self._limits != (memory_mb, tasks):
             self._limits = memory_mb, tasks
             os.write(self._files["limit"][0], str(int(memory_mb * _MEMORY_FACTOR) + 64 << 20).encode())
@@ -69,11 +69,11 @@ class ControlGroup:
         self._base, self._base_s = self._used(), self._cpu_s()
 
     def memory_mb(self) -> float:
-        """Return what was taken since, without copies of files, which the kernel gives back when it has to."""
+        """Return the memory used since `begin`, without the file cache, which the kernel can reclaim."""
         return (self._used() - self._base) / (1 << 20)
 
     def cpu_s(self) -> float:
-        """Return the processor time taken since, by all but this process."""
+        """Return the processor time used since `begin`, without that of this process."""
         return self._cpu_s() - self._base_s
 
     def _used(self) -> int:
@@ -123,7 +123,7 @@ def _turned_on(group: Path) -> set[str]:
 
 
 def describe() -> str:
-    """Say whether the kernel counts what programs use."""
+    """Say in a line whether the kernel meters what programs use."""
     counts = ControlGroup(os.getpid()).counts
     remove(os.getpid())
     if counts:
@@ -132,7 +132,7 @@ def describe() -> str:
 
 
 def remove(process: int) -> None:
-    """Take away the group of a process that was ended, and those that nobody took away."""
+    """Remove the group of an ended process, and abandoned groups."""
     for parent in parents():
         for folder in parent.glob(f"{_NAME}*"):
             number = folder.name.removeprefix(_NAME)

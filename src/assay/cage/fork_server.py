@@ -47,7 +47,7 @@ _MAX_REUSED_MB = 256
 
 @dataclass(slots=True)
 class JudgeProcess:
-    """A judge that was forked."""
+    """A forked process that judges programs."""
 
     pid: int
     control: socket.socket
@@ -63,7 +63,7 @@ class JudgeProcess:
         return bool(self._last.get("stays")) and self._last["peak_mb"] < _MAX_REUSED_MB
 
     def is_for(self, key: object) -> bool:
-        """Say whether it lives and has read these tests."""
+        """Say whether it is alive and has read these tests."""
         poll = select.poll()
         poll.register(self.control, 0)
         return self.key == key and not poll.poll(0)
@@ -74,7 +74,7 @@ class JudgeProcess:
         frames.send(self.control, {}, [channel.fileno(), verdict])
 
     def collect(self) -> float:
-        """Return how much processor time the job took it, which has ended, or the judge with it."""
+        """Return the processor time of the judge for this job, once the job or the judge has ended."""
         with contextlib.suppress(OSError):
             self._last = frames.receive(self.control)[0] or {}
         spent: float = self._last.get("cpu_s", 0.0)
@@ -147,7 +147,7 @@ def _harness(plan: ServerPlan) -> Work:
 
 @cache
 def _load(modules: tuple[str, ...]) -> None:
-    """Import what later forks need; what is not there they will miss themselves."""
+    """Import modules for later forks; a missing one fails in the program that imports it."""
     with contextlib.suppress(ImportError):
         for name in modules:
             importlib.import_module(name)
@@ -155,7 +155,7 @@ def _load(modules: tuple[str, ...]) -> None:
 
 
 class ForkServer:
-    """Jobs in, one after the other; how they ended out."""
+    """Run jobs one after the other and report how each ended."""
 
     def __init__(
         self, control: socket.socket, house: Confinement, scratch: Scratch, processes: Reaper, work: Work
@@ -171,7 +171,7 @@ class ForkServer:
             self._nothing = os.dup(self._nothing)
 
     def serve(self) -> NoReturn:
-        """Run jobs until there is nobody to run them for."""
+        """Run jobs until the supervisor closes its end."""
         while True:
             job, files = frames.receive(self._control)
             if job is None:
@@ -230,7 +230,7 @@ class ForkServer:
         return reason, candidate
 
     def _judge_of(self, key: object, tests: int, limits: Limits) -> JudgeProcess:
-        """Return the judge that has read these tests: the last one, or another that takes its place."""
+        """Return a judge that has read these tests: the last one, or a new one."""
         if self._judge and self._judge.is_for(key):
             return self._judge
         if self._judge:
@@ -263,7 +263,7 @@ class ForkServer:
         os._exit(127)
 
     def _watch(self, limits: Limits, outputs: list[int], awaited: int, started: float) -> Reason | None:
-        """Wait until a file can be read, looking at what the job uses every 20 ms; return which limit it broke."""
+        """Wait until a file is readable; check the job's usage every 20 ms and return the limit that it exceeded."""
         poll = select.poll()
         poll.register(self._control, 0)
         poll.register(awaited, select.POLLIN)

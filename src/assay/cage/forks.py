@@ -16,7 +16,7 @@ _held: list[dict[str, Callable[[], Any]]] = []
 
 
 def hold() -> None:
-    """Keep what is registered from here on."""
+    """Collect fork hooks that are registered from here on."""
 
     def keep(**hooks: Callable[[], Any]) -> None:
         _held.append(hooks)
@@ -25,11 +25,11 @@ def hold() -> None:
 
 
 def let_go() -> None:
-    """Register what modules want from here on as ever."""
+    """Stop collecting: register fork hooks as usual."""
     os.register_at_fork = _register
 
 
 def give_back() -> None:
-    """Register what was kept, in a child that may fork."""
+    """Register the collected hooks in a child that may fork."""
     for hooks in _held:
         _register(**hooks)

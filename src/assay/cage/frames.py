@@ -44,7 +44,7 @@ def receive(end: socket.socket) -> tuple[Any, list[int]]:
 
 
 def sealed_file(content: bytes) -> int:
-    """Return a file of memory with this content, at its start, that nobody can change."""
+    """Return an in-memory file with this content, at its start, that cannot be changed."""
     if not hasattr(os, "memfd_create"):
         return _temporary(content)
     file = os.memfd_create("given", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -55,7 +55,7 @@ def sealed_file(content: bytes) -> int:
 
 
 def empty_file() -> int:
-    """Return an empty file of memory to write to; every write goes to its end."""
+    """Return an empty in-memory file; every write appends."""
     in_memory = hasattr(os, "memfd_create")
     file = os.memfd_create("taken", os.MFD_CLOEXEC) if in_memory else _temporary(b"")
     fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)

@@ -16,7 +16,7 @@ Reason = Literal["exit", "signal", "cpu", "wall", "memory", "output", "processes
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one job may use, all its processes together unless said otherwise."""
+    """Resource limits of one job, for all its processes together unless noted."""
 
     cpu_s: float = 5.0
     """The verdict about programs that do not end: it says the same on a busy machine."""
@@ -34,7 +34,7 @@ class Limits:
     """How much is kept of standard output and of standard error; eight times as much ends the job."""
 
     def with_cpu(self, seconds: float) -> Limits:
-        """Return these with other processor time; wall time, the backstop, grows with it."""
+        """Return these limits with another processor time; the wall time grows with it."""
         return replace(self, cpu_s=seconds, wall_s=seconds * self.wall_s / self.cpu_s)
 
 
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of a job."""
+    """The result of a job."""
 
     id: str
     verdict: bytes = b""
@@ -87,7 +87,7 @@ _GONE = "nothing left after a job"
 
 @dataclass(frozen=True, slots=True)
 class SandboxKind:
-    """One kind; what a field says no to is not there."""
+    """A kind of sandbox; a protection whose field is False is absent."""
 
     name: str
     guarantees: tuple[str, ...]
@@ -124,7 +124,7 @@ ISOLATING = tuple(kind for kind in KINDS.values() if kind.isolates)
 
 @dataclass(frozen=True, slots=True)
 class ServerPlan:
-    """What a fork server reads first: what it is to become. It crosses as JSON, so that sequences arrive as lists."""
+    """Settings that a fork server reads first. They are sent as JSON, so that sequences arrive as lists."""
 
     kind_name: str
     modules: Sequence[str]
@@ -140,5 +140,5 @@ class ServerPlan:
 
     @property
     def kind(self) -> SandboxKind:
-        """Return what it is to isolate."""
+        """Return the kind of sandbox."""
         return KINDS[self.kind_name]

@@ -25,7 +25,7 @@ _NETWORK, _SCOPES = 3, 3
 
 
 def abi() -> int:
-    """Return the version of Landlock that the kernel has, 0 for none."""
+    """Return the Landlock ABI version of the kernel, 0 without Landlock."""
     try:
         return call("landlock_create_ruleset", 0, 0, 1)
     except (OSError, KeyError):
@@ -40,7 +40,7 @@ def rules(
     *,
     own_network: bool = False,
 ) -> int:
-    """Return an open set of rules: folders and files to read and run, folders to write in, files to write to.
+    """Return the descriptor of a ruleset: paths to read and run, folders to write in, files to write to.
 
     TCP is refused, but not to processes with a network of their own, where it reaches nothing else.
     """
@@ -48,24 +48,24 @@ def rules(
     network = _NETWORK if version >= 4 and not own_network else 0
     head = struct.pack("QQQ", known, network, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    made = call("landlock_create_ruleset", ctypes.create_string_buffer(head, len(head)), size, 0)
-    os.set_inheritable(made, False)
+    ruleset = call("landlock_create_ruleset", ctypes.create_string_buffer(head, len(head)), size, 0)
+    os.set_inheritable(ruleset, False)
     for path in readable:
-        _allow(made, path, _READING & known)
+        _allow(ruleset, path, _READING & known)
     for path in writable:
-        _allow(made, path, known & ~_MAKE_DEVICE)
+        _allow(ruleset, path, known & ~_MAKE_DEVICE)
     for path in devices:
-        _allow(made, path, (_READ_FILE | _WRITE_FILE) & known)
-    return made
+        _allow(ruleset, path, (_READ_FILE | _WRITE_FILE) & known)
+    return ruleset
 
 
-def restrict(made: int) -> None:
-    """Hold this process and all that it starts to the rules; it must have given up new privileges before."""
-    call("landlock_restrict_self", made, 0)
+def restrict(ruleset: int) -> None:
+    """Apply the rules to this process and all that it starts; it must have given up new privileges before."""
+    call("landlock_restrict_self", ruleset, 0)
 
 
-def _allow(made: int, path: str, rights: int) -> None:
-    """Add one rule; a path that is not there needs none."""
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    """Add one rule; a missing path needs none."""
     try:
         beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -73,6 +73,6 @@ def _allow(made: int, path: str, rights: int) -> None:
     try:
         allowed = rights if os.path.isdir(path) else rights & _OF_A_FILE
         rule = ctypes.create_string_buffer(struct.pack("=Qi", allowed, beneath), 12)
-        call("landlock_add_rule", made, 1, rule, 0)
+        call("landlock_add_rule", ruleset, 1, rule, 0)
     finally:
         os.close(beneath)

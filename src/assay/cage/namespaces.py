@@ -1,4 +1,4 @@
-"""Give a cage processes, network, users and files of its own, for ordinary users and for root alike.
+"""Give a cage its own namespaces: processes, network, users and files, for ordinary users and root.
 
 An ordinary user gets a user namespace in which the cage's fork server may mount. Root builds the private root first,
 then enters a user namespace of high numbers that belong to nobody: neither fork server nor program is ever user 0 of
@@ -50,7 +50,7 @@ _ACCOUNTS = {
 
 
 def leave(folders: Sequence[str], *, mounts: bool) -> None:
-    """Take this process's next child out of the machine: it is process 1 of its own, and calls `arrive`.
+    """Put the next child of this process into new namespaces: it is process 1 there, and calls `arrive`.
 
     Without `mounts` the files stay those of the machine, and something else has to guard them.
     """
@@ -68,7 +68,7 @@ def leave(folders: Sequence[str], *, mounts: bool) -> None:
 
 
 def arrive(folders: Sequence[str], *, mounts: bool, as_root: bool) -> str:
-    """Finish as process 1: network, name, and, with `mounts`, the files and the view of processes.
+    """Finish the setup as process 1: network, host name, and, with `mounts`, the files and /proc.
 
     Return where this process sees all of them.
     """
@@ -83,12 +83,12 @@ def arrive(folders: Sequence[str], *, mounts: bool, as_root: bool) -> str:
 
 
 def nobodys(process: int) -> int:
-    """Return the first of four users that are nobody else's on this machine, for the cage of this process."""
+    """Return the first of four user numbers that nothing else on this machine uses, for the cage of this process."""
     return _NOBODYS + 4 * process
 
 
 def _leave_as_root(folders: Sequence[str], *, mounts: bool) -> None:
-    """Build the root with root's rights, then enter a user namespace whose numbers a helper outside writes."""
+    """Build the root file system as root, then enter a user namespace whose numbers a helper outside writes."""
     ready, written = os.pipe(), os.pipe()
     this = os.getpid()
     first = nobodys(this)
@@ -218,7 +218,7 @@ _OF_THE_USER = ("keys", "key-users")
 
 
 def _processes(place: str) -> str:
-    """Mount a view of the own processes in which a program sees only itself and what it started.
+    """Mount a /proc in which a program sees only itself and what it started.
 
     Return the path of another one that hides none, for whoever watches them: it has no place, only an open folder.
     """
@@ -235,7 +235,7 @@ def _processes(place: str) -> str:
 
 
 def _loopback() -> None:
-    """Bring the own network interface up: 127.0.0.1 works, nothing else exists."""
+    """Bring up the loopback interface: 127.0.0.1 works, nothing else exists."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 1))
 

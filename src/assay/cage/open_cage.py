@@ -36,7 +36,7 @@ QUICK = Limits(cpu_s=2, wall_s=6, memory_mb=192, processes=16, scratch_mb=8, ino
 
 
 class Bait(ExitStack):
-    """What stands outside while attacks run: listeners, files, a process; all of it has to stay as it is."""
+    """Targets outside the sandbox while attacks run: listeners, files, a process; none may be reached or changed."""
 
     secret = "a secret that no program may read"  # noqa: S105  it is the bait
 
@@ -60,7 +60,7 @@ class Bait(ExitStack):
         return self
 
     def values(self) -> dict[str, Any]:
-        """Return what attacks need to know."""
+        """Return the values that attacks are filled in with."""
         return {
             "folder": self.folder,
             "tcp": self.tcp.getsockname()[1],
@@ -70,7 +70,7 @@ class Bait(ExitStack):
         }
 
     def was_reached(self) -> bool:
-        """Say whether anything came through the network or a socket."""
+        """Say whether anything arrived by the network or a socket."""
         for end in (self.tcp.accept, lambda: self.udp.recv(1), lambda: self.path.recv(1)):
             try:
                 end()
@@ -80,18 +80,18 @@ class Bait(ExitStack):
         return False
 
     def is_whole(self) -> bool:
-        """Say whether files and process are as they were."""
+        """Say whether the files and the process are unchanged."""
         kept = self.file.read_text() == self.secret and sorted(os.listdir(self.folder)) == ["secret", "socket"]
         return kept and self.file.stat().st_mode & 0o777 == 0o666 and self.sleeper.poll() is None
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A program, and how its end shows that it was held."""
+    """A hostile program, and a test of its result for containment."""
 
     name: str
     source: str
-    held: Callable[[Ended, Bait], bool]
+    is_contained: Callable[[Ended, Bait], bool]
     limits: Limits = QUICK
 
 
@@ -187,17 +187,17 @@ _FORK_SERVER = 1
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
-    """What attacks on one kind of sandbox showed."""
+    """Result of the attacks on one kind of sandbox."""
 
     kind: str
     failed: tuple[str, ...] = ()
-    """The attacks that it did not hold."""
+    """The attacks that it did not contain."""
     reason: str = ""
     """Why it did not even start."""
 
     @property
     def holds(self) -> bool:
-        """Whether it may be offered."""
+        """Whether it started and contained every attack."""
         return not self.failed and not self.reason
 
     def __str__(self) -> str:
@@ -207,9 +207,9 @@ class ProbeFinding:
 
 
 def probe(kind: SandboxKind, *, fresh: bool = False) -> ProbeFinding:
-    """Return what attacks on a kind showed, from the cache unless `fresh`."""
+    """Return the result of attacking a kind of sandbox, from the cache unless `fresh`."""
     place = _place()
-    known = _known(place)
+    known = _cached_findings(place)
     if fresh or kind.name not in known:
         known[kind.name] = _attack(kind)
         with contextlib.suppress(StorageError):  # then it is attacked again
@@ -218,13 +218,13 @@ def probe(kind: SandboxKind, *, fresh: bool = False) -> ProbeFinding:
 
 
 def _attack(kind: SandboxKind) -> ProbeFinding:
-    """Run all attacks in one cage, and look what is left of them."""
+    """Run all attacks in one cage, and check for processes left behind."""
     plan = CagePlan(kind, harness=(PLAIN, PLAIN))
     with Bait() as bait, open_pool(plan, 1) as sandbox:
         jobs = [Job(attack.name, attack_program(attack, bait), limits=attack.limits) for attack in ATTACKS]
         try:
             ends = sandbox.run(jobs)
-            failed = [one.name for one, ended in zip(ATTACKS, ends, strict=True) if not one.held(ended, bait)]
+            failed = [one.name for one, ended in zip(ATTACKS, ends, strict=True) if not one.is_contained(ended, bait)]
         except SandboxRefused as refusal:
             return ProbeFinding(kind.name, reason=f"does not start: {refusal.reason}")
         except AssayError as error:
@@ -236,15 +236,15 @@ def _attack(kind: SandboxKind) -> ProbeFinding:
 
 
 def attack_program(attack: Attack, bait: Bait) -> bytes:
-    """Return what a cage is given to run an attack on what stands outside."""
+    """Return the job of an attack on the targets outside."""
     source = attack.source
     for name, value in bait.values().items():
         source = source.replace(f"{{{name}}}", str(value))
     return json.dumps({"source": source}).encode()
 
 
-def _known(place: Path) -> dict[str, ProbeFinding]:
-    """Return what was found before; nothing where that cannot be read."""
+def _cached_findings(place: Path) -> dict[str, ProbeFinding]:
+    """Return the stored findings; none if they cannot be read."""
     try:
         kept = json.loads(place.read_text()).items()
         return {name: ProbeFinding(name, tuple(found["failed"]), found["reason"]) for name, found in kept}
@@ -253,7 +253,7 @@ def _known(place: Path) -> dict[str, ProbeFinding]:
 
 
 def _place() -> Path:
-    """Return where findings lie: another place for each start of the machine, kernel, container, user and Python."""
+    """Return the file of findings: one per boot of the machine, kernel, container, user and Python."""
     about = [platform.node(), platform.release(), __version__, sys.executable, sys.version, str(os.geteuid())]
     for file in ("/proc/sys/kernel/random/boot_id", "/proc/self/uid_map", "/proc/self/attr/current"):
         with contextlib.suppress(OSError):
@@ -275,7 +275,7 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
     harness: tuple[str, str] = HARNESS,
     harness_path: str = "",
 ) -> CagePool:
-    """Return a sandbox of this kind, or of the strongest that this machine gives.
+    """Return a sandbox of this kind, or of the strongest that works on this machine.
 
     `modules` are loaded before the first program; `paths` are folders that programs may read and import from.
     """
@@ -285,7 +285,7 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
     folders = tuple(str(Path(path).resolve()) for path in paths)
     for folder in folders:
         if not os.path.isdir(folder):
-            raise InputError(f"no folder {folder}: programs were to import from it")
+            raise InputError(f"no folder {folder}; name one that programs import from")
     plan = CagePlan(chosen, limits or Limits(), tuple(modules), folders, harness, harness_path)
     return open_pool(plan, workers)
 
@@ -304,5 +304,5 @@ def _choose_kind(name: str, *, allow_unsafe: bool) -> SandboxKind:
         findings.append(probe(each))
         if findings[-1].holds:
             return each
-    wanted = f"the sandbox '{name}' cannot be had here" if name else f"no sandbox holds here ({sys.platform})"
-    raise InputError(f"{wanted}: {'; '.join(map(str, findings))}")
+    failure = f"the sandbox '{name}' does not work here" if name else f"no sandbox works here ({sys.platform})"
+    raise InputError(f"{failure}: {'; '.join(map(str, findings))}")

@@ -37,17 +37,17 @@ class Process:
 
 
 def processes(view: str = "/proc") -> list[Process]:
-    """Return every process that can be seen there."""
+    """Return every process of a /proc."""
     return [found for name in os.listdir(view) if name.isdecimal() and (found := _process(f"{view}/{name}"))]
 
 
 def this_process() -> int:
-    """Return the number of this process as /proc has it, which may be another one than its own."""
+    """Return the number of this process in /proc, which may differ from os.getpid()."""
     return int(os.readlink("/proc/self"))
 
 
 def children() -> int:
-    """Return how many children this thread has, -1 where the kernel does not say."""
+    """Return how many children this thread has, -1 if the kernel does not say."""
     try:
         return len(Path("/proc/thread-self/children").read_bytes().split())
     except OSError:
@@ -55,7 +55,7 @@ def children() -> int:
 
 
 def of_user(user: int) -> int:
-    """Return how many threads a user has now: without a user namespace a limit of processes counts them all."""
+    """Return how many threads a user has now: without a user namespace, a limit on processes counts all of them."""
     total = 0
     for process in processes():
         with contextlib.suppress(OSError):
@@ -77,18 +77,18 @@ def below(root: int, everything: Iterable[Process]) -> list[Process]:
 
 
 def total_mb(job: Sequence[Process], enough_mb: float, view: str = "/proc") -> float:
-    """Sum memory up; what is shared is counted once for each process until that makes `enough_mb`, then exactly."""
+    """Sum the memory of processes; shared memory is split exactly only if the rough sum reaches `enough_mb`."""
     memory_mb = sum(process.resident_mb for process in job)
     return sum(_proportional_mb(process, view) for process in job) if memory_mb > enough_mb else memory_mb
 
 
 def sockets_mb() -> float:
-    """Return what sockets of this network may hold, which no process has: 0.25 MB each beyond 64 that anybody needs."""
+    """Return the memory that sockets may use, which no process is charged for: 0.25 MB each beyond the first 64."""
     return max(0, int(Path("/proc/self/net/sockstat").read_bytes().split()[2]) - 64) * 0.25
 
 
 def waiting_s(job: Iterable[Process], view: str) -> float:
-    """Return how long the first threads of processes could have computed and had no processor, together."""
+    """Return how long the first threads of processes waited for a processor, together."""
     total = 0.0
     for process in job:
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -97,7 +97,7 @@ def waiting_s(job: Iterable[Process], view: str) -> float:
 
 
 def _process(place: str) -> Process | None:
-    """Read one process; None where it has just gone."""
+    """Read one process; None if it has just ended."""
     try:
         with open(f"{place}/stat", "rb") as stat:
             text = stat.read()
@@ -112,7 +112,7 @@ def _process(place: str) -> Process | None:
 
 
 def _proportional_mb(process: Process, view: str) -> float:
-    """Return its own pages, and of each shared one its part."""
+    """Return the proportional set size (PSS) of a process."""
     try:
         lines = Path(f"{view}/{process.pid}/smaps_rollup").read_bytes().split(b"\n")
     except OSError:
@@ -129,7 +129,7 @@ _CERTAIN = 0.5
 
 
 class Reaper:
-    """What the fork server knows of the processes that one job became."""
+    """Track, measure and end the processes of one job."""
 
     def __init__(self, group: ControlGroup | None, *, first: bool, own_view: str) -> None:
         self._group = group
@@ -144,10 +144,10 @@ class Reaper:
         self._ending = False
         self._judge, self._before_s = 0, 0.0
         self._own_s: dict[int, float] = {}
-        """What each process was seen to have used: nobody is told what a child took that nobody waits for."""
+        """What each process was seen to use: the kernel does not report children that were never waited for."""
 
     def begin(self, limits: Limits, judge: int = 0, spent_s: float = 0.0) -> None:
-        """Forget the last job; a judge took so much processor time for earlier ones."""
+        """Start a new job; `spent_s` is the judge's processor time for earlier jobs."""
         if self._group:
             self._group.begin(limits.memory_mb, limits.processes)
         self._status.clear()
@@ -163,7 +163,7 @@ class Reaper:
         self._before_s += cpu_s
 
     def reap(self, options: int = os.WNOHANG) -> bool:
-        """Take leave of every process that has ended; say whether others are left."""
+        """Reap every process that has ended; say whether others are left."""
         while True:
             try:
                 pid, status, used = os.wait4(-1, options)
@@ -174,7 +174,7 @@ class Reaper:
             self._note(pid, status, used)
 
     def end(self, keep: int = 0) -> bool:
-        """Kill what is left and wait until it is gone; how that ends says nothing about it.
+        """Kill the remaining processes and wait for them; their exit status is ignored.
 
         A process to keep lives on where nothing else is left beside the leaders; say whether it does.
         """
@@ -185,7 +185,7 @@ class Reaper:
         return False
 
     def _leaves_only_one(self) -> bool:
-        """End the leaders; say whether one child is left then: all that a job starts is below one of ours."""
+        """Kill the leaders; say whether one child is left: every process of a job descends from one of ours."""
         for leader in self.leaders:
             if leader not in self._status:
                 os.kill(leader, signal.SIGKILL)
@@ -212,7 +212,7 @@ class Reaper:
     def broken(
         self, limits: Limits, outputs: list[int], started: float, is_full: Callable[[Limits], bool]
     ) -> Reason | None:
-        """Return the limit that the job is over now; `is_full` looks at its folders."""
+        """Return the limit that the job exceeds now; `is_full` checks its folders."""
         view = self._own_view or "/proc"
         seen = processes(view)
         job = [one for one in seen if one.pid != 1] if self._own_view else below(this_process(), seen)
@@ -234,14 +234,14 @@ class Reaper:
         return "wall" if late_s > waited_s else None
 
     def _counted_s(self) -> float:
-        """Return the processor time of processes as they were seen, or by the kernel, waited for by somebody or not."""
+        """Return the processor time of processes as last seen or as the kernel counts it, reaped or not."""
         seen_s = sum(self._own_s.values()) - self._before_s
         return max(seen_s, self._group.cpu_s()) if self._group else seen_s
 
     def summary(
         self, limits: Limits, reason: Reason | None, candidate: int, outputs: list[int], started: float
     ) -> dict[str, Any]:
-        """Return what the supervisor is told of a job that is over."""
+        """Return the fields of the result of a finished job."""
         status = self._status.get(candidate, signal.SIGKILL if reason else 0)
         reason = reason or self._reason(limits, status, outputs)
         self.leaders.clear()  # their numbers may be others' by the time that somebody ends what is left

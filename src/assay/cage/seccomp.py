@@ -1,4 +1,4 @@
-"""Build the BPF filter that says which system calls a program may make.
+"""Build the seccomp filter (BPF) of the system calls that a program may make.
 
 A list of what is denied, for a program may need anything harmless. Denied calls fail with an error and the program
 goes on; calls of another architecture kill it, for their numbers mean other calls. Signals never
@@ -61,7 +61,7 @@ _PLACE = 0x7A7A7A7A
 
 
 class Filter:
-    """A filter made once, loaded in each process with one number in it.
+    """A filter built once and loaded in each process with one number filled in.
 
     Behind namespaces that is the process which must get no signal (1 where there is none). Without namespaces it is
     the loading process itself, and signals reach it, its groups and, where the kernel keeps them from strangers,
@@ -98,14 +98,14 @@ class Filter:
         self._places = [(8 * n + 4, value != _PLACE) for n, value in constants if value in (_PLACE, _PLACE + 1)]
 
     def program(self, pid: int) -> bytes:
-        """Return the instructions with this number in them."""
+        """Return the instructions with this number filled in."""
         text = bytearray(self._text)
         for offset, negative in self._places:
             struct.pack_into("I", text, offset, (-pid if negative else pid) & 0xFFFFFFFF)
         return bytes(text)
 
     def bind(self, pid: int) -> Callable[[], None]:
-        """Return what holds a process, and all that it starts, to the filter; its memory is made ready here.
+        """Return a function that applies the filter to its process and all that this starts; memory is allocated here.
 
         The process must have given up new privileges before.
         """
@@ -125,7 +125,7 @@ _Instruction = tuple[int, int, int, int]
 
 
 def _any_of(values: Sequence[int], *, then_allow: bool) -> list[_Instruction]:
-    """Compare what is loaded with each value; at the end of the block the other decision is taken."""
+    """Compare the loaded word with each value; at the end of the block, the other decision applies."""
     last = len(values) - 1
     compared = [(_EQUAL, last - position + (1 if then_allow else 0), 0, value) for position, value in enumerate(values)]
     return compared if then_allow else [*compared[:-1], (_EQUAL, 0, 1, values[-1])]
@@ -155,7 +155,7 @@ _CONNECTED_FOR_GOOD = [(_LOAD, 0, 0, _ARGUMENT + 8), (_AND, 0, 0, 0xF), (_EQUAL,
 
 
 class _Code:
-    """Rules as they are written; the first that names a call decides about it."""
+    """Filter rules in order; the first that names a call decides."""
 
     def __init__(self, numbers: dict[str, int]) -> None:
         self._numbers = numbers

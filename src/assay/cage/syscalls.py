@@ -1,4 +1,4 @@
-"""The system calls that Python's standard library has no function for, on x86-64 and aarch64.
+"""Make the system calls that Python's standard library has no function for, on x86-64 and aarch64.
 
 Numbers are of the kernel's `asm/unistd_64.h` and `asm-generic/unistd.h`; a call that an architecture lacks has none.
 """
@@ -68,7 +68,7 @@ _CAPSET = ctypes.c_long(NUMBERS.get(MACHINE, {}).get("capset", -1))
 
 
 def call(name: str, *arguments: Any) -> int:
-    """Call the kernel by a name of the table; its refusal is an `OSError` that names the call."""
+    """Make a system call by its name in the table; raise `OSError` with that name if it fails."""
     result = int(_libc.syscall(ctypes.c_long(NUMBERS[MACHINE][name]), *map(_long, arguments)))
     if result < 0:
         number = ctypes.get_errno()

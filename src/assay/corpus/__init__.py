@@ -1,1 +1,1 @@
-"""Walk a folder, read what is text, and cut it into chunks that can be found."""
+"""Walk a folder, read its text files, and cut them into chunks to search."""

@@ -1,4 +1,4 @@
-"""Read URLs of repositories: what they name, which login they hold, and which a server may clone for its clients.
+"""Parse URLs of repositories: their names and logins, and which ones a server may clone for its clients.
 
 A login in an argument would be seen by everybody on the machine, and git would write it into the clone. Git reads
 settings from its environment, too, which only the same user can look at: there they name a helper that answers with the
@@ -32,7 +32,7 @@ def is_url(text: str) -> bool:
 
 
 def split_login(url: str) -> tuple[str, str]:
-    """Return a URL without the login in it, and the login; that of ssh is a name alone, which stays.
+    """Split a URL into the URL without login, and the login; the user name of an ssh URL stays.
 
     >>> split_login("https://ann:secret@example.org/a.git")
     ('https://example.org/a.git', 'ann:secret')
@@ -44,13 +44,13 @@ def split_login(url: str) -> tuple[str, str]:
 
 
 def with_login(url: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what to add to an environment so that git fetches from a URL that it is given without its login."""
+    """Return the environment variables with which git fetches from a URL whose login was split off."""
     plain, login = split_login(url)
     if not login:
         return {}
     name, colon, password = (unquote(part) for part in login.partition(":"))
     if any(sign in name + password for sign in "\0\r\n"):
-        raise InputError(f"cannot get {plain}: its login holds a line break")
+        raise InputError(f"cannot get {plain}: its login contains a line break")
     scope = f"credential.{'/'.join(plain.split('/')[:3])}"
     if not colon:  # whoever else knows the password is asked for it
         return _git_configuration(environment, [(f"{scope}.username", name)])
@@ -60,7 +60,7 @@ def with_login(url: str, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _git_configuration(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return what to add to an environment so that git has some settings, behind those that stand there."""
+    """Return the environment variables that add settings to git's, behind those already set."""
     count = environment.get("GIT_CONFIG_COUNT", "")
     first = int(count) if count.isdecimal() else 0
     more = {"GIT_CONFIG_COUNT": str(first + len(settings))}
@@ -81,7 +81,7 @@ def mask_login(text: str, url: str) -> str:
 
 
 def without_login(text: str) -> str:
-    """Return what may be a URL without anything that may be a login: all before its last @.
+    """Return a possible URL without anything that may be a login: all before its last @.
 
     >>> without_login("FTP://ann:my secret/of @home@example.org/a")
     'FTP://example.org/a'
@@ -97,14 +97,14 @@ _HTTPS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CloneRules:
-    """What a server clones for its clients: by default nothing."""
+    """Which repositories a server clones for its clients: by default none."""
 
     schemes: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     """Globs of the hosts that are allowed; none is any public host."""
 
     def check(self, url: str) -> None:
-        """Raise InputError for a URL that is not to be cloned, before any name is looked up."""
+        """Raise InputError for a URL that must not be cloned, before any host is resolved."""
         if not self.schemes:
             raise InputError(f"'{url}' is not served: cloning is off; start the server with --clone")
         if (url.partition("://")[0] if "://" in url else "ssh") not in self.schemes:
@@ -115,7 +115,7 @@ class CloneRules:
                 raise InputError(f"'{url}' is not served: only repositories of {', '.join(self.hosts)} are cloned")
 
     def git_options(self, url: str) -> tuple[str, ...]:
-        """Return what keeps git to the address of a URL; raise InputError where that is not a public one."""
+        """Return the options that pin git to the address of a URL; raise InputError if that is not public."""
         if not url.startswith("https:"):
             return ()
         host, port = _host_of(url)
@@ -153,7 +153,7 @@ _OTHER = re.compile(r"[^\w.+~-]+", re.ASCII)
 
 
 def normalized_origin(url: str) -> str:
-    """Return `github.com/owner/name` of any of the URLs that mean it; empty for what names no host.
+    """Return `github.com/owner/name` for any URL of that repository; empty without a host.
 
     >>> normalized_origin("https://user:token@GitHub.com/owner/name.git")
     'github.com/owner/name'
@@ -179,6 +179,6 @@ def normalized_origin(url: str) -> str:
 
 
 def plain_name(text: str) -> str:
-    """Return a path whose parts hold letters, digits and . _ + ~ - alone."""
+    """Return a path with only letters, digits and . _ + ~ - in its parts."""
     parts = (_OTHER.sub("-", part) for part in text.split("/"))
     return "/".join(part for part in parts if part.strip("."))

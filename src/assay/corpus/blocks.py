@@ -1,4 +1,4 @@
-"""Cut lines into blocks: at blank lines where there is no grammar, at the best borders where there are any.
+"""Cut lines into blocks: at the best borders of a syntax tree, or at blank lines without a grammar.
 
 A line ends at a line feed and nowhere else, as editors and git count. What is not blank is covered once.
 """
@@ -30,7 +30,7 @@ class Sizes:
 
     @property
     def block(self) -> int:
-        """Lines of what has no structure."""
+        """Lines of a block of text without structure."""
         return min(BLOCK_LINES, self.code)
 
 
@@ -43,7 +43,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def blanked(text: str) -> str:
-    """Return as many characters, on as many lines, that are all blanks."""
+    """Replace every character but line ends by a blank."""
     return re.sub(r"[^\n]", " ", text)
 
 

@@ -1,4 +1,4 @@
-"""Write what a file defines and calls as the lines that an index keeps, and read these.
+"""Write the definitions and calls of a file as lines for an index, and parse these.
 
 A fact is a line: a letter for its sort, then its fields between tabs.
 """
@@ -35,7 +35,7 @@ class Definition(NamedTuple):
 
 
 class CodeCall(NamedTuple):
-    """A place that calls something."""
+    """A call in a file."""
 
     line: int
     name: str
@@ -46,7 +46,7 @@ class CodeCall(NamedTuple):
 
 
 class FieldType(NamedTuple):
-    """What a field of a type is, or a variable of a module where `owner` is empty."""
+    """The type of a field, or of a module's variable if `owner` is empty."""
 
     owner: str
     name: str
@@ -57,7 +57,7 @@ Fact = Definition | CodeCall | FieldType
 
 
 def fact_row(fact: Fact) -> str:
-    """Return a fact as it is written; a type may be written over several lines of code."""
+    """Return the line of a fact, with a type over several lines joined."""
     letter = "C" if isinstance(fact, CodeCall) else "F" if isinstance(fact, FieldType) else "D"
     columns = (",".join(each) if isinstance(each, tuple) else str(each) for each in fact)
     return letter + "\t".join(" ".join(column.split()) for column in columns)
@@ -84,7 +84,7 @@ def calls_of(facts: str, name: str = "") -> Iterator[CodeCall]:
 
 @lru_cache(4096)
 def names_called(facts: str) -> frozenset[str]:
-    """Return the names of what is called among facts."""
+    """Return the names of the calls among facts."""
     return frozenset(row.split("\t", 2)[1] for row in facts.split("\n") if row.startswith("C"))
 
 
@@ -97,7 +97,7 @@ def fields_of(facts: str) -> Iterator[FieldType]:
 
 
 def names_in(facts: str) -> Iterator[str]:
-    """Yield the terms under which facts are found: `(name` of what is called, `:name` of what is defined."""
+    """Yield the terms that index facts: `(name` for a call, `:name` for a definition."""
     for row in facts.split("\n"):
         if row.startswith("C"):
             yield "(" + row.split("\t", 2)[1]

@@ -1,4 +1,4 @@
-"""Name the units that commits changed: those around their changes, as git names them, and those that they declare."""
+"""Name the units that commits changed: those around the changes, from git's hunk headers, and added ones."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class ChangedUnits(NamedTuple):
 
 
 def declared_name(line: str) -> str:
-    """Return the name that a line declares, or nothing."""
+    """Return the name that a line declares; empty without one."""
     found = _DECLARED.search(line)
     return found[1] if found else ""
 
 
 def head_name(line: str) -> str:
-    """Return the name of the unit whose head a line is, as far as git can tell: what it declares, or else calls."""
+    """Return the name of the unit in the line of a hunk header: what it declares, or else calls."""
     found = _DECLARED.search(line) or _CALLED.search(line)
     return found[1] if found else ""
 
 
 def changed_units(root: Path, ids: Sequence[str]) -> Iterator[ChangedUnits]:
-    """Yield what some commits changed, by their full ids, in this order; a merge changed nothing by itself."""
-    with reading(root, *_HEADS, asked="".join(f"{id_}\n" for id_ in ids).encode("ascii")) as printed:
+    """Yield the units that commits changed, by full ids, in this order; merges count as without changes."""
+    with reading(root, *_HEADS, stdin="".join(f"{id_}\n" for id_ in ids).encode("ascii")) as printed:
         commit, names, found = "", dict[str, list[str]](), list[str]()
         for line in printed:
             if line.startswith(b"\0"):
@@ -61,7 +61,7 @@ def changed_units(root: Path, ids: Sequence[str]) -> Iterator[ChangedUnits]:
 
 
 def _name(line: bytes) -> str:
-    """Return the name that a line of a patch tells of: the head of a hunk, or one that is added and declares."""
+    """Return the name in a line of a patch: in a hunk header, or in an added declaration."""
     if line.startswith(b"@@ "):
         return head_name(line[:_MAX_LINE_BYTES].decode("utf-8", "replace").split("@@", 2)[-1])
     if line.startswith(b"+") and _MAY_DECLARE.search(line, 1, _MAX_LINE_BYTES):

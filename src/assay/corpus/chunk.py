@@ -20,7 +20,7 @@ from assay.values import Chunk
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The chunks of a file in order; `note` is empty, or why they are blocks of lines, and what was cut."""
+    """The chunks of a file in order; `note` says why they are blocks of lines, and what was cut, if so."""
 
     chunks: tuple[Chunk, ...]
     note: str = ""
@@ -29,7 +29,7 @@ class ParsedFile:
 
 
 def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked: bool = False) -> ParsedFile:  # noqa: B008  frozen
-    """Cut one file into chunks that cover every non-blank line once, of which those that nobody wrote are cut.
+    """Cut one file into chunks that cover every non-blank line once; generated long lines are shortened.
 
     With `linked`, say also what each chunk defines and calls.
     """
@@ -58,7 +58,7 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked:
 
 
 def _facts_inside(path: str, text: str, language: str, chunks: tuple[Chunk, ...]) -> tuple[str, ...]:
-    """Return what the code in a document or a notebook defines and calls, for each of its chunks."""
+    """Return the facts of the code in a document or a notebook, for each of its chunks."""
     if not is_literate(path, language):
         return ()
     from assay.corpus import code, units

@@ -1,4 +1,4 @@
-"""Make the units of a file into chunks: gaps filled, tiny neighbours merged, long units cut at statement borders.
+"""Turn the units of a file into chunks: fill gaps, merge tiny neighbors, cut long units at statement borders.
 
 What a container leaves between its members is the container's header or a block of its own; a gap that says
 nothing (a closing bracket) goes to the chunk before it, a gap of a few comment lines to the one after.
@@ -76,7 +76,7 @@ def chunks(
 
 
 def facts(chunks: Sequence[Chunk], parts: Sequence[ReadPart], lines: int) -> tuple[str, ...]:
-    """Return what each chunk of a file defines and calls, as it is stored."""
+    """Return the facts of each chunk of a file, in the stored form."""
     starts = [chunk.start_line for chunk in chunks]
     rows: list[list[str]] = [[] for _ in chunks]
     for part in parts if chunks else ():
@@ -112,11 +112,11 @@ def _chunk(lines: Sequence[str], path: str, language: str, unit: Unit) -> Chunk:
     return Chunk(name, text, language, path, first, last, symbol, unit.kind, parent, unit.doc, unit.signature)
 
 
-def _filled(found: Sequence[Unit], lines: Sequence[str]) -> Iterator[Unit]:
+def _filled(units: Sequence[Unit], lines: Sequence[str]) -> Iterator[Unit]:
     """Yield the units without overlap, containers cut down to their headers, gaps between them as units."""
     at = 0
     around: list[Unit] = []
-    for unit in found:
+    for unit in units:
         start = max(unit.start, at)
         yield from _gap(around, at, start, lines)
         end = min(unit.end, around[-1].inside) if around else unit.end
@@ -131,7 +131,7 @@ def _filled(found: Sequence[Unit], lines: Sequence[str]) -> Iterator[Unit]:
 
 
 def _gap(around: list[Unit], start: int, end: int, lines: Sequence[str]) -> Iterator[Unit]:
-    """Yield the lines that no unit has, each with the container that it is in, and leave containers that end."""
+    """Yield the lines outside of units, each with its container, and leave containers that end."""
     while around or start < end:
         owner = around[-1] if around else None
         if owner and owner.inside <= start:
@@ -158,7 +158,7 @@ def _gap_of(owner: Unit | None, start: int, end: int) -> Unit:
 
 
 def _glued(pieces: Sequence[Unit], lines: Sequence[str]) -> list[Unit]:
-    """Give gaps that say nothing, short comments and bare headers to a neighbour; join the parts of one thing."""
+    """Join empty gaps, short comments and bare headers to a neighbor; join the parts of one unit."""
     kept: list[Unit] = []
     carried: Unit | None = None
     for found in pieces:
@@ -180,7 +180,7 @@ def _is_gap(piece: Unit) -> bool:
 
 
 def _waits(piece: Unit, lines: Sequence[str]) -> bool:
-    """Say whether a piece belongs to what follows: a comment on its own, the bare opening of a container."""
+    """Say whether a piece belongs to the next one: a lone comment, or the bare opening of a container."""
     size = piece.end - piece.start
     if piece.rest and piece.kind == "test" and size <= _SHORT_SETUP:
         return True
@@ -198,7 +198,7 @@ def _all(pattern: re.Pattern[str], lines: Sequence[str], piece: Unit) -> bool:
 
 
 def _merged(pieces: Sequence[Unit]) -> list[Unit]:
-    """Merge tiny neighbours of one parent."""
+    """Merge tiny neighbors of one parent."""
     kept: list[Unit] = []
     group: list[Unit] = []
     for piece in pieces:

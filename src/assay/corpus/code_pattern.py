@@ -28,7 +28,7 @@ _PLACEHOLDER = "hole"
 
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
-    """Whole lines that hold a match, and what its holes stand for."""
+    """The whole lines of a match, and the code of its holes."""
 
     start_line: int
     end_line: int
@@ -40,7 +40,7 @@ class Pattern:
     """Code with holes: `$NAME` stands for one node, `$$$NAME` for any number of them."""
 
     def __init__(self, text: str, language: str) -> None:
-        """Check a pattern; raise InputError where the language has no grammar or the pattern says nothing."""
+        """Check a pattern; raise InputError if the language has no grammar or the pattern is empty."""
         if language not in GRAMMARS:
             raise InputError(f"no grammar for the language '{language}'; {nearest(language, sorted(GRAMMARS))}")
         if len(text) > MAX_CHARS:
@@ -53,12 +53,12 @@ class Pattern:
 
     @property
     def parses(self) -> bool:
-        """Say whether the pattern is code of its language by itself; a part of a statement may not be, and match."""
+        """Say whether the pattern parses by itself; a part of a statement may not, and still match."""
         root = self._parse(HOLE.sub(_PLACEHOLDER, self.text))
         return root is not None and root.kind() != "ERROR" and root.find(kind="ERROR") is None
 
     def matches(self, text: str, parsed: str = "") -> Iterator[PatternMatch]:
-        """Yield the matches in a file, in order; `parsed` is what is parsed, if not all of it."""
+        """Yield the matches in a file, in order; `parsed` is the text to parse, if not all of it."""
         lines, parsed = lines_of(text), parsed or text
         fit = fitted(parsed, lines_of(parsed)) if all(word in parsed for word in self._words) else None
         root = self._parse(fit.text) if fit and not fit.unfit else None
@@ -84,7 +84,7 @@ class Pattern:
 
 
 def _source(node: SgNode, text: str, several: bool, name: str) -> str | None:  # noqa: FBT001  as a hole has it
-    """Return what a hole stands for, as it stands in the source."""
+    """Return the code of a hole, verbatim."""
     one = None if several else node.get_match(name)
     nodes = node.get_multiple_matches(name) if several else [one] if one else []
     if nodes:
@@ -93,13 +93,13 @@ def _source(node: SgNode, text: str, several: bool, name: str) -> str | None:  #
 
 
 def _is_named(name: str | None) -> bool:
-    """Say whether a hole keeps what it stands for: one whose name begins with `_` does not."""
+    """Say whether the code of a hole is reported: not if its name begins with `_`."""
     return bool(name) and not str(name).startswith("_")
 
 
 def _reason(error: Exception) -> str:
-    """Return the innermost cause that the parser names, without its trace, in the letters that were typed."""
+    """Return the innermost cause in a parser's error, without its trace, in the user's spelling."""
     if isinstance(error, UnicodeEncodeError):
-        return "it holds characters that cannot be encoded as text"
+        return "it has characters that cannot be encoded as text"
     causes = re.findall(r"^ +\d+: (.+)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
     return re.sub("[µ\U0010ffff]", "$", causes[-1] if causes else str(error).splitlines()[0])

@@ -1,4 +1,4 @@
-"""Read the strings of code with the holes that values fill, whatever the language: those written as one are one."""
+"""Read the strings of code in any language, split at their holes for values; adjacent strings are joined."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MAX_JOINT_CHARS = 160
 
 
 def pieces_of(text: str) -> list[str]:
-    """Return what stands between the holes of a string."""
+    """Return the text between the holes of a string."""
     return _HOLE.split(text)
 
 
 def joined_strings(text: str) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield where a message begins, and what stands between its holes: of each string, and of those written as one."""
+    """Yield the start and the text between the holes of each string; adjacent strings count as one."""
     start, pieces, end, is_joined = 0, list[str](), -1, False
     for found in _STRING.finditer(text):
         own = pieces_of(_ESCAPE.sub(" ", found[found.lastgroup or 0]))

@@ -1,4 +1,4 @@
-"""Take the words of comments and docstrings out of their markers and markup."""
+"""Strip comments and docstrings of their markers and markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read what a node of a syntax tree declares: kind, name, owner, and where its body is.
+"""Read the declaration in a node of a syntax tree: kind, name, owner and body.
 
 Most grammars answer through the fields `name` and `body`; each of the others has a function here, and so have
 declarations that are expressions: `const f = () => …`, `describe("…", …)`, `defmodule … do`, `M.f = function`.
@@ -36,7 +36,7 @@ CONSTRUCTORS = frozenset("__init__ constructor __construct initialize".split())
 
 @dataclass(slots=True)
 class Declared:
-    """What one node declares; `members` is the node whose children may be units of their own."""
+    """The declaration of one node; `members` is the node whose children may be units of their own."""
 
     kind: str
     symbol: str
@@ -47,7 +47,7 @@ class Declared:
 
 
 def declaration(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    """Read a node by its kind and the kind of chunk it may become; nothing when it declares nothing worth a chunk."""
+    """Read a node by its kind and its kind of chunk; None if it declares nothing worth a chunk."""
     if read := _READERS.get(grammar.id, {}).get(node_kind):
         return read(node, kind, grammar)
     found = _by_fields(node, node_kind, kind, grammar)
@@ -57,7 +57,7 @@ def declaration(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> De
 
 
 def inner_declaration(node: SgNode, grammar: Grammar) -> Declared | None:
-    """Read what a node inside of a unit declares: a function, a type, a property of a type in Kotlin and Swift."""
+    """Read a declaration inside a unit: a function, a type, or a property of a type in Kotlin and Swift."""
     node_kind = node.kind()
     read, kind = _INNER.get(node_kind), grammar.units.get(node_kind, "function")
     found = read(node, grammar) if read else declaration(node, node_kind, kind, grammar)
@@ -99,7 +99,7 @@ def _inner_declarator(node: SgNode) -> SgNode | None:
 
 
 def _c_macro(node: SgNode, kind: str, _grammar: Grammar) -> Declared | None:
-    """Read `SYSCALL_DEFINE1(pause, …)` with a body behind it, which the grammar takes for a call and a block."""
+    """Read `SYSCALL_DEFINE1(pause, …)` with a body, which the grammar parses as a call and a block."""
     call, body = node.child(0), node.next()
     called = call.field("function") if call and call.kind() == "call_expression" else None
     if called is None or body is None or body.kind() != "compound_statement" or not called.text().isupper():
@@ -157,33 +157,33 @@ def _go_values(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
     return Declared(kind, ", ".join(dict.fromkeys(filter(None, names)))[:300], node)
 
 
-def _go(found: Declared, node: SgNode, _node_kind: str) -> None:
+def _go(result: Declared, node: SgNode, _node_kind: str) -> None:
     if receiver := node.field("receiver"):
         words = re.sub(r"\[.*?\]", "", receiver.text().strip("()")).replace("*", " ").split()
-        found.owner = words[-1] if words else ""
+        result.owner = words[-1] if words else ""
 
 
-def _rust(found: Declared, node: SgNode, node_kind: str) -> None:
+def _rust(result: Declared, node: SgNode, node_kind: str) -> None:
     if node_kind == "impl_item" and (of := node.field("type")):
-        found.symbol = re.sub(r"<.*|^&(?:'\w+ )?(?:mut )?", "", _clean(of.text())).rpartition("::")[2]
+        result.symbol = re.sub(r"<.*|^&(?:'\w+ )?(?:mut )?", "", _clean(of.text())).rpartition("::")[2]
 
 
-def _by_keyword(found: Declared, node: SgNode, node_kind: str) -> None:
-    """Kotlin and Swift: one node kind for every sort of type, told apart by its keyword."""
-    if found.kind == "class":
+def _by_keyword(result: Declared, node: SgNode, node_kind: str) -> None:
+    """Set the kind of a type in Kotlin and Swift, where one node kind has several keywords."""
+    if result.kind == "class":
         keywords = {child.kind() for child in node.children() if not child.is_named()}
         by_keyword = {"struct": "struct", "enum": "enum", "interface": "interface", "extension": "impl"}
-        found.kind = next((kind for word, kind in by_keyword.items() if word in keywords), "class")
-        found.symbol = found.symbol or ("Companion" if node_kind == "companion_object" else "")
-    elif found.kind == "constant" and not found.symbol:
+        result.kind = next((kind for word, kind in by_keyword.items() if word in keywords), "class")
+        result.symbol = result.symbol or ("Companion" if node_kind == "companion_object" else "")
+    elif result.kind == "constant" and not result.symbol:
         holder = _first(node, frozenset({"variable_declaration", "pattern"}))
-        found.symbol = _clean(holder.text()).partition(":")[0] if holder else ""
-    elif found.kind == "constructor":
-        found.symbol = node_kind.partition("_")[0].replace("secondary", "constructor")
+        result.symbol = _clean(holder.text()).partition(":")[0] if holder else ""
+    elif result.kind == "constructor":
+        result.symbol = node_kind.partition("_")[0].replace("secondary", "constructor")
 
 
 def _assignment(node: SgNode, kind: str, grammar: Grammar) -> Declared | None:
-    """Read what a name of Python or a constant of Ruby is set to."""
+    """Read the assignment of a Python name or a Ruby constant."""
     left = node.field("left")
     is_declared = left and left.kind() == ("constant" if grammar.id == "ruby" else "identifier")
     return Declared(kind, left.text(), node) if left and is_declared else None
@@ -194,9 +194,9 @@ def _python_type(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
     return Declared(kind, _clean(left.text()) if left else "", node)
 
 
-def _haskell(found: Declared, node: SgNode, node_kind: str) -> None:
+def _haskell(result: Declared, node: SgNode, node_kind: str) -> None:
     if node_kind in ("class", "instance"):
-        found.body = _first(node, frozenset({"class_declarations", "instance_declarations"}))
+        result.body = _first(node, frozenset({"class_declarations", "instance_declarations"}))
 
 
 def _hcl(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
@@ -212,34 +212,34 @@ def _hcl_local(node: SgNode, _grammar: Grammar) -> Declared | None:
     return Declared("constant", name.text(), node) if name and head and head.text() == "locals" else None
 
 
-def _bash(found: Declared, node: SgNode, node_kind: str) -> None:
+def _bash(result: Declared, node: SgNode, node_kind: str) -> None:
     if node_kind == "declaration_command":  # readonly, declare, export
         assigned = _first(node, frozenset({"variable_assignment", "variable_name"}))
-        found.symbol = _clean(assigned.text()).partition("=")[0] if assigned else ""
+        result.symbol = _clean(assigned.text()).partition("=")[0] if assigned else ""
 
 
-def _php(found: Declared, node: SgNode, node_kind: str) -> None:
+def _php(result: Declared, node: SgNode, node_kind: str) -> None:
     if node_kind == "const_declaration":
         names = [child.text().partition("=")[0].strip() for child in node.children() if child.kind() == "const_element"]
-        found.symbol = ", ".join(names)
+        result.symbol = ", ".join(names)
 
 
-def _zig(found: Declared, node: SgNode, node_kind: str) -> None:
+def _zig(result: Declared, node: SgNode, node_kind: str) -> None:
     if node_kind == "variable_declaration":
         holder = _first(node, frozenset({"struct_declaration", "enum_declaration", "union_declaration"}))
-        found.body, found.members = holder, holder
-        found.kind = holder.kind().partition("_")[0].replace("union", "struct") if holder else found.kind
+        result.body, result.members = holder, holder
+        result.kind = holder.kind().partition("_")[0].replace("union", "struct") if holder else result.kind
 
 
-def _dart(found: Declared, node: SgNode, _node_kind: str) -> None:
-    if not found.symbol:
+def _dart(result: Declared, node: SgNode, _node_kind: str) -> None:
+    if not result.symbol:
         head = re.split(r"\{|=>|\(|=", node.text(), maxsplit=1)[0].split()
-        found.symbol = head[-1] if head else ""
+        result.symbol = head[-1] if head else ""
 
 
-def _csharp(found: Declared, node: SgNode, node_kind: str) -> None:
+def _csharp(result: Declared, node: SgNode, node_kind: str) -> None:
     if node_kind == "operator_declaration":
-        found.symbol = _clean("operator " + node.text().partition("operator")[2].partition("(")[0].strip())
+        result.symbol = _clean("operator " + node.text().partition("operator")[2].partition("(")[0].strip())
 
 
 def _assigned(node: SgNode, name: str, value: SgNode | None, function: str, other: str) -> Declared | None:
@@ -294,7 +294,7 @@ def _js_default(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
 
 
 def _use_of(node: SgNode) -> str:
-    """Return what a function without a name is used for: `onClick handler`, `useEffect callback`, `default`."""
+    """Return the use of an anonymous function as its name: `onClick handler`, `useEffect callback`, `default`."""
     around = node.parent()
     while around and around.kind() in _AROUND:
         around = around.parent()
@@ -326,7 +326,7 @@ def _closure(node: SgNode, _grammar: Grammar) -> Declared | None:
 
 
 def _js_declarator(node: SgNode, _grammar: Grammar) -> Declared | None:
-    """Read `onSave = useCallback(() => …)`, too: a function that goes through a call and keeps its name."""
+    """Read a variable that holds a function, also through a call: `onSave = useCallback(() => …)`."""
     name, value = node.field("name"), node.field("value")
     if value and value.kind() == "call_expression" and (arguments := value.field("arguments")):
         first = next(iter(arguments.named_children()), None)
@@ -334,8 +334,8 @@ def _js_declarator(node: SgNode, _grammar: Grammar) -> Declared | None:
     return _assigned(node, _clean(name.text()), value, "function", "") if name and name.kind() == "identifier" else None
 
 
-def _javascript(found: Declared, _node: SgNode, _node_kind: str) -> None:
-    found.symbol = found.symbol or "default"
+def _javascript(result: Declared, _node: SgNode, _node_kind: str) -> None:
+    result.symbol = result.symbol or "default"
 
 
 def _base_name(node: SgNode | None) -> str:
@@ -347,8 +347,8 @@ def _base_name(node: SgNode | None) -> str:
     return node.text() if node and node.is_named_leaf() else ""
 
 
-def _called(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
-    """Read a call with a name to show and a block: tests of most languages that have no test syntax."""
+def _test_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
+    """Read a call with a title and a block: a test in most languages without test syntax."""
     callee = node.field("function") or node.field("method") or node.field("name")
     kind = grammar.blocks.get(_base_name(callee))
     arguments = node.field("arguments")
@@ -371,7 +371,7 @@ def _ruby_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
     inner = _first(arguments, frozenset({"method", "singleton_method"})) if arguments else None
     if inner:
         return _by_fields(inner, inner.kind(), "function", grammar)
-    return _called(node, "", grammar)
+    return _test_call(node, "", grammar)
 
 
 def _elixir(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
@@ -386,9 +386,9 @@ def _elixir(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
     return Declared(kind, symbol.strip(","), node, block, block if kind in ("module", "test") else None)
 
 
-def _lua(found: Declared, _node: SgNode, _node_kind: str) -> None:
-    found.owner, _, found.symbol = found.symbol.replace(":", ".").rpartition(".")
-    found.kind = "method" if found.owner else found.kind
+def _lua(result: Declared, _node: SgNode, _node_kind: str) -> None:
+    result.owner, _, result.symbol = result.symbol.replace(":", ".").rpartition(".")
+    result.kind = "method" if result.owner else result.kind
 
 
 def _lua_value(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
@@ -399,9 +399,9 @@ def _lua_value(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
     return _assigned(node, _clean(left.text()), value, "function", "constant") if left else None
 
 
-def _scala(found: Declared, node: SgNode, _node_kind: str) -> None:
+def _scala(result: Declared, node: SgNode, _node_kind: str) -> None:
     if pattern := node.field("pattern"):
-        found.symbol = _clean(pattern.text())
+        result.symbol = _clean(pattern.text())
 
 
 def _scala_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
@@ -420,7 +420,7 @@ _JS_READERS = {
     **dict.fromkeys(("object", "arrow_function", "function_expression"), _js_default),
     "assignment_expression": _js_assignment,
     "labeled_statement": _js_reactive,
-    "call_expression": _called,
+    "call_expression": _test_call,
 }
 _C_READERS = {
     **dict.fromkeys(("function_definition", "declaration", "field_declaration", "type_definition"), _c),
@@ -438,7 +438,7 @@ _READERS: dict[str, Mapping[str, Callable[[SgNode, str, Grammar], Declared | Non
     "hcl": {"block": _hcl},
     "ruby": {"assignment": _assignment, "call": _ruby_call},
     "elixir": {"call": _elixir},
-    "lua": {"function_call": _called, "assignment_statement": _lua_value, "variable_declaration": _lua_value},
+    "lua": {"function_call": _test_call, "assignment_statement": _lua_value, "variable_declaration": _lua_value},
     "scala": {"call_expression": _scala_call},
 }
 """By language and kind of node: what is not read by its fields."""

@@ -46,9 +46,9 @@ def headings(lines: Sequence[str], language: str) -> list[Heading]:
     return list(_FINDERS[language](lines))
 
 
-def nested(found: Iterable[Heading], above: list[Heading]) -> Iterator[Heading]:
-    """Yield headings in order, each while `above` holds those that it is under, the outermost first."""
-    for heading in found:
+def nested(flat: Iterable[Heading], above: list[Heading]) -> Iterator[Heading]:
+    """Yield headings in order; `above` then holds those that the heading is under, outermost first."""
+    for heading in flat:
         while above and above[-1].level >= heading.level:
             above.pop()
         yield heading
@@ -164,27 +164,27 @@ def sections(path: str, lines: Sequence[str], language: str, sizes: blocks.Sizes
     )
 
 
-def _by_heading(lines: Sequence[str], found: Sequence[Heading]) -> Iterator[_Section]:
+def _by_heading(lines: Sequence[str], flat: Sequence[Heading]) -> Iterator[_Section]:
     starts = [0]
-    for heading in found:
+    for heading in flat:
         starts.append(start_of(lines, heading, starts[-1]))
     ends = [*starts[1:], len(lines)]
     yield _Section(0, ends[0], 0, "", "")
     above: list[Heading] = []
-    for heading, start, end in zip(nested(found, above), starts[1:], ends[1:], strict=True):
+    for heading, start, end in zip(nested(flat, above), starts[1:], ends[1:], strict=True):
         yield _Section(start, end, heading.level, heading.title, ABOVE.join(one.title for one in above if one.title))
 
 
-def _merged(found: Sequence[_Section], lines: Sequence[str], longest: int) -> list[_Section]:
-    """Merge a short section with the first one inside it, else with the one before when they are kin."""
+def _merged(pieces: Sequence[_Section], lines: Sequence[str], longest: int) -> list[_Section]:
+    """Merge a short section into its first subsection, or else into the one before if they are related."""
     kept: list[_Section] = []
     waiting: _Section | None = None
-    for at, section in enumerate(found):
+    for at, section in enumerate(pieces):
         if waiting is not None:
             section.start, waiting = waiting.start, None
         if sum(1 for line in lines[section.start : section.end] if line.strip()) >= MIN_SECTION_LINES:
             kept.append(section)
-        elif at + 1 < len(found) and found[at + 1].level > section.level:
+        elif at + 1 < len(pieces) and pieces[at + 1].level > section.level:
             waiting = section
         elif kept and section.parent in (kept[-1].parent, kept[-1].path) and section.end - kept[-1].start <= longest:
             _join(kept[-1], section)
@@ -209,7 +209,7 @@ def _pieces(section: _Section, lines: Sequence[str], sizes: blocks.Sizes) -> Ite
 
 
 def _paragraphs(lines: Sequence[str], start: int, end: int) -> dict[int, int]:
-    """Return where paragraphs begin, those inside fenced code as second best."""
+    """Return where paragraphs begin, with those inside fenced code as a second choice."""
     found: dict[int, int] = {}
     fenced = False
     for at in range(start, end):
@@ -226,7 +226,7 @@ _SPACE = re.compile(r"[ \t\r\n,:\ufeff]*")
 
 
 def cells(path: str, text: str) -> tuple[Chunk, ...]:
-    """Return a chunk a cell with text; raise `ValueError` when the file is no notebook."""
+    """Return one chunk per cell with text; raise `ValueError` if the file is not a notebook."""
     spots = _members(text, _skip(text, 0))
     if "cells" not in spots:
         raise ValueError("it has no cells")
@@ -251,7 +251,7 @@ def cells(path: str, text: str) -> tuple[Chunk, ...]:
 
 
 def code_of_cells(text: str) -> tuple[str, str]:
-    """Return the language of a notebook and the code of its cells, each line where it stands in the file.
+    """Return the language of a notebook and the code of its cells, on the same lines as in the file.
 
     A cell is read that has its lines one by one, as every program writes them. Raise `ValueError` for no notebook.
     """
@@ -271,14 +271,14 @@ def code_of_cells(text: str) -> tuple[str, str]:
     return _kernel(text, spots), "\n".join(lines)
 
 
-def _add(chunks: list[Chunk], made: Chunk) -> None:
-    """Keep chunks apart: cells on one line of a file without line breaks are one chunk."""
-    if not chunks or chunks[-1].end_line < made.start_line:
-        chunks.append(made)
+def _add(chunks: list[Chunk], chunk: Chunk) -> None:
+    """Add a chunk; join it to the last one if both are on one line, as in a file without line breaks."""
+    if not chunks or chunks[-1].end_line < chunk.start_line:
+        chunks.append(chunk)
         return
     last = chunks[-1]
-    name, text = f"{last.path}:{last.start_line}-{made.end_line}", f"{last.text}\n\n{made.text}"
-    chunks[-1] = replace(last, id=name, text=text, end_line=made.end_line, symbol=last.symbol or made.symbol)
+    name, text = f"{last.path}:{last.start_line}-{chunk.end_line}", f"{last.text}\n\n{chunk.text}"
+    chunks[-1] = replace(last, id=name, text=text, end_line=chunk.end_line, symbol=last.symbol or chunk.symbol)
 
 
 def _skip(text: str, at: int) -> int:
@@ -286,7 +286,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _after(text: str, at: int) -> int:
-    """Return where something begins behind a value."""
+    """Return the next position behind a value that is not white space."""
     return _skip(text, _DECODER.raw_decode(text, at)[1])
 
 

@@ -1,4 +1,4 @@
-"""Read bytes as text: by what the file says of itself, as UTF-8, by the user's setting, and else by a guess.
+"""Decode bytes to text: by the file's declaration, as UTF-8, by the user's setting, or else by a guess.
 
 A file says its encoding by a byte order mark or a coding line (of Python, Emacs, Vim, HTML, XML or CSS), which counts
 where the bytes decode by it. What is guessed is said, for a guess may be wrong: a library compares the lines that are
@@ -73,7 +73,7 @@ _NOT_CP1252 = frozenset((0x81, 0x8D, 0x8F, 0x90, 0x9D))
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """A text, what its bytes were decoded by, and whether that is a guess."""
+    """A text, the encoding of its bytes, and whether that is a guess."""
 
     text: str
     encoding: str
@@ -81,13 +81,13 @@ class ReadText:
 
 
 def decoded(data: bytes, usual: str = "") -> str | None:
-    """Return bytes as text, or nothing when they are none; see `read_text`."""
+    """Return bytes as text; None if they are not text; see `read_text`."""
     found = read_text(data, usual)
     return found.text if found else None
 
 
 def read_text(data: bytes, usual: str = "") -> ReadText | None:
-    """Return bytes as text, or nothing when they are none.
+    """Return bytes as text; None if they are not text.
 
     `usual` is the encoding of what is neither UTF-8 nor says what it is, where somebody knows it.
     """
@@ -103,7 +103,7 @@ def read_text(data: bytes, usual: str = "") -> ReadText | None:
 
 
 def wide_encoding(head: bytes) -> str:
-    """Return the UTF-16 that the beginning of a file is in, by its mark or by where its zeros stand; or nothing."""
+    """Return the UTF-16 encoding of the beginning of a file, by its mark or its zero bytes; or empty."""
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
     head = head[: min(len(head), HEAD_BYTES) & ~1]
@@ -115,7 +115,7 @@ def wide_encoding(head: bytes) -> str:
 
 
 def _is_plain(high: bytes, low: bytes) -> bool:
-    """Say whether characters of two bytes hold letters alone, as numbers would not, and a line that ends."""
+    """Say whether two-byte characters are only text, unlike numbers, and contain a line end."""
     controls = {small for big, small in zip(high, low, strict=True) if not big and small < ord(" ")}
     return ord("\n") in controls and controls <= _PLAIN_BYTES
 
@@ -128,7 +128,7 @@ def _read(data: bytes, encoding: str, *, guessed: bool = False) -> ReadText | No
 
 
 def _declared(head: bytes) -> list[str]:
-    """Return what a file says that it is in, the wider encoding first; nothing where it says nothing that is known."""
+    """Return the encodings that a file declares, the wider one of the name first; none if it is unknown."""
     if b"coding" not in head and b"charset" not in head.lower():
         return []
     found = _DECLARATION.search(head) or _CODING_LINE.match(head)
@@ -141,13 +141,13 @@ def _declared(head: bytes) -> list[str]:
 
 
 def _wider(encoding: str) -> list[str]:
-    """Return an encoding behind the wider one of its name; nothing of none."""
+    """Return the wider encoding of the same name, then the encoding itself; none for an empty name."""
     codec = codecs.lookup(encoding).name if encoding else ""
     return list(filter(None, (_WIDER.get(codec), codec)))
 
 
 def _guessed(data: bytes) -> ReadText:
-    """Return bytes that are not UTF-8 as the text that they most likely are."""
+    """Decode bytes that are not UTF-8 by their likeliest encoding."""
     repaired = data.decode(errors="replace")
     others = len(repaired) - len(repaired.encode("ascii", "ignore"))
     if repaired.count("\ufffd") < _BROKEN_FRACTION * others:
@@ -161,7 +161,7 @@ def _western(data: bytes) -> str:
 
 
 def likeliest(data: bytes) -> str:
-    """Return the encoding in which some text beyond ASCII is likeliest written, or nothing."""
+    """Return the likeliest encoding of text beyond ASCII; empty without one."""
     import chardet  # 50 ms, and only files that are not UTF-8 need it
 
     found = chardet.detect_all(
@@ -175,7 +175,7 @@ def likeliest(data: bytes) -> str:
 
 
 def _usual_fraction(data: bytes, encoding: str) -> float:
-    """Return how much of what is not ASCII is of the characters that are used most in an encoding of many bytes."""
+    """Return the fraction of non-ASCII characters that are common in a multi-byte encoding."""
     signs, usual = _MULTIBYTE[encoding]
     text = [letter for letter in data.decode(encoding, "ignore") if not letter.isascii()][:_MAX_SAMPLED_CHARS]
     written = [code for letter in text if (code := letter.encode(encoding))[0] not in signs]
@@ -183,7 +183,7 @@ def _usual_fraction(data: bytes, encoding: str) -> float:
 
 
 def _stretches(data: bytes) -> bytes:
-    """Return the lines that are not ASCII, or what stands around it in long ones, up to a limit."""
+    """Return the lines with bytes beyond ASCII, or their surroundings in long lines, up to a limit."""
     held, end, pieces = 0, 0, list[bytes]()
     for start, stop in _spans(data):
         if start > end:

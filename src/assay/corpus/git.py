@@ -1,4 +1,4 @@
-"""Run git: the only place that does.
+"""Run git; no other module does.
 
 The folder that is named says which repository is read, never the environment. Nothing that the repository or its
 configuration names is run: no hook, no monitor, no pager, no diff program, no check of a signature; nothing is
@@ -79,19 +79,19 @@ _SET = {
 
 
 def git(root: Path, *arguments: str) -> bytes:
-    """Return what git prints about the repository of a folder; its complaint is the error."""
+    """Return git's output for the repository of a folder; raise InputError with its message if it fails."""
     with reading(root, *arguments) as printed:
         return printed.read()
 
 
 def answer(root: Path, *arguments: str) -> str:
-    """Return what git prints without white space around it, nothing where it has no answer."""
+    """Return git's output without surrounding white space; empty if it fails."""
     with _running((*_PLAIN, *_here(root), *arguments), f"'{root}'", may_fail=True) as printed:
         return printed.read().decode(errors="replace").strip()
 
 
 def _here(root: Path) -> tuple[str, ...]:
-    """Return what has git read a folder, whoever owns it: whose it is says nothing where nothing of it is run.
+    """Return the options to read a folder of any owner: that is safe, since nothing in it is run.
 
     Raises InputError where the repository lies elsewhere, and does not say that the folder is its own.
     """
@@ -103,7 +103,7 @@ def _here(root: Path) -> tuple[str, ...]:
 
 
 def _check_own(top: Path) -> None:
-    """Refuse a `.git` that leads to a repository which knows nothing of this folder: its history is not to be shown."""
+    """Refuse a `.git` file of a repository that does not list this folder, so that its history stays hidden."""
     git, folder = top / ".git", top.resolve()
     if git.is_dir() and not git.is_symlink():
         return
@@ -123,15 +123,15 @@ def _small(file: Path) -> str:
 
 
 @contextmanager
-def reading(root: Path, *arguments: str, asked: bytes = b"", timeout_s: float = TIMEOUT_S) -> Iterator[IO[bytes]]:
-    """Give what git prints while it prints it; whoever leaves early ends git."""
-    with _running((*_PLAIN, *_here(root), *arguments), f"'{root}'", asked=asked, timeout_s=timeout_s) as printed:
+def reading(root: Path, *arguments: str, stdin: bytes = b"", timeout_s: float = TIMEOUT_S) -> Iterator[IO[bytes]]:
+    """Yield git's output as a stream; leaving the block early ends git."""
+    with _running((*_PLAIN, *_here(root), *arguments), f"'{root}'", stdin=stdin, timeout_s=timeout_s) as printed:
         yield printed
 
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What a fetch may take that nobody sits before: it asks nobody for anything."""
+    """Limits of an unattended fetch, which never prompts."""
 
     seconds: float
     watch: Callable[[], object] | None = None
@@ -139,7 +139,7 @@ class FetchLimits:
 
 
 def online(url: str, *arguments: str, limits: FetchLimits | None = None, options: Sequence[str] = ()) -> None:
-    """Run git where it may fetch from a URL, by its own protocol and wherever that leads.
+    """Run git with network access, to fetch from a URL by its protocol and its redirects.
 
     `options` of git come before the arguments. Without limits it takes as long as it takes. A login in the URL is
     handed over in the environment, for arguments and what git writes down are for all to see; where the URL stands in
@@ -165,12 +165,12 @@ def online(url: str, *arguments: str, limits: FetchLimits | None = None, options
 
 @contextmanager
 def _running(
-    arguments: Sequence[str], what: str, *, asked: bytes = b"", may_fail: bool = False, timeout_s: float = TIMEOUT_S
+    arguments: Sequence[str], what: str, *, stdin: bytes = b"", may_fail: bool = False, timeout_s: float = TIMEOUT_S
 ) -> Iterator[IO[bytes]]:
     if time.monotonic() < _hung.get(what, -_RETRY_AFTER_S) + _RETRY_AFTER_S:
         raise GitTooSlow(f"{what}: git took too long a moment ago; it is asked again in {_RETRY_AFTER_S:g} s")
     with TemporaryFile() as questions, TemporaryFile() as complaints:
-        questions.write(asked)
+        questions.write(stdin)
         questions.seek(0)
         process = _started(arguments, what, questions, complaints)
         printed = _Printed(process)
@@ -195,7 +195,7 @@ def _running(
 
 
 class _Printed(RawIOBase):
-    """What git prints; it is ended where it has nothing to say for too long while somebody waits."""
+    """Git's output; git is ended if it is silent for too long while a reader waits."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -214,7 +214,7 @@ class _Printed(RawIOBase):
         return os.readv(out, [buffer])
 
     def end(self, took_s: float) -> None:
-        """End git, which took so long."""
+        """End git, and record how long it took."""
         self.took_s = took_s
         self._process.kill()
 
@@ -236,6 +236,6 @@ def _environment(**more: str) -> dict[str, str]:
 
 
 def _complaint(printed: str, status: int) -> str:
-    """Return the line that says what went wrong; advice may stand around it."""
+    """Return the line of git's message with the cause, without the advice around it."""
     lines = printed.strip().splitlines() or [f"git ended with {status}"]
     return next((line for line in lines if line.startswith("fatal: ")), lines[-1])

@@ -70,7 +70,7 @@ def commits(root: Path, *, since: str = "") -> Iterator[Commit]:
 
 
 def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
-    """Yield some commits by their full ids, in this order; a merge changed nothing by itself.
+    """Yield some commits by their full ids, in this order; merges are without changes.
 
     A clone may lack files of older commits, by a filter or by damage; of such a commit the files are named, and what it
     changed in them is left out.
@@ -98,22 +98,22 @@ def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
 
 
 def named_commits(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
-    """Yield some commits by their full ids, in this order, each with the names of its files alone; a merge has none."""
+    """Yield some commits by their full ids, in this order, with only the names of their files; merges have none."""
     return _read(root, ids, _NAMED, Patches.names)
 
 
 def _read(
     root: Path, ids: Sequence[str], log: Sequence[str], changes: Callable[[Patches], Iterator[FileChange]]
 ) -> Iterator[Commit]:
-    """Yield commits in the order of their ids, with what they changed or the names of the files."""
-    asked = "".join(f"{id_}\n" for id_ in ids).encode("ascii")
-    with reading(root, *log, "--no-walk=unsorted", "--stdin", *_below(root), asked=asked) as printed:
+    """Yield commits in the order of their ids, with their changes or the names of their files."""
+    stdin = "".join(f"{id_}\n" for id_ in ids).encode("ascii")
+    with reading(root, *log, "--no-walk=unsorted", "--stdin", *_below(root), stdin=stdin) as printed:
         for commit, patches in headers(printed):
             yield replace(commit, changes=tuple(changes(patches)))
 
 
 def headers(printed: IO[bytes]) -> Iterator[tuple[Commit, Patches]]:
-    """Yield the commits of a log in the format `HEADER`, each with the reader of what it changed, to be read first."""
+    """Yield the commits of a log in the format `HEADER`, each with a reader of its changes, to use before the next."""
     patches = Patches(printed)
     while header := patches.line():
         lines, ends = [header], header.count(b"\0")
@@ -139,23 +139,23 @@ def commit_ids(root: Path, most: int, *, until: str = "HEAD") -> list[str]:
 
 
 def _below(root: Path) -> tuple[str, ...]:
-    """Return what keeps to a folder of a repository; of all of it nothing, for that would leave merges out."""
+    """Return the options for a folder of a repository; none for all of it, since paths leave merges out."""
     return ("--", ".") if answer(root, "rev-parse", "--show-prefix") else ()
 
 
 def between(root: Path, before: str, after: str) -> tuple[FileChange, ...]:
-    """Return what differs between two commits."""
+    """Return the changes between two commits."""
     with reading(root, "diff", *_PATCH, before, after, "--", ".") as printed:
         return tuple(Patches(printed).changes())
 
 
 def head(root: Path) -> str:
-    """Return the full id of the newest commit, or nothing where none was made yet."""
+    """Return the full id of the newest commit; empty without commits."""
     return answer(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
 
 def history_state(root: Path) -> str:
-    """Return what changes when a history does: its newest commit, and where a shallow clone ends."""
+    """Return the state of a history: its newest commit, and where a shallow clone ends."""
     newest, _, shallow = answer(root, "rev-parse", "HEAD^{commit}", "--git-path", "shallow").partition("\n")
     if not _ID.fullmatch(newest):
         raise InputError(f"'{root}' has no commit: its history cannot be searched; give a folder of a git repository")
@@ -164,12 +164,12 @@ def history_state(root: Path) -> str:
 
 
 def length(root: Path) -> int:
-    """Return how many commits the first-parent line has that touch the folder."""
+    """Return how many commits of the first-parent line touch the folder."""
     return int(git(root, "rev-list", "--first-parent", "--count", "HEAD", "--", "."))
 
 
 def cut_off(root: Path) -> frozenset[str]:
-    """Return the commits of a shallow clone whose parents are missing: each seems to have added all there was."""
+    """Return the commits of a shallow clone whose parents are missing: each seems to add every file."""
     file = answer(root, "rev-parse", "--git-path", "shallow")
     return frozenset(_lines_of(root / file)) if file else frozenset()
 

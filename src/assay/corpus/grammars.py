@@ -1,4 +1,4 @@
-"""Hold how the grammar of each language calls what is read of its tree, and parse by it.
+"""Describe the grammar of each language by the names of its nodes, and parse with it.
 
 The table is `grammars.txt`. A line without an indent begins a language, which may begin `as` another one does. An entry
 is a kind of chunk and the kinds of nodes, as tree-sitter has them, that become one; a kind of chunk `by` the names of
@@ -111,7 +111,7 @@ CODE = frozenset(GRAMMARS) | LEXICAL
 
 
 def grammar_of(language: str) -> Grammar | LexicalGrammar | None:
-    """Return how a language is read, nothing for one that is cut by lines alone."""
+    """Return the grammar of a language; None for one that is cut by lines alone."""
     if language not in LEXICAL:
         return GRAMMARS.get(language)
     from assay.corpus.lexical import lexical_grammar  # few commands meet such a language
@@ -120,10 +120,10 @@ def grammar_of(language: str) -> Grammar | LexicalGrammar | None:
 
 
 def parse(text: str, language: str) -> SgNode:
-    """Return the tree of a text in a language of `GRAMMARS`; raise `ParserFailed` where it is not text."""
+    """Parse a text in a language of `GRAMMARS`; raise `ParserFailed` for lone surrogates."""
     from ast_grep_py import SgRoot  # 10 ms, and only code needs it
 
     try:
         return SgRoot(text, GRAMMARS[language].id).root()
     except UnicodeEncodeError as error:
-        raise ParserFailed("it holds characters that cannot be encoded as text") from error
+        raise ParserFailed("it has characters that cannot be encoded as text") from error

@@ -1,4 +1,4 @@
-"""Compile the patterns of ignore files as git reads them, and find the ignore files around a folder."""
+"""Compile the patterns of ignore files like git, and find the ignore files around a folder."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class IgnoreRules:
     """Folders from the file's folder that hold something forced in."""
 
     def decide(self, path: str, name: str) -> bool | None:
-        """Say whether a path is ignored, or nothing; a folder's path and name end with `/`."""
+        """Say whether a path is ignored; None if no pattern matches; a folder's path and name end with `/`."""
         below, name = _letters(self.above + path[len(self.base) :]), _letters(name)
         for ignores, by_name, by_path in self.groups:
             if (by_name and by_name.fullmatch(name)) or (by_path and by_path.fullmatch(below)):
@@ -59,17 +59,17 @@ class IgnoreRules:
         return None
 
     def opens(self, path: str) -> bool:
-        """Say whether something below an ignored folder is forced in."""
+        """Say whether a pattern forces in something below an ignored folder."""
         return bool(self.forced) and _letters(self.above + path[len(self.base) :]).rstrip("/") in self.forced
 
 
 def _letters(path: str) -> str:
-    """Write a path as git matches it: a letter for each byte, so that `?` and a class are a byte of a name."""
+    """Turn a path into one character per byte, as git matches it: `?` and a class match one byte."""
     return path if path.isascii() else os.fsencode(path).decode("latin-1")
 
 
 def compiled(data: bytes, base: str = "", above: str = "") -> IgnoreRules | None:
-    """Read an ignore file; nothing when it holds no pattern.
+    """Compile an ignore file; None if it has no pattern.
 
     As for git, a line ends at a line feed, which one carriage return may precede; all others belong to the pattern.
     """
@@ -93,7 +93,7 @@ def compiled(data: bytes, base: str = "", above: str = "") -> IgnoreRules | None
 
 
 def _unspaced(line: str) -> str:
-    """Leave out the spaces at the end of a line, but one behind a backslash."""
+    """Strip the spaces at the end of a line, but one behind a backslash."""
     kept = line.rstrip(" ")
     return line[: len(kept) + (len(kept) - len(kept.rstrip("\\"))) % 2]
 
@@ -117,7 +117,7 @@ def _range(low: str, high: str) -> str:
 
 
 def _either(patterns: Sequence[str]) -> re.Pattern[str] | None:
-    """Return what matches any of some patterns; where one has several wildcards, in time linear in what it reads."""
+    """Return a matcher of any of some patterns; one with several wildcards matches in linear time."""
     joined = "|".join(f"(?:{pattern}$)" for pattern in patterns)  # re2 compiles many faster if each has its end
     if all(len(_REPEATED.findall(pattern)) <= 1 for pattern in patterns):
         return re.compile(joined, re.DOTALL) if joined else None
@@ -139,7 +139,7 @@ def _folders(glob: str) -> list[str]:
 
 
 def around(root: Path) -> list[tuple[Path, str]]:
-    """Return the ignore files outside the tree that hold for it, weakest first, each with the path down to the root."""
+    """Return the ignore files outside the tree that apply to it, weakest first, each with the path down to the root."""
     found = [(path, "") for path in _global_files()]
     top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
     if top is None:

@@ -1,4 +1,4 @@
-"""Say in which language a file is: by its name, by the line that names its interpreter or mode, by its content.
+"""Detect the language of a file by its name, by its interpreter or editor mode, or by its content.
 
 The tables are `languages.txt`: extensions, whole names, interpreters of scripts and modes of editors, by language.
 Extensions count only behind a dot: a Python script called `go` is Python.
@@ -103,7 +103,7 @@ def _modes() -> dict[str, str]:
 
 
 def language_of(path: str, text: str = "") -> str:
-    """Return the language of a file, or nothing: by its name, by its text where the name says little or too much."""
+    """Return the language of a file, or empty: by its name, or by its text if the name is ambiguous."""
     name = path.rpartition("/")[2]
     found = _of_name(name) if len(name) < MAX_NAME_CHARS else _of_name("x" + PurePosixPath(name).suffix)
     if not text:
@@ -116,7 +116,7 @@ def language_of(path: str, text: str = "") -> str:
 
 
 def _language_said(head: str, tail: str) -> str:
-    """Return the language that a file says: in a line for an editor, by its interpreter, by how it opens."""
+    """Return the language in a file's text: in its mode line, by its interpreter, or by its opening."""
     ends = [*head.split("\n", _MODE_LINES)[:_MODE_LINES], *tail.rsplit("\n", _MODE_LINES)[-_MODE_LINES:]]
     for line in ends:
         found = re.search(_EMACS, line[:300]) or re.search(_VIM, line[:300])
@@ -150,6 +150,6 @@ def _of_shebang(head: str) -> str:
 
 
 def _of_program(name: str) -> str:
-    """Return the language that a program runs, whatever its version, as in python3.11."""
+    """Return the language of an interpreter of any version, as in python3.11."""
     name = name.lower().removesuffix(".exe")
     return _interpreters().get(name) or _interpreters().get(re.sub(r"[\d.-]+$", "", name), "")

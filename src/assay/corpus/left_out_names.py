@@ -1,4 +1,4 @@
-"""Say why a file or a folder is left out by its name: written by a program, a lock, a secret, or not text."""
+"""Decide by its name why a file or a folder is left out: generated, a lock, a secret, or not text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _GENERATED_NAMES = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", 
 
 
 def folder_reason(name: str, beside: Collection[str]) -> str:
-    """Say why a folder is left out by its name and the files beside it, or nothing."""
+    """Say why a folder is left out by its name and the files beside it; empty if it is not."""
     if name in _TOOL_FOLDERS or name.endswith(".egg-info"):
         return "a folder of tools"
     if name == OWN_REPORTS:
@@ -65,7 +65,7 @@ def folder_reason(name: str, beside: Collection[str]) -> str:
 
 
 def inside_reason(name: str, files: Collection[str]) -> str:
-    """Say why a folder is left out by the files in it, or nothing."""
+    """Say why a folder is left out by the files in it; empty if it is not."""
     for path, reason in _INSIDE.items():
         folder, _, file = path.rpartition("/")
         if file in files and folder in ("", name):
@@ -74,7 +74,7 @@ def inside_reason(name: str, files: Collection[str]) -> str:
 
 
 def secret_reason(name: str) -> str:
-    """Say why a file is left out as one that usually holds keys or passwords, or nothing."""
+    """Say why a file is left out as one that usually holds keys or passwords; empty if it is not."""
     lowered = name.lower()
     is_environment = lowered.startswith(".env.") and not lowered.endswith(_PUBLIC_ENV)
     is_secret = is_environment or lowered in _SECRET_NAMES or lowered.endswith(_SECRET_ENDS)
@@ -82,7 +82,7 @@ def secret_reason(name: str) -> str:
 
 
 def file_reason(name: str) -> str:
-    """Say why a file is left out by its name, or nothing."""
+    """Say why a file is left out by its name; empty if it is not."""
     lowered = name.lower()
     extension = lowered.rpartition(".")[2]
     if extension in _BINARY and extension != lowered:
@@ -95,5 +95,5 @@ def file_reason(name: str) -> str:
 
 
 def is_openable(reason: str) -> bool:
-    """Say whether what an index leaves out may be opened: left out by its kind alone, not because somebody hides it."""
+    """Say whether a file outside the index may be opened: if only its kind is the reason, not a wish to hide it."""
     return reason in {"binary", "a lock file", "minified"}

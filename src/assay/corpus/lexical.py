@@ -1,4 +1,4 @@
-r"""Read a language without a parser: patterns say what a line declares, indentation says where that ends.
+r"""Find declarations without a parser: patterns find them, indentation ends them.
 
 A grammar gives a tree only where all of a file is as it expects; macros, dialects and templates break it. Names stand
 on lines of a few shapes in every language, and people indent what is inside. The table is `lexical.txt`: an entry is a
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.corpus.blocks import blanked
 from assay.corpus.comments import plain_comment
@@ -84,6 +85,14 @@ class _Row:
     """Empty: as far as it is indented; `next`: to the next of its rank; `;`: its statement; else what closes it."""
 
 
+class LexicalCall(NamedTuple):
+    """A call that patterns found: its line from 0, its name and the text before it."""
+
+    line: int
+    name: str
+    before: str
+
+
 @dataclass(frozen=True)
 class LexicalGrammar:
     """How to read the lines of one language."""
@@ -110,8 +119,8 @@ class LexicalGrammar:
         """
         return _Reader(self, text, sizes, every=every).units()
 
-    def called(self, text: str) -> Iterator[tuple[int, str, str]]:
-        """Yield the line from 0, the name and what stands before it, of each call."""
+    def calls_in(self, text: str) -> Iterator[LexicalCall]:
+        """Yield the calls of a text in order."""
         if self.calls is None:
             return
         code = self.ignored.sub(lambda found: blanked(found[0]), text)
@@ -120,13 +129,13 @@ class LexicalGrammar:
             line += code.count("\n", at, found.start("name"))
             at = found.start("name")
             if found["name"] not in _KEYWORDS:
-                yield line, found["name"], found["before"].strip()
+                yield LexicalCall(line, found["name"], found["before"].strip())
 
 
-def _without_comment(found: re.Match[str]) -> str:
-    """Return a string as it stands, but blank where it has several lines, which declare nothing."""
-    first, line_end, rest = found[0].partition("\n")
-    return blanked(found[0]) if found["comment"] else first + blanked(line_end + rest)
+def _without_comment(match: re.Match[str]) -> str:
+    """Blank a comment, and all but the first line of a string, which declare nothing."""
+    first, line_end, rest = match[0].partition("\n")
+    return blanked(match[0]) if match["comment"] else first + blanked(line_end + rest)
 
 
 @dataclass(slots=True)
@@ -141,7 +150,7 @@ class _Declared:
 
     @property
     def rank(self) -> int:
-        """What ends what: a module a module, a type a type, anything a function."""
+        """Rank of a unit: one of its own rank ends a module or a type, any ends a function."""
         return (self.row.kind in _HOLDING) + (self.row.kind == "module")
 
 
@@ -156,7 +165,7 @@ class _Reader:
     def units(self) -> list[Unit]:
         declared = list(islice(self._declared(), MAX_NAMES + 1))
         if len(declared) > MAX_NAMES:
-            raise ParserFailed(f"it seems to declare over {MAX_NAMES:,} names")
+            raise ParserFailed(f"it seems to declare more than {MAX_NAMES:,} names")
         self.starts = {each.line for each in declared}
         found: list[Unit] = []
         around: list[Unit] = []
@@ -192,7 +201,7 @@ class _Reader:
         return re.sub(r"[\"'`\[\]]", "", words).strip(":")[:MAX_NAME_CHARS]
 
     def _end(self, declared: Sequence[_Declared], at: int) -> int:
-        """Return the line after the last one of what is declared."""
+        """Return the line after the last one of a declaration."""
         each = declared[at]
         if not each.row.until:
             return self._indented(each)
@@ -266,7 +275,7 @@ class _Reader:
 
 
 def _owner_of(name: str, kind: str) -> tuple[str, str]:
-    """Part what stands before a name from it: `Shop::Cart`, a dotted module."""
+    """Split a qualified name into owner and name: `Shop::Cart`, a dotted module."""
     *before, last = re.split(r"::|\.", name) if kind == "module" else name.split("::")
     return (".".join(filter(None, before)), last) if last else ("", name)
 
@@ -287,7 +296,7 @@ def _tables() -> dict[str, list[str]]:
 
 @cache
 def lexical_grammar(language: str) -> LexicalGrammar:
-    """Return how a language is read; its patterns are compiled when it is met."""
+    """Return the patterns of a language, compiled on first use."""
     return _grammar(language, _tables()[language])
 
 

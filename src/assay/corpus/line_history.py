@@ -38,7 +38,7 @@ _NO_PROGRAM = ("--no-ext-diff", "--no-textconv", "--no-color")
 
 @dataclass(frozen=True, slots=True)
 class LineCommit:
-    """A commit that lines come from."""
+    """A commit that wrote lines."""
 
     id: str
     author: str
@@ -49,7 +49,7 @@ class LineCommit:
 
 @dataclass(frozen=True, slots=True)
 class BlamedLines:
-    """Lines in a row, by the commit that wrote them; of none where they differ from HEAD."""
+    """Consecutive lines and the commit that wrote them; no commit if they differ from HEAD."""
 
     start_line: int
     end_line: int
@@ -70,7 +70,7 @@ class LineChange:
 
 @dataclass(frozen=True, slots=True)
 class HeadLines:
-    """A file beside the same file of HEAD: which of its lines are lines of that one."""
+    """The lines of a file, matched to those of the same file at HEAD."""
 
     numbers: tuple[int, ...]
     """For each line, from 1, its number in HEAD; 0 where HEAD has it not."""
@@ -83,13 +83,13 @@ class HeadLines:
         return not self.exists or self.numbers != tuple(range(1, len(self.numbers) + 1))
 
     def span(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return the lines of HEAD that some lines are, from the first to the last one; None where none is."""
+        """Return the span of the lines of HEAD that match some lines; None if none does."""
         held = [number for number in self.numbers[first - 1 : last] if number]
         return (held[0], held[-1]) if held else None
 
 
 def head_lines(root: Path, path: str, text: str) -> HeadLines:
-    """Compare the text of a file with HEAD; what is no repository has no HEAD, and every line is new."""
+    """Compare the text of a file with HEAD; outside of a repository, every line is new."""
     old = _head_text(root, path)
     new = lines_of(text)
     if old is None:
@@ -100,7 +100,7 @@ def head_lines(root: Path, path: str, text: str) -> HeadLines:
 def blame_lines(
     root: Path, path: str, now: HeadLines, first: int, last: int
 ) -> tuple[list[BlamedLines], list[LineCommit]]:
-    """Return which commits wrote the lines of a file, and these commits, each once, in the order of their lines."""
+    """Return the runs of lines of a file by commit, and these commits, once each, in the order of their lines."""
     last = min(last, len(now.numbers))
     span = now.span(first, last)
     of_line: dict[int, str] = {}
@@ -145,7 +145,7 @@ def changes(root: Path, path: str, span: tuple[int, int] | None, most: int) -> t
 
 
 def _log_changes(root: Path, arguments: Sequence[str]) -> Generator[LineChange]:
-    """Yield what a log says while git runs; whoever closes this early ends git."""
+    """Yield the changes of a log while git runs; closing the iterator early ends git."""
     with reading(root, *arguments, timeout_s=PATIENCE_S) as printed:
         for commit, patches in headers(printed):
             text = patches.text(_MAX_PATCH_BYTES)
@@ -166,7 +166,7 @@ def _head_text(root: Path, path: str) -> str | None:
 
 
 def _match_lines(old: Sequence[str], new: Sequence[str]) -> list[int]:
-    """Return for each new line the number of the old line that it is, or 0; line ends do not count."""
+    """Return the old number of each new line, or 0; line ends are ignored."""
     before, after = ([line.rstrip("\r\n") for line in lines] for lines in (old, new))
     same = _alike(before, after)
     ends = _alike(before[same:][::-1], after[same:][::-1])
@@ -180,13 +180,13 @@ def _match_lines(old: Sequence[str], new: Sequence[str]) -> list[int]:
 
 
 def _alike(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return how many lines are the same from the beginning."""
+    """Return the length of the common prefix in lines."""
     differ = (at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other)
     return next(differ, min(len(left), len(right)))
 
 
 def _porcelain(printed: IO[bytes]) -> tuple[dict[int, str], dict[str, LineCommit]]:
-    """Read `git blame --porcelain`: the commit of each line of HEAD, and what is said of each commit."""
+    """Parse `git blame --porcelain`: the commit of each line of HEAD, and the data of each commit."""
     of_line: dict[int, str] = {}
     about: dict[str, dict[str, str]] = {}
     commit = ""

@@ -1,4 +1,4 @@
-"""Take lines that nobody wrote out of a file: a data URL, a table, a library in one line.
+"""Cut generated long lines out of a file: a data URL, a table, a library in one line.
 
 What stands around such a line stays as it is: a parser gets as many blanks in its place, so that every line and every
 character keep their numbers, and an index gets its beginning. Minified is a file of which little else is left.
@@ -28,7 +28,7 @@ _MAX_UNCLOSED = 500
 
 @dataclass(frozen=True, slots=True)
 class FittedText:
-    """A file without what is too long in it."""
+    """A file without its too long lines."""
 
     text: str
     """For a parser: of the same lines and characters."""
@@ -41,7 +41,7 @@ class FittedText:
 
     @property
     def unfit(self) -> str:
-        """Say why it is not given to a parser, or nothing."""
+        """Say why it is not parsed; empty if it is."""
         if self.is_all_long:
             return "no other line is left for the parser"
         for opening, closing in _UNCLOSED.items():
@@ -66,7 +66,7 @@ def fitted(text: str, lines: Sequence[str]) -> FittedText:
 
 
 def _blanked(line: str) -> str:
-    """Return as many characters: both ends of a line where these are whole without what is between, or blanks."""
+    """Blank the middle of a line if its ends are complete without it, or else the whole line."""
     head, tail = line[:_MAX_END_CHARS], line[-_MAX_END_CHARS:]
     ends = head + tail
     is_whole = all(ends.count(opening) == ends.count(closing) for opening, closing in _PAIRS)
@@ -76,7 +76,7 @@ def _blanked(line: str) -> str:
 
 
 def is_minified(text: str) -> bool:
-    """Say whether most of a file are lines that nobody wrote; comments at its head do not count."""
+    """Say whether most of a file is generated long lines; comments at its head do not count."""
     if len(text) <= MAX_WRITTEN_LINE_CHARS * (text.count("\n") + 1):
         return False
     lines = [line for line in map(str.strip, text.split("\n")) if line and not line.startswith(_COMMENTS)]

@@ -1,4 +1,4 @@
-"""Read from the text of imports, declarations, types and expressions which names they bring and what these are.
+"""Parse the names in imports, declarations, types and expressions, and what they refer to.
 
 An origin of an import is a path of names with `/` between them. One that begins with `/` is counted from the root of
 the repository, as relative imports are; any other is what the import says, and may lie outside. What a type or an
@@ -29,7 +29,7 @@ def imported_names(language: str, text: str, path: str) -> Iterator[Imported]:
 
 
 def module_origin(module: str, path: str) -> str:
-    """Return the origin of a module of JavaScript as a file names it."""
+    """Return the origin of a JavaScript module that a file imports."""
     module = _SUFFIX.sub("", module)
     if module.startswith("."):
         return "/" + normpath(join(dirname(path), module)).removeprefix("./")
@@ -54,7 +54,7 @@ def _python(text: str, path: str) -> Iterator[Imported]:
 
 
 def _aliases(listed: str, word: str) -> Iterator[tuple[str, str]]:
-    """Yield each name of a list and what it is called here."""
+    """Yield each name of a list with its alias."""
     for each in listed.split(","):
         old, _, new = each.partition(f" {word} ")
         if old.strip():
@@ -140,7 +140,7 @@ def _split(text: str, opening: str = "{", closing: str = "}") -> Iterator[str]:
 
 
 def rust_origin(name: str, path: str) -> str:
-    """Return the origin of a path of Rust as a file names it: `crate`, `self` and `super` are folders."""
+    """Return the origin of a Rust path in a file: `crate`, `self` and `super` are folders."""
     steps = name.replace(" ", "").strip(":").split("::")
     crate, source, module = path.rpartition("/src/") if "/src/" in path else ("", "", path.removeprefix("src/"))
     inside = re.sub(r"(?:/?(?:mod|lib|main))?\.rs$", "", module)
@@ -188,7 +188,7 @@ _WITH = re.compile(r"(.+?)\s+as\s+(\w+)", re.DOTALL)
 
 
 class TypedName(NamedTuple):
-    """A variable, or a field written `self.name`; one of the two others is empty."""
+    """A variable, or a field written `self.name`, with its type or its value; the other is empty."""
 
     name: str
     type: str
@@ -196,7 +196,7 @@ class TypedName(NamedTuple):
 
 
 def typed_names(language: str, node_kind: str, text: str, *, type_first: bool) -> Iterator[TypedName]:
-    """Yield what a declaration says of its variables."""
+    """Yield the variables of a declaration with their types or values."""
     text = text[:_MAX_DECLARATION_CHARS].strip()
     read = _READ_TYPES.get(language)
     if node_kind == "with_item":
@@ -302,7 +302,7 @@ def expression_steps(text: str) -> str:
 
 
 def type_name(text: str) -> str:
-    """Return the name of a type as it is written, without what wraps it; empty for several, and for built-in ones."""
+    """Return the name of a type without its wrappers; empty for several types, and for built-in ones."""
     text = text.strip().strip("\"'")
     if len(text) > _MAX_EXPRESSION_CHARS:
         return ""

@@ -37,13 +37,13 @@ def functions(path: str, text: str) -> list[NamedSpan]:
 
 
 def declarations(path: str, text: str) -> Iterator[NamedSpan]:
-    """Yield all that a file of code declares."""
+    """Yield the declarations of a file of code."""
     for unit in named_units(path, text, language_of(path, text)):
         yield NamedSpan(unit.start + 1, unit.end, unit.path)
 
 
 def named_units(path: str, text: str, language: str, *, every: bool = True) -> list[Unit]:
-    """Return what a file of code declares, each as it stands, none where there is no grammar for it."""
+    """Return the declared units of a file of code, verbatim; none without a grammar."""
     lines = lines_of(text)
     fit = fitted(text, lines)
     if fit.unfit and (language in GRAMMARS or is_mixed(language)):
@@ -69,7 +69,7 @@ class OutlineEntry:
 
 
 def outline(path: str, text: str) -> list[OutlineEntry]:
-    """Return what a file declares, in order; nothing where it has no grammar, no heading, or does not parse."""
+    """Return the outline of a file, in order; empty if it has no grammar, no heading, or does not parse."""
     language = language_of(path, text)
     lines = lines_of(text)
     declared = list(_declared(named_units(path, text, language)))
@@ -102,9 +102,9 @@ def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
     return entries
 
 
-def _declared(found: list[Unit]) -> Iterator[OutlineEntry]:
+def _declared(units: list[Unit]) -> Iterator[OutlineEntry]:
     around: list[Unit] = []
-    for unit in found:
+    for unit in units:
         while around and unit.start >= around[-1].end:
             around.pop()
         if not (around and unit.kind in _LOCAL and around[-1].kind in {*CALLABLES, "constant"}):

@@ -1,4 +1,4 @@
-"""Part a file by language, and give each part to its parser in the place where it stands.
+"""Split a file by language, so that each part is parsed at its place in the file.
 
 What is not of a part is blanked in its text, letter by letter, so that lines and characters are those of the file: a
 page with two scripts and a style is three texts of equal length. Macros that a grammar cannot know are blanked, too.
@@ -63,7 +63,7 @@ _CALLING = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one grammar reads of a file."""
+    """The part of a file in one language, at its place in the file."""
 
     language: str
     text: str
@@ -75,7 +75,7 @@ class Part:
 
 
 def parts(path: str, text: str, language: str) -> list[Part]:
-    """Return the parts of a file that a grammar reads, in order; none where there is none."""
+    """Return the parts of a file with a grammar, in order."""
     if is_literate(path, language):
         return list(_cells(text) if language == "notebook" else _fences(text))
     found = list(_ELEMENTS[language](text)) if language in _ELEMENTS and re.search(_MARKUP, text) else []
@@ -86,12 +86,12 @@ def parts(path: str, text: str, language: str) -> list[Part]:
 
 
 def is_literate(path: str, language: str) -> bool:
-    """Say whether a document holds code that declares something: a notebook, R Markdown, but not a manual."""
+    """Say whether the code in a document declares something: in a notebook or R Markdown, but not in a manual."""
     return language == "notebook" or (language == "markdown" and splitext(path)[1].lower() in _LITERATE)
 
 
 def is_mixed(language: str) -> bool:
-    """Say whether files of a language hold parts in others."""
+    """Say whether files of a language have parts in other languages."""
     return language in _ELEMENTS
 
 
@@ -109,7 +109,7 @@ def _joined(text: str, spans: Iterable[tuple[str, tuple[int, int]]]) -> Iterator
 
 
 def _elements(text: str, script: str = "javascript") -> Iterator[Part]:
-    """Yield the scripts and styles of a page; `script` is the language of a script that names none."""
+    """Yield the scripts and styles of a page; `script` is the default language of a script."""
     yield from _joined(text, _spans_of_elements(text, script))
 
 
@@ -126,7 +126,7 @@ def _spans_of_elements(text: str, script: str) -> Iterator[tuple[str, tuple[int,
 
 
 def _expressions(text: str, language: str) -> list[Part]:
-    """Return what a template evaluates, each as a statement: `@click="addLine(item)"`, `{{ total() }}`."""
+    """Return the expressions of a template as statements: `@click="addLine(item)"`, `{{ total() }}`."""
     if language not in _CALLING:
         return []
     pieces, at = list[str](), 0
@@ -144,13 +144,13 @@ def _astro(text: str) -> Iterator[Part]:
 
 
 def _template(text: str) -> Iterator[Part]:
-    """Yield the scripts and styles of a template, with a name where its engine writes a value."""
+    """Yield the scripts and styles of a template, with a name in place of each value."""
     yield from _elements(re.sub(_HOLE, _hole, text))
 
 
-def _hole(found: re.Match[str]) -> str:
-    """Return a name where a value is written, blanks for what only steers the template."""
-    text = found[0]
+def _hole(match: re.Match[str]) -> str:
+    """Return a name for a hole with a value, and blanks for one that only controls the template."""
+    text = match[0]
     is_value = text.startswith(("{{", "<%=", "<?=", "@{")) and not text.startswith(("{{#", "{{/", "{{-"))
     return "_" * len(text) if is_value and "\n" not in text else blanked(text)
 
@@ -181,27 +181,27 @@ _ELEMENTS: dict[str, Callable[[str], Iterator[Part]]] = {
 
 
 def _without_export_macros(text: str) -> str:
-    """Blank what stands between `class` and its name, `class SHOP_API Cart`, and behind a body: `} __packed;`."""
+    """Blank macros between `class` and its name, `class SHOP_API Cart`, and behind a body: `} __packed;`."""
     return re.sub(_TRAILING_MACRO, _without_macro, re.sub(_EXPORT_MACRO, _without_macro, text))
 
 
 def without_lone_macros(text: str) -> str:
-    """Make comments of macros that are a line of their own, such as Q_OBJECT: they belong to what follows."""
+    """Turn macros on their own line, such as Q_OBJECT, into comments, which belong to the next declaration."""
 
-    def replaced(found: re.Match[str]) -> str:
-        before = text[max(found.start() - 80, 0) : found.start()]
-        comment = f"/*{' ' * (len(found[1]) - 4)}*/" if len(found[1]) > len("/**/") else blanked(found[1])
-        return found[0].replace(found[1], comment, 1) if re.search(_BEFORE_MACRO, before) else found[0]
+    def replaced(match: re.Match[str]) -> str:
+        before = text[max(match.start() - 80, 0) : match.start()]
+        comment = f"/*{' ' * (len(match[1]) - 4)}*/" if len(match[1]) > len("/**/") else blanked(match[1])
+        return match[0].replace(match[1], comment, 1) if re.search(_BEFORE_MACRO, before) else match[0]
 
     return re.sub(_LONE_MACRO, replaced, text)
 
 
-def _without_macro(found: re.Match[str]) -> str:
-    return found[0].replace(found[1], blanked(found[1]), 1)
+def _without_macro(match: re.Match[str]) -> str:
+    return match[0].replace(match[1], blanked(match[1]), 1)
 
 
 def _php_code(text: str) -> str:
-    """Blank what is not PHP between its tags: the grammar knows the first tag alone."""
+    """Blank the text between PHP tags, since the grammar knows only the first tag."""
     if "?>" not in text:
         return text
     pieces, at = list[str](), 0
@@ -214,7 +214,7 @@ def _php_code(text: str) -> str:
 
 
 def _with_class(text: str) -> str:
-    """Write `object X { … }` as a class, which the grammar reads on one line, too."""
+    """Rewrite `object X { … }` as a class, which the grammar also parses on one line."""
     return re.sub(_OBJECT, lambda found: found[1] + "class ", text)
 
 

@@ -22,7 +22,7 @@ _ESCAPE = re.compile(rb"\\([0-7]{3}|[abfnrtv\\\"])")
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines `start …` of the old file that became others; without any, lines were added after line `start`."""
+    """Lines `start …` of the old file that were replaced; if there are none, lines were added after `start`."""
 
     start: int
     size: int
@@ -39,7 +39,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file that a commit changed; a path is empty where the file was added or removed."""
+    """One file that a commit changed; a path is empty if the file was added or removed."""
 
     before: str
     after: str
@@ -56,13 +56,13 @@ class Patches:
         self._ahead: bytes | None = None
 
     def line(self) -> bytes:
-        """Take the next line, or nothing at the end."""
+        """Take the next line; empty at the end."""
         line = self._peek()
         self._ahead = None
         return line
 
     def changes(self) -> Iterator[FileChange]:
-        """Yield the changes up to the next line that belongs to none: the header of another commit."""
+        """Yield the changes up to the header of the next commit."""
         while (line := self._peek()) and not line.startswith(b"\0"):
             if not line.startswith(b"--- "):
                 self._ahead = None
@@ -70,7 +70,7 @@ class Patches:
                 yield self._change()
 
     def names(self) -> Iterator[FileChange]:
-        """Yield the files that `--name-only` names up to the next header, of which nothing else is known."""
+        """Yield the files that `--name-only` lists up to the next header, without their changes."""
         names = (_name(line.rstrip(b"\n")) for line in self._lines())
         return (FileChange(name, name) for name in names if name)
 
@@ -86,7 +86,7 @@ class Patches:
         return self._ahead
 
     def text(self, most: int) -> str:
-        """Return the lines up to the next header as they are, of about so many bytes."""
+        """Return the lines up to the next header verbatim, of roughly so many bytes."""
         lines, size = list[bytes](), 0
         for line in self._lines():
             if size < most:
@@ -116,7 +116,7 @@ class Patches:
         return FileChange(before, after, tuple(hunks), binary)
 
     def _hunks(self, header: re.Match[bytes], *, keep: bool) -> Iterator[Hunk]:
-        """Read what one header counts; lines that did not change stand between its hunks."""
+        """Read the lines that one header counts as hunks, split at unchanged lines."""
         within = int(header[1]), int(header[2] or 1)
         left = {b"-": within[1], b"+": int(header[4] or 1)}
         at = within[0] if within[1] else within[0] + 1
@@ -147,37 +147,37 @@ class Patches:
 
 
 def changed_path(header: bytes) -> str:
-    """Return the path that a line `+++ b/PATH` names, empty for a file that is not there any more."""
+    """Return the path of a line `+++ b/PATH`; empty for a removed file."""
     return _path(header, b"b/")
 
 
 class LineMap:
-    """Where each line of a file was at a commit before, nowhere for a new file: brought forward change by change."""
+    """A map of the lines of a file to their numbers at an earlier commit, updated change by change."""
 
     def __init__(self, *, new: bool = False) -> None:
         self._new = new
-        self._known: list[int] = []
+        self._old_lines: list[int] = []
         self._shift = 0  # from the lines after the known ones to what they were
 
     def before(self, line: int) -> int:
-        """Return what a line was, 0 where it was not yet there."""
+        """Return the earlier number of a line; 0 if it did not exist."""
         if self._new or line < 1:
             return 0
-        return self._known[line - 1] if line <= len(self._known) else line + self._shift
+        return self._old_lines[line - 1] if line <= len(self._old_lines) else line + self._shift
 
     def apply(self, hunks: Sequence[Hunk]) -> None:
-        """Take in one change, whose hunks are in order."""
+        """Apply one change, whose hunks are in order."""
         for hunk in reversed(hunks) if not self._new else ():
             first = hunk.start if not hunk.size else hunk.start - 1
             end = first + hunk.size
-            size = len(self._known)
-            self._known.extend(line + 1 + self._shift for line in range(size, end))
+            size = len(self._old_lines)
+            self._old_lines.extend(line + 1 + self._shift for line in range(size, end))
             self._shift -= hunk.added - hunk.size
-            self._known[first:end] = [0] * hunk.added
+            self._old_lines[first:end] = [0] * hunk.added
 
 
 def _path(line: bytes, prefix: bytes) -> str:
-    """Return the path of a header's line, empty for a file that is not there."""
+    """Return the path in a line of a header; empty for a missing file."""
     name = line.rstrip(b"\r\n")
     if name.startswith(b"rename"):
         return _name(name.split(b" ", 2)[-1])
@@ -186,7 +186,7 @@ def _path(line: bytes, prefix: bytes) -> str:
 
 
 def _name(name: bytes, prefix: bytes = b"") -> str:
-    """Return a path as git writes it, which quotes one that is odd."""
+    """Decode a path in git's output, which quotes special characters."""
     if name.startswith(b'"'):
         name = _ESCAPE.sub(lambda found: found[0].decode("unicode_escape").encode("latin-1"), name[1:-1])
     return as_utf8(os.fsdecode(name.removeprefix(prefix)))

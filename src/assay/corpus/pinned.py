@@ -27,14 +27,14 @@ LINKS = {"120000": "a symbolic link", "160000": "a submodule"}
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """One path of a commit; the names are git's."""
+    """One path of a commit, in git's terms."""
 
     mode: str
     id: str
 
 
 def commit_of(root: Path, commit: str) -> str:
-    """Return the full id of a commit of the repository at a folder, or say that it has none of that name."""
+    """Return the full id of a commit of a folder's repository; raise InputError if it does not exist."""
     found = answer(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
     if not found:
         raise InputError(f"'{root}' has no commit {commit}: fetch it there, or give another checkout")
@@ -42,21 +42,21 @@ def commit_of(root: Path, commit: str) -> str:
 
 
 def is_repository(root: Path) -> bool:
-    """Say whether a folder is in a git repository; without git none is."""
+    """Say whether a folder is in a git repository; False without git."""
     with suppress(InputError):
         return bool(answer(root, "rev-parse", "--git-dir"))
     return False
 
 
 def tree(root: Path, commit: str) -> dict[str, Blob]:
-    """Return every path of a commit below a folder, which may lie inside its repository, as the file system has it."""
+    """Return every path of a commit below a folder, which may be inside its repository, as in the file system."""
     entries = (entry.partition(b"\t") for entry in git(root, "ls-tree", "-r", "-z", commit).split(b"\0"))
     kinds = ((about.decode().split(" "), os.fsdecode(name)) for about, _, name in entries if name)
     return {name: Blob(mode, id_) for (mode, _, id_), name in kinds}
 
 
 def changed(root: Path, commit: str, paths: Iterable[str]) -> frozenset[str]:
-    """Return those of some paths, as a walk writes them, whose files are not as in a commit, but for their line ends.
+    """Return those paths, as a walk writes them, whose files differ from a commit in more than line ends.
 
     The files are read here: git would run the filters that its configuration names.
     """
@@ -78,11 +78,11 @@ def _differs(file: Path, root: Path, blobs: Mapping[str, Blob]) -> bool:
 
 
 def contents(root: Path, commit: str, blobs: Mapping[str, Blob]) -> Iterator[tuple[str, bytes]]:
-    """Yield some paths of a commit, each with what it holds, in their order."""
+    """Yield some paths of a commit with their contents, in order."""
     if not blobs:
         return
     ids = "".join(f"{blob.id}\n" for blob in blobs.values()).encode()
-    with reading(root, "cat-file", "--batch", asked=ids) as printed:
+    with reading(root, "cat-file", "--batch", stdin=ids) as printed:
         for path in blobs:
             told = printed.readline().split()
             if len(told) < 3:

@@ -1,4 +1,4 @@
-"""Parse Python source of others: nothing is printed about its escapes, and threads take turns."""
+"""Parse untrusted Python source without warnings about its escapes, one thread at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_TREE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def python_tree(text: str) -> ast.Module:
-    """Return the tree of a Python text of others, or raise one of `NO_TREE`; nothing is said of its escapes.
+    """Parse untrusted Python, without warnings about its escapes; raise one of `NO_TREE` if that fails.
 
     One thread at a time: Python 3.11 counts how deep a tree is where threads share it (python/cpython#106905), and
     warnings are silenced for all of them.
@@ -22,7 +22,7 @@ def python_tree(text: str) -> ast.Module:
 
 
 def parse_python(text: str) -> ast.Module | None:
-    """Return the tree of a Python text of others, None where it does not parse."""
+    """Return the tree of untrusted Python; None if it does not parse."""
     try:
         return python_tree(text)
     except NO_TREE:

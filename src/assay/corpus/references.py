@@ -1,4 +1,4 @@
-"""Find the facts that link a file of code to others: what it defines, what it calls, and of which type names are.
+"""Find the facts that link a file of code to others: its definitions, its calls, and the types of its names.
 
 The tree says what is called; a name in a comment, a docstring or a string calls nothing. What a receiver is stays an
 expression of names (`names`) that is resolved when it is asked for, against all that a repository defines, so that
@@ -43,7 +43,7 @@ _NOT_BASES = frozenset("extends implements with public private protected virtual
 
 @dataclass(slots=True)
 class _Scope:
-    """What is known of names in one unit."""
+    """The known names of one unit."""
 
     unit: Unit | None
     owner: str = ""
@@ -51,7 +51,7 @@ class _Scope:
 
 
 def file_facts(part: ReadPart, path: str, units: Sequence[Unit]) -> dict[int, list[str]]:
-    """Return the facts of a part of a file by the line that they are about, counted from 1."""
+    """Return the facts of a part of a file by line, counted from 1."""
     facts: dict[int, list[str]] = {}
     reader = _Reader(part, path, units) if part.root else None
     for line, row in reader.rows(part.root) if reader else _lexical_calls(part, units):
@@ -65,10 +65,10 @@ def file_facts(part: ReadPart, path: str, units: Sequence[Unit]) -> dict[int, li
 
 
 def _lexical_calls(part: ReadPart, units: Sequence[Unit]) -> Iterator[tuple[int, str]]:
-    """Yield the calls that patterns find, but for where a unit is declared; what they are called on says nothing."""
+    """Yield the calls that patterns find, except at declarations; their receivers are unknown."""
     declared = {(unit.at, unit.symbol) for unit in units}
     around, left = list[Unit](), list(reversed(units))
-    for line, name, before in lexical_grammar(part.language).called(part.text):
+    for line, name, before in lexical_grammar(part.language).calls_in(part.text):
         while left and left[-1].start <= line:
             around.append(left.pop())
         while around and around[-1].end <= line:
@@ -95,7 +95,7 @@ class _Reader:
         self.closures: list[tuple[int, _Scope, dict[str, str]]] = []
 
     def rows(self, root: SgNode) -> Iterator[tuple[int, str]]:
-        """Yield each fact as it is written, with its line."""
+        """Yield the line number and the row of each fact."""
         grammar = self.grammar
         kinds = sorted({*self.calls, *grammar.typed, *grammar.imports, *grammar.closures})
         for node in root.find_all({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else ():
@@ -120,7 +120,7 @@ class _Reader:
             scope.names = names
 
     def _scope(self, line: int) -> _Scope:
-        """Return what is known in the innermost unit around a line."""
+        """Return the scope of the innermost unit around a line."""
         at = bisect_right(self.starts, line) - 1
         for _ in range(200):
             if at < 0 or self.units[at].end > line:
@@ -134,7 +134,7 @@ class _Reader:
         return found
 
     def _owner(self, unit: Unit) -> str:
-        """Return the type that a unit is a member of, or is itself."""
+        """Return the type of which a unit is a member, or the unit itself if it is a type."""
         if unit.kind in TYPES:
             return unit.path
         owner = unit.parent
@@ -143,7 +143,7 @@ class _Reader:
         return owner if owner in self.types or not owner else unit.parent
 
     def _import(self, text: str) -> Iterator[str]:
-        """Keep the names that an import brings; yield as facts those that the file gives on to others."""
+        """Store the names of an import; yield the facts of those that the file re-exports."""
         is_exported = text.startswith(("export", "pub ", "pub(")) or self.path.endswith("__init__.py")
         if is_exported and "from" not in text and self.language in _JAVASCRIPT:
             for name in re.findall(r"\w+", text.partition("{")[2]):
@@ -170,7 +170,7 @@ class _Reader:
             yield from self._known_type(each, scope, line, text)
 
     def _known_type(self, each: names.TypedName, scope: _Scope, line: int, text: str) -> Iterator[tuple[int, str]]:
-        """Keep what a variable is; yield that as a fact where it is a field, or a variable of the module."""
+        """Store the type of a variable; yield a fact if it is a field or a variable of the module."""
         kind = self._of_type(each.type) if each.type else self._start(each.value, scope)
         before, _, name = each.name.rpartition(".")
         is_field = before in self.grammar.own or (before == "this" and self.language == "php")
@@ -184,7 +184,7 @@ class _Reader:
             yield line + 1, fact_row(FieldType(scope.owner, name, kind))
 
     def _of_type(self, name: str) -> str:
-        """Return where the members of a named type are."""
+        """Return the origin of the members of a named type."""
         first, dot, rest = name.replace(".", "/").partition("/")
         return f"{self.imports[first]}{dot and '/'}{rest}" if first in self.imports else f":{name.replace('.', '/')}"
 
@@ -211,7 +211,7 @@ class _Reader:
             yield line + 1, self._row(line, name, before.strip(), scope)
 
     def _inside_macro(self, node: SgNode, scope: _Scope) -> Iterator[tuple[int, str]]:
-        """Read the calls among the tokens of a macro of Rust, which are no tree."""
+        """Read the calls among the tokens of a Rust macro, which are not a tree."""
         span = node.range()
         text = self.text[span.start.index : min(span.end.index, span.start.index + 4000)]
         text = re.sub(r'"(?:[^"\\]|\\.)*"|//[^\n]*', lambda found: " " * len(found[0]), text)
@@ -239,7 +239,7 @@ class _Reader:
         return (self._start(steps, scope) if steps else "") or "?"
 
     def _start(self, steps: str, scope: _Scope) -> str:
-        """Return an expression with its first name replaced by what that is here; `?` and a word where nothing says."""
+        """Return an expression with its first name resolved; `?` and a word if it is unknown."""
         found = re.match(r"([$@\w#]+)(.*)", steps)
         if found is None:
             return ""
@@ -251,7 +251,7 @@ class _Reader:
         return self._known_start(first.lstrip("$"), rest, scope) or self._unknown_start(first.lstrip("$"), rest, scope)
 
     def _known_start(self, first: str, rest: str, scope: _Scope) -> str:
-        """Return what a name is that was declared or imported; empty for any other."""
+        """Return the meaning of a declared or imported name; empty for any other."""
         known = scope.names.get(first) or self.scopes[-1].names.get(first)
         if known and not rest.startswith("("):
             return known + rest if known[0] != "?" and len(known) < _TAIL else known
@@ -262,7 +262,7 @@ class _Reader:
         return ""
 
     def _unknown_start(self, first: str, rest: str, scope: _Scope) -> str:
-        """Return what a name is by how it is written: a function that is called, a type, a field of the object."""
+        """Return the likely meaning of a name by its form: a called function, a type, a field of the object."""
         if rest.startswith(("(", "/")) or first[:1].isupper() or (self.language == "go" and first in self.types):
             return f":{first}{rest}"
         if self.grammar.methods_bare and scope.owner:
@@ -270,13 +270,13 @@ class _Reader:
         return f"?{rest.replace('()', '').rpartition('.')[2] or first}"
 
     def types_of(self, unit: Unit) -> Iterator[str]:
-        """Yield where the bases of a type are, or what a function returns."""
+        """Yield the origins of a type's bases, or of a function's return type."""
         for name in _types_of(unit, self.language):
             yield f"@{self._owner(unit)}|" if name in _SELVES else self._of_type(name)
 
 
 def _types_of(unit: Unit, language: str) -> Iterable[str]:
-    """Return the bases that a signature names, or what it returns."""
+    """Return the bases in a signature, or its return type."""
     head = unit.signature
     if unit.kind in ("class", "interface", "struct", "trait", "enum"):
         _, _, rest = head.partition(unit.symbol)

@@ -1,4 +1,4 @@
-"""Bring the newest files of repositories elsewhere into folders here, and say where a code host shows them.
+"""Clone and update remote repositories, and link to their files on a code host.
 
 Clones are shallow. One lies in the user's cache, one for each URL, so that its index is incremental as any other. A
 mirror is at a place of its own, which is fetched again and again unattended: each fetch has a time limit, what a
@@ -28,7 +28,7 @@ MARK = "assay-clone"
 
 
 def clone(url: str, cache: Path, *, refresh: bool = True, options: Sequence[str] = ()) -> Path:
-    """Return the folder of a URL's clone below a cache folder: cloned on first use, then brought up to date.
+    """Return the folder of a URL's clone below a cache folder: cloned on first use, then updated.
 
     `options` are those of git.
     """
@@ -45,7 +45,7 @@ def clone(url: str, cache: Path, *, refresh: bool = True, options: Sequence[str]
 def new_clone(
     url: str, folder: Path, *, branch: str = "", limits: FetchLimits | None = None, options: Sequence[str] = ()
 ) -> None:
-    """Clone beside the folder and move it there, so that a clone that was cut short is never taken for one."""
+    """Clone beside the folder and move it there, so that an interrupted clone is never used."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(mkdtemp(dir=folder.parent, prefix=".clone-", suffix=f"-{folder.name}"))
     chosen = ["--branch", branch] if branch else []
@@ -58,7 +58,7 @@ def new_clone(
 
 
 def beside_of(folder: Path) -> list[Path]:
-    """Return what clones into a folder left beside it that were killed, where none is being made."""
+    """Return the leftovers of killed clones beside a folder, if no clone is running."""
     return list(folder.parent.glob(f".clone-????????-{escape(folder.name)}"))
 
 
@@ -71,7 +71,7 @@ _TIDY = ("-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false", "-c"
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A repository elsewhere, and where its files are kept here."""
+    """A remote repository, and the folder of its files here."""
 
     url: str
     folder: Path
@@ -84,7 +84,7 @@ class Mirror:
         return answer(self.folder, "rev-parse", "--verify", "--quiet", "HEAD") if self.folder.is_dir() else ""
 
     def update(self, limits: FetchLimits = FETCH) -> str:
-        """Bring the files up to date and return their commit; raise InputError where the repository gives none."""
+        """Update the files and return their commit; raise InputError if the repository has none."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with alone(self.folder.with_name(f".{self.folder.name}.lock")):
             for left in beside_of(self.folder):
@@ -101,7 +101,7 @@ class Mirror:
         return commit
 
     def _is_there(self) -> bool:
-        """Say whether there is a clone of this program; refuse what somebody else keeps at its place."""
+        """Say whether there is a mirror; refuse a folder that is not one of ours."""
         if not self.folder.is_symlink() and not self.folder.exists():
             return False
         if (self.folder / ".git" / MARK).is_file():
@@ -111,13 +111,13 @@ class Mirror:
         raise InputError(f"'{self.folder}' is not a mirror of assay: move it away, or set another with --mirrors")
 
     def _remove(self) -> None:
-        """Remove the folder, whose mark is to be there until it is out of the way."""
+        """Remove the folder; its mark file stays until it is moved out of the way."""
         aside = Path(mkdtemp(dir=self.folder.parent, prefix=".clone-", suffix=f"-{self.folder.name}"))
         self.folder.rename(aside)
         rmtree(aside)
 
     def _is_whole(self) -> bool:
-        """Say whether a repository of its own is here; a folder inside of another one would be taken for that one."""
+        """Say whether the folder is a repository itself, not a folder inside another one."""
         return (self.folder / ".git" / "HEAD").is_file() and (
             Path(answer(self.folder, "rev-parse", "--show-toplevel") or "/") == self.folder.resolve()
         )
@@ -133,14 +133,14 @@ class Mirror:
 
 
 def mirror_of(url: str, mirrors: Path, branch: str = "") -> Mirror:
-    """Return the mirror of a URL below a folder of mirrors, at `HOST/PATH` as people know it, `@BRANCH` behind.
+    """Return the mirror of a URL below a folder of mirrors, at `HOST/PATH`, with `@BRANCH` behind it.
 
-    Letter case counts in a path, for on some hosts it does. Raise InputError for what names no repository.
+    Letter case counts in a path, for on some hosts it does. Raise InputError unless it names a repository.
     """
     plain, _ = split_login(url)
     folder = mirrors / f"{_place(plain)}{_at(branch)}"
     if mirrors.resolve() not in folder.resolve().parents:
-        raise InputError(f"'{folder}' leads out of the folder of the mirrors: remove the link")
+        raise InputError(f"'{folder}' points outside of the folder of mirrors: remove the link")
     return Mirror(url, folder, branch)
 
 
@@ -160,20 +160,20 @@ def _place(url: str) -> str:
         return f"file/{path}"
     host, _, path = normalized_origin(url).partition("/")
     if not path:
-        raise InputError(f"'{without_login(url)}' names no repository: wanted a host and a path behind it")
+        raise InputError(f"'{without_login(url)}' does not name a repository: wanted a host and a path behind it")
     return f"{host}+{port}/{path}" if port else f"{host}/{path}"
 
 
 def _at(branch: str) -> str:
-    """Return what a branch adds to the name of a folder; no two add the same."""
+    """Return the suffix of a branch for the name of a folder, unique for each branch."""
     name = plain_name(branch).replace("/", "-")
     same = name if name == branch else f"{name}~{hex_digest(branch, 4)}"
     return f"@{same}" if branch else ""
 
 
-def meant_by(urls: Mapping[str, str], said: set[str]) -> list[str]:
-    """Return the names of those URLs that mean a repository which somebody calls by some URLs, in whatever case."""
-    wanted = {normalized_origin(url).casefold() for url in said} - {""}
+def meant_by(urls: Mapping[str, str], origins: set[str]) -> list[str]:
+    """Return the names of the URLs that mean the same repository as one of some origins, ignoring case."""
+    wanted = {normalized_origin(url).casefold() for url in origins} - {""}
     return [name for name, url in urls.items() if normalized_origin(url).casefold() in wanted]
 
 
@@ -190,7 +190,7 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class HostLinks:
-    """How a code host names a folder of a commit, lines of a file in it, and commits."""
+    """Links of a code host to a folder of a commit, to lines of its files, and to commits."""
 
     host: str
     """`GitHub`, `GitLab`, `Gitea` or `Bitbucket`."""
@@ -211,7 +211,7 @@ class HostLinks:
 
 
 def origin_of(root: Path) -> str:
-    """Return host and path of a checkout's origin, and of the folder in it that is meant; empty for what has none.
+    """Return host and path of a checkout's origin, with the path of the folder in it; empty without an origin.
 
     No user, password, port, query, scheme or `.git` stands in it, so that one repository has one name however it was
     cloned. An origin that is a folder of some machine is none.
@@ -226,7 +226,7 @@ def origin_of(root: Path) -> str:
 
 
 def host_links(root: Path) -> HostLinks | None:
-    """Return the links of a checkout, or of a folder in one; None where its host is not known or no commit is there."""
+    """Return the links of a checkout, or of a folder in one; None for an unknown host or without commits."""
     from assay.corpus.git_history import head  # which reads commits: not for a search
 
     try:
@@ -257,7 +257,7 @@ def links_of(origin: str, commit: str, below: str = "") -> HostLinks | None:
 
 
 def _scheme_and_port(origin: str, host: str) -> str:
-    """Return the beginning of an address: a port is the web's only where the origin was of the web."""
+    """Return scheme and port of a web address; the port is kept only if the origin is a web address."""
     parts = urlsplit(origin) if origin.startswith(("http://", "https://")) else None
     try:
         port = f":{parts.port}" if parts and parts.port else ""

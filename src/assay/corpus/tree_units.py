@@ -1,4 +1,4 @@
-"""Find the units of a tree in order: functions, methods, types and what else its grammar names.
+"""Find the units of a syntax tree in order: functions, methods, types and others that its grammar names.
 
 The tree is walked with a stack, never by recursion, and only into what can hold units: containers, bodies of
 regions, and any unnamed thing too long for one chunk. That asks the parser a few questions a unit, not a node.
@@ -44,12 +44,12 @@ def tree_units(root: SgNode, text: str, lines: int, language: str, sizes: tuple[
     return _Reader(text, lines, language, sizes).read(root)
 
 
-def inner_units(root: SgNode, text: str, language: str, found: Sequence[Unit]) -> list[Unit]:
-    """Return all that a tree declares, in order: its units, and what has a name inside of these, whatever its size."""
+def inner_units(root: SgNode, text: str, language: str, units: Sequence[Unit]) -> list[Unit]:
+    """Return all declarations of a tree, in order: its units, and the named ones inside these, of any size."""
     grammar = GRAMMARS[language]
     if not grammar.inner:
-        return list(found)
-    rows = [(unit.at, unit.symbol) for unit in found]
+        return list(units)
+    rows = [(unit.at, unit.symbol) for unit in units]
     known, inner = set(rows), list[Unit]()
     for node in root.find_all({"rule": {"any": [{"kind": kind} for kind in sorted(grammar.inner)]}}):
         named = inner_declaration(node, grammar)
@@ -62,12 +62,12 @@ def inner_units(root: SgNode, text: str, language: str, found: Sequence[Unit]) -
             unit.at = start
             known.add((start, unit.symbol))
             inner.append(unit)
-    return _in_place(found, inner)
+    return _in_place(units, inner)
 
 
-def _in_place(found: Sequence[Unit], inner: Sequence[Unit]) -> list[Unit]:
-    """Return units with those inside of them, in order; what is inside says so in its parent."""
-    every, around = sorted([*found, *inner], key=lambda unit: (unit.at, -unit.end)), list[Unit]()
+def _in_place(units: Sequence[Unit], inner: Sequence[Unit]) -> list[Unit]:
+    """Return units with the inner ones, in order; an inner unit has the outer one as its parent."""
+    every, around = sorted([*units, *inner], key=lambda unit: (unit.at, -unit.end)), list[Unit]()
     added = set(map(id, inner))
     for unit in every:
         while around and around[-1].end <= unit.at:
@@ -79,12 +79,12 @@ def _in_place(found: Sequence[Unit], inner: Sequence[Unit]) -> list[Unit]:
 
 
 class _Reader:
-    """The walk over one tree, with the comments that wait for their unit."""
+    """The walk over one tree, with the comments that precede the next unit."""
 
     def __init__(self, text: str, lines: int, language: str, sizes: tuple[int, int]) -> None:
         self.text, self.lines, self.grammar = text, lines, GRAMMARS[language]
         self.small, self.longest = sizes
-        self.found: list[Unit] = []
+        self.units: list[Unit] = []
         self.wrong = 0
         self.last = 0  # the line after everything seen so far
         self.waiting: list[tuple[int, int, int, int]] = []  # comments: first line, end line, first and last character
@@ -99,9 +99,9 @@ class _Reader:
                 stack.pop()
             elif (inner := self._visit(child, stack[-1])) is not None:
                 stack.append(inner)
-        if self.wrong * 2 > self.lines and _covered(self.found) * 2 < self.lines:
+        if self.wrong * 2 > self.lines and _covered(self.units) * 2 < self.lines:
             raise ParserFailed("most of it does not parse")
-        return self.found
+        return self.units
 
     def _visit(self, node: SgNode, scope: _Scope) -> _Scope | None:
         """Take one child of a scope; return the scope inside it when there may be units."""
@@ -144,42 +144,44 @@ class _Reader:
             return None
         return found
 
-    def _unit(self, whole: SgNode, found: Declared, scope: _Scope) -> _Scope | None:
+    def _unit(self, whole: SgNode, declared: Declared, scope: _Scope) -> _Scope | None:
         span = whole.range()
         start, end = span.start.line, span.end.line + (1 if span.end.column else 0)
-        if not found.kind:  # a group, such as Go's `type ( … )`
+        if not declared.kind:  # a group, such as Go's `type ( … )`
             return _Scope(iter(whole.children()), scope.parent, scope.kind)
         if scope.in_function and end - start < MIN_NESTED_LINES:
             return None
         first, at, doc = self._leading(start, span.start.index)
-        head = self._head(found, span.start.index)
+        head = self._head(declared, span.start.index)
         signature = scope.prefix + _ANNOTATIONS.sub("", " ".join(head.split())).rstrip(" {:=;")
-        if found.kind == "impl" and end - start <= self.small and " for " not in signature:
-            found = self._only_member(found) or found
-        parent = ".".join(part for part in (scope.parent, found.owner) if part)
-        kind = self._kind(found, scope, self.text[at : span.start.index] + head)
+        if declared.kind == "impl" and end - start <= self.small and " for " not in signature:
+            declared = self._only_member(declared) or declared
+        parent = ".".join(part for part in (scope.parent, declared.owner) if part)
+        kind = self._kind(declared, scope, self.text[at : span.start.index] + head)
         tests = self.grammar.tests
-        if kind == "module" and end - start <= self.small and tests and tests.search(found.node.text()):
+        if kind == "module" and end - start <= self.small and tests and tests.search(declared.node.text()):
             kind = "test"
-        symbol = found.symbol[:MAX_NAME_CHARS]
+        symbol = declared.symbol[:MAX_NAME_CHARS]
         unit = Unit(first, max(end, start + 1), kind, symbol, parent, doc, signature[:MAX_SIGNATURE_CHARS])
-        unit.at = found.node.range().start.line
-        unit.joins = found.body is None and (self.grammar.id == "haskell" or found.node.kind().endswith("signature"))
-        self.found.append(unit)
+        unit.at = declared.node.range().start.line
+        unit.joins = declared.body is None and (
+            self.grammar.id == "haskell" or declared.node.kind().endswith("signature")
+        )
+        self.units.append(unit)
         self.last = unit.end
-        return self._inside(unit, found)
+        return self._inside(unit, declared)
 
-    def _inside(self, unit: Unit, found: Declared) -> _Scope | None:
+    def _inside(self, unit: Unit, declared: Declared) -> _Scope | None:
         size = unit.end - unit.start
-        if self.grammar.id == "python" and found.body is not None:
-            unit.doc = self._docstring(found.body) or unit.doc
-        if found.members is not None and size > self.small:
+        if self.grammar.id == "python" and declared.body is not None:
+            unit.doc = self._docstring(declared.body) or unit.doc
+        if declared.members is not None and size > self.small:
             unit.inside = unit.end
             prefix = unit.signature + " { " if unit.kind == "impl" and " for " in unit.signature else ""
-            return _Scope(iter(found.members.children()), unit.path, unit.kind, prefix)
-        if found.body is not None and size > self.longest:
+            return _Scope(iter(declared.members.children()), unit.path, unit.kind, prefix)
+        if declared.body is not None and size > self.longest:
             unit.inside = unit.end
-            return _Scope(iter(found.body.children()), unit.path, unit.kind, in_function=True)
+            return _Scope(iter(declared.body.children()), unit.path, unit.kind, in_function=True)
         return None
 
     def _wait(self, node: SgNode) -> None:
@@ -192,7 +194,7 @@ class _Reader:
         self.waiting.append((start, end, span.start.index, span.end.index))
 
     def _reach(self) -> int:
-        """Return the last line on which what follows the comments still is documented by them."""
+        """Return the last line on which a declaration still belongs to the comments above."""
         if not self.waiting:
             return -1
         _, end, first, _ = self.waiting[-1]
@@ -215,7 +217,7 @@ class _Reader:
         return docstring(literal.text()) if literal and literal.kind() == "string" else ""
 
     def _only_member(self, impl: Declared) -> Declared | None:
-        """Return what a short `impl` declares when that is one function, which then owns all its lines."""
+        """Return the only function of a short `impl`, which then owns all its lines."""
         members = impl.body.children() if impl.body is not None else []
         functions = [child for child in members if self.grammar.units.get(child.kind()) == "function"]
         if len(functions) != 1:
@@ -225,28 +227,28 @@ class _Reader:
             found.owner = impl.symbol
         return found
 
-    def _kind(self, found: Declared, scope: _Scope, head: str) -> str:
-        if found.kind not in ("function", "method"):
-            return found.kind
+    def _kind(self, declared: Declared, scope: _Scope, head: str) -> str:
+        if declared.kind not in ("function", "method"):
+            return declared.kind
         if self.grammar.tests is not None and self.grammar.tests.search(head):
             return "test"
         if scope.kind in TYPES:
-            own = found.symbol == scope.parent.rpartition(".")[2]
-            return "constructor" if own or found.symbol in CONSTRUCTORS else "method"
-        return found.kind
+            own = declared.symbol == scope.parent.rpartition(".")[2]
+            return "constructor" if own or declared.symbol in CONSTRUCTORS else "method"
+        return declared.kind
 
-    def _head(self, found: Declared, start: int) -> str:
+    def _head(self, declared: Declared, start: int) -> str:
         """Return the text of a declaration up to its body."""
         if self.grammar.id == "python":
-            start = found.node.range().start.index  # after the decorators
-        end = found.body.range().start.index if found.body is not None else found.node.range().end.index
+            start = declared.node.range().start.index  # after the decorators
+        end = declared.body.range().start.index if declared.body is not None else declared.node.range().end.index
         return self.text[start : min(end, start + _MAX_HEAD_CHARS)]
 
 
-def _covered(found: list[Unit]) -> int:
+def _covered(units: list[Unit]) -> int:
     """Return how many lines the units have, members counted within their containers."""
     lines = at = 0
-    for unit in found:
+    for unit in units:
         lines += max(0, unit.end - max(at, unit.start))
         at = max(at, unit.end)
     return lines

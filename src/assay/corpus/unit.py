@@ -1,4 +1,4 @@
-"""Hold a unit of a file of code: its lines, and what they declare."""
+"""Define a unit of a file of code: its lines, and what they declare."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Unit:
 
     @property
     def path(self) -> str:
-        """The parent of what is inside this unit: the innermost containers, where there are thousands."""
+        """The parent of units inside this one: the innermost containers, if there are thousands."""
         whole = f"{self.parent}.{self.symbol}" if self.parent and self.symbol else self.symbol or self.parent
         if len(whole) <= MAX_NAME_CHARS:
             return whole

@@ -1,4 +1,4 @@
-"""Find the units of a file of code, each of its parts read by the grammar of its language."""
+"""Find the units of a file of code, with the grammar of each of its parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadPart:
-    """A part of a file as its grammar reads it: a tree, or the text where patterns do."""
+    """A parsed part of a file: a tree, or a text for patterns."""
 
     language: str
     text: str
@@ -42,7 +42,7 @@ class ReadPart:
 
 
 def read_parts(path: str, text: str, language: str) -> list[ReadPart]:
-    """Return the parts of a file of code; raise `ParserFailed` where one cannot be read."""
+    """Parse the parts of a file of code; raise `ParserFailed` if one cannot be parsed."""
     found = parts(path, text, language)
     return [
         ReadPart(each.language, each.source or text, _tree(each.text, each.language), each.declares)
@@ -53,7 +53,7 @@ def read_parts(path: str, text: str, language: str) -> list[ReadPart]:
 
 
 def _tree(text: str, language: str) -> SgNode:
-    """Return the tree of a text: of C++ with the macros that are a line, or without them, where that shows more.
+    """Return the tree of a text: in C++ without the macros on their own line if that shows more units.
 
     A grammar does not know what a macro stands for, and takes it for the type of what follows.
     """
@@ -74,15 +74,15 @@ def _named(root: SgNode, text: str, language: str) -> int:
 
 
 def file_units(
-    found: list[ReadPart], lines: int, longest: int, *, small: int = SMALL_CONTAINER, every: bool = False
+    parts: list[ReadPart], lines: int, longest: int, *, small: int = SMALL_CONTAINER, every: bool = False
 ) -> list[Unit]:
-    """Return the units of all parts in order; raise `ParserFailed` where none of them can be read."""
+    """Return the units of all parts in order; raise `ParserFailed` if no part can be parsed."""
     units, problem = list[Unit](), None
-    for part in found:
+    for part in parts:
         try:
             units += part.units(lines, longest, small=small, every=every)
         except ParserFailed as error:
             problem = error
     if problem and not units:
         raise problem
-    return units if len(found) == 1 else sorted(units, key=lambda unit: (unit.start, -unit.end))
+    return units if len(parts) == 1 else sorted(units, key=lambda unit: (unit.start, -unit.end))

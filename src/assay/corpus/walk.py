@@ -1,4 +1,4 @@
-"""List the files of a folder that are worth indexing, and what was left out and why.
+"""List the files of a folder that are worth indexing, and those left out with the reason.
 
 Ignored folders are never entered, so a walk costs what is kept; but what git tracks is kept whatever a rule says of its
 name: `/server`, for a binary, is often written `server`, which is `cmd/server`, too. Symbolic links are not followed:
@@ -45,27 +45,27 @@ _BY_GIT, _IN_IGNORED = "ignored by .gitignore", "in an ignored folder"
 def walk(
     root: Path,
     *,
-    known: Collection[str] = (),
+    known_paths: Collection[str] = (),
     rules: str = "",
     largest_bytes: int = MAX_FILE_BYTES,
     open_ignored: bool = False,
 ) -> Walk:
     """List the files below a folder.
 
-    `known` are paths that an earlier walk under the same `rules` kept: they are not matched again. When the rules
+    `known_paths` are those that an earlier walk under the same `rules` kept: they are not matched again. When the rules
     turn out to be others, everything is. With `open_ignored`, rules of `.assayignore` may bring in files that git
     ignores, and those that usually hold keys.
     """
     _check(root)
-    found = _Walker(root, frozenset(known) if rules else frozenset(), largest_bytes, open_ignored).walk()
-    if known and rules and found.rules != rules:
+    found = _Walker(root, frozenset(known_paths) if rules else frozenset(), largest_bytes, open_ignored).walk()
+    if known_paths and rules and found.rules != rules:
         return _Walker(root, frozenset(), largest_bytes, open_ignored).walk()
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class FolderLevel:
-    """What one folder holds by itself, in order of names: folders that a walk would enter, its files, the rest."""
+    """The entries of one folder, by name: folders that a walk would enter, its files, and skipped ones."""
 
     folders: tuple[str, ...]
     """Paths from the root, without a `/` at their end."""
@@ -76,7 +76,7 @@ class FolderLevel:
 
 
 def folder_level(root: Path, folder: str = "", only: str = "", *, open_ignored: bool = False) -> FolderLevel | None:
-    """Return what a folder below a root holds, or of it the entry of one name; None where a walk never comes there."""
+    """Return the entries of a folder below a root, or only one by name; None if a walk never enters the folder."""
     _check(root)
     return _Walker(root, frozenset(), sys.maxsize, open_ignored).level(folder, only)
 
@@ -90,7 +90,7 @@ def _check(root: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder to enter, with the rules that hold in it, the strongest first."""
+    """A folder to enter, with the rules that apply in it, the strongest first."""
 
     path: str
     forces: tuple[IgnoreRules, ...]
@@ -104,8 +104,8 @@ class _Folder:
 
 
 class _Walker:
-    def __init__(self, root: Path, known: frozenset[str], largest_bytes: int, open_ignored: bool) -> None:  # noqa: FBT001
-        self.root, self.known, self.largest, self.open_ignored = root, known, largest_bytes, open_ignored
+    def __init__(self, root: Path, known_paths: frozenset[str], largest_bytes: int, open_ignored: bool) -> None:  # noqa: FBT001
+        self.root, self.known_paths, self.largest, self.open_ignored = root, known_paths, largest_bytes, open_ignored
         self.prefix = str(root).rstrip("/") + "/"
         self.files: list[FileEntry] = []
         self.skipped: list[Skipped] = []
@@ -124,7 +124,7 @@ class _Walker:
         return Walk(tuple(self.files), tuple(self.skipped), self.hash.hexdigest(), tuple(self.folders))
 
     def level(self, folder: str, only: str) -> FolderLevel | None:
-        """Return what one folder holds; of those above it only what leads there is looked at."""
+        """Return the entries of one folder; above it, only the folders on its path are read."""
         here = self._top()
         for name in filter(None, folder.split("/")):
             inside = self._enter(here, name)
@@ -139,7 +139,7 @@ class _Walker:
         return FolderLevel(folders, tuple(sorted(self.files, key=by_path)), tuple(sorted(self.skipped, key=by_path)))
 
     def _top(self) -> _Folder:
-        """Return the root, with the rules that hold around it."""
+        """Return the root, with the rules that apply to it from outside."""
         found = [self._rules(path, "", above) for path, above in around(self.root.absolute())]
         return _Folder("", (), tuple(filter(None, reversed(found))))
 
@@ -195,7 +195,7 @@ class _Walker:
         return replace(folder, forces=forces, ignores=ignores)
 
     def _whole_reason(self, folder: _Folder, names: set[str]) -> str:
-        """Say why a folder is left out by what is in it, or nothing."""
+        """Say why a folder is left out by its contents; empty if it is not."""
         name = folder.path.rstrip("/").rpartition("/")[2]
         if BARE_REPOSITORY.issubset(names):
             return "a folder of tools"
@@ -219,7 +219,7 @@ class _Walker:
             self._take_folder(path + "/", name, here, beside, inside)
         elif not entry.is_file(follow_symlinks=False):
             self._skip(path, "not a regular file")
-        elif (path in self.known and not here.is_ignored) or self._keeps(path, name, here):
+        elif (path in self.known_paths and not here.is_ignored) or self._keeps(path, name, here):
             stat = entry.stat(follow_symlinks=False)
             if stat.st_size > self.largest:
                 self._skip(path, f"{stat.st_size / 1e6:.1f} MB, larger than {self.largest / 1e6:.1f} MB")
@@ -242,7 +242,7 @@ class _Walker:
         return _BY_GIT if here.ignores and _decision(here.ignores, path, name) else ""
 
     def _reason(self, path: str, name: str, here: _Folder, by_name: str) -> str:
-        """Say why a path is left out, by its name where no rule knows it; or nothing."""
+        """Say why a path is left out, by its name if no rule matches; empty if it is not."""
         forced = _decision(here.forces, path, name)
         if forced is None:
             return by_name or self._ignored(path, name, here)
@@ -253,7 +253,7 @@ class _Walker:
         return secret_reason(name) or self._ignored(path, name, replace(here, is_ignored=here.by_git))
 
     def _is_tracked(self, path: str, reason: str, here: _Folder) -> bool:
-        """Say whether a path that git's rules leave out is in its repository all the same."""
+        """Say whether a path that git ignores is tracked nevertheless."""
         if reason not in {_BY_GIT, _IN_IGNORED}:
             return False
         top = here.repository
@@ -272,7 +272,7 @@ class _Walker:
 
 
 def _rules_in(path: Path) -> bytes:
-    """Return what an ignore file holds, but not of a device or a pipe, which may never end and a link can lead to."""
+    """Read an ignore file; refuse a device or a pipe, which may never end and which a link can point to."""
     found = path.stat()
     if not S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
         raise OSError(EINVAL, f"no regular file of at most {MAX_FILE_BYTES / 1e6:.0f} MB")
@@ -280,7 +280,7 @@ def _rules_in(path: Path) -> bytes:
 
 
 def _decision(rules: tuple[IgnoreRules, ...], path: str, name: str) -> bool | None:
-    """Return what the strongest rules that know a path say: ignored, forced in, or nothing."""
+    """Return the decision of the strongest rules that match a path: ignored, forced in, or None."""
     for some in rules:
         decided = some.decide(path, name)
         if decided is not None:
@@ -289,7 +289,7 @@ def _decision(rules: tuple[IgnoreRules, ...], path: str, name: str) -> bool | No
 
 
 def _tracked_paths(root: Path, patience_s: float) -> frozenset[str]:
-    """Return the tracked files below a folder and the folders that hold them, these with a `/` at their end.
+    """Return the tracked files below a folder and their folders, which end with `/`.
 
     Paths are relative to the folder. Nothing is tracked where there is no repository, or no git that answers: then
     rules alone decide, and what they leave out is named as ever.

@@ -1,4 +1,4 @@
-"""Hold what a walk found, and read its files: what is binary, minified or generated is left out with its reason."""
+"""Read the files of a walk; binary, minified and generated ones are left out with the reason."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def entry_of(path: str, stat: os.stat_result) -> FileEntry:
 
 
 def as_utf8(path: str) -> str:
-    """Write a path of the file system as valid UTF-8, no two paths alike."""
+    """Return a path of the file system as valid UTF-8, unique for each path."""
     path = path.replace("\\x", "\\x5cx")
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def from_utf8(root: Path, path: str) -> Path:
-    """Return the file of a path as `as_utf8` wrote it, whose name may hold bytes that are no UTF-8."""
+    """Return the file of a path from `as_utf8`; its name may contain bytes that are not UTF-8."""
     if "\\x" not in path:
         return root / path
     data = _ESCAPED.sub(lambda found: bytes((int(found[1], 16),)), path.encode())
@@ -83,7 +83,7 @@ MINIFIABLE = frozenset("javascript typescript css html json xml scss".split())
 
 
 def read(root: Path, entry: FileEntry, *, generated: bool = False, usual: str = "") -> str | Skipped:
-    """Return the text of a file, or why it is none; `generated` keeps generated and minified ones.
+    """Return the text of a file, or why it is left out; `generated` keeps generated and minified ones.
 
     For `usual` see `read_text`.
     """
@@ -92,7 +92,7 @@ def read(root: Path, entry: FileEntry, *, generated: bool = False, usual: str = 
 
 
 def read_as(root: Path, entry: FileEntry, *, generated: bool = False, usual: str = "") -> ReadText | Skipped:
-    """Return the text of a file with what it was decoded by, or why it is none."""
+    """Return the text of a file with its encoding, or why it is left out."""
     try:
         data = read_regular(from_utf8(root, entry.path), entry.size + _GROWN)
     except OSError as error:
@@ -105,7 +105,7 @@ def read_as(root: Path, entry: FileEntry, *, generated: bool = False, usual: str
 
 
 def unwritten_reason(text: str, path: str) -> str:
-    """Say why nobody wrote this file by hand, or nothing."""
+    """Say why a file counts as generated; empty if it does not."""
     head = "\n".join(text[:HEAD_BYTES].split("\n", _HEAD_LINES)[:_HEAD_LINES])
     if _GENERATED.search(head):
         return "generated"

@@ -1,4 +1,4 @@
-"""Find the git folder of a repository and its other worktrees, as the files of `.git` say, without running git."""
+"""Find the git folder of a repository and its other worktrees from the files in `.git`, without running git."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_WORKTREES = 1000
 
 
 def git_folder(top: Path) -> Path:
-    """Return the folder that all worktrees of a repository share: `.git`, or what the file `.git` leads to."""
+    """Return the folder that all worktrees of a repository share: `.git`, or the one that the file `.git` names."""
     git = top / ".git"
     if not git.is_file():
         return git

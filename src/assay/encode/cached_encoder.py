@@ -1,4 +1,4 @@
-"""An encoder that remembers: each text is encoded once per encoder and role, and kept in one sqlite file.
+"""Cache vectors in one SQLite file, so that each text is encoded once per encoder and role.
 
 The key is the content, not the place: renamed files, other branches and other repositories hit the same entries.
 Several processes may share the file; what two of them encode at once is written twice with the same value.
@@ -20,7 +20,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)
 
 
 class CachedEncoder:
-    """A wrapper with the protocol of what it wraps."""
+    """An encoder that caches the vectors of another encoder."""
 
     def __init__(self, encoder: Encoder, path: Path) -> None:
         self._encoder, self.reads_order = encoder, reads_order(encoder)
@@ -37,7 +37,7 @@ class CachedEncoder:
         return self._encoder.dimension
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
-        """Return one unit-length row a text, asking the encoder inside only for texts never seen."""
+        """Return one unit-length row a text; only texts that are not in the cache are encoded."""
         keys = [self._key(text, role) for text in texts]
         known = self._read(keys)
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}

@@ -1,4 +1,4 @@
-"""Encode and rerank by models behind HTTP, whose address and key the environment names.
+"""Encode and rerank with models behind HTTP; the environment gives their address and key.
 
 An encoder is an OpenAI-compatible `/embeddings` endpoint. A reranker, `rerank:MODEL` at `ASSAY_API_BASE`,
 `rerank:MODEL@URL` at its own address or `rerank:PROVIDER:MODEL` at that of a provider, with its own key, is sent what
@@ -43,7 +43,7 @@ class ApiEncoder:
 
     @property
     def dimension(self) -> int:
-        """The width of a vector; the first question to the endpoint tells."""
+        """The width of a vector, which the first request to the endpoint shows."""
         return self._dimension or self.encode(["dimension"], "query").shape[1]
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002  such endpoints know no roles
@@ -54,7 +54,7 @@ class ApiEncoder:
         return unit(np.concatenate([self._embed(batch) for batch in batches]))
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of one batch; an empty text is sent as a space, which endpoints accept."""
+        """Return the vectors of one batch; an empty text is sent as a space, because endpoints refuse empty ones."""
         reply = self._endpoint.ask({"input": [text[:_MAX_TEXT_CHARS] or " " for text in texts]})
         try:
             ordered = sorted(reply["data"], key=lambda entry: int(entry["index"]))
@@ -63,12 +63,12 @@ class ApiEncoder:
             raise InputError(
                 f"{self._endpoint.url} answered without vectors ({_brief(error)}): is it OpenAI-compatible?"
             ) from error
-        wanted = (len(texts), self._dimension or (vectors.shape[1] if vectors.ndim == 2 else 0))
-        if vectors.shape != wanted:
+        expected = (len(texts), self._dimension or (vectors.shape[1] if vectors.ndim == 2 else 0))
+        if vectors.shape != expected:
             raise InputError(
-                f"{self.name} sent vectors of shape {vectors.shape}, wanted {wanted}: did the model change?"
+                f"{self.name} sent vectors of shape {vectors.shape}, not {expected}: did the model change?"
             )
-        self._dimension = wanted[1]
+        self._dimension = expected[1]
         return vectors
 
 
@@ -114,7 +114,7 @@ class RerankEndpoint:
         return scores
 
     def _scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return the scores of as many of the first texts as are asked about at once."""
+        """Return the scores of the first texts, as many as one request takes."""
         if not self._takes_texts:
             batch = texts[:_DOCUMENTS_BATCH]
             try:
@@ -128,7 +128,7 @@ class RerankEndpoint:
         return self._read(answer, len(batch))
 
     def _read(self, answer: Any, count: int) -> list[float]:
-        """Return the scores of an answer in the order of what was sent; each has to be there once."""
+        """Return the scores of an answer in the order of the texts sent; each must have exactly one."""
         try:
             scores = dict(map(_place_and_score, _entries(answer)))
         except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""Encode texts by a transformer from Hugging Face or a folder, and score pairs by a cross-encoder.
+"""Encode texts with a transformer from Hugging Face or a folder, and score pairs with a cross-encoder.
 
 `assay.encode.models` says how a model wants to be used. Texts are sorted by length before they are batched, since
 padding is paid for like text. Models with modules beyond pooling go through sentence-transformers, which takes seconds
@@ -33,22 +33,22 @@ PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float
 
 
 def device_of(options: ModelOptions, model: str) -> str:
-    """Return where a model runs: where it was asked to, else on a GPU if there is one."""
+    """Return the device of a model: the requested one, or else a GPU if there is one."""
     try:
-        wanted = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
         if options.device:
-            torch.empty(1, device=wanted)
+            torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         has = f"{torch.cuda.device_count()} GPUs" if torch.cuda.is_available() else "no GPU"
         raise InputError(
             f"option 'device' of {model} is '{options.device}', and torch {torch.__version__} finds {has} here; "
             "wanted cpu, cuda or cuda:N"
         ) from error
-    return str(wanted)
+    return str(device)
 
 
 def precision_of(options: ModelOptions, device: str) -> torch.dtype:
-    """Return in which numbers a model computes: as asked, else bfloat16 on a GPU that has it."""
+    """Return the number type of a model: the requested one, or else bfloat16 on a GPU that has it."""
     on_gpu = device.startswith("cuda") and torch.cuda.is_bf16_supported()
     return PRECISIONS[options.dtype or ("bf16" if on_gpu else "fp32")]
 
@@ -112,7 +112,7 @@ _BATCH, _BATCH_ON_GPU = 64, 256
 
 
 class _Runner(Protocol):
-    """What turns one batch of texts into vectors."""
+    """A library's model that turns one batch of texts into vectors."""
 
     dimension: int
 

@@ -1,4 +1,4 @@
-"""Find what transformers opens for a model's name or folder, or say why not, at once.
+"""Find the files of a model by its name or folder, or say at once why it cannot be opened.
 
 Libraries of the hub ask for each file several times, with pauses, before they believe that nobody answers. Here one
 connection is tried first; without an answer only what is cached counts.
@@ -37,7 +37,7 @@ def is_local(model: str) -> bool:
 
 
 def hub_options(model: str) -> dict[str, Any]:
-    """Return what is passed to every call that may ask the hub about a model."""
+    """Return the options of every call that may ask the hub about a model."""
     return {} if is_local(model) or is_hub_reachable() else {"local_files_only": True}
 
 
@@ -58,14 +58,14 @@ def find_file(model: str, file: str) -> Path | None:
 
 
 def check_is_there(model: str) -> None:
-    """Refuse a model that is no folder, nor on the hub or in its cache, before a heavy library is loaded for it."""
+    """Refuse a model that is neither a folder nor on the hub or in its cache, before a heavy library is loaded."""
     if not any(find_file(model, file) for file in (_CONFIGURATION, "modules.json")):
         raise _unknown_model(model, OSError(f"it has no {_CONFIGURATION}"))
 
 
 @contextmanager
 def opening(model: str) -> Iterator[None]:
-    """Say in one line why a model cannot be opened: it is not there, pickled, or wants other libraries."""
+    """Say in one line why a model cannot be opened: it is missing, pickled, or needs other libraries."""
     _refuse_pickles(model)
     try:
         yield
@@ -96,7 +96,7 @@ def _refuse_pickles(model: str) -> None:
 
 @cache
 def is_hub_reachable() -> bool:
-    """Say whether the hub answers, asked once and for two seconds at most; told to stay offline, it is not asked."""
+    """Say whether the hub answers within two seconds; it is asked once, and never with HF_HUB_OFFLINE."""
     if constants.HF_HUB_OFFLINE:
         return False
     hub = urlsplit(os.environ.get("HF_ENDPOINT") or constants.ENDPOINT)
@@ -118,21 +118,21 @@ def _connects(host: str, port: int) -> bool:
 
 
 def _unknown_model(model: str, error: Exception) -> InputError:
-    """Return what to say of a model that is not there."""
+    """Return the error for a model that does not exist."""
     if is_local(model):
         return InputError(f"no model '{model}': {_first_line(error)}; wanted a folder that save_pretrained wrote")
     if is_path(model):
         return InputError(f"no model '{model}': there is no such folder; give a folder, or a name on the hub")
     if is_hub_reachable():
         return InputError(f"no model '{model}': {_first_line(error)}; give a folder, or a name on the hub")
-    told = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"{constants.ENDPOINT} does not answer"
+    reason = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"{constants.ENDPOINT} does not answer"
     return ModelUnavailable(
-        f"no model '{model}': not in the cache of the hub, and {told}; go online once, or give a folder (hf:FOLDER)"
+        f"no model '{model}': not in the cache of the hub, and {reason}; go online once, or give a folder (hf:FOLDER)"
     )
 
 
 def _wanted_version(model: str) -> str:
-    """Return which version of transformers a model was written with, as a next step."""
+    """Return the next step: which version of transformers the model was written with."""
     written = ""
     with suppress(InputError, OSError, ValueError):
         if file := find_file(model, _CONFIGURATION):
@@ -142,7 +142,7 @@ def _wanted_version(model: str) -> str:
         return f"transformers {written} wrote it: pip install 'transformers>={written}'"
     if then and then[0] < now[0]:
         return f"transformers {written} wrote it: pip install 'transformers>={written},<{then[0] + 1}'"
-    return "see its page for the libraries that it wants"
+    return "see its page for the libraries that it needs"
 
 
 def _numbers(version: str) -> tuple[int, ...]:

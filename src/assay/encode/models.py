@@ -1,4 +1,4 @@
-"""Know how transformer models want to be used.
+"""Read how transformer models must be used: their pooling, prefixes and lengths.
 
 Wrong pooling or a missing prefix costs more than a weaker model (leaving out CodeRankEmbed's prefix: .074 nDCG), so
 nothing here is guessed: a model is in the table, or brings a sentence-transformers configuration, or is pooled by
@@ -26,7 +26,7 @@ _MAX_COUNT = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How a model is run; what is empty or 0 is chosen by the model and the machine."""
+    """Options of a model; empty or 0 leaves the choice to the model and the machine."""
 
     pooling: str = ""
     device: str = ""
@@ -40,13 +40,13 @@ class ModelOptions:
     """Whether Python code that the model brings may run: `remote_code=yes`, typed for this very model."""
 
     def name_part(self) -> str:
-        """Return those that change the vectors, as they stand in a name; empty where none was given."""
+        """Return the options that change the vectors, as part of a name; empty without such options."""
         given = asdict(self)
         return "&".join(f"{name}={given[name]}" for name in _CHANGE_VECTORS if given[name])
 
 
 def split_model(spec: str, known: Sequence[str] = (), kind: str = "hf") -> tuple[str, ModelOptions]:
-    """Return the model and the options of a spec `MODEL?key=value&key=value`, of those that are known to its kind."""
+    """Return the model and the options of a spec `MODEL?key=value&key=value`; its kind knows the options `known`."""
     model, question, asked = spec.partition("?")
     called = f"{kind}:{model}"
     known = known or [field.name for field in fields(ModelOptions)]
@@ -69,7 +69,7 @@ def split_model(spec: str, known: Sequence[str] = (), kind: str = "hf") -> tuple
 
 
 def is_path(model: str) -> bool:
-    """Tell whether a text can only be a path: names on the hub are `NAME` or `OWNER/NAME`."""
+    """Say whether a text can only be a path: names on the hub are `NAME` or `OWNER/NAME`."""
     return not model or model[0] in "./~" or model.count("/") > 1 or (os.sep != "/" and os.sep in model)
 
 
@@ -103,7 +103,7 @@ USE = "assay.json"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One model's way."""
+    """How one model must be used."""
 
     pooling: Pooling
     query: str = ""
@@ -159,7 +159,7 @@ Find = Callable[[str], Path | None]
 
 
 def recipe_of(model: str, options: ModelOptions, find: Find) -> Recipe:
-    """Return how a model wants to be used; pooling and length that were asked for overrule everything else.
+    """Return how a model must be used; requested pooling and length overrule everything else.
 
     Raises InputError for a model that needs code of its own and was named without `remote_code=yes`.
     """
@@ -176,7 +176,7 @@ def recipe_of(model: str, options: ModelOptions, find: Find) -> Recipe:
 
 
 def documented_recipe(model: str, find: Find) -> Recipe | None:
-    """Return the recipe that a trained folder has beside it, else that of the table, else that of its modules."""
+    """Return the recipe beside a trained folder, or else that of the table, or else that of its modules."""
     trained = find(USE)
     if trained is not None and "pooling" in (use := _json(trained)):
         known = {field.name for field in fields(Recipe)} - {"tasks"}
@@ -187,7 +187,7 @@ def documented_recipe(model: str, find: Find) -> Recipe | None:
 
 
 def spec_of(model: str, recipe: Recipe, options: ModelOptions, find: Find) -> str:
-    """Return the spec that names this use of the model; pooling that nobody documented is spelled out."""
+    """Return the spec that names this use of the model; undocumented pooling is spelled out."""
     if not options.pooling and documented_recipe(model, find) is None:
         options = replace(options, pooling=recipe.pooling)
     asked = options.name_part()
@@ -211,13 +211,13 @@ def _own_recipe(modules: Path, find: Find) -> Recipe:
 
 
 def _brings_modules(find: Find) -> bool:
-    """Say whether a model has modules that are not the library's, which it would import from beside the model."""
+    """Say whether a model has modules of its own, which would be imported from its folder."""
     modules = _optional_json(find("modules.json")) or []
     return not all(str(module["type"]).startswith("sentence_transformers.") for module in modules)
 
 
 def _pooling_of(modes: dict[str, object]) -> Pooling:
-    """Return the one pooling that a configuration turns on; what is not ours to do is the library's."""
+    """Return the one pooling that a configuration turns on; other poolings are left to the library."""
     named = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "last": "pooling_mode_lasttoken"}
     on = [key for key, value in modes.items() if key.startswith("pooling_mode_") and value]
     for pooling, key in named.items():

@@ -1,4 +1,4 @@
-"""Encode texts by a folder with `model.onnx` and `tokenizer.json`: no torch, mean over tokens.
+"""Encode texts with a folder of `model.onnx` and `tokenizer.json`: no torch, mean over tokens.
 
 `assay.encode.hf` writes such folders from `hf:` encoders; other exports work when their inputs are
 `input_ids`, `attention_mask` and perhaps `token_type_ids`, and their first output is one vector a token. The owner of

@@ -1,4 +1,4 @@
-"""Open transformers and cross-encoders, without loading torch for one that is not there."""
+"""Open transformers and cross-encoders, without loading torch for a missing one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.protocols import Encoder, Scorer
 
 
 def open_hf(spec: str) -> Encoder:
-    """Return the transformer of a folder, or of a name on the hub."""
+    """Open the transformer in a folder, or on the hub by its name."""
     model, _ = split_model(spec)
     try:
         from assay.encode.hub import check_is_there
@@ -25,7 +25,7 @@ def open_hf(spec: str) -> Encoder:
 
 
 def open_cross(model: str) -> Scorer:
-    """Return the cross-encoder of a folder, or of a name on the hub."""
+    """Open the cross-encoder in a folder, or on the hub by its name."""
     folder = Path(model).expanduser()
     if not folder.is_dir() and (is_path(model) or find_spec("transformers") is None):
         raise ModelUnavailable(

@@ -43,15 +43,15 @@ class Vocabulary:
         return len(self.entries)
 
     def rows(self, text: str) -> list[int]:
-        """Return the rows of a text's words in order; what is unknown to the last letter has none."""
+        """Return the rows of a text's words in order; a word without any known piece has none."""
         return list(self.rows_of(words(text)))
 
-    def rows_of(self, found: Iterable[str]) -> Iterator[int]:
+    def rows_of(self, identifiers: Iterable[str]) -> Iterator[int]:
         """Yield the rows of some words in order."""
-        return chain.from_iterable(map(self._met.__getitem__, found))
+        return chain.from_iterable(map(self._met.__getitem__, identifiers))
 
     def rows_of_each(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
-        """Return the rows of the words of each text; those that are new are cut together."""
+        """Return the rows of the words of each text; new words are split together."""
         new = [word for word in set().union(*texts) if word not in self._met]
         if len(self._met) + len(new) > _WORD_CACHE_SIZE:
             self._met.clear()
@@ -71,7 +71,7 @@ class Vocabulary:
         return tuple(chain.from_iterable(map(self.rows_of_word, pieces)))
 
     def _pieces(self, word: str) -> Iterator[int]:
-        """Yield the rows of the longest pieces from the left; a letter that starts none is passed over."""
+        """Yield the rows of the longest pieces from the left; a letter that starts none is skipped."""
         start = 0
         while start < len(word):
             prefix = CONTINUES if start else ""
@@ -91,7 +91,7 @@ def entries_in(path: Path) -> list[str]:
 
 
 class _Met(dict[str, tuple[int, ...]]):
-    """Identifiers met before; a lookup that cuts the new ones, so that the loop over words runs in C."""
+    """A cache of identifiers whose lookup splits new ones, so that the loop over words runs in C."""
 
     def __init__(self, cut: Callable[[str], tuple[int, ...]]) -> None:
         self._cut = cut
@@ -152,7 +152,7 @@ class StaticEncoder:
         return lengths
 
     def table(self) -> Vectors:
-        """Return all rows at their own lengths, for a training that goes on from here; as int8 they take a quarter."""
+        """Return all rows at their own lengths, to continue training; stored as int8 they take a quarter."""
         return self._table.astype(np.float32) * self._scales.astype(np.float32)[:, None]
 
     def cosines(self, rows: NDArray[np.intp], vectors: Vectors) -> Vectors:
@@ -195,7 +195,7 @@ def distinct_rows(rows: NDArray[np.integer], size: int) -> tuple[NDArray[np.intp
 
 
 def default_static() -> StaticEncoder:
-    """Return the encoder that ships with the package; a process reads it once."""
+    """Return the encoder that ships with the package; each process reads it once."""
     return _read(DEFAULT_FOLDER, "default")
 
 

@@ -26,14 +26,14 @@ def unit(vectors: Vectors) -> Vectors:
 
 
 def shortest_first(texts: Sequence[str], batch: int) -> Iterator[list[int]]:
-    """Yield the places of texts batch by batch, those of one length together: padding is paid for like text."""
+    """Yield the positions of texts in batches of similar length, since padding costs as much as text."""
     places = sorted(range(len(texts)), key=lambda place: len(texts[place]))
     for start in range(0, len(places), batch):
         yield places[start : start + batch]
 
 
 class HashedEncoder:
-    """An encoder without knowledge."""
+    """An encoder by feature hashing, without a trained model."""
 
     reads_order, is_quick = False, True
 
@@ -55,6 +55,6 @@ class HashedEncoder:
 
 @lru_cache(16_384)
 def _place(term: str) -> tuple[int, int]:
-    """Return where a term counts and with which sign; `crc32` is the same in every process, `hash` is not."""
+    """Return the column of a term and its sign; `crc32` is the same in every process, `hash` is not."""
     number = crc32(term.encode())
     return number >> 1, 1 if number & 1 else -1

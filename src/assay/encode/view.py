@@ -1,4 +1,4 @@
-"""Write the text that is embedded for a chunk: its names, its prose, and the words its code is made of.
+"""Build the text that is embedded for a chunk: its names, its prose, and the words of its code.
 
 Raw code drowns a mean of word vectors in syntax. The view keeps what a person would say about the chunk, most telling
 first: kind, name, place, documentation, comments, signature, then the words of the body, fewer when prose is plenty.
@@ -50,7 +50,7 @@ Reads = Literal["auto", "view", "source"]
 
 
 def text_for(encoder: Encoder, chunk: Chunk, reads: Reads = "auto") -> str:
-    """Return what an encoder is given for a chunk: its view, or its source where word order is read.
+    """Return the text of a chunk for an encoder: its view, or its source if the encoder reads word order.
 
     Measured: a mean of word vectors does better on views, a transformer on the source under a line that places it.
     """
@@ -65,7 +65,7 @@ def chunk_vectors(encoder: Encoder, chunks: Iterable[Chunk], reads: Reads = "aut
 
 
 def source(chunk: Chunk) -> str:
-    """Return where a chunk stands, its description if there is one, and its text as it is.
+    """Return the location of a chunk, its description if there is one, and its unchanged text.
 
     A path of numbers alone (`17.py`, a row of a data set) says nothing.
     """
@@ -111,7 +111,7 @@ def _path_words(path: str) -> str:
 
 
 def _comments(chunk: Chunk) -> str:
-    """Return the inline comments that the documentation does not already say."""
+    """Return the inline comments that do not repeat the documentation."""
     pattern = (
         _HASHES if chunk.language in _HASH_LANGUAGES else _DASHES if chunk.language in _DASH_LANGUAGES else _SLASHES
     )
@@ -120,11 +120,11 @@ def _comments(chunk: Chunk) -> str:
     return " ".join(lines)[:_COMMENTS]
 
 
-def _body_words(text: str, said: set[str], limit: int) -> list[str]:
+def _body_words(text: str, used: set[str], limit: int) -> list[str]:
     """Return the first `limit` new words of the body, from the identifiers used most to those used once."""
     count = _identifiers(text)
     ordered = sorted(count, key=count.__getitem__, reverse=True)
-    return list(islice(_new_words(ordered, said), limit))
+    return list(islice(_new_words(ordered, used), limit))
 
 
 def _identifiers(text: str) -> dict[str, int]:
@@ -139,10 +139,10 @@ def _identifiers(text: str) -> dict[str, int]:
     return count
 
 
-def _new_words(identifiers: Iterable[str], said: set[str]) -> Iterator[str]:
-    """Yield each telling word once, and remember it as said."""
+def _new_words(identifiers: Iterable[str], used: set[str]) -> Iterator[str]:
+    """Yield each word that is neither syntax nor a stop word once, and add it to `used`."""
     for identifier in identifiers:
         for word in parts(identifier):
-            if word not in said and word not in _SYNTAX and word not in STOP_WORDS and len(word) > 2:
-                said.add(word)
+            if word not in used and word not in _SYNTAX and word not in STOP_WORDS and len(word) > 2:
+                used.add(word)
                 yield word

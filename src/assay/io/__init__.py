@@ -1,1 +1,1 @@
-"""Bytes that cross the edge: rows of files, whole writes, locks, requests over HTTP."""
+"""Read and write at the edge of the program: rows of files, atomic writes, locks, HTTP requests, processes."""

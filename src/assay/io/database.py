@@ -1,4 +1,4 @@
-"""One table in a sqlite file that threads and processes share: what caches are kept in; the owner of sqlite3.
+"""Keep a cache in one table of a SQLite file that threads and processes share; the only module that uses sqlite3.
 
 Several processes may use a file at once; what two of them write under one key is written twice with the same value.
 """
@@ -21,7 +21,7 @@ _KEYS_A_QUESTION = 500  # sqlite allows 999 variables in its oldest builds
 
 
 class Database:
-    """A connection of many threads; `table` is the statement that makes what is not there yet."""
+    """A connection that threads share; `table` is the statement that creates the table if it is missing."""
 
     def __init__(self, path: Path, table: str, what: str) -> None:
         self._path, self._what = path, what
@@ -35,14 +35,14 @@ class Database:
 
     @contextmanager
     def use(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection to one thread; whatever is wrong with the file is a StorageError that names it."""
+        """Lend the connection to one thread; every problem with the file is a StorageError that names it."""
         with self._lock, self._usable():
             yield self._connection
 
     def look_up(
         self, question: str, keys: Sequence[bytes], values: Sequence[Any] = (), order: str = ""
     ) -> dict[bytes, Any]:
-        """Return what is kept under some keys, of several rows the last; the question ends where the keys go.
+        """Return the rows of some keys, of several the last; the query must end where the keys are inserted.
 
         So `SELECT key, … WHERE key IN`, with the values of its own holes before them.
         """
@@ -54,7 +54,7 @@ class Database:
         return known
 
     def put(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Write some rows in one transaction; they are on the disk when this returns."""
+        """Write rows in one transaction; they are on the disk when this returns."""
         with self.use() as held, held:  # the second ends the transaction, as it began or not at all
             held.execute("BEGIN IMMEDIATE")
             held.executemany(statement, rows)
@@ -73,7 +73,7 @@ class Database:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Let readers not wait for a writer; sqlite itself does not wait for another process that asks for the same."""
+    """Turn write-ahead logging on, so that readers do not wait; SQLite does not wait for a process doing the same."""
     ends = time.monotonic() + _WAIT_S
     while True:
         try:

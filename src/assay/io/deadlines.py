@@ -27,7 +27,7 @@ _ends = threading.local()
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Let what this thread does with the network take so long in all, or raise TimeoutError."""
+    """Limit the total network time of this thread in the block; raise TimeoutError when it is over."""
     _ends.at = time.monotonic() + seconds
     try:
         yield
@@ -36,7 +36,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 def time_left(timeout_s: float | None = None) -> float | None:
-    """Return the time-out of the next call."""
+    """Return the timeout of the next call."""
     at: float | None = getattr(_ends, "at", None)
     if at is None:
         return timeout_s
@@ -47,7 +47,7 @@ def time_left(timeout_s: float | None = None) -> float | None:
 
 
 class DeadlineNetwork(httpcore.SyncBackend):
-    """Opens connections of which no call outlasts its thread's deadline."""
+    """A network backend whose calls end at their thread's deadline."""
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, *rest: Any, **more: Any) -> Any:
         """Connect to a host before the deadline."""
@@ -56,7 +56,7 @@ class DeadlineNetwork(httpcore.SyncBackend):
 
 
 def _watched(open_stream: Callable[[], httpcore.NetworkStream], limit_s: float) -> httpcore.NetworkStream:
-    """Return what opens within so long, with looks at Ctrl-C: look-ups of names and handshakes hear of neither."""
+    """Open a connection in time and check for Ctrl-C, both of which name look-ups and handshakes ignore."""
     opened = Future[httpcore.NetworkStream]()
 
     def run() -> None:
@@ -80,7 +80,7 @@ def _watched(open_stream: Callable[[], httpcore.NetworkStream], limit_s: float) 
 
 
 def _close(opened: Future[httpcore.NetworkStream]) -> None:
-    """Close what opened when nobody waited for it any more."""
+    """Close a connection that opened after the caller gave up."""
     if not opened.exception():
         opened.result().close()
 
@@ -90,7 +90,7 @@ class _DeadlineStream(httpcore.NetworkStream):
         self._inner = inner
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read with looks at Ctrl-C: whoever waits for an answer drops it."""
+        """Read, checking for Ctrl-C, which abandons the answer."""
         while True:
             go_on()
             left_s = time_left(timeout)

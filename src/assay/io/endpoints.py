@@ -26,7 +26,7 @@ OPENAI_URL, OPENAI_BASE, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_BASE_
 
 
 def split_address(argument: str) -> tuple[str, str]:
-    """Return the model and the address of `MODEL@URL`; the address is empty where none is named.
+    """Return the model and the address of `MODEL@URL`; the address is empty if none is given.
 
     A name may hold an @ of its own. What looks like an address without `http://` is refused, for it would be taken for
     a part of the name.
@@ -42,28 +42,28 @@ def split_address(argument: str) -> tuple[str, str]:
 
 
 def first_set(names: Sequence[str]) -> str:
-    """Return the first of some variables that says something, or nothing."""
+    """Return the first of some variables that is set and not empty; empty without one."""
     return next((name for name in names if os.environ.get(name, "").strip()), "")
 
 
 def key_in(variable: str) -> str:
-    """Return the key that a variable holds, or nothing."""
+    """Return the key in a variable; empty without one."""
     key = os.environ.get(variable, "").strip() if variable else ""
     if not (key.isascii() and key.isprintable()):
-        raise InputError(f"{variable} holds characters that no key has: copy it again")
+        raise InputError(f"{variable} has characters that keys cannot have: copy it again")
     return key
 
 
 def checked_base(url: str, what: str) -> str:
-    """Return the address of an endpoint without its last slash."""
+    """Return the checked address of an endpoint, without its last slash."""
     parts = checked_url(url, what, "http://HOST:PORT/v1 or https://HOST/v1")
     if parts.query or parts.fragment:
         raise InputError(f"{what} is {url!r}; wanted http://HOST:PORT/v1 or https://HOST/v1")
     return url.rstrip("/")
 
 
-def checked_url(url: str, what: str, wanted: str) -> SplitResult:
-    """Return the parts of a URL; one with a password in it would stand in every record."""
+def checked_url(url: str, what: str, expected: str) -> SplitResult:
+    """Return the parts of a valid URL; refuse one with a password, which would appear in every record."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -72,7 +72,7 @@ def checked_url(url: str, what: str, wanted: str) -> SplitResult:
     if parts.username or parts.password:
         raise InputError(f"{what} of {host} has a name or password in it; keys come from the environment")
     if not url.isprintable() or " " in url or parts.scheme not in {"http", "https"} or not host:
-        raise InputError(f"{what} is {url!r}; wanted {wanted}")
+        raise InputError(f"{what} is {url!r}; wanted {expected}")
     return parts
 
 
@@ -84,7 +84,7 @@ _BLOCK = 5  # every run of ten holds one of a secret's blocks of five whole
 
 
 class Mask:
-    """What hides some secrets."""
+    """Hide secrets in texts."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         parts = {part for secret in secrets for part in (secret, secret.partition(" ")[2])}
@@ -137,5 +137,5 @@ def _hide_runs(text: str, secret: str, start: int) -> str:
 
 
 def _alike(left: Iterable[str], right: Iterable[str]) -> int:
-    """Return how many characters are the same from the beginning."""
+    """Return the length of the common prefix."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))

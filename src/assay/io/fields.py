@@ -25,12 +25,12 @@ _DEFAULT_MAX = 1e12
 
 
 class FieldError(InputError):
-    """A field is missing, wrong or unknown; a reader of rows makes a problem of it."""
+    """A field is missing, wrong or unknown; readers of rows report it as a problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of one object."""
+    """Checked access to the fields of one object."""
 
     values: Mapping[str, Any]
     where: str = ""
@@ -39,18 +39,18 @@ class Fields:
     """What a field is called there."""
 
     def __contains__(self, name: str) -> bool:
-        """Say whether a field is there; an empty cell of a table is not."""
+        """Say whether a field is present; an empty cell of a table is not."""
         value = self.values.get(name)
         return value is not None and (value != "" or type(self.values) is not Cells)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Return a field that is text; without a default it has to be there."""
+        """Return a text field; without a default it is required."""
         value = self.values.get(name)
         value = self._missing(name, default) if value is None else value
         return value if isinstance(value, str) else self._refuse(name, value, "text")
 
     def name(self, *names: str) -> str:
-        """Return the first field there is of some that hold an id: text, or a whole number."""
+        """Return the first present field of some that hold an id: text, or a whole number."""
         name = next((name for name in names if name in self), names[0])
         value = self.values[name] if name in self else self._missing(name, None)
         if type(value) is int:
@@ -73,7 +73,7 @@ class Fields:
         return self._refuse(name, value, f"{what} {bounds}")
 
     def texts(self, name: str, default: Sequence[str] | None = None, *, known: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return a field that is a list of texts, each of them known where some are."""
+        """Return a field that is a list of texts, all of them in `known` if that is given."""
         value = self._of(name, default)
         if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
             self._refuse(name, value, "a list of texts")
@@ -106,22 +106,22 @@ class Fields:
             yield key, Fields(value, f"in [{name}.{key}] of {self.where.removeprefix('in ')}", self.noun)
 
     def from_text(self) -> Fields:
-        """Return the same fields, whose numbers, lists and objects may be written as JSON in a text."""
+        """Return these fields with cells of text, in which numbers, lists and objects are JSON."""
         return Fields(Cells(self.values), self.where, self.noun)
 
     def tags(self, *names: str) -> dict[str, str]:
-        """Return those of some fields that are there, as text."""
+        """Return the present ones of some fields, as text."""
         return {name: str(self.values[name]) for name in names if self.values.get(name)}
 
     def only(self, known: Iterable[str]) -> None:
-        """Refuse a field that nobody knows."""
+        """Refuse an unknown field."""
         names = sorted(known)
         for name in self.values:
             if name not in names:
                 raise FieldError(f"unknown {self.noun} '{name}'{self._place()}; {nearest(name, names)}")
 
     def _of(self, name: str, default: Any = None) -> Any:
-        """Return a value that is more than text; of a table it is read from its cell."""
+        """Return the value of a field; in a table of text, parse its cell."""
         if name not in self:
             return self._missing(name, default)
         value = self.values[name]
@@ -136,15 +136,15 @@ class Fields:
         if value not in known:
             raise FieldError(f"{self.noun} '{name}'{self._place()} is {value!r:.60}; {nearest(value, known)}")
 
-    def _refuse(self, name: str, value: object, wanted: str) -> Any:
-        raise FieldError(f"{self.noun} '{name}'{self._place()} is {describe_value(value)}, wanted {wanted}")
+    def _refuse(self, name: str, value: object, expected: str) -> Any:
+        raise FieldError(f"{self.noun} '{name}'{self._place()} is {describe_value(value)}, wanted {expected}")
 
     def _place(self) -> str:
         return f" {self.where}" if self.where else ""
 
 
 def describe_value(value: object) -> str:
-    """Return what a value is, for a message about a wrong one."""
+    """Describe a value in an error message."""
     if isinstance(value, Mapping):
         return "an object" if value else "an empty object"
     if isinstance(value, list | tuple):
@@ -159,7 +159,7 @@ def _is_number(value: object) -> bool:
 
 
 def _read(cell: object) -> Any:
-    """Return the number, list or object that a cell is, else its text."""
+    """Return the number, list or object in a cell, or else its text."""
     try:
         return json.loads(cell) if isinstance(cell, str) else cell
     except (ValueError, RecursionError):
@@ -185,7 +185,7 @@ class _Wrong(Exception):  # becomes an InputError with its place
 
 
 def read_value(kind: type[Value], value: Any) -> Value:
-    """Return the value of a class that some JSON holds; InputError says what is wrong and where."""
+    """Convert JSON to a value of a class; raise InputError with the problem and its place."""
     try:
         return cast(Value, _reader(cast(Any, kind))(value))
     except _Wrong as wrong:
@@ -193,7 +193,7 @@ def read_value(kind: type[Value], value: Any) -> Value:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Convert a value to JSON types."""
     if is_dataclass(value) and not isinstance(value, type):
         held: dict[str, Any] = {}
         for each in fields(value):
@@ -212,7 +212,7 @@ def as_json(value: Any) -> Any:
 
 @cache
 def _reader(kind: Any) -> _Reader:
-    """Return what reads one kind of value."""
+    """Return the reader of one type of value."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in {Union, types.UnionType}:
         return _any_of(inner)
@@ -258,7 +258,7 @@ def _scalar(rule: tuple[Callable[[Any], bool], str]) -> _Reader:
 
 
 def _any_of(kinds: tuple[Any, ...]) -> _Reader:
-    """Return what reads null or one kind, or the class whose `kind` a table names."""
+    """Return the reader of a union: null or one type, or the class that a table's `kind` names."""
     others = [kind for kind in kinds if kind is not type(None)]
     if len(others) == 1:
         read = _reader(others[0])

@@ -1,4 +1,4 @@
-"""Write files and folders whole or not at all, and lock a file for one writer.
+"""Write files and folders atomically, and lock a file for one writer.
 
 Content is written beside the file, under a name that nobody else has, brought to the disk and moved in place. A file
 that is replaced keeps its rights, and its owner where the system lets it. Nothing is written through a symbolic link,
@@ -28,7 +28,7 @@ NEW = ".new"
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
-    """Give the name of a file to be written, which takes the place of another at the end of the block.
+    """Yield the path of a temporary file, which replaces another file at the end of the block.
 
     Not to be durable spares waiting for the disk, for what can be made again.
     """
@@ -53,29 +53,29 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
 
 def check_writable(file: Path) -> None:
-    """Refuse what may not be written; the right to replace a protected file is not the wish to."""
+    """Refuse a path that must not be written: a protected file is refused even where it could be replaced."""
     target = Path(os.path.realpath(file))
     if target.exists() and not target.stat().st_mode & 0o222:
         raise InputError(f"{file} is write-protected: chmod u+w it, or change it by hand")
     above = next(folder for folder in target.parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
-        raise InputError(f"nothing can be written in {above}: it is not a folder, or its rights forbid it")
+        raise InputError(f"cannot write in {above}: it is not a folder, or its permissions forbid it")
 
 
 def refuse_special(file: Path) -> None:
-    """Raise StorageError for a path at which something else than a regular file is."""
+    """Raise StorageError for a path of anything but a regular file."""
     try:
         mode = file.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return
     if stat.S_ISLNK(mode):
-        raise StorageError(f"{file} is a symbolic link: remove it, or give the path that it leads to")
+        raise StorageError(f"{file} is a symbolic link: remove it, or give the path that it points to")
     if not stat.S_ISREG(mode):
         raise StorageError(f"{file} is not a regular file: give another path")
 
 
 def read_regular(file: Path, most_bytes: int) -> bytes:
-    """Return the bytes of a regular file; raise OSError for a link, a pipe, a device and what is larger."""
+    """Return the bytes of a regular file; raise OSError for a link, a pipe, a device or a larger file."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -90,13 +90,13 @@ def read_regular(file: Path, most_bytes: int) -> bytes:
 
 
 def claim_folder(folder: Path, is_ours: Callable[[str], bool], what: str, option: str) -> None:
-    """Make a folder; refuse a symbolic link, and a folder with an entry that is not ours by its name.
+    """Create a folder; refuse a symbolic link, and a folder with an entry whose name is not ours.
 
     `what` the folder is for and the `option` that names another stand in the StorageError.
     """
     other = f"give another place with {option}"
     if folder.is_symlink():
-        raise StorageError(f"{folder} is a symbolic link: give the folder that it leads to, or {other}")
+        raise StorageError(f"{folder} is a symbolic link: give the folder that it points to, or {other}")
     if not folder.is_dir():
         folder.mkdir(0o700, parents=True, exist_ok=True)
         return
@@ -106,7 +106,7 @@ def claim_folder(folder: Path, is_ours: Callable[[str], bool], what: str, option
 
 
 def refuse_links_in(folder: Path) -> None:
-    """Raise StorageError for a folder that is, or holds at any depth, a symbolic link."""
+    """Raise StorageError for a folder that is a symbolic link or contains one at any depth."""
     inside = (os.path.join(at, name) for at, folders, names in os.walk(folder) for name in (*folders, *names))  # noqa: PTH118
     for path in (folder, *map(Path, inside)):
         if path.is_symlink():
@@ -115,7 +115,7 @@ def refuse_links_in(folder: Path) -> None:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """Give a folder to be written, whose files go to `path` at the end of the block, and only if all went well.
+    """Yield a temporary folder, whose files move to `path` at the end of the block if it succeeds.
 
     A folder that is not there yet appears at once. Of one that is there, files of the same names are replaced, each at
     once, after all of them are written; others stay.
@@ -151,7 +151,7 @@ def _move_files(source: Path, target: Path) -> None:
 def write(
     path: Path, parts: str | bytes | Iterable[str], *, errors: str = "backslashreplace", durable: bool = True
 ) -> None:
-    """Write text, in one piece or several, or bytes; with `errors` strict what is not UTF-8 is refused, not escaped."""
+    """Write text, in one piece or several, or bytes; `errors="strict"` refuses text that is not UTF-8."""
     with replacing(path, durable=durable) as beside:
         if isinstance(parts, bytes):
             beside.write_bytes(parts)
@@ -164,12 +164,12 @@ def write(
 
 
 def safe_name(text: str) -> str:
-    """Return a text, such as the spec of a judge, as the name of a file may have it."""
+    """Turn a text, such as the spec of a judge, into a file name."""
     return "".join(letter if letter.isalnum() or letter in "-+" else "_" for letter in text)[:80]
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
-    """Return JSON: letters stay letters, what is no UTF-8 stays escaped, and a number that is not finite is null."""
+    """Return JSON: letters stay letters, lone surrogates are escaped, and a number that is not finite is null."""
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except ValueError:
@@ -196,7 +196,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until the disk has a file, or the names of a folder."""
+    """Wait until a file, or the entries of a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -205,7 +205,7 @@ def sync(path: Path) -> None:
 
 
 def _keep_rights(target: Path, beside: Path) -> None:
-    """Give a new file the rights and the owner of the one that it replaces."""
+    """Give a new file the permissions and the owner of the one that it replaces."""
     with suppress(FileNotFoundError):
         about = target.stat()
         with suppress(OSError):
@@ -218,7 +218,7 @@ _POLL_INTERVAL_S = 0.01
 
 @contextmanager
 def alone(file: Path, *, busy: str = "", patience_s: float | None = None, is_folder: bool = False) -> Iterator[None]:
-    """Hold the lock of a file, or of a folder that is there; where another holds it, wait, or refuse with `busy`.
+    """Hold the lock of a file, or of an existing folder; if another process holds it, wait, or refuse with `busy`.
 
     With a patience, wait no longer than that and then raise BlockingIOError.
     """
@@ -242,7 +242,7 @@ def alone(file: Path, *, busy: str = "", patience_s: float | None = None, is_fol
 
 
 def is_held(file: Path) -> bool:
-    """Say whether somebody holds the lock of a file."""
+    """Say whether a process holds the lock of a file."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

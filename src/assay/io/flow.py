@@ -1,4 +1,4 @@
-"""Decide how many requests to a service are under way, and end all of them at Ctrl-C.
+"""Limit the requests in flight to a service, and end all of them at Ctrl-C.
 
 A service says nothing about how much it can do at once: a model on a laptop answers one question well and lets eight
 time out, a provider takes hundreds. So a window starts with one request, grows by one for each round of answers that
@@ -34,7 +34,7 @@ def is_interrupted() -> bool:
 
 
 def go_on() -> None:
-    """Raise `Interrupted` where Ctrl-C has ended the work of this process."""
+    """Raise `Interrupted` if Ctrl-C has ended the work of this process."""
     pause(0)
 
 
@@ -66,7 +66,7 @@ def interruptible() -> Iterator[None]:
 
 
 def say_at_once(message: str) -> None:
-    """Write one line past the buffers of standard error, which may be in use: signal handlers may call it."""
+    """Write one line to standard error without its buffers, so that signal handlers may call it."""
     with suppress(OSError):
         os.write(2, f"assay: {printable(message)}\n".encode("utf-8", "backslashreplace"))
 
@@ -82,7 +82,7 @@ def _on_interrupt(*_: object) -> None:
 
 
 class Window:
-    """How many requests of one client may be under way, and from when on; threads share it."""
+    """The limit on requests in flight of one client, which adapts to overload; threads share it."""
 
     def __init__(
         self, slow_s: float, now: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = pause
@@ -98,7 +98,7 @@ class Window:
 
     @contextmanager
     def request(self) -> Iterator[float]:
-        """Wait until a request may start, and count it for as long as the block lasts; it is given when that was."""
+        """Wait until a request may start, and count it during the block; yield its start time."""
         started = self._start()
         try:
             yield started
@@ -106,7 +106,7 @@ class Window:
             self._count(-1)
 
     def on_answer(self, started: float) -> None:
-        """Note an answer: a whole round of them in time makes room for one more."""
+        """Count an answer: a full round of answers in time raises the limit by one."""
         with self._changed:
             is_in_time = self._now() - started <= self._slow_s
             self._in_time, self._is_wanted = (self._in_time + 1, self._is_wanted) if is_in_time else (0, False)
@@ -115,7 +115,7 @@ class Window:
                 self._changed.notify()
 
     def on_overload(self, started: float, wait_s: float = 0.0) -> None:
-        """Note that a request was too late or one too many: those of one moment count once, and all wait so long."""
+        """Lower the limit after a late or refused request, once for those of one moment; all requests wait `wait_s`."""
         with self._changed:
             now = self._now()
             self._from = max(self._from, now + wait_s)

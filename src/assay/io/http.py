@@ -56,7 +56,7 @@ OnLost = Callable[[bool], object]
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """How long, how much, how often."""
+    """Timeout, size limit and retries of a client."""
 
     timeout_s: float = 60.0
     """Of one request, from the connection to the last byte."""
@@ -68,7 +68,7 @@ class HttpOptions:
 
 
 class _Passing(NamedTuple):
-    """What went wrong for now, and how long the server wants us to wait."""
+    """A failed try that may be repeated, and the wait that the server asks for."""
 
     what: str
     wait_s: float | None = None
@@ -76,13 +76,13 @@ class _Passing(NamedTuple):
     """Whether the server has too many requests, not this one in particular."""
     is_late: bool = False
     is_unreached: bool = False
-    """Whether nobody took the connection."""
+    """Whether no connection was made."""
     is_lost: bool = False
-    """Whether it may have been answered, and paid for."""
+    """Whether it may have been answered, and charged."""
 
     @property
     def is_blank(self) -> bool:
-        """Whether nobody is there, or nobody who speaks this protocol."""
+        """Whether there is no server, or none that speaks this protocol."""
         return self.is_unreached or self.is_lost
 
 
@@ -101,7 +101,9 @@ class HttpClient:
         self._mask = Mask(value for header, value in headers.items() if header.lower() not in _PLAIN)
         for header, value in headers.items():
             if not value.isprintable() or max(value, default="") > "\xff":
-                raise InputError(f"the header {header} for {name} holds characters that no header has: copy it again")
+                raise InputError(
+                    f"the header {header} for {name} has characters that headers cannot have: copy it again"
+                )
         sent = _USUAL | {header.lower(): value for header, value in headers.items()} | {"accept-encoding": "identity"}
         self._headers = [(header.encode(), value.encode("latin-1")) for header, value in sent.items()]
         self._pools: dict[str, httpcore.ConnectionPool] = {}
@@ -110,7 +112,7 @@ class HttpClient:
     def ask_json(
         self, url: str, question: object, read: Callable[[Any], Result], on_lost: OnLost = lambda _: None
     ) -> Result:
-        """Return what `read` makes of the JSON answer to a question, or to a GET where that is None.
+        """Return the JSON answer to a question, converted by `read`; `question` None sends a GET.
 
         Where `read` raises a ValueError, ask again. `on_lost` hears of each try that may have been paid for in vain,
         and whether it was the last.
@@ -118,7 +120,7 @@ class HttpClient:
         return self._ask(url, question, lambda text: read(self._parsed(text)), on_lost)
 
     def ask_text(self, url: str, question: object = None) -> str:
-        """Return the text that a service answers to a question, or to a GET where there is none."""
+        """Return the text of the answer to a question; None sends a GET."""
         return self._ask(url, question, str)
 
     def close(self) -> None:
@@ -149,7 +151,7 @@ class HttpClient:
         raise self._given_up(attempt + 1, passing)
 
     def _wait(self, passing: _Passing, usual_s: float, timeout_s: float) -> None:
-        """Wait before the next try; the first time, say so."""
+        """Wait before the next try; report this the first time."""
         wait_s = usual_s if passing.wait_s is None else passing.wait_s
         wait_s += random.uniform(0, self._options.pause_s)  # noqa: S311  no secret
         if not self._is_retry_said:
@@ -198,7 +200,7 @@ class HttpClient:
         return result
 
     def _send(self, url: str, content: bytes | None, timeout_s: float) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a request and read what comes back, so much and for so long."""
+        """Send a request and read its answer, within the limits of size and time."""
         with deadline(timeout_s), self._stream(httpx.URL(url), content, timeout_s) as response:
             headers = {name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers}
             return response.status, headers, self._read(response, headers)
@@ -206,7 +208,7 @@ class HttpClient:
     def _stream(
         self, url: httpx.URL, content: bytes | None, timeout_s: float
     ) -> AbstractContextManager[httpcore.Response]:
-        """Send a request through the proxy that the environment names for it, if it does."""
+        """Send a request, through the proxy in the environment if there is one."""
         proxy = _proxy_for(url)
         with self._lock:
             pool = self._pools[proxy] = self._pools.get(proxy) or _connection_pool(proxy)
@@ -237,7 +239,7 @@ class HttpClient:
         return bytes(body)
 
     def _refused(self, status: int, headers: Mapping[str, str], text: str) -> _Passing:
-        """Return what may pass; what may not is raised."""
+        """Return a failure that may pass; raise HttpError for a lasting one."""
         to = self._printable_part(self._mask.hide(headers.get("location", ""))) if 300 <= status < 400 else ""
         what = f"HTTP {status}{f', a redirect to {to}' if to else ''}: {self._printable_part(text)}".rstrip(": ")
         is_spent = status == _RATE_LIMITED and any(each in text.lower() for each in _SPENT)
@@ -258,11 +260,11 @@ class HttpClient:
         return HttpError(message, what=what, may_pass=True, is_first=is_first)
 
     def _words_of(self, error: Exception) -> str:
-        """Return what went wrong with a connection; what a library quotes of an answer may hold a secret."""
+        """Describe the failure of a connection; a library's quotation of an answer may contain a secret."""
         return self._printable_part(self._mask.hide(f"{type(error).__name__}: {error}".rstrip(": ")))
 
     def _parsed(self, text: str) -> Any:
-        """Read JSON, in which escapes may have hidden a secret from the mask."""
+        """Parse JSON and mask it again, since escapes may have hidden a secret."""
         try:
             value = json.loads(text)
             return self._mask.hide_all(value) if "\\" in text else value
@@ -274,7 +276,7 @@ class HttpClient:
 
 
 def _connection_pool(proxy: str) -> httpcore.ConnectionPool:
-    """Return connections that keep to deadlines, through a proxy where one is named."""
+    """Return a connection pool with deadlines, through a proxy if one is given."""
     options: dict[str, Any] = {
         "ssl_context": _certificates(),
         "max_connections": None,
@@ -290,7 +292,7 @@ def _connection_pool(proxy: str) -> httpcore.ConnectionPool:
 
 
 def _proxy_for(url: httpx.URL) -> str:
-    """Return the proxy that the environment names for a URL, empty for none."""
+    """Return the proxy of a URL in the environment; empty without one."""
     named = getproxies()
     proxy = named.get(url.scheme) or named.get("all", "")
     if not proxy or proxy_bypass(url.host):
@@ -299,7 +301,7 @@ def _proxy_for(url: httpx.URL) -> str:
 
 
 class _CutOff(AssayError):
-    """An answer was cut off by us."""
+    """An answer was abandoned by this client."""
 
 
 _certificates = cache(httpx.create_ssl_context)

@@ -1,4 +1,4 @@
-"""A command that ends with whoever started it: run as a program, `leash.py COMMAND…`, by the standard library alone.
+"""Run a command that ends with its parent process (`leash.py COMMAND…`), using only the standard library.
 
 A server of a protocol leads a session of its own, so that the end of a worker that was killed does not reach it, and
 one that does not care about a closed pipe would stay for good.
@@ -15,7 +15,7 @@ _LOOK_S = 0.2
 
 
 def main(command: list[str]) -> int:
-    """Run a command to its end; when the process above is gone, end its whole group."""
+    """Run a command; if the parent of this process dies, end the command's whole group."""
     above = os.getppid()
     server = subprocess.Popen(command)
     while True:

@@ -1,4 +1,4 @@
-"""Ask one model of an endpoint that its name, its address or the environment says.
+"""Ask one model of an endpoint, which its spec or the environment names.
 
 A model is named as `MODEL` or `MODEL@URL`. The address is the one that it names, else `ASSAY_API_BASE`, else
 `OPENAI_BASE_URL`, else `otherwise`. The key for a base of the environment is `ASSAY_API_KEY`, else `OPENAI_API_KEY`; an
@@ -26,7 +26,7 @@ from assay.io.http import HttpClient, HttpOptions
 
 
 class ModelEndpoint:
-    """One model at one path; any number of threads may share it. `later` says what to do where it does not answer."""
+    """One model at one path, which threads may share; `later` is the advice if it does not answer."""
 
     def __init__(  # noqa: PLR0913  who is asked, where, how, and what to do where nobody is there
         self,
@@ -39,7 +39,7 @@ class ModelEndpoint:
         key: str = "",
         later: str,
     ) -> None:
-        """Without `base` the environment says where; `key` is the variable with the key of a provider at `base`."""
+        """Without `base`, the environment gives the address; `key` is the variable with the key of its provider."""
         self._model, at = split_address(model)
         if key and not at and not key_in(key):
             raise ModelUnavailable(f"no key for {base}: set {key} to it, or write {self._model}@URL")
@@ -57,12 +57,12 @@ class ModelEndpoint:
         self._client = HttpClient(self.url, self.url, options, headers)
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return what the endpoint answers; an answer that is no object is an empty one."""
+        """Return the JSON object that the endpoint answers; empty if the answer is not an object."""
         reply = self.ask_any(question)
         return reply if isinstance(reply, dict) else {}
 
     def ask_any(self, question: dict[str, Any]) -> Any:
-        """Return what the endpoint answers, whatever kind of JSON that is."""
+        """Return the JSON that the endpoint answers, of any type."""
         try:
             return self._client.ask_json(self.url, {"model": self._model, **question}, lambda value: value)
         except HttpError as error:

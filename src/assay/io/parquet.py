@@ -1,4 +1,4 @@
-"""Read and write parquet files a batch at a time; the owner of pyarrow, and so of zstd."""
+"""Read and write Parquet files in batches; the only module that uses pyarrow, also for zstd."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _ROWS = 4096
 
 
 def rows_of(
-    file: Path, name: Path, most_bytes: int, wanted: Sequence[str] = (), at_once: int | None = None
+    file: Path, name: Path, most_bytes: int, names: Sequence[str] = (), at_once: int | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows, counted from 1, with those of the wanted columns that there are, or all; a null is not there.
+    """Yield the rows, counted from 1, with the existing ones of the named columns, or all; a null is left out.
 
-    A text that many rows share stands in the file once: what they hold together is counted before it is made.
+    A text that many rows share is stored once: the total size is counted before the rows are built.
     Messages call the file by its name, for it may be an unpacked copy.
     """
     row, held = 0, 0
     try:
         schema = pq.read_schema(file)
-        columns = [each for each in wanted or schema.names if each in schema.names]
+        columns = [each for each in names or schema.names if each in schema.names]
         with pq.ParquetFile(file, read_dictionary=[each for each in columns if _is_text(schema, each)]) as opened:
             for batch in opened.iter_batches(at_once or _ROWS, columns=columns):
                 held += sum(map(_text_bytes, batch.columns))
                 if held > most_bytes:
-                    raise InputError(f"{name} holds more than {most_bytes // 10**9} GB of text: split it")
+                    raise InputError(f"{name} has more than {most_bytes // 10**9} GB of text: split it")
                 for record in batch.to_pylist():
                     row += 1
                     yield row, {key: value for key, value in record.items() if value is not None}
@@ -47,7 +47,7 @@ def write(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def unpacked_zstd(raw: BinaryIO) -> BinaryIO:
-    """Return what a file packed with zstd holds, of one frame or several."""
+    """Return the content of a zstd file, of one frame or several."""
     return cast("BinaryIO", io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"), 1 << 20))
 
 
@@ -57,7 +57,7 @@ def _is_text(schema: pa.Schema, name: str) -> bool:
 
 
 def _text_bytes(column: pa.Array) -> int:
-    """Return how many bytes the texts of a column come to, those that are shared as often as they stand there."""
+    """Return the size of a column's texts in bytes; a shared text counts once per row."""
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     lengths = pc.binary_length(column.dictionary)

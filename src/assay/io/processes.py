@@ -1,4 +1,4 @@
-"""Run commands within limits of time and output, without a shell, and end all that they started.
+"""Run commands within limits of time and output, without a shell, and end all their processes.
 
 The command leads a process group. When it ends, takes too long or says too much, the group is killed, so that its
 children go with it; one that leaves the group on purpose, as a daemon does, stays.
@@ -33,7 +33,7 @@ _WATCH_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What a command may take."""
+    """Limits of a command."""
 
     seconds: float | None
     """None is as long as it wants."""
@@ -48,7 +48,7 @@ class ProcessLimits:
 
 @dataclass(frozen=True, slots=True)
 class FinishedCommand:
-    """What a command left behind."""
+    """Exit status and output of a command."""
 
     status: int
     out: str
@@ -56,14 +56,14 @@ class FinishedCommand:
 
     @property
     def complaint(self) -> str:
-        """Return the first line of what it said on standard error."""
+        """Return the first line of its standard error."""
         return next((line.strip() for line in self.err.splitlines() if line.strip()), "")
 
 
 def run_bounded(
     command: Sequence[str], limits: ProcessLimits, *, cwd: Path | str, env: Mapping[str, str], stdin: bytes = b""
 ) -> FinishedCommand:
-    """Run a command to its end and return what it printed; too slow or too much is an error."""
+    """Run a command and return its output; too much time or output is an error."""
     with TemporaryFile() as source:  # a file, so that neither side ever waits for the other
         source.write(stdin)
         source.seek(0)
@@ -91,13 +91,13 @@ def run_bounded(
 
 
 def end_group(process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> None:
-    """Send a signal to all of a group that a process leads, as far as it is there."""
+    """Send a signal to the group of a process, if the group exists."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 
 
 def end_patiently(process: subprocess.Popen[bytes], seconds: float, *, waits: bool = True) -> None:
-    """End a group: give its leader a while to go by itself if it `waits` for that, ask it, and kill what is left."""
+    """End a group: wait a while for its leader if it `waits`, then send SIGTERM, then SIGKILL."""
     for number in (0, signal.SIGTERM, signal.SIGKILL)[not waits :]:
         end_group(process, number)
         with suppress(subprocess.TimeoutExpired):
@@ -138,7 +138,7 @@ def _followed(process: subprocess.Popen[bytes], name: str, limits: ProcessLimits
 
 
 def _read(watched: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-    """Keep a piece of what a command prints, up to a limit; the rest is read and forgotten."""
+    """Keep a piece of a command's output, up to a limit; the rest is read and dropped."""
     piece = os.read(key.fd, _PIECE)
     kept, most = key.data
     kept += piece[: most - len(kept)]
@@ -147,7 +147,7 @@ def _read(watched: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:
-    """Say whether the command has ended, without taking its status: until then no other gets its number."""
+    """Say whether the command has ended, without reaping it, so that its number is not reused."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -156,7 +156,7 @@ _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 def end_with(parent: int) -> None:
-    """Have the system kill this process when its parent is gone; to be called in the process, right after its start."""
+    """Kill this process when its parent dies (PR_SET_PDEATHSIG); call it right after the start of the process."""
     if _prctl is None:
         return
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

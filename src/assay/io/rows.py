@@ -44,7 +44,7 @@ _ENDINGS = (".gz", ".zst")
 
 
 def plain(path: Path) -> Path:
-    """Return what a file would be called if it were not packed: its ending and its stem say what it is."""
+    """Return a file's path without the suffix of its compression."""
     return path.with_suffix("") if path.suffix.lower() in _ENDINGS else path
 
 
@@ -55,7 +55,7 @@ def first_bytes(path: Path, most: int = 1 << 16) -> bytes:
 
 
 def whole(path: Path) -> bytes:
-    """Return all of a text, unpacked, without a byte order mark."""
+    """Return a whole text, unpacked, without a byte order mark."""
     with unpacked(path) as file:
         data = file.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
@@ -83,7 +83,7 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 
 def on_disk(path: Path) -> Path:
-    """Return a file with the bytes of a path, unpacked, for a reader that has to move about in it."""
+    """Yield an unpacked file on disk, for a reader that has to seek."""
     with _raw(path) as (file, magic):
         packed = magic.startswith((_GZIP, _ZSTD))
         return _copied(path, os.fstat(file.fileno()).st_mtime_ns) if packed else _standing(path)
@@ -91,7 +91,7 @@ def on_disk(path: Path) -> Path:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for its bytes, unpacked; whatever keeps them from being read is one error that says so."""
+    """Open a file for its unpacked bytes; every failure to read it is one InputError."""
     packed = "gzip"
     try:
         with _raw(path) as (raw, magic), ExitStack() as stack:
@@ -121,7 +121,7 @@ def _raw(path: Path) -> Iterator[tuple[io.BufferedReader, bytes]]:
 
 
 def _standing(path: Path) -> Path:
-    """Return a file that can be read twice: the path itself, or a copy of what a pipe says."""
+    """Return a file that can be read twice: the path itself, or a copy of a pipe."""
     path = Path("/dev/stdin") if str(path) == "-" else path
     about = path.stat()
     pipe = stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode)
@@ -131,14 +131,14 @@ def _standing(path: Path) -> Path:
 
 @cache
 def _copy_pipe(path: Path, *_: int) -> Path:
-    """Copy what a pipe says to a file of this process."""
+    """Copy a pipe to a temporary file of this process."""
     with path.open("rb") as pipe:
         return _temporary(path, pipe)
 
 
 @cache
 def _copied(path: Path, *_: int) -> Path:
-    """Unpack a file into one of this process."""
+    """Unpack a file to a temporary file of this process."""
     with unpacked(path) as file:
         return _temporary(path, file)
 
@@ -160,11 +160,11 @@ def _remove(file: Path, process: int) -> None:
 
 
 def _refuse_larger(path: Path) -> None:
-    raise InputError(f"{path} holds more than {MAX_UNPACKED_BYTES // 10**9} GB: split it")
+    raise InputError(f"{path} has more than {MAX_UNPACKED_BYTES // 10**9} GB: split it")
 
 
 def _text(path: Path, data: bytes, *, whole: bool = True) -> bytes:
-    """Return the beginning of a text without its mark; refuse what is none."""
+    """Return the beginning of a text without its byte order mark; refuse empty files and UTF-16."""
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise InputError(f"{path} is UTF-16, wanted UTF-8: convert it, as with iconv -f UTF-16 -t UTF-8")
     data = data.removeprefix(BOM_UTF8)
@@ -174,7 +174,7 @@ def _text(path: Path, data: bytes, *, whole: bool = True) -> bytes:
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:
-    """Return what is to be said of a file that cannot be opened or read."""
+    """Return the error for a file that cannot be opened or read."""
     if isinstance(error, FileNotFoundError):
         return InputError(f"no such file or folder: '{path}'")
     if isinstance(error, IsADirectoryError):
@@ -197,21 +197,21 @@ ENDINGS = frozenset((*_TABLES, ".json", ".jsonl", ".parquet"))
 
 
 class Cells(dict[str, Any]):
-    """A row of a table, whose values are all text: what is wanted as a number or a list is read from it."""
+    """A row of a table of text: numbers and lists are parsed when they are needed."""
 
 
 def place(path: Path, row: int) -> str:
-    """Return how a row is called in a message."""
+    """Return the name of a row in messages."""
     return f"{path if path.is_relative_to('/dev') else path.name}:{row}"
 
 
 def suffix(path: Path) -> str:
-    """Return the ending of a file that says what it holds, in small letters."""
+    """Return the suffix of an unpacked file, in lower case."""
     return plain(path).suffix.lower()
 
 
 def form_of(path: Path) -> Form:
-    """Return the form of a file, by what it holds, then by its ending."""
+    """Return the form of a file, by its content, then by its suffix."""
     head = first_bytes(path)
     if head.startswith(b"PAR1"):
         return "parquet"
@@ -225,7 +225,7 @@ def form_of(path: Path) -> Form:
 
 
 def objects(path: Path, problems: list[Problem], columns: Sequence[str] = (), most: int | None = None) -> Iterator[Row]:
-    """Yield the objects of a file, each with its row; of parquet only those columns are read that are wanted.
+    """Yield the objects of a file, each with its row; of Parquet, only the named columns are read.
 
     With `most`, no more rows than that are looked at.
     """
@@ -240,12 +240,12 @@ def objects(path: Path, problems: list[Problem], columns: Sequence[str] = (), mo
 
 
 def sample(path: Path, problems: list[Problem]) -> list[dict[str, Any]]:
-    """Return the first objects of a file, which tell what it is."""
+    """Return the first objects of a file, which show its format."""
     return [fields for _, fields in objects(path, problems, most=_LOOKED_AT)]
 
 
 def cells(path: Path, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table, the first of which names the columns; objects are made such rows."""
+    """Yield the rows of a table, beginning with the column names; objects are converted to such rows."""
     if form_of(path) in {"table", "lines"} and not first_bytes(path).lstrip().startswith(b"{"):
         yield from _split(path, problems)
         return
@@ -257,7 +257,7 @@ def cells(path: Path, problems: list[Problem]) -> Iterator[tuple[int, list[str]]
 
 
 def lines(path: Path, problems: list[Problem], *, returns: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text without their ends; one that is not UTF-8, or holds a NUL, is a problem and empty.
+    """Yield the lines of a text without line ends; one with a NUL or invalid UTF-8 is a problem, and empty.
 
     With `returns` a carriage return at the end of a line stays.
     """
@@ -273,7 +273,7 @@ def lines(path: Path, problems: list[Problem], *, returns: bool = False) -> Iter
 
 
 def value_of(path: Path) -> Any:
-    """Return the JSON value that a file is."""
+    """Return the JSON value in a file."""
     try:
         return json.loads(whole(path).decode())
     except (ValueError, RecursionError) as error:
@@ -281,7 +281,7 @@ def value_of(path: Path) -> Any:
 
 
 def text_of(path: Path) -> str:
-    """Return the text that a file is."""
+    """Return the text of a file."""
     try:
         return whole(path).decode()
     except UnicodeDecodeError as error:
@@ -289,7 +289,7 @@ def text_of(path: Path) -> str:
 
 
 def parquet(path: Path, what: str = "parquet") -> Any:
-    """Return what reads and writes parquet, and unpacks zstd; it is loaded for nothing else."""
+    """Import the module for Parquet and zstd, which is loaded only when needed."""
     try:
         from assay.io import parquet as owner
     except ModuleNotFoundError as error:
@@ -300,19 +300,19 @@ def parquet(path: Path, what: str = "parquet") -> Any:
 
 
 def _is_header(head: bytes) -> bool:
-    """Say whether a text begins with the names of columns."""
+    """Say whether a text begins with a row of column names."""
     names = next(csv.reader([head.partition(b"\n")[0].decode("utf-8", "replace").strip()], delimiter=_mark(head)), [])
     return len(names) > 1 and all(_NAME.fullmatch(name.strip()) and not name.strip().isdecimal() for name in names)
 
 
 def _mark(head: bytes) -> str:
-    """Return what stands between the cells of a table."""
+    """Return the separator of the cells of a table."""
     first = head.lstrip().partition(b"\n")[0].decode("utf-8", "replace")
     return next((mark for mark in _MARKS if mark in first), ",")
 
 
 def _decoded(block: bytes) -> list[str] | None:
-    """Return the lines of a block, None where one of them is no text."""
+    """Return the lines of a block; None for one that is not text."""
     try:
         return None if b"\0" in block else block.decode().split("\n")
     except UnicodeDecodeError:
@@ -351,7 +351,7 @@ def _json_lines(path: Path, problems: list[Problem], most: int | None = None) ->
 
 
 def _listed(path: Path, problems: list[Problem]) -> Iterator[Row]:
-    """Yield the objects of a JSON list; what stands before a broken one is not lost with it."""
+    """Yield the objects of a JSON list, also those before a broken one."""
     text = whole(path).decode("utf-8", "surrogateescape")
     is_clean = not _NOT_TEXT.search(text)
     decode = json.JSONDecoder().raw_decode
@@ -378,7 +378,7 @@ def _no_object(value: object) -> str:
 
 
 def _rows_by_name(path: Path, problems: list[Problem], most: int | None = None) -> Iterator[Row]:
-    """Yield the rows of a table by the names of its first row; cells behind the last name are a problem."""
+    """Yield the rows of a table as objects; a cell without a column name is a problem."""
     rows = _split(path, problems)
     _, header = next(rows, (1, []))
     names = [name.strip() for name in header]
@@ -390,7 +390,7 @@ def _rows_by_name(path: Path, problems: list[Problem], most: int | None = None) 
 
 
 def _split(path: Path, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table, each with its first line; after a broken one it goes on with the next line."""
+    """Yield the rows of a table, each with its first line number; after a broken row, continue with the next line."""
     mark = "\t" if suffix(path) == ".tsv" else _mark(first_bytes(path))
     texts = lines(path, problems, returns=True)
     again, taken = deque[str](), list[str]()

@@ -1,4 +1,4 @@
-"""Say things on a terminal, or to whatever stands in its place: a line of trouble, JSON, what a stranger wrote.
+"""Write to the terminal or to what replaces it: progress, problems, JSON and untrusted text.
 
 Nothing of the search stands behind this: a command that prints one line loads this and no more.
 """
@@ -25,7 +25,7 @@ _drawn = ""
 
 
 def draw(line: str) -> None:
-    """Show a line on the terminal of standard error in place of the last one; an empty one removes it.
+    """Replace the last progress line on the terminal of standard error; an empty text removes it.
 
     Signal handlers may call this: it passes the buffers of standard error, which may be in use.
     """
@@ -37,14 +37,14 @@ def draw(line: str) -> None:
 
 
 def say(message: str) -> None:
-    """Write one line to standard error, in place of a line of progress."""
+    """Write one line to standard error, over a progress line."""
     if _drawn:
         draw("")
     click.echo(f"assay: {printable(message)}", err=True)
 
 
 def say_problems(problems: Sequence[object], *, every: bool) -> None:
-    """Name what could not be used, the first few of many."""
+    """List problems on standard error, the first few of many."""
     for problem in problems if every else problems[:_PROBLEMS]:
         say(str(problem))
     if len(problems) > _PROBLEMS and not every:
@@ -52,12 +52,12 @@ def say_problems(problems: Sequence[object], *, every: bool) -> None:
 
 
 def terminal_width() -> int | None:
-    """Return how many columns standard output has; None where it is not a terminal."""
+    """Return the columns of standard output; None if it is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def wants_color() -> bool:
-    """Say whether standard output takes colour: as --color says, else the environment, else if it is a terminal."""
+    """Say whether to color standard output: by --color, or else the environment, or else if it is a terminal."""
     context = click.get_current_context(silent=True)
     if context is not None and context.color is not None:
         return context.color
@@ -69,12 +69,12 @@ def wants_color() -> bool:
 
 
 def printable_line(text: str, *, clip: bool) -> str:
-    """Return a line as it is shown: nothing in it moves the cursor, and it is not too wide."""
+    """Return a line without control characters, cut to the width."""
     if clip and len(text) > MAX_LINE_CHARS:
         text = text[: MAX_LINE_CHARS - 1] + "…"
     return "".join(letter if letter.isprintable() or letter == "\t" else "·" for letter in text)
 
 
 def harmless(text: str) -> str:
-    """Return a line in which nothing moves a cursor or changes a colour; tabs and line ends stay."""
+    """Return a line without control characters, except tabs and line ends."""
     return "".join(letter if letter.isprintable() or letter in "\t\n" else repr(letter)[1:-1] for letter in text)

@@ -146,16 +146,16 @@ class PairSession:
     @property
     def taken(self) -> list[Record]:
         """The steps that were taken so far."""
-        return [*self._chat.made.values(), *self._chat.failed, *self._made.values()]
+        return [*self._chat.records.values(), *self._chat.failed, *self._made.values()]
 
     @property
     def known(self) -> Mapping[str, Record]:
         """The replies that were found or asked for so far, by their keys."""
-        return self._chat.made
+        return self._chat.records
 
     def know(self, made: Mapping[str, Record]) -> None:
         """Take replies from another session about the same pair."""
-        self._chat.made.update(made)
+        self._chat.records.update(made)
 
     def ask(self, name: str, **data: str) -> Mapping[str, Any]:
         """Return the reply to a prompt file, filled with the texts of the pair and further ones."""

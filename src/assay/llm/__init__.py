@@ -1,4 +1,4 @@
-"""Ask language models for typed replies: endpoints, scripts, and what is wrapped around either.
+"""Ask language models for typed replies: endpoints, scripted models, and wrappers around both.
 
 Wrappers go in this order: `CachedChat(PacedChat(BudgetedChat(chat, budget), pace), path)`. What is remembered neither
 waits nor is paid for, and no budget is held by a call that waits for its turn.

@@ -33,7 +33,7 @@ class Price:
     """Of those read, for what the endpoint had read before; nan is no other price."""
 
     def of(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
-        """Return what so many tokens cost, in USD; the cached ones are among those read."""
+        """Return the cost of tokens in USD; the cached ones are among those read."""
         cached = self.usd_in if math.isnan(self.usd_cached) else self.usd_cached
         fresh = tokens_in - tokens_cached
         return (self.usd_in * fresh + cached * tokens_cached + self.usd_out * tokens_out) / 1e6
@@ -41,7 +41,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """Tokens, read and written together, and USD."""
+    """Tokens, read and written together, and their cost in USD."""
 
     tokens: int = 0
     usd: float = 0.0
@@ -73,7 +73,7 @@ FORMATS = ("schema", "object", "prompt")
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """An address where models are."""
+    """A service with models, and its address."""
 
     url: str
     key: str
@@ -103,7 +103,7 @@ _NAMED = ("identity", "temperature", "seed", "max_tokens", "format")
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What may follow the `?` of a spec; what changes an answer is part of the chat's name."""
+    """The options behind the `?` of a spec; those that change an answer are part of the chat's name."""
 
     temperature: float = math.nan
     """nan is what the model does by itself; some take no other."""
@@ -127,7 +127,7 @@ class ChatOptions:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Everything that has to be known to ask a model."""
+    """Address, key, options and price of a model."""
 
     name: str
     url: str
@@ -143,7 +143,7 @@ class Endpoint:
     """Whether nothing is answered there without one."""
 
     def key(self) -> str:
-        """Return the key, or nothing."""
+        """Return the key; empty without one."""
         try:
             return key_in(self.key_variable)
         except InputError as error:
@@ -151,12 +151,12 @@ class Endpoint:
 
 
 def endpoint(provider: str, argument: str, usual: ChatOptions | None = None) -> Endpoint:
-    """Return what a spec `PROVIDER:MODEL@URL?OPTIONS` says, with the environment's part in it."""
+    """Return the endpoint of a spec `PROVIDER:MODEL@URL?OPTIONS`, completed from the environment."""
     known = PROVIDERS[provider]
     place, _, query = argument.partition("?")
     model, address = split_address(place)
     if not model:
-        raise InputError(f"'{provider}:{argument}' names no model; write {provider}:MODEL")
+        raise InputError(f"'{provider}:{argument}' does not name a model; write {provider}:MODEL")
     options = _options(query, f"{provider}:{argument}", usual or ChatOptions())
     named = first_set((BASE, *([OPENAI_BASE] if provider == "openai" else [])))
     environment = checked_base(os.environ[named].strip(), f"the chat address in {named}") if named else ""
@@ -177,13 +177,13 @@ def endpoint(provider: str, argument: str, usual: ChatOptions | None = None) -> 
 
 
 def price_of(spec: str) -> Price:
-    """Return the price of a spec's model; unknown where it is behind no endpoint."""
+    """Return the price of a spec's model; unknown if it is not behind an endpoint."""
     provider, _, argument = spec.partition(":")
     return endpoint(provider, argument).price if provider in PROVIDERS else UNKNOWN
 
 
 def keys() -> Iterator[tuple[str, str]]:
-    """Yield the address of the environment and each provider that wants a key, and whether there is one; never it."""
+    """Yield the address in the environment and each provider that needs a key, and whether the key is set."""
     wanted = {name: provider.key for name, provider in sorted(PROVIDERS.items()) if provider.key and not provider.free}
     if named := first_set((BASE, OPENAI_BASE)):
         wanted = {named: first_set((KEY, OPENAI_KEY)) or KEY, **wanted}
@@ -191,15 +191,15 @@ def keys() -> Iterator[tuple[str, str]]:
         yield name, f"{variable} is {'set' if first_set((variable,)) else 'not set'}"
 
 
-def _key_variable(known: Provider, *, own: bool, is_named: bool) -> str:
-    """Return where the key for an address is: one that only a spec names gets none."""
+def _key_variable(provider: Provider, *, own: bool, is_named: bool) -> str:
+    """Return the variable with the key for an address; an address that only a spec names gets no key."""
     if is_named and (variable := first_set((KEY,))):
         return variable
-    return known.key if own or is_named else ""
+    return provider.key if own or is_named else ""
 
 
-def _price(options: ChatOptions, known: Provider, price: Price) -> Price:
-    if known.free:
+def _price(options: ChatOptions, provider: Provider, price: Price) -> Price:
+    if provider.free:
         price = FREE
     usd_in = price.usd_in if math.isnan(options.usd_in) else options.usd_in
     usd_out = price.usd_out if math.isnan(options.usd_out) else options.usd_out
@@ -235,8 +235,8 @@ def _options(query: str, spec: str, usual: ChatOptions) -> ChatOptions:
     return options
 
 
-def _options_text(options: ChatOptions, known: Provider) -> str:
-    """Return the options that change an answer, where they are not what they would be."""
-    usual, now = asdict(replace(ChatOptions(), format=known.format)), asdict(options)
+def _options_text(options: ChatOptions, provider: Provider) -> str:
+    """Return the options that change an answer and differ from their defaults, as text."""
+    usual, now = asdict(replace(ChatOptions(), format=provider.format)), asdict(options)
     differ = [f"{_CALLED.get(name, name)}={now[name]}" for name in _NAMED if repr(now[name]) != repr(usual[name])]
     return "?" + "&".join(differ) if differ else ""

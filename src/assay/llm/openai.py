@@ -40,13 +40,13 @@ _FLAGGED = ("moderation", "flagged", "logprob")  # this prompt, or what is asked
 
 
 def headers_for(endpoint: Endpoint) -> dict[str, str]:
-    """Return what says who asks."""
+    """Return the headers that identify and authorize a client."""
     key = endpoint.key()
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def chat_error(endpoint: Endpoint, error: HttpError) -> ChatError:
-    """Return what an error of HTTP is to a chat."""
+    """Convert an HTTP error to a chat error."""
     if error.is_first:
         return EndpointRefused(f"{error}; check the address {endpoint.url}", raw=error.what)
     if error.may_pass:
@@ -69,7 +69,7 @@ def chat_error(endpoint: Endpoint, error: HttpError) -> ChatError:
 
 
 def open_client(endpoint: Endpoint, *, pause_s: float = 0.5, most_bytes: int = 4_000_000) -> HttpClient:
-    """Return what asks an endpoint; without a key that it needs, it is refused."""
+    """Return an HTTP client of an endpoint; raise InputError if its key is missing."""
     if endpoint.needs_key and not endpoint.key():
         variable, other = endpoint.key_variable, f"{endpoint.name.partition('?')[0]}@URL"
         raise InputError(f"'{endpoint.name}' needs a key: set {variable}, or name an endpoint of your own, {other}")
@@ -88,7 +88,7 @@ def _about_key(endpoint: Endpoint, status: int) -> str:
 
 
 def _completion(body: Any) -> dict[str, Any]:
-    """Return a body with a list of choices, be it empty; any other is a ValueError."""
+    """Return a body with a list of choices, possibly empty; raise ValueError for any other."""
     if isinstance(body, dict) and isinstance(body.get("choices"), list):
         return body
     raise ValueError(f"no choices: {_brief(body)}")
@@ -99,7 +99,7 @@ def _brief(body: object) -> str:
 
 
 def _refused(text: str, question: Mapping[str, Any]) -> frozenset[str]:
-    """Return what a refusal names that can be left out: bounds of the schema, or parameters that nobody knows."""
+    """Return the optional parts that a refusal names: bounds of the schema, or unknown parameters."""
     if any(name in text for name in LENGTHS):
         return frozenset(LENGTHS)
     is_unknown = any(word in text.lower() for word in _UNKNOWN_WORDS)
@@ -107,7 +107,7 @@ def _refused(text: str, question: Mapping[str, Any]) -> frozenset[str]:
 
 
 def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:
-    """Return how likely an answer starts with each of some words, and their `mass` before they add up to 1.
+    """Return the probability that an answer starts with each word, and their `mass` before normalization.
 
     A token counts as the word that it is without white space, also as vocabularies write that, in any letter case.
     Raises ValueError if there is none.
@@ -116,7 +116,7 @@ def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dic
     if given is None:
         raise ValueError("gave no log-probabilities of its first token; name an endpoint or a model that does")
     if wrong := [value for _, value in given if not is_log_probability(value)]:
-        raise ValueError(f"gave {printable(repr(wrong[0])[:40])} as a log-probability, wanted a number of 0 or less")
+        raise ValueError(f"gave {printable(repr(wrong[0])[:40])} as a log-probability; wanted a number of 0 or less")
     found = dict.fromkeys(names, 0.0)
     word_of = {name.casefold(): name for name in names}
     for token, value in given:
@@ -132,18 +132,18 @@ def choice_probabilities(choice: Mapping[str, Any], names: Sequence[str]) -> dic
     return {**{name: value / mass for name, value in found.items()}, "mass": min(mass, 1.0)}
 
 
-def _top_tokens(said: Any) -> list[tuple[str, Any]] | None:
-    """Return the likeliest first tokens with their log-probabilities, as chats or completions have them."""
+def _top_tokens(logprobs: Any) -> list[tuple[str, Any]] | None:
+    """Return the likeliest first tokens with their log-probabilities, from a chat or a completion."""
     try:
-        if (content := said.get("content")) is not None:
+        if (content := logprobs.get("content")) is not None:
             return [(str(each["token"]), each["logprob"]) for each in content[0]["top_logprobs"]] or None
-        return [(str(token), value) for token, value in said["top_logprobs"][0].items()] or None
+        return [(str(token), value) for token, value in logprobs["top_logprobs"][0].items()] or None
     except (AttributeError, IndexError, KeyError, TypeError):
         return None
 
 
 def is_log_probability(value: Any) -> bool:
-    """Say whether a value is a number of 0 or less, but for rounding, that a float holds."""
+    """Say whether a value is a finite number of at most 0, apart from rounding."""
     return type(value) in {int, float} and -sys.float_info.max <= value <= _ROUNDING
 
 
@@ -151,7 +151,7 @@ def ask(  # noqa: PLR0913, PLR0917  each is one thing
     client: HttpClient, endpoint: Endpoint, path: str, question: object, read: Callable[[Any], Result],
     on_lost: OnLost = lambda _: None,
 ) -> Result:  # fmt: skip
-    """Return what `read` makes of the answer of an endpoint; what it refuses is a ChatError."""
+    """Ask an endpoint and return its answer as `read` converts it; raise ChatError if it refuses."""
     try:
         return client.ask_json(f"{endpoint.url}/{path}", question, read, on_lost)
     except HttpError as error:
@@ -176,7 +176,7 @@ _RETRY = "That answer cannot be used: {problem}. Answer again with one JSON obje
 
 
 class Author:
-    """Which model an endpoint says that it answers with; the first time that changes, it is said."""
+    """The model that an endpoint says it answers with; warns when that first changes."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -203,49 +203,49 @@ class OpenAiChat:
         self._client = open_client(endpoint, pause_s=pause_s)
         self._thinks = False
         self._left_out: frozenset[str] = frozenset()
-        """What the endpoint refused and is not sent any more."""
+        """Parameters that the endpoint refused and that are not sent any more."""
         self._author = Author(endpoint)
 
     @property
     def name(self) -> str:
-        """The spec of what answers."""
+        """The spec of the model."""
         return self._endpoint.name
 
     def reply(self, prompt: Prompt, more: More = lambda _: None) -> Reply:
-        """Return an answer that fits, asking again for one that does not, or how likely each choice is."""
+        """Return an answer that fits the schema, asking again if one does not, or the probability of each choice."""
         check(prompt.schema)
-        start, taken = time.monotonic(), _Taken(self._endpoint)
+        start, usage = time.monotonic(), _Usage(self._endpoint)
         try:
             ask_for = self._probabilities if prompt.choices else self._answer_to
-            value, model = ask_for(prompt, taken, more)
+            value, model = ask_for(prompt, usage, more)
         except ChatError as error:
-            raise taken.with_cost(error) from error.__cause__
-        return taken.reply(value, model, time.monotonic() - start)
+            raise usage.with_cost(error) from error.__cause__
+        return usage.reply(value, model, time.monotonic() - start)
 
-    def _answer_to(self, prompt: Prompt, taken: _Taken, more: More) -> tuple[dict[str, Any], str]:
-        """Return a value that fits, and who gave it."""
+    def _answer_to(self, prompt: Prompt, usage: _Usage, more: More) -> tuple[dict[str, Any], str]:
+        """Return a value that fits the schema, and the model that gave it."""
         messages, cuts = self._messages(prompt), 0
         while True:
             limit = self._limit(prompt)
-            if taken.wrong:
+            if usage.wrong:
                 more(self._most_of(messages, prompt))
-            body = self._ask(messages, prompt, taken, more)
+            body = self._ask(messages, prompt, usage, more)
             raw, problem = self._text(body, limit)
             cuts += bool(problem)
             value, problem = (None, problem) if problem else read(raw, prompt.schema)
             if value is not None:
                 return value, self._author.of(body)
-            taken.wrong.append(raw)
-            if len(taken.wrong) == ANSWERS or cuts > 1:
+            usage.wrong.append(raw)
+            if len(usage.wrong) == ANSWERS or cuts > 1:
                 raise NoAnswer(
-                    f"{self.name} gave no valid answer in {len(taken.wrong)}; the last: {printable(problem)}", raw=raw
+                    f"{self.name} gave no valid answer in {len(usage.wrong)}; the last: {printable(problem)}", raw=raw
                 )
             shown = {"role": "assistant", "content": raw[: _MAX_TRUNCATED_CHARS if cuts else _MAX_ANSWER_CHARS]}
             retry = {"role": "user", "content": _RETRY.format(problem=problem[:_MAX_PROBLEM_CHARS])}
             messages = [*messages[:2], shown, retry]
 
     def most(self, prompt: Prompt) -> Spend:
-        """Return about the most that one try takes."""
+        """Return roughly the most that one try takes."""
         return self._most_of(self._messages(prompt), prompt)
 
     def _most_of(self, messages: Sequence[Mapping[str, str]], prompt: Prompt) -> Spend:
@@ -255,7 +255,7 @@ class OpenAiChat:
         return Spend(asked + answered, self._endpoint.price.of(asked, answered))
 
     def _limit(self, prompt: Prompt) -> int:
-        """Return the most tokens of an answer: what its bounds need and the spec allows; a choice is one."""
+        """Return the most tokens of an answer: what its schema needs, at most what the spec allows; 1 for a choice."""
         if prompt.choices:
             return 1
         allowed = self._endpoint.options.max_tokens
@@ -265,20 +265,20 @@ class OpenAiChat:
         """Close the connections."""
         self._client.close()
 
-    def _probabilities(self, prompt: Prompt, taken: _Taken, more: More) -> tuple[dict[str, Any], str]:
-        """Return how likely each choice is as the first token of an answer, and who gave it."""
-        body = self._ask(self._messages(prompt), prompt, taken, more)
+    def _probabilities(self, prompt: Prompt, usage: _Usage, more: More) -> tuple[dict[str, Any], str]:
+        """Return the probability of each choice as the first token of an answer, and the model."""
+        body = self._ask(self._messages(prompt), prompt, usage, more)
         choice = self._choice(body)
         try:
             return dict(choice_probabilities(choice, prompt.choices)), self._author.of(body)
         except ValueError as error:
             raise NoAnswer(f"{self.name} {error}", raw=json.dumps(choice)[:_MAX_ANSWER_CHARS]) from None
 
-    def _ask(self, messages: list[dict[str, str]], prompt: Prompt, taken: _Taken, more: More) -> dict[str, Any]:
-        """Return the body of a completion; `taken` and `more` hear of each try."""
+    def _ask(self, messages: list[dict[str, str]], prompt: Prompt, usage: _Usage, more: More) -> dict[str, Any]:
+        """Return the body of a completion; `usage` counts each try, and `more` is called before each further one."""
         left_out, question = self._left_out, self._question(messages, prompt)
         most, limit = self._most_of(messages, prompt), self._limit(prompt)
-        on_lost = partial(taken.on_lost, more, most, limit)
+        on_lost = partial(usage.on_lost, more, most, limit)
         try:
             body = ask(self._client, self._endpoint, "chat/completions", question, _completion, on_lost)
         except (NoAnswer, EndpointRefused) as error:
@@ -286,13 +286,13 @@ class OpenAiChat:
             if not refused:
                 raise
         else:
-            taken.add(body, most, limit)
+            usage.add(body, most, limit)
             return body
         if not refused <= self._left_out:
             self._left_out |= refused
             instead = "answers are checked for these" if refused & {*LENGTHS} else "it is asked without"
             warnings.warn(f"{self.name} takes no {' or '.join(sorted(refused))}: {instead}", Notice, 2)
-        return self._ask(messages, prompt, taken, more)
+        return self._ask(messages, prompt, usage, more)
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         system = prompt.system
@@ -320,14 +320,14 @@ class OpenAiChat:
         return question
 
     def _choice(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the only choice of an answer; one without a message, as of a filter, does not answer."""
+        """Return the only choice of an answer; raise NoAnswer if it has no message, as after a content filter."""
         first = body["choices"][0] if body["choices"] else {}
         if isinstance(first, dict) and isinstance(first.get("message"), dict):
             return first
         raise NoAnswer(f"{self.name} gave no message: {_brief(body)}", raw=json.dumps(body)[:_MAX_ANSWER_CHARS])
 
     def _text(self, body: dict[str, Any], limit: int) -> tuple[str, str]:
-        """Return what the model wrote, if it was willing, and what is wrong with it where it did not get to its end."""
+        """Return the text of the model, and the problem if it was cut off; raise NoAnswer if the model declined."""
         choice = self._choice(body)
         message, finish = choice["message"], choice.get("finish_reason")
         text = content if isinstance(content := message.get("content"), str) else ""
@@ -351,15 +351,15 @@ class OpenAiChat:
 
 
 def _is_thinking(body: dict[str, Any], text: str) -> bool:
-    """Say whether a model spent tokens on thoughts, which no schema bounds."""
+    """Say whether a model spent tokens on thinking, which no schema bounds."""
     message, usage = body["choices"][0]["message"], body.get("usage")
     details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
     is_said = any(message.get(name) for name in ("reasoning_content", "reasoning"))
     return is_said or text.lstrip().startswith("<think>") or bool(count_in(details, "reasoning_tokens"))
 
 
-class _Taken:
-    """What the answers to one prompt took together."""
+class _Usage:
+    """Tokens and cost of all answers to one prompt."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -371,18 +371,18 @@ class _Taken:
         """Answers that could not be used."""
 
     def on_lost(self, more: More, most: Spend, answered: int, is_last: bool) -> None:  # noqa: FBT001
-        """Count a try that was lost, and say what the next one may take."""
+        """Count a lost try, and announce the next one to `more`."""
         self.lose(most, answered)
         if not is_last:
             more(most)
 
     def lose(self, most: Spend, answered: int) -> None:
-        """Count a try that was lost and may have been paid for, at the most that it can have taken."""
+        """Count a lost try that may have been charged, at the most that it can have taken."""
         self.tokens_in, self.tokens_out = self.tokens_in + most.tokens - answered, self.tokens_out + answered
         self.cost += most.usd
 
     def add(self, body: dict[str, Any], most: Spend, answered: int) -> None:
-        """Count one answer; one without a count makes the cost unknown, unless nothing costs anything."""
+        """Count one answer; without token counts, the cost is unknown unless the model is free."""
         self._lose_untold()
         usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
         tokens_in, tokens_out = count_in(usage, "prompt_tokens"), count_in(usage, "completion_tokens")
@@ -398,18 +398,18 @@ class _Taken:
             self.cost += self._endpoint.price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
 
     def _lose_untold(self) -> None:
-        """Count an answer that could not be used, and that nobody counted, as one that was lost."""
+        """Count an unusable answer without token counts as a lost try."""
         if self._untold:
             self.lose(*self._untold)
             self._untold = None
 
     def reply(self, value: dict[str, Any], model: str, seconds: float) -> Reply:
-        """Return the answer that fits, with what all of them took."""
+        """Return the reply with a value that fits, and the usage of all answers."""
         counts, wrong = (self.tokens_in, self.tokens_out, self.cost, seconds), tuple(self.wrong)
         return Reply(value, model, *counts, tokens_cached=self.tokens_cached, attempts=len(wrong) + 1, wrong=wrong)
 
     def with_cost(self, error: ChatError) -> ChatError:
-        """Return an error that says what was taken before it."""
+        """Return an error with the usage before it."""
         self._lose_untold()
         error.tokens_in, error.tokens_out, error.cost = self.tokens_in, self.tokens_out, self.cost
         error.wrong = tuple(self.wrong[:-1] if error.raw in self.wrong[-1:] else self.wrong)
@@ -417,13 +417,13 @@ class _Taken:
 
 
 def _cached(usage: dict[str, Any]) -> int:
-    """Return the tokens that were read before: as OpenAI says it, and most do, or as DeepSeek."""
+    """Return the count of cached tokens, in the format of OpenAI, which most use, or of DeepSeek."""
     of_openai = count_in(usage.get("prompt_tokens_details"), "cached_tokens")
     return of_openai or count_in(usage, "prompt_cache_hit_tokens") or 0
 
 
 def count_in(usage: Any, name: str) -> int | None:
-    """Return a count of tokens that an endpoint tells; None where it tells none that can be one."""
+    """Return a token count of an endpoint; None if it is missing or invalid."""
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if type(count) is int and 0 <= count < _MAX_TOKENS else None
 

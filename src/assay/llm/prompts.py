@@ -1,4 +1,4 @@
-"""Load prompt files, fill them with texts, and hash what is asked."""
+"""Load prompt files, fill them with texts, and hash prompts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MARK = "{mark}"
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """One prompt file."""
+    """A prompt file: the texts for the model and the schema of its reply."""
 
     name: str
     system: str
@@ -36,7 +36,7 @@ class PromptFile:
 
 @cache
 def load_prompt(name: str, package: str, folder: Path | None = None) -> PromptFile:
-    """Return a prompt that ships with a package, or the one of that name in a folder."""
+    """Load a prompt that ships with a package, or the one of that name in a folder."""
     file = (folder or resources.files(package) / "prompts") / f"{name}.md"
     try:
         whole = file.read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def load_prompt(name: str, package: str, folder: Path | None = None) -> PromptFi
 
 
 def fill(template: PromptFile, data: Mapping[str, str], opinion: int = 1, about: str = "pair") -> Prompt:
-    """Return a prompt in which each hole is a fenced text; a further opinion of the same is asked for as such."""
+    """Fill the holes of a prompt with fenced texts; a further opinion is requested as such."""
     missing = sorted(set(_HOLE.findall(template.text)) - data.keys() - {""})
     if missing:
         raise InputError(f"the prompt '{template.name}' asks for {', '.join(missing)}; known: {', '.join(data)}")
@@ -69,14 +69,14 @@ def fill(template: PromptFile, data: Mapping[str, str], opinion: int = 1, about:
     return Prompt(system, text, template.schema, name=template.name, version=template.version)
 
 
-def fingerprint(prompt: Prompt, asked: str = "") -> str:
-    """Return the hash of a question and, if it matters, of who is asked: 64 hexadecimal digits."""
-    parts = [asked, prompt.system, prompt.text, prompt.schema]
+def fingerprint(prompt: Prompt, model: str = "") -> str:
+    """Return the hash of a prompt and, if given, of the model: 64 hexadecimal digits."""
+    parts = [model, prompt.system, prompt.text, prompt.schema]
     question = json.dumps([*parts, prompt.choices] if prompt.choices else parts)
     return sha256(question.encode()).hexdigest()
 
 
 def boundary(texts: Iterable[str]) -> str:
-    """Return a mark that none of these texts can hold, for it is made of all of them; always the same for the same."""
+    """Return a delimiter that no text can contain, since it is a hash of all texts; equal texts give an equal one."""
     whole = "\0".join(texts).encode("utf-8", "backslashreplace")
     return f"data-{hex_digest(whole, 12)}"

@@ -23,39 +23,39 @@ from assay.values import Prompt, Reply
 REPLY, FAILED = "reply", "failed"
 """The kinds of these lines."""
 _MAX_RAW_CHARS = 20_000
-"""Characters that are kept of what a model said and nobody can use."""
+"""Characters that are kept of an unusable answer."""
 
 
-def _record_of(prompt: Prompt, chat: str, got: Reply) -> dict[str, Any]:
-    """Return what is written down of a reply; `chat` is the name of what was asked."""
-    taken = {**asdict(got), "cost": _priced(got.cost), "saved": _priced(got.saved), "seconds": round(got.seconds, 3)}
-    return {"part": prompt.name, "prompt": prompt.version, "chat": chat, **taken}
+def _record_of(prompt: Prompt, chat: str, reply: Reply) -> dict[str, Any]:
+    """Return the record of a reply; `chat` is the name of the model."""
+    costs = {"cost": _priced(reply.cost), "saved": _priced(reply.saved), "seconds": round(reply.seconds, 3)}
+    return {"part": prompt.name, "prompt": prompt.version, "chat": chat, **asdict(reply), **costs}
 
 
 def _failure_record(prompt: Prompt, chat: str, error: ChatError) -> dict[str, Any]:
-    """Return what is written down of a question that had no answer: what it took all the same."""
+    """Return the record of a failed request, with its usage."""
     took = {"tokens_in": error.tokens_in, "tokens_out": error.tokens_out, "cost": _priced(error.cost)}
     raw = [text[:_MAX_RAW_CHARS] for text in (*error.wrong, error.raw) if text]
     return {"part": prompt.name, "chat": chat, "why": str(error), "raw": raw, **took}
 
 
 def is_paid(record: Mapping[str, Any]) -> bool:
-    """Say whether a line is of a call that was made, and so may have cost something."""
+    """Say whether a record is of a real call, which may have cost something."""
     return record["kind"] == FAILED or (record["kind"] == REPLY and not record["cached"])
 
 
 def spend_of(record: Mapping[str, Any]) -> Spend:
-    """Return what the call of a line took; a cost that nobody knows counts as none."""
+    """Return the usage of a record's call; an unknown cost counts as 0."""
     return Spend(record["tokens_in"] + record["tokens_out"], record["cost"] or 0.0)
 
 
 def _priced(cost: float) -> float | None:
-    """Return a cost as JSON has it; an unknown one is none."""
+    """Return a cost for JSON; None if unknown."""
     return None if math.isnan(cost) else cost
 
 
 class RecordedChat:
-    """Replies of one pair of a campaign, on disk before they are used; any number of threads may ask.
+    """A chat whose replies for one pair of a campaign are on disk before they are used; threads may share it.
 
     It goes outside of caches, budgets and rates. No other pair finds these replies, and a question that had no answer
     is asked again by the next run.
@@ -64,18 +64,18 @@ class RecordedChat:
     def __init__(self, chat: Chat, steps: Steps, pair: str) -> None:
         self._chat, self._steps, self._pair = chat, steps, pair
         self._lock = Lock()
-        self.made: dict[str, Record] = {}
-        """The records that this chat found or wrote, by their keys."""
+        self.records: dict[str, Record] = {}
+        """The records that this chat read or wrote, by their keys."""
         self.failed: list[Record] = []
-        """The records of questions that had no answer, and may have been paid for."""
+        """The records of failed requests, which may have been charged."""
 
     def record(self, prompt: Prompt) -> Record:
-        """Return the record of a reply that fits the prompt's schema, or ask and write it."""
+        """Return the recorded reply to a prompt, or ask the model and record its reply."""
         check(prompt.schema)
         key = fingerprint(prompt, self._chat.name + self._pair)
-        record = self.made.get(key) or self._steps.get(key) or self._new_record(prompt, key)
+        record = self.records.get(key) or self._steps.get(key) or self._new_record(prompt, key)
         with self._lock:
-            self.made[key] = record
+            self.records[key] = record
         wrong = next(problems(record["value"], prompt.schema), "")
         if wrong:
             raise NoAnswer(f"the recorded reply of {record['model']} to '{prompt.name}' cannot be used: {wrong}")

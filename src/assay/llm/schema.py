@@ -1,4 +1,4 @@
-"""Check values against the flat JSON schemas of prompts, and find the answer in what a model wrote."""
+"""Check values against the flat JSON schemas of prompts, and find the answer in a model's text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_VALUE_CHARS = 80  # characters of a wrong value in a message
 
 
 def problems(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> Iterator[str]:
-    """Yield what a model has to mend for its answer to fit the schema."""
+    """Yield what a model has to correct for its answer to fit the schema."""
     wanted = schema.get("type")
     if wanted is not None and not _is(value, wanted):
         yield f"{where} is {_value_text(value)}, wanted {wanted}"
@@ -56,12 +56,12 @@ def _of_length(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[st
 
 
 def check(schema: Mapping[str, Any], where: str = "the schema") -> None:
-    """Refuse a schema that says something which would not be looked at."""
+    """Refuse a schema with a keyword that would be ignored."""
     for keyword in schema:
         if keyword not in _KEYWORDS:
             raise InputError(f"{where} has the keyword '{keyword}'; {nearest(keyword, sorted(_KEYWORDS))}")
     if schema.get("type", "object") not in [*_TYPES] or {*map(type, schema.get("enum", ()))} - {str, int}:
-        raise InputError(f"{where} wants one type of {', '.join(_TYPES)}, and in an enum texts or whole numbers")
+        raise InputError(f"{where} needs one type of {', '.join(_TYPES)}, and in an enum texts or whole numbers")
     if any(type(schema.get(name, 0)) is not int or schema.get(name, 0) < 0 for name in LENGTHS):
         raise InputError(f"{where} has a {' or '.join(LENGTHS)} that is not a whole number of 0 or more")
     if not isinstance(schema.get("additionalProperties", True), bool):
@@ -79,7 +79,7 @@ _PUNCTUATION = 8
 
 
 def most_tokens(schema: Mapping[str, Any]) -> float:
-    """Return how many tokens an answer that fits takes at most, about; infinite where something has no bound."""
+    """Return roughly the most tokens of an answer that fits; infinite if a part is unbounded."""
     if "enum" in schema:
         return max(len(str(each)) for each in schema["enum"]) / _CHARACTERS_A_TOKEN + _PUNCTUATION
     match schema.get("type", "object"):
@@ -98,7 +98,7 @@ def most_tokens(schema: Mapping[str, Any]) -> float:
 
 
 def without_lengths(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema without bounds of texts and arrays, for endpoints that refuse these."""
+    """Return a schema without length bounds, for endpoints that refuse these."""
     kept = {name: value for name, value in schema.items() if name not in LENGTHS}
     if "properties" in kept:
         kept["properties"] = {name: without_lengths(below) for name, below in kept["properties"].items()}
@@ -106,7 +106,7 @@ def without_lengths(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Say whether endpoints can hold a model to it while it writes: all properties required, and no others."""
+    """Say whether endpoints can enforce a schema while a model writes: all properties required, and no others."""
     if "items" in schema and not is_strict(schema["items"]):
         return False
     if schema.get("type") != "object":
@@ -129,7 +129,7 @@ def _of_object(value: Mapping[str, Any], schema: Mapping[str, Any], where: str) 
 
 
 def _is(value: Any, name: str) -> bool:
-    """Say whether a value has a type; true is no number, 1.0 is a whole one, 1e999 is none."""
+    """Say whether a value has a type; true is not a number, 1.0 is an integer, 1e999 is not a number."""
     if isinstance(value, bool):
         return name == "boolean"
     if isinstance(value, float) and name in {"integer", "number"}:
@@ -148,7 +148,7 @@ _MAX_PROBLEMS = 5  # that a model is told at once
 
 
 def read(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return the answer and no problem, or no answer and what is wrong with it."""
+    """Return the answer and an empty problem, or None and the problem."""
     found = _objects(_THOUGHTS.sub("", text))
     if not found:
         return None, _broken(text) or "it holds no JSON object"
@@ -160,7 +160,7 @@ def read(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | None, s
 
 
 def _broken(text: str) -> str:
-    """Say where the object is broken that a text holds, or nothing."""
+    """Say where the JSON object in a text is broken; empty if there is none."""
     start, end = text.find("{"), text.rfind("}") + 1
     if start < 0 or end <= start:
         return ""

@@ -1,4 +1,4 @@
-"""Answer prompts from a file: tests and dry runs with no model, the same replies each time.
+"""Answer prompts from a file, for tests and dry runs without a model.
 
 A line is `{"value": …}` with any of `hash` (of the prompt, or its first digits, 8 at least), `name` (of the prompt),
 `contains` (a part of its text), and of `tokens_in`, `tokens_out`, `cost`, `seconds`; `{"error": "…"}` instead of a
@@ -44,7 +44,7 @@ class _Line:
 
 
 class ScriptedChat:
-    """A model that says what a file says."""
+    """A chat that replies from a file."""
 
     def __init__(self, file: str = "") -> None:
         if not file:
@@ -62,7 +62,7 @@ class ScriptedChat:
         )
 
     def reply(self, prompt: Prompt, more: More = lambda _: None) -> Reply:  # noqa: ARG002  each line is one try
-        """Return what the file says to this prompt."""
+        """Return the file's reply to a prompt."""
         check(prompt.schema)
         line = self._line(prompt)
         took = {name: line.reply.get(name, 0) for name in _COUNTS}
@@ -76,7 +76,7 @@ class ScriptedChat:
         return Reply(value, self.name, **took, seconds=seconds)
 
     def most(self, prompt: Prompt) -> Spend:  # noqa: ARG002  a script does not grow with the prompt
-        """Return what the dearest reply takes."""
+        """Return the usage of the most expensive reply."""
         return self._most
 
     def _line(self, prompt: Prompt) -> _Line:

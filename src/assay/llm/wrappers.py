@@ -1,4 +1,4 @@
-"""Wrap a chat: remember replies, keep to a budget, keep to a rate.
+"""Wrap a chat: cache its replies, limit its cost, limit its rate.
 
 A call reserves the most it can take of a budget, and gives back what it did not; where it would not fit even alone, it
 is refused. Questions start evenly spaced, so that no minute, wherever it begins, holds more than the rate allows.
@@ -33,7 +33,7 @@ InnerT = TypeVar("InnerT", bound=Chat)
 
 
 class WrappedChat(Generic[InnerT]):
-    """What all wrappers have: the protocol, and the name, of what they wrap, for the replies are the same."""
+    """Base of the wrappers: has the name of the wrapped chat, since the replies are the same."""
 
     def __init__(self, chat: InnerT) -> None:
         self._chat = chat
@@ -45,17 +45,17 @@ class WrappedChat(Generic[InnerT]):
 
 
 class CachedChat(WrappedChat[Chat]):
-    """Replies of before; it goes outside of budgets and paces, which it spares."""
+    """A chat that caches replies; it wraps budgets and paces, so that a cached reply uses neither."""
 
     def __init__(self, chat: Chat, path: Path) -> None:
         super().__init__(chat)
         self._lock = threading.Lock()
         self._asking = WeakValueDictionary[str, Any]()
-        """A lock for each key that somebody asks just now: others wait for that answer."""
+        """A lock for each key under way: other threads wait for its answer."""
         self._database = Database(path, _TABLE, "the cache of replies")
 
     def reply(self, prompt: Prompt) -> Reply:
-        """Return what was answered before, at no cost, or else what the chat inside answers."""
+        """Return the cached reply at no cost, or else ask the chat inside."""
         key = fingerprint(prompt, self.name)
         if known := self._read(key):
             return known
@@ -92,17 +92,17 @@ More = Callable[[Spend], None]
 
 
 class Bounded(Chat, Protocol):
-    """A chat that can say what a try takes at most."""
+    """A chat that can bound the usage of a try."""
 
     def most(self, prompt: Prompt) -> Spend:
-        """Return about the most that one try at a prompt takes; USD are nan where no price is known."""
+        """Return roughly the most that one try at a prompt takes; USD are NaN without a known price."""
 
     def reply(self, prompt: Prompt, more: More = ...) -> Reply:
-        """Return an answer, after saying what each further try may take."""
+        """Return a reply; `more` is called before each further try with what it may take."""
 
 
 class Budget:
-    """How much may be spent and how much was; chats may share one."""
+    """Limits of cost and tokens, and what is spent; chats may share one."""
 
     def __init__(self, *, usd: float = math.inf, tokens: float = math.inf, spent: Spend | None = None) -> None:
         for name, limit in (("usd", usd), ("tokens", tokens)):
@@ -111,18 +111,18 @@ class Budget:
         self.usd, self.tokens = usd, tokens
         self._spent = spent or Spend()
         self._reserved: dict[object, Spend] = {}
-        self._held = Spend()
-        """All of them together."""
+        self._pending = Spend()
+        """The sum of the reservations."""
         self._changed = threading.Condition()
 
     @property
     def spent(self) -> Spend:
-        """What was spent so far; what is in flight does not count."""
+        """What was spent so far, without calls in flight."""
         with self._changed:
             return self._spent
 
     def reserve(self, most: Spend) -> object:
-        """Set the most that a call takes aside, as soon as it fits; return what `settle` wants to know it by."""
+        """Reserve the most that a call can take, as soon as it fits; return the ticket for `settle`."""
         with self._changed:
             while not self._fits(most):
                 if not self._reserved:
@@ -130,27 +130,27 @@ class Budget:
                 self._changed.wait()
             ticket = object()
             self._reserved[ticket] = most
-            self._held = _sum(self._held, most)
+            self._pending = _sum(self._pending, most)
         return ticket
 
     def extend(self, ticket: object, more: Spend) -> None:
-        """Set more aside for a call under way, which waits for nobody: others may wait for it."""
+        """Reserve more for a call under way; this never waits, since others may wait for the call."""
         with self._changed:
             if not self._fits(more):
                 raise BudgetSpent(self._refusal(more))
             self._reserved[ticket] = _sum(self._reserved[ticket], more)
-            self._held = _sum(self._held, more)
+            self._pending = _sum(self._pending, more)
 
     def settle(self, ticket: object, took: Spend) -> None:
-        """Spend what a call took and free the rest of what it had reserved."""
+        """Spend what a call took, and free the rest of its reservation."""
         with self._changed:
             most = self._reserved.pop(ticket)
-            self._held = _sum(self._held, Spend(-most.tokens, -most.usd)) if self._reserved else Spend()
+            self._pending = _sum(self._pending, Spend(-most.tokens, -most.usd)) if self._reserved else Spend()
             self._spent = _sum(self._spent, took)
             self._changed.notify_all()
 
     def _fits(self, most: Spend) -> bool:
-        whole = _sum(self._spent, most, self._held)
+        whole = _sum(self._spent, most, self._pending)
         return whole.tokens <= self.tokens and (self.usd == math.inf or whole.usd <= self.usd)
 
     def _refusal(self, most: Spend) -> str:
@@ -159,7 +159,7 @@ class Budget:
             f"{self._spent.tokens} of {self.tokens:g} tokens, the next call may take {most.tokens}": self.tokens,
         }
         limits = (text for text, limit in amounts.items() if limit < math.inf)
-        held = f"; calls under way hold {self._held.tokens} tokens" if self._held.tokens else ""
+        held = f"; calls under way hold {self._pending.tokens} tokens" if self._pending.tokens else ""
         return f"the budget is spent: {'; '.join(limits)}{held}: what is done is kept, go on with a larger one"
 
 
@@ -168,7 +168,7 @@ def _sum(*several: Spend) -> Spend:
 
 
 class BudgetedChat(WrappedChat[Bounded]):
-    """Asks within a budget."""
+    """A chat that asks only within a budget."""
 
     def __init__(self, chat: Bounded, budget: Budget) -> None:
         super().__init__(chat)
@@ -180,7 +180,7 @@ class BudgetedChat(WrappedChat[Bounded]):
             )
 
     def reply(self, prompt: Prompt) -> Reply:
-        """Return the reply of the chat inside, if the budget allows for it."""
+        """Return the reply of the chat inside, if the budget allows it."""
         most = self._chat.most(prompt)
         ticket = self._budget.reserve(most)
         tries = [most]
@@ -202,7 +202,7 @@ class BudgetedChat(WrappedChat[Bounded]):
 
 
 def charged(took: Reply | ChatError, otherwise: Spend) -> Spend:
-    """Return what was taken, with something else in the place of what was not told."""
+    """Return the usage of a call, with `otherwise` for numbers that the endpoint did not report."""
     tokens = took.tokens_in + took.tokens_out
     usd = otherwise.usd if math.isnan(took.cost) else took.cost
     return Spend(tokens or otherwise.tokens, 0.0 if math.isnan(usd) else usd)
@@ -212,7 +212,7 @@ _LETTERS_A_TOKEN = 4  # of code and English, about
 
 
 class Pace:
-    """Requests and tokens a minute; chats of one account share one."""
+    """A limit of requests and tokens per minute; chats of one account share one."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class Pace:
         self._lock = threading.Lock()
 
     def start(self, tokens: int) -> None:
-        """Wait until a question of about so many tokens may start."""
+        """Wait until a request of about so many tokens may start."""
         with self._lock:
             now = self._now()
             start = max(now, self._requests_from, self._tokens_from)
@@ -241,13 +241,13 @@ class Pace:
             self._sleep(start - now)
 
     def correct(self, tokens: int) -> None:
-        """Count so many tokens more than a question was estimated at, or fewer."""
+        """Correct the estimate of a request by so many tokens."""
         with self._lock:
             self._tokens_from += tokens * self._a_token_s
 
 
 class PacedChat(WrappedChat[Chat]):
-    """Asks no faster than a pace allows."""
+    """A chat that asks no faster than a pace allows."""
 
     def __init__(self, chat: Chat, pace: Pace) -> None:
         super().__init__(chat)

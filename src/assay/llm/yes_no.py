@@ -1,4 +1,4 @@
-"""Ask a model whether a piece of code does what a query asks for; the answer is a probability.
+"""Ask a model for the probability that a piece of code does what a query asks for.
 
 One token is read instead of a paragraph of JSON: how likely the model says "Yes" and "No" first. The words of the
 question, the order of its options and the numbers that ship were measured with Qwen2.5-Coder-1.5B-Instruct on the 604
@@ -47,7 +47,7 @@ def pair_prompt(query: str, code: str, language: str = "") -> Prompt:
 
 
 def plain(prompt: Prompt) -> Prompt:
-    """Return the same question for endpoints without log-probabilities: the answer is JSON with `answer`, Yes or No."""
+    """Return the prompt for endpoints without log-probabilities: the reply is JSON with `answer`, Yes or No."""
     answer = {"type": "object", "properties": {"answer": {"type": "string", "enum": [*CHOICES]}}}
     schema = {**answer, "required": ["answer"], "additionalProperties": False}
     system = _SYSTEM.replace("one word", 'JSON: {"answer": "Yes"} or {"answer": "No"}')
@@ -66,14 +66,14 @@ def _fenced(text: str, language: str) -> str:
 
 
 def log_odds_of(value: Mapping[str, Any]) -> float:
-    """Return the log-odds of yes of a reply's value; one that is all but certain is bounded."""
+    """Return the log-odds of yes of a reply's value, bounded near certainty."""
     least = math.exp(-_BOUND)
     return math.log(max(value["Yes"], least) / max(value["No"], least))
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What makes a probability of log-odds: the logistic of their weighted sum and a bias."""
+    """A calibration of log-odds: the logistic of their weighted sum and a bias."""
 
     weights: tuple[float, ...]
     bias: float
@@ -96,7 +96,7 @@ def probability(log_odds: float) -> float:
 
 
 def logit(probability: float) -> float:
-    """Return the log-odds of a probability; one that is all but certain is bounded."""
+    """Return the log-odds of a probability, bounded near certainty."""
     bounded = min(max(probability, 1e-9), 1 - 1e-9)
     return math.log(bounded / (1 - bounded))
 
@@ -105,10 +105,10 @@ _LIMITS: Final = {"scale": (0, 100), "bias": (-100, 100)}
 
 
 def read_spec(argument: str) -> tuple[str, dict[str, float]]:
-    """Return the spec of the model and the options `scale` and `bias`, where given, of what follows `asks:`."""
+    """Split the text behind `asks:` into the spec of the model and the options `scale` and `bias`, if given."""
     chat, _, query = argument.partition("?")
     if not chat:
-        raise InputError("'asks' names no model; write asks:PROVIDER:MODEL, as in asks:ollama:qwen3")
+        raise InputError("'asks' does not name a model; write asks:PROVIDER:MODEL, as in asks:ollama:qwen3")
     own, others = read_numbers(f"asks:{argument}", query, _LIMITS)
     return f"{chat}?{'&'.join(others)}" if others else chat, own
 
@@ -116,7 +116,7 @@ def read_spec(argument: str) -> tuple[str, dict[str, float]]:
 def read_numbers(
     spec: str, query: str, limits: Mapping[str, tuple[float, float]]
 ) -> tuple[dict[str, float], list[str]]:
-    """Return the options of a spec that are numbers within limits, and the others as they stand."""
+    """Return the numeric options of a spec, checked against their limits, and the other options as text."""
     own, others = dict[str, float](), []
     for part in filter(None, query.split("&")):
         name, _, text = part.partition("=")
@@ -128,7 +128,7 @@ def read_numbers(
 
 
 def spec_of(chat: str, options: Mapping[str, float]) -> str:
-    """Return the spec that `read_spec` reads, of the name of a chat."""
+    """Return the spec for `read_spec` of the chat with this name."""
     own = "&".join(f"{name}={value}" for name, value in options.items())
     return f"asks:{chat}{('&' if '?' in chat else '?') + own if own else ''}"
 

@@ -1,1 +1,1 @@
-"""Tables and figures as values, and the one renderer of them: text, Markdown, JSON, SVG and a self-contained page."""
+"""Build reports of tables and figures, and render them as text, Markdown, JSON, SVG and a self-contained page."""

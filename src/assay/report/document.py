@@ -1,4 +1,4 @@
-"""A report as a value: words, tables, figures, panels and entries, written as JSON and read back."""
+"""Define the parts of a report: words, tables, figures, panels and entries; write them as JSON and read them back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Mean(NamedTuple):
 
 
 def _finite(value: Any) -> Any:
-    """Return a value in which a figure that is not finite, a mean with an end that is not, is None."""
+    """Return a value with None for a number that is not finite, and for a mean with such an end."""
     if isinstance(value, tuple):
         inner = tuple(map(_finite, value))
         return (None if None in inner else value) if isinstance(value, Mean) else inner
@@ -31,19 +31,19 @@ def _finite(value: Any) -> Any:
 
 
 class _Finite:
-    """What leaves out of itself, as None, each figure that is not finite."""
+    """A base class that replaces each number that is not finite by None."""
 
     __slots__: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Look at all that it holds."""
+        """Replace numbers that are not finite in every field."""
         for name in self.__slots__:
             object.__setattr__(self, name, _finite(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
 class Number(_Finite):
-    """A figure, with its interval where it has one; None where nothing was measured, or nothing finite."""
+    """A number with its interval, if it has one; None if nothing finite was measured."""
 
     value: float | None
     low: float | None = None
@@ -69,7 +69,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words, perhaps of strangers; a system's name has the colour that its drawings have."""
+    """Untrusted text; a system's name has the color of its drawings."""
 
     text: str
     color: int | None = None
@@ -97,7 +97,7 @@ class Column:
     title: str
     hint: str = ""
     words: bool = False
-    """It holds words, which stand to the left."""
+    """It holds words, which stand to the columns."""
     over: str = ""
 
 
@@ -112,8 +112,8 @@ class Table:
     kind: Literal["table"] = "table"
 
 
-def left(*titles: str) -> tuple[Column, ...]:
-    """Return columns of words."""
+def columns(*titles: str) -> tuple[Column, ...]:
+    """Return columns whose cells are words."""
     return tuple(Column(title, words=True) for title in titles)
 
 
@@ -135,7 +135,7 @@ def figure(mean: Mean | None, digits: int = 3, *, mark: Mark = "", signed: bool 
 
 
 def fraction(value: float | None, digits: int = 0, remark: str = "") -> Number:
-    """Return the cell of a part of a whole."""
+    """Return the cell of a fraction."""
     return Number(None if value is None else 100 * value, digits=digits, unit="%", remark=remark)
 
 
@@ -145,14 +145,14 @@ def probability(value: float, *, mark: Mark = "") -> Number:
 
 
 def milliseconds(value: float | None) -> Number:
-    """Return the cell of a time that people wait for an answer."""
+    """Return the cell of a time in milliseconds."""
     if value is not None and value >= 10_000:
         return Number(value / 1000, digits=0, unit="s")
     return Number(value, digits=2 if value and value < 1 else 1 if value and value < 10 else 0, unit="ms")
 
 
 def seconds(value: float | None) -> Number:
-    """Return the cell of a time that people wait for an index."""
+    """Return the cell of a time in seconds."""
     return Number(value, digits=2 if value and value < 10 else 0, unit="s")
 
 
@@ -176,7 +176,7 @@ COLORS = 8
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Figures of one name, each at a place of the axis: a latency, a rank, a step; those that are finite."""
+    """Finite numbers of one name along an axis: latencies, ranks or steps."""
 
     name: str
     place: int
@@ -184,7 +184,7 @@ class Series:
     figures: tuple[Mean, ...]
 
     def __post_init__(self) -> None:
-        """Leave out points that are not finite."""
+        """Drop points that are not finite."""
         points = [each for each in zip(self.xs, self.figures, strict=False) if None not in _finite(each)]
         object.__setattr__(self, "xs", tuple(x for x, _ in points))
         object.__setattr__(self, "figures", tuple(each for _, each in points))
@@ -192,7 +192,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """One figure a name over a time in milliseconds, on a logarithmic axis."""
+    """A scatter plot: one number a name, over a time in milliseconds on a logarithmic axis."""
 
     title: str
     caption: str
@@ -231,7 +231,7 @@ class ItemPair:
     differences: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        """Leave out items that have none."""
+        """Drop items without a difference."""
         object.__setattr__(self, "differences", tuple(filter(isfinite, self.differences)))
 
 
@@ -281,7 +281,7 @@ class Heat(_Finite):
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """How often each of some things is."""
+    """A bar chart of counts."""
 
     title: str
     caption: str
@@ -300,7 +300,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Words one after another; what comes out leads, a note is quiet."""
+    """A paragraph of phrases: the lead is emphasized, a note is muted."""
 
     parts: tuple[Phrase, ...]
     role: Literal["plain", "lead", "note", "heading"] = "plain"
@@ -313,7 +313,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """Points under a heading; as a warning they stand out."""
+    """A list under a heading; a warning is highlighted."""
 
     title: str
     items: tuple[Paragraph, ...]
@@ -323,7 +323,7 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A command or a program, as it is."""
+    """A command or a program, printed verbatim."""
 
     text: str
     kind: Literal["verbatim"] = "verbatim"
@@ -340,7 +340,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One control of a switch or a filter; `options` are values with what they are called."""
+    """One control of a switch or a filter; `options` pairs each value with its label."""
 
     name: str
     label: str
@@ -353,7 +353,7 @@ Leaf = Paragraph | Bullets | Verbatim | Fold | Table | Scatter | Dots | WinsAndL
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """What is shown for one state of the controls; a control that it does not name does not matter to it."""
+    """The blocks shown for one state of the controls; a control that it does not name has no effect on it."""
 
     title: str
     subtitle: str
@@ -378,12 +378,12 @@ class Detail:
     items: tuple[Phrase, ...]
     ordered: bool = False
     more: int = 0
-    """Items that are left out."""
+    """Items that are columns out."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListEntry:
-    """One of many things to read, folded: its line, and what is inside."""
+    """A folded entry of a list: its line, and its content."""
 
     title: str
     about: str
@@ -400,7 +400,7 @@ class ListEntry:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Things to read with a filter above; `name` tells its controls from others, `noun` is what is counted."""
+    """A list of entries with a filter; `name` distinguishes its controls, `noun` says what is counted."""
 
     name: str
     noun: str
@@ -414,7 +414,7 @@ Block = Leaf | Panels | Entries
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report; `short` is what the contents call it, an untitled one begins a report."""
+    """A part of a report; `short` is its name in the contents, an untitled one begins a report."""
 
     key: str
     title: str
@@ -425,7 +425,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All of it."""
+    """A complete report."""
 
     title: str
     eyebrow: str
@@ -441,5 +441,5 @@ def words(text: str, role: Literal["plain", "lead", "note", "heading"] = "plain"
 
 
 def as_json_text(report: Report) -> str:
-    """Return a report as JSON text."""
+    """Write a report as JSON text."""
     return dumps(as_json(report)) + "\n"

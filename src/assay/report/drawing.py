@@ -16,7 +16,7 @@ _MAX_NAME_CHARS = 26
 
 
 def short(name: str, longest: int = _MAX_NAME_CHARS) -> str:
-    """Return a name that has room in a drawing."""
+    """Shorten a name to fit into a drawing."""
     plain = "".join(letter if letter.isprintable() else " " for letter in name)
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"
 
@@ -41,14 +41,14 @@ MAX_NAMED = 30
 
 
 def svg(figure: doc.Figure) -> str:
-    """Return a drawing as an element of a page: ids of its own, colours of the page, no size but its proportions."""
+    """Return a drawing as an SVG element of a page: unique ids, the page's colors, proportions without a size."""
     held = StringIO()
     _save(figure, held, format="svg", metadata={"Date": None})
     return _cleaned(held.getvalue())
 
 
 def png(figure: doc.Figure, colors: Mapping[str, str]) -> bytes:
-    """Return a drawing as a picture, in colors by their names in a page."""
+    """Return a drawing as a PNG picture, in the given colors by their names in a page."""
     held, token = BytesIO(), _COLORS.set(colors)
     try:
         _save(figure, held, format="png", dpi=200, facecolor=_color("paper"))
@@ -189,7 +189,7 @@ def _curves(figure: doc.Curves) -> Drawing:
 
 
 def _heat(figure: doc.Heat) -> Drawing:
-    """Draw a table as a map: the greater a number, the stronger its place."""
+    """Draw a table as a heat map."""
     width, height = 2.4 + 1.1 * len(figure.columns), 1.0 + 0.42 * len(figure.rows)
     drawing, (axes,) = _grid(1, 1, height, width=max(width, _WIDTH))
     known = [value for row in figure.values for value in row if value is not None]

@@ -1,4 +1,4 @@
-"""Write reports as text: aligned tables for a terminal, and Markdown that no stranger's words break out of."""
+"""Write reports as text: aligned tables for a terminal, and Markdown that escapes untrusted text."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _rounded(number: doc.Number, value: float, digits: int) -> str:
 
 
 def table_lines(table: doc.Table, indent: str = "  ") -> Iterator[str]:
-    """Yield a table with its columns one below the other; a column that says nothing is left out."""
+    """Yield the lines of a table with aligned columns; an empty column is left out."""
     every = [[printable(cell_text(row[at])) for row in table.rows] for at in range(len(table.columns))]
     shown = [at for at, cells in enumerate(every) if not at or {*cells} - {"", _MISSING}]
     titles = [_title(table.columns[at]) for at in shown]
@@ -61,12 +61,12 @@ def table_lines(table: doc.Table, indent: str = "  ") -> Iterator[str]:
 
 
 def rows_as_lines(heads: Iterable[str], rows: Iterable[Iterable[object]], indent: str = "") -> Iterator[str]:
-    """Yield rows of cells, words and counts as such a table."""
+    """Yield the lines of an aligned table of these rows."""
     return table_lines(doc.table("", heads, rows), indent)
 
 
 def _is_bare(cell: doc.Cell) -> bool:
-    """Say whether a cell is a number and nothing else, which stands to the right."""
+    """Say whether a cell is only a number, which is aligned to the right."""
     return isinstance(cell, doc.Count) or (isinstance(cell, doc.Number) and cell.low is None and not cell.remark)
 
 
@@ -151,20 +151,20 @@ def _markdown_cell(cell: doc.Cell) -> str:
 
 
 def plain(text: str, *, strip: bool = True) -> str:
-    """Return what a stranger wrote as text of one line: no mark of Markdown or HTML, nothing that is not seen."""
+    """Return untrusted text as one line, without Markdown, HTML or invisible characters."""
     line = _cut(text) if strip else printable(f".{text}.")[1:-1]
     return _MARKS.sub(lambda mark: f"\\{mark[0]}", line)
 
 
 def verbatim(text: str) -> str:
-    """Return the same as code, between more backticks than it holds."""
+    """Return untrusted text as inline code, between more backticks than it contains."""
     line = _cut(text)
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
     return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"
 
 
 def shown_line(line: str) -> str:
-    """Return a line of code in which nothing moves a cursor."""
+    """Return a line of code without control characters."""
     return "".join(letter if letter.isprintable() else "\N{MIDDLE DOT}" for letter in line.expandtabs(4))
 
 

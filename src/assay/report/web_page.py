@@ -1,4 +1,4 @@
-"""Write a report as one page that needs nothing else: it opens from a disk, with or without scripts.
+"""Write a report as one self-contained page: it opens from a disk, with or without scripts.
 
 Everything that a stranger wrote (queries, paths, messages of tools) is text and nothing else; the page's own policy
 forbids loading anything and running any script but the one it was written with. Equal reports give equal bytes.
@@ -31,12 +31,12 @@ _CONTROLS |= {code: f"U+{code:04X}" for code in _TURNING} | {0x7F: "\N{SYMBOL FO
 
 
 def write_page(report: Report, path: Path) -> None:
-    """Write a report as a page; a page that is there is replaced at once or not at all."""
+    """Write a report as a page, atomically."""
     files.write(path, web_page(report))
 
 
 def web_page(report: Report) -> str:
-    """Return the page."""
+    """Render a report as an HTML page."""
     page = _templates().get_template("page.html")
     style, script = map(_resource_text, ("style.css", "script.js"))
     text = page.render(report=report, policy=page_policy(), style=style, script=script)
@@ -81,7 +81,7 @@ def _resource_text(name: str) -> str:
 
 
 def _templates() -> Environment:
-    """Return what renders the templates of this room: what is not known to be markup is escaped."""
+    """Return the template environment of this room: everything but markup is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("assay.report", "")
@@ -96,8 +96,8 @@ def _cut(words: str, longest: int) -> str:
     return words if len(words) <= longest else words[:longest].rstrip() + " …"
 
 
-def _signs(shown: str) -> str:
-    return shown.replace("-", "\N{MINUS SIGN}")
+def _signs(text: str) -> str:
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _interval(number: Number) -> str:
@@ -105,7 +105,7 @@ def _interval(number: Number) -> str:
 
 
 def _heads(columns: tuple[Column, ...]) -> Iterator[tuple[str, str, int]]:
-    """Yield each wider head, what stands quietly in brackets behind it, and how many columns share it."""
+    """Yield each shared heading, its note in brackets, and how many columns share it."""
     for over, group in groupby(columns, key=lambda column: column.over):
         name, _, quiet = over.partition(" [")
         yield name, quiet.removesuffix("]"), len(list(group))
@@ -119,7 +119,7 @@ def _classes(cell: Cell, column: Column) -> str:
 
 
 def _grouped(blocks: tuple[Block, ...]) -> Iterator[tuple[bool, list[Block]]]:
-    """Yield blocks that follow one another, figures apart from others: they share a grid."""
+    """Yield runs of blocks, figures separate from others: figures share a grid."""
     for is_figure, group in groupby(blocks, key=lambda block: isinstance(block, Figure)):
         yield is_figure, list(group)
 
@@ -131,7 +131,7 @@ def _figure_class(figure: Figure) -> str:
 
 
 def _picture(figure: Figure) -> str:
-    """Return a drawing whose title and caption are what those hear who cannot see it."""
+    """Return a drawing with its title and caption for screen readers."""
     from markupsafe import Markup
 
     label = Markup('<svg aria-label="{}" ').format(f"{figure.title}. {figure.caption}")

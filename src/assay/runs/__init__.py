@@ -1,1 +1,1 @@
-"""Resumable work over items: the records a run leaves, and the places where it runs."""
+"""Run resumable work over items: keep its records, and run it on this machine or a cluster."""

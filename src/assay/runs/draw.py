@@ -1,4 +1,4 @@
-"""Draw samples by a seed, so that a sample of 100 is part of the sample of 200 of the same seed.
+"""Draw seeded samples: a sample of 100 is part of the sample of 200 with the same seed.
 
 Each key has a hash of the seed and itself, and the lowest ones are drawn. Within strata each gets its part of the
 sample (largest remainders), the lowest of its own.
@@ -13,12 +13,12 @@ from assay.io.digest import digest
 
 
 def draw(keys: Iterable[str], size: int | None, seed: int, noun: str = "query") -> frozenset[str]:
-    """Return `size` of some keys, all of them without one; more than there are is an error."""
+    """Draw `size` keys, or all for None; raise InputError if there are fewer."""
     return draw_within(dict.fromkeys(keys, ""), size or 0, seed, noun)
 
 
 def draw_within(strata: Mapping[str, str], size: int, seed: int, noun: str = "pair") -> frozenset[str]:
-    """Return `size` of the keys of a mapping to their strata, each stratum in proportion; all of them for 0."""
+    """Draw `size` keys from a mapping to their strata, in proportion to these; all of them for 0."""
     if size > len(strata):
         there = counted(len(strata), noun)
         raise InputError(f"--sample {size:,}: there are only {there}; leave --sample out to take all")
@@ -35,13 +35,13 @@ def draw_within(strata: Mapping[str, str], size: int, seed: int, noun: str = "pa
     )
 
 
-def _parts(sizes: Mapping[str, int], wanted: int) -> dict[str, int]:
-    """Return how many of each stratum are drawn: its exact part rounded down, the rest to the largest remainders."""
+def _parts(sizes: Mapping[str, int], total: int) -> dict[str, int]:
+    """Return how many to draw of each stratum: its exact part rounded down, the rest to the largest remainders."""
     whole = sum(sizes.values())
-    exact = {name: divmod(size * wanted, whole) for name, size in sizes.items()}
+    exact = {name: divmod(size * total, whole) for name, size in sizes.items()}
     parts = {name: floor for name, (floor, _) in exact.items()}
     by_remainder = sorted(sizes, key=lambda name: (-exact[name][1], name))
-    for name in by_remainder[: wanted - sum(parts.values())]:
+    for name in by_remainder[: total - sum(parts.values())]:
         parts[name] += 1
     return parts
 

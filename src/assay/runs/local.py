@@ -1,4 +1,4 @@
-"""Run items on the workers and threads of this machine, and return what became of each.
+"""Run items on the workers and threads of this machine, and return the result of each.
 
 A place of work takes tickets while there is room, and puts back what its dead workers held. No more items are taken
 than may wait for an earlier one: what makes them is asked no faster than their ends can be used.
@@ -40,7 +40,7 @@ MAX_WAITING = 256
 
 @dataclass(slots=True)
 class Ticket(Generic[Work]):
-    """An item on its way: its place in the order, and how many workers died of it."""
+    """An item in work: its place in the order, and how many workers died of it."""
 
     number: int
     job: Work
@@ -48,36 +48,36 @@ class Ticket(Generic[Work]):
 
 
 class TicketQueue(Generic[Work, End]):
-    """Which items are still to be done, and what waits for its turn to be yielded."""
+    """A queue of the remaining items, and of results that wait for their turn."""
 
     def __init__(self, jobs: Iterable[Work], most_waiting: int) -> None:
         self.most_waiting = most_waiting
         self._fresh = enumerate(jobs)
         self._again: deque[Ticket[Work]] = deque()
         self._ended: dict[int, End] = {}
-        self._yielded = self._taken = 0
+        self._yielded = self._taken_count = 0
 
     def next(self) -> Ticket[Work] | None:
-        """Return the next item, None where there is none for now."""
+        """Return the next item; None if there is none now."""
         if self._again:
             return self._again.popleft()
-        if self._taken - self._yielded >= self.most_waiting:
+        if self._taken_count - self._yielded >= self.most_waiting:
             return None
         for number, job in self._fresh:
-            self._taken += 1
+            self._taken_count += 1
             return Ticket(number, job)
         return None
 
     def put_back(self, tickets: Sequence[Ticket[Work]]) -> None:
-        """Take items back that were not done: they are the next ones, in this order."""
+        """Take unfinished items back: they are the next ones, in this order."""
         self._again.extendleft(reversed(tickets))
 
     def end(self, ticket: Ticket[Work], ended: End) -> None:
-        """Note what became of an item."""
+        """Store the result of an item."""
         self._ended[ticket.number] = ended
 
     def ready(self) -> Iterator[End]:
-        """Yield what is next in the order of the items, as far as it is there."""
+        """Yield the results that are next in the order of the items, as far as they are complete."""
         while self._yielded in self._ended:
             self._yielded += 1
             yield self._ended.pop(self._yielded - 1)
@@ -91,7 +91,7 @@ def in_flight(
     ahead: int = 1,
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> Generator[Future[End], None, None]:
-    """Yield the end of each item, in the order in which they end; `ahead` items are taken for each thread.
+    """Yield the result of each item as it completes; `ahead` items are taken for each thread.
 
     Once `is_stopped` says so, nothing more is begun. Close it where an exception may end its use. After Ctrl-C it
     raises KeyboardInterrupt when the steps under way have ended; what was asked of a service is dropped.
@@ -115,7 +115,7 @@ def in_flight(
 
 
 def _ended(running: set[Future[End]]) -> Iterator[Future[End]]:
-    """Wait for one that ends, if there is any, and take out all that did."""
+    """Wait for a future to complete, if there is any, and remove all that did."""
     done = set[Future[End]]()
     while running and not done:  # with a limit: a signal that came just before the wait would be heard only after it
         done = wait(running, 1.0, FIRST_COMPLETED).done
@@ -134,11 +134,11 @@ _MAX_OPEN_RUNNERS = 4
 
 
 class PoolWorker(Protocol[Work, End_co]):
-    """What does one thing after another in a process of its own; it starts when it must, and again after it died."""
+    """A worker process that runs items one after another; it starts on demand, and again after it died."""
 
     @property
     def is_busy(self) -> bool:
-        """Whether it has something to do."""
+        """Whether it has items to do."""
 
     @property
     def has_room(self) -> bool:
@@ -146,30 +146,30 @@ class PoolWorker(Protocol[Work, End_co]):
 
     @property
     def overdue_in_s(self) -> float:
-        """How long to wait for it before it counts as dead."""
+        """Seconds until it counts as dead."""
 
     @property
     def process(self) -> int:
-        """The process that sees to its end; 0 where it is dead."""
+        """The process to end it by; 0 if it is dead."""
 
     def fileno(self) -> int:
-        """What to wait for; below 0 where it is dead."""
+        """Return the descriptor to wait for; negative if it is dead."""
 
     def give(self, ticket: Ticket[Work]) -> None:
         """Take an item."""
 
     def collect(self) -> tuple[Ticket[Work], End_co] | None:
-        """Return what has ended, None where nothing has, or where it died."""
+        """Return a finished item with its result; None without one, or if it died."""
 
     def kill(self) -> list[Ticket[Work]]:
-        """End it; return what it held, of which the first was running."""
+        """Kill it; return its items, of which the first was running."""
 
     def broken(self, job: Work, detail: str) -> End_co:
-        """Return what is said of an item that no worker survives."""
+        """Return the result of an item that no worker survives."""
 
 
 class ClosedAtEnd(ABC):
-    """What its `with` closes."""
+    """A context manager that closes itself."""
 
     def __enter__(self) -> Self:
         return self
@@ -183,14 +183,14 @@ class ClosedAtEnd(ABC):
 
 
 class LocalRunner(ClosedAtEnd, Generic[Work, End]):
-    """Some workers of one kind; close it when done, or use it in a `with`."""
+    """Run items on workers of one kind; close it when done, or use it in a `with`."""
 
     def __init__(self, name: str, workers: Sequence[PoolWorker[Work, End]], guarantees: tuple[str, ...] = ()) -> None:
         self.name, self.guarantees = name, guarantees
         self._workers = workers
 
     def run(self, jobs: Iterable[Work]) -> Iterator[End]:
-        """Yield what became of each item, in their order; no more are taken than can be worked on."""
+        """Yield the result of each item, in their order; items are taken only as fast as they are worked on."""
         queue = TicketQueue[Work, End](jobs, MAX_WAITING * len(self._workers))
         try:
             while True:
@@ -206,7 +206,7 @@ class LocalRunner(ClosedAtEnd, Generic[Work, End]):
                     worker.kill()
 
     def processes(self) -> list[int]:
-        """Return the process that holds each living worker."""
+        """Return the process of each living worker."""
         return [worker.process for worker in self._workers if worker.process]
 
     def close(self) -> None:
@@ -222,7 +222,7 @@ class LocalRunner(ClosedAtEnd, Generic[Work, End]):
                     worker.give(ticket)
 
     def _wait(self, queue: TicketQueue[Work, End]) -> None:
-        """Wait until something has ended."""
+        """Wait until an item has ended."""
         with selectors.DefaultSelector() as waiting:
             for worker in self._workers:
                 if worker.is_busy and worker.fileno() >= 0:
@@ -237,7 +237,7 @@ class LocalRunner(ClosedAtEnd, Generic[Work, End]):
 
 
 def _lose(queue: TicketQueue[Work, End], worker: PoolWorker[Work, End]) -> None:
-    """Take back what a dead worker held; what was running gets a second try, in case another one was to blame."""
+    """Take back the items of a dead worker; the running one gets a second try, in case another item was at fault."""
     tickets = worker.kill()
     if tickets:
         tickets[0].tries += 1
@@ -248,7 +248,7 @@ def _lose(queue: TicketQueue[Work, End], worker: PoolWorker[Work, End]) -> None:
 
 
 class SharedRunner(ClosedAtEnd, Generic[Work, End]):
-    """Some threads with runners of their own; `open_runner` makes one with these folders to import from.
+    """Run items on threads with one runner each; `open_runner` opens one for folders to import from.
 
     A runner belongs to one thread, and a worker that waits for something slow holds up nobody else's. Work that needs
     other folders gets runners of its own; a thread keeps the few that it used last.
@@ -269,26 +269,26 @@ class SharedRunner(ClosedAtEnd, Generic[Work, End]):
         self._folders: tuple[str, ...] = ()
 
     def run(self, jobs: Iterable[Work]) -> Iterator[End]:
-        """Return what became of some items, done one after another by one of the threads."""
+        """Return the results of some items, which one thread runs one after another."""
         return iter(self._threads.submit(self._run, list(jobs)).result())
 
     def importing(self, folders: Sequence[str]) -> Runner[Work, End]:
-        """Return these threads for work that imports from folders; to close it closes all."""
+        """Return these threads for work that imports from folders; closing it closes all."""
         shared = copy(self)
         shared._folders = tuple(folders)  # noqa: SLF001  it is one of its own
         return shared
 
     def close(self) -> None:
-        """End all runners, after what is going on."""
+        """End all runners, after the items that are running."""
         self._threads.shutdown(cancel_futures=True)
         for kept in self._all:
             for runner in kept.values():
                 runner.close()
 
     def _run(self, jobs: Sequence[Work]) -> list[End]:
-        kept: OrderedDict[tuple[str, ...], Runner[Work, End]] | None = getattr(self._own, "kept", None)
+        kept: OrderedDict[tuple[str, ...], Runner[Work, End]] | None = getattr(self._own, "runners", None)
         if kept is None:
-            kept = self._own.kept = OrderedDict()
+            kept = self._own.runners = OrderedDict()
             self._all.append(kept)
         if self._folders not in kept:
             while len(kept) >= _MAX_OPEN_RUNNERS:

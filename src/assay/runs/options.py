@@ -1,4 +1,4 @@
-"""Declare the options that commands of many kinds share."""
+"""Declare options that many commands share."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ AUTO = "auto"
 
 
 def sample(text: str) -> Any:
-    """Declare the option that takes some of many, drawn."""
+    """Declare the option for a random sample."""
     return option("--sample N", f"{text}  [default: all]", least=1)
 
 
 class GateOptions(Request):
-    """What the options say about what a run has to reach."""
+    """Options for the thresholds of a run."""
 
     floors: tuple[str, ...] = option(
         "--fail-under MEASURE=N", "Exit 1 if a figure, such as MRR or pass@1, is below N. Repeatable."
@@ -39,7 +39,7 @@ class GateOptions(Request):
 
 
 class ClusterOptions(Request):
-    """What the options say about where work is done."""
+    """Options for the place where work runs."""
 
     place: str = option("--on PLACE", "Run on a Ray cluster: ray, or ray:HOST:PORT.  [default: on this machine]")
     patience_s: float | None = option(
@@ -50,7 +50,7 @@ class ClusterOptions(Request):
 
     @property
     def cluster(self) -> ClusterSettings | None:
-        """Return which cluster is meant, None for this machine."""
+        """Return the cluster of `--on`; None for this machine."""
         from assay.settings import PATIENCE_S, ClusterSettings
 
         kind, _, address = self.place.partition(":")
@@ -69,24 +69,24 @@ class ClusterOptions(Request):
 
 
 def out_file(what: str, default: str) -> Any:
-    """Declare the option that says where a run writes."""
+    """Declare the option for the output file of a run."""
     return option(
         "--out FILE", f"Where {what} go; an interrupted run continues there.", kind="file", default=Path(default)
     )
 
 
 def fresh() -> Any:
-    """Declare the option that begins a run again instead of going on with it."""
+    """Declare the option that restarts a run instead of continuing it."""
     return flag("--fresh", "Start again; earlier results are moved to FILE.old.")
 
 
 def tasks() -> Any:
-    """Declare the option that says what samples are for."""
+    """Declare the option for the tasks of samples."""
     return option("--tasks TASKS", "Tasks of the samples, in any format of assay exec.")
 
 
 def limit_tasks() -> Any:
-    """Declare the option that leaves out all but the first tasks."""
+    """Declare the option that limits a run to the first tasks."""
     return option("--limit-tasks N", "Use only the first N tasks.", least=1)
 
 
@@ -96,31 +96,31 @@ def changes(text: str = "Change one setting. Repeatable.") -> Any:
 
 
 def stop() -> Any:
-    """Declare the option that says where completions end."""
+    """Declare the option for the stop texts of completions."""
     rules = "human-eval, codeparrot, evalplus or none"
     text = f"Where completions end: {rules}.  [default: human-eval where the programs are not Python]"
     return option("--stop RULE", text, default="")
 
 
 def budget(what: str) -> Any:
-    """Declare the most that something may spend on a model."""
+    """Declare the option for a budget for models."""
     what = f"The most {what} spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]"
     return option("--budget AMOUNT", what, default="")
 
 
 def rate(what: str) -> Any:
-    """Declare the most that something may ask of a model in a minute."""
+    """Declare the option for the rate limit of a model."""
     what = f"The most {what} per minute: 500req, 200ktok or both, with a comma.  [default: no limit]"
     return option("--rate AMOUNT", what, default="")
 
 
 def no_cache() -> Any:
-    """Declare the option that pays again for replies that are known."""
+    """Declare the option that ignores cached replies."""
     return flag("--no-cache", "Do not use replies of other campaigns: ask, and pay, again.")
 
 
 class ModelOptions(Request):
-    """How much models are asked, and at what cost."""
+    """Options for the concurrency, the rate and the budget of models."""
 
     budget: str = budget("to")
     rate: str = rate("asked of a model")
@@ -129,7 +129,7 @@ class ModelOptions(Request):
 
 
 class SampleDraw(Request):
-    """What is drawn of many pairs."""
+    """Options for a random sample of pairs."""
 
     size: int | None = sample("Take N at random, the same ones for the same --seed; see --sample-by.")
     by: str = option(
@@ -141,23 +141,23 @@ class SampleDraw(Request):
     seed: int = option("--seed N", "The random seed of --sample.", default=0)
 
     def __str__(self) -> str:
-        """Return how a manifest says it; empty where nothing is drawn."""
+        """Return the sample as text for a manifest; empty without one."""
         by = self.by if self.by in {BY_QUERY, BY_PAIR} else f"pair within {self.by}"
         return f"{self.size} by {by}, seed {self.seed}" if self.size else ""
 
 
 def sandbox() -> Any:
-    """Declare the option that chooses where programs run."""
+    """Declare the option for the sandbox of programs."""
     text = "The kind of sandbox; assay doctor lists them.  [default: the strongest that works]"
     return option("--sandbox KIND", text, default="")
 
 
 def timeout(what: str, *, auto: str = "") -> Any:
-    """Declare the option that limits the processor time of something; `auto` is the help of that value, if any."""
+    """Declare the option for a limit of processor time; `auto` is the help of that value, if it exists."""
     text = f"Seconds of processor time for {what}{auto and f', or auto: {auto}'}.  [default: 5]"
     return option("--timeout S", text, least=MIN_TIMEOUT_S, word=AUTO if auto else "")
 
 
 def allow() -> Any:
-    """Declare the option that says what may be installed besides."""
+    """Declare the option for modules that may be installed."""
     return option("--allow FILE", "More distributions that --install may install, one a line.", kind="file")

@@ -33,7 +33,7 @@ _VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
 
 
 def connect(address: str) -> Callable[[], None]:
-    """Join a cluster, the one that this machine belongs to where no address is given; return what leaves it."""
+    """Join a cluster, without an address the one of this machine; return a function that leaves it."""
     if ray.is_initialized():
         return lambda: None
     _look(address or os.environ.get("RAY_ADDRESS", ""))
@@ -57,12 +57,12 @@ def connect(address: str) -> Callable[[], None]:
 
 
 def answers(address: str) -> bool:
-    """Say whether somebody listens at `HOST:PORT`."""
+    """Say whether a server listens at `HOST:PORT`."""
     return not _why_silent(address)
 
 
 def _why_silent(address: str) -> str:
-    """Return why nobody can be reached at `HOST:PORT`, empty where somebody can."""
+    """Return why no server can be reached at `HOST:PORT`; empty if one can."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
@@ -76,7 +76,7 @@ def _completed(address: str) -> str:
 
 
 def _look(address: str) -> None:
-    """Refuse an address where nobody is: Ray would try for a minute."""
+    """Refuse an address without a server, at which Ray would try for a minute."""
     if address not in {"", "auto", "local"} and (why := _why_silent(_completed(address))):
         raise InputError(f"no Ray cluster answers at '{address}' ({why}); {_START}")
 
@@ -110,7 +110,7 @@ class _Actor(NamedTuple):
 
 
 def capacity(has: Mapping[str, float], needs: WorkerNeeds) -> tuple[int, str]:
-    """Return how many workers a machine holds, and what it lacks where it has cores and holds none."""
+    """Return how many workers fit on a machine, and what it lacks if it has cores but none fits."""
     cores, memory, gpus = int(has.get("CPU", 0)), has.get("memory", 0), has.get("GPU", 0)
     by_memory = int(memory // needs.memory_bytes) if needs.memory_bytes else cores
     by_gpus = int(gpus / needs.gpus) if needs.gpus else cores
@@ -123,7 +123,7 @@ def capacity(has: Mapping[str, float], needs: WorkerNeeds) -> tuple[int, str]:
 
 
 class RayBackend:
-    """The machines of a cluster, with a worker a core, or `most` in all."""
+    """A backend of the machines of a cluster, with one worker per core, at most `most` in all."""
 
     def __init__(  # noqa: PLR0913  each is one thing
         self,
@@ -153,7 +153,7 @@ class RayBackend:
         self._started = 0
 
     def start_workers(self) -> int:
-        """Start workers where there is room for more; return how many are starting."""
+        """Start workers on machines with room; return how many are starting."""
         if self._clock() >= self._look_at and self._is_there():
             self._look_at = self._clock() + _LOOK_S
             for node, room in self._rooms().items():
@@ -168,7 +168,7 @@ class RayBackend:
         self._expected[actor.handle.do.remote(items)] = (str(worker), number)
 
     def wait(self, timeout_s: float) -> Sequence[PoolEvent]:
-        """Return what has happened, after waiting no longer than that for something."""
+        """Return new events, waiting at most `timeout_s` for one."""
         news, self._news = self._news, []
         if news:
             return news
@@ -182,7 +182,7 @@ class RayBackend:
         return list(self._events(ready))
 
     def drop_worker(self, worker: Hashable, *, machine_too: bool = False) -> None:
-        """End a worker; with its machine, none is started there again."""
+        """End a worker; with `machine_too`, start no more on its machine."""
         actor = self._actors[str(worker)]
         gone = [name for name, each in self._actors.items() if each.node == actor.node] if machine_too else [worker]
         if machine_too:
@@ -197,7 +197,7 @@ class RayBackend:
         self._disconnect()
 
     def _is_there(self) -> bool:
-        """Say whether the head answers, without which Ray would wait for a minute and then end this process."""
+        """Say whether the head answers; if it does not, Ray would wait for a minute and then end this process."""
         if answers(self._head):
             self._heard_at = self._clock()
             return True
@@ -264,7 +264,7 @@ class RayBackend:
                 yield Finished(name, number, ends, seconds)
 
     def _died(self, name: str, why: str) -> Iterator[PoolEvent]:
-        """Forget a worker; a machine on which none gets as far as an answer is refused."""
+        """Forget a worker; refuse its machine if none there has ever answered."""
         node, machine = self._actors[name].node, self._names[self._actors[name].node]
         was_starting = name in self._starting
         self._forget(name)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def manifest(settings: DataclassInstance, *, seed: int, corpus: Iterable[object] = ()) -> dict[str, Any]:
-    """Return what somebody needs to repeat a run: settings, versions, seed, a hash of the corpus, hardware."""
+    """Return what is needed to repeat a run: settings, versions, seed, a hash of the corpus, hardware."""
     return {
         "settings": asdict(settings),
         "seed": seed,
@@ -53,31 +53,31 @@ def manifest(settings: DataclassInstance, *, seed: int, corpus: Iterable[object]
 
 
 def write_manifest(file: Path, settings: DataclassInstance, *, seed: int, corpus: Iterable[object] = ()) -> None:
-    """Write the manifest of a run to a file, whole or not at all."""
+    """Write the manifest of a run to a file, atomically."""
     write_json(file, manifest(settings, seed=seed, corpus=corpus))
 
 
 def digest(corpus: Iterable[object]) -> str:
-    """Return a hash of the items of a corpus, the same in whatever order they come."""
+    """Return a hash of the items of a corpus, independent of their order."""
     lines = sorted(repr(item).encode("utf-8", "backslashreplace") for item in corpus)
     return hex_digest(b"\n".join(lines))
 
 
 @cache
 def code_stamp() -> str:
-    """Return what tells the code that runs, and the weights and prompts shipped with it, from another version."""
+    """Return a stamp of the running code and of the weights and prompts shipped with it."""
     return f"{__version__} {stamp_of(Path(__file__).parents[1])}"
 
 
 def stamp_of(folder: Path) -> str:
-    """Return a hash of which files a folder has and when they were written, without what Python keeps of them."""
+    """Return a hash of the files of a folder and their times, without Python's caches."""
     held = (file for file in folder.rglob("*") if file.is_file() and file.parent.name != "__pycache__")
     files = sorted((str(file.relative_to(folder)), file.stat().st_mtime_ns) for file in held)
     return hex_digest(repr(files), 8)
 
 
 def _versions() -> dict[str, str]:
-    """Return the version of Assay and of each library that it needs, or an extra needs, as far as they are there.
+    """Return the versions of Assay and of each installed library that it or an extra needs.
 
     Which of them a run has loaded says nothing: systems and programs run in processes of their own.
     """
@@ -97,7 +97,7 @@ def _version(name: str) -> str:
 
 
 def _memory_mb() -> int | None:
-    """Return the size of this machine's memory, or None where the system does not tell."""
+    """Return the size of this machine's memory; None if the system does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
     except (AttributeError, ValueError, OSError):
@@ -122,7 +122,7 @@ def append_lines(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
 
 
 def rewrite(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Put these lines in the place of all that a file holds: all of them or, after a crash, what was there."""
+    """Replace the content of a file by these lines, atomically."""
     with replacing(file) as beside, beside.open("wb") as held:
         held.writelines(map(_line, lines))
 
@@ -132,7 +132,7 @@ def _line(record: Mapping[str, Any]) -> bytes:
 
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file in order; a file that is not there has none."""
+    """Yield the records of a file in order; a missing file has none."""
     if not file.exists():
         return
     try:
@@ -153,12 +153,12 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def is_begun(file: Path) -> bool:
-    """Say whether a file holds a whole line."""
+    """Say whether a file has a complete line."""
     return next(read_lines(file), None) is not None
 
 
 class Batches:
-    """A file to which lines are added, some at a time: each write waits for the disk; what waits is written at the end.
+    """A file to which lines are added in batches, since each write waits for the disk; the rest is written at the end.
 
     A crash of the machine costs at most so many lines or seconds of work; use it in a `with`.
     """
@@ -171,13 +171,13 @@ class Batches:
         self._written = clock()
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Add a line, and write what waits where that is much or old."""
+        """Add a line; write the waiting ones if they are many or old."""
         self._waiting.append(line)
         if len(self._waiting) >= self._lines or self._clock() - self._written > self._seconds:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the waiting lines."""
         if self._waiting:
             append_lines(self._file, self._waiting)
             self._waiting.clear()
@@ -191,17 +191,17 @@ class Batches:
 
 
 def sole_writer(file: Path, option: str = "--out") -> AbstractContextManager[None]:
-    """Be the one that writes a run, or say that another does; a killed writer lets go of it."""
+    """Hold the lock of a run's one writer, or refuse if another process holds it; a killed writer releases it."""
     return alone(_lock_of(file), busy=f"another run writes to {file}: wait for its end, or give another {option}")
 
 
 def among_writers(file: Path) -> AbstractContextManager[None]:
-    """Be the one that writes for a moment, after waiting for the others."""
+    """Hold the lock for a short write, after waiting for other writers."""
     return alone(_lock_of(file))
 
 
 def start_fresh(file: Path, option: str = "--out") -> None:
-    """Move a run aside, what lies beside it too, to `FILE.old`; what was there gives way."""
+    """Move a run with its companion files to `FILE.old`, replacing an older one."""
     ends = ("", _MANIFEST)
     if not any(file.with_name(file.name + end).exists() for end in ends):
         return
@@ -214,12 +214,12 @@ def start_fresh(file: Path, option: str = "--out") -> None:
 
 
 def manifest_of(file: Path) -> Path:
-    """Return where the manifest of a run lies."""
+    """Return the path of the manifest of a run."""
     return file.with_name(file.name + _MANIFEST)
 
 
 def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, corpus: Iterable[object] = ()) -> None:
-    """Go on with a run, or begin it: lines of other settings are refused, then the manifest is written.
+    """Begin or continue a run: refuse lines of other settings, then write the manifest.
 
     `what` the lines are, for the message; `corpus` is what the run is about, of which the manifest has a hash.
     """
@@ -227,7 +227,7 @@ def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, 
         before = stored_settings(file)
         if before is None:
             raise InputError(
-                f"{file} holds {what}, and {manifest_of(file).name} beside it does not say what decided about them: "
+                f"{file} holds {what}, and {manifest_of(file).name} beside it lacks their settings: "
                 "give another --out, or --fresh"
             )
         refuse(file, what, _differences(settings, before))
@@ -235,7 +235,7 @@ def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, 
 
 
 def stored_settings(file: Path) -> dict[str, Any] | None:
-    """Return the settings that the manifest of a run has, None where there is none."""
+    """Return the settings in the manifest of a run; None without one."""
     try:
         settings = json.loads(manifest_of(file).read_text(encoding="utf-8"))["settings"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -244,13 +244,13 @@ def stored_settings(file: Path) -> dict[str, Any] | None:
 
 
 def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return which settings differ from those before, as JSON has them."""
+    """Return the names of settings that differ, compared as JSON."""
     old, new = (json.loads(json.dumps(each)) for each in (before, now))
     return sorted(name for name in new if old.get(name) != new[name])
 
 
 def refuse(file: Path, what: str, names: Iterable[str], *, option: str = "--out") -> None:
-    """Raise InputError where something differs: these lines are of another run."""
+    """Raise InputError if any settings differ, since the lines are of another run."""
     if names := list(names):
         raise InputError(
             f"{file} holds {what} of another run: {', '.join(names)} differ; give another {option}, or --fresh"
@@ -258,12 +258,12 @@ def refuse(file: Path, what: str, names: Iterable[str], *, option: str = "--out"
 
 
 def hash_of(text: str) -> str:
-    """Return the hash of a text that decides about results."""
+    """Return the hash of a text that results depend on."""
     return hex_digest(text)
 
 
 def _whole(lines: BinaryIO) -> int:
-    """Return how many bytes of a file are whole lines, reading from its end."""
+    """Return how many bytes of a file are complete lines, reading from its end."""
     end = lines.seek(0, os.SEEK_END)
     while end > 0:
         start = max(0, end - 65_536)
@@ -276,7 +276,7 @@ def _whole(lines: BinaryIO) -> int:
 
 
 def _differences(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:
-    """Return which settings differ from those before, and how, as far as it can be said in a few words."""
+    """Return the names of settings that differ, with the change if it is short."""
     now = asdict(settings)
     changes = {each.name: each.metadata["changes"] for each in fields(settings) if "changes" in each.metadata}
     found = []
@@ -292,7 +292,7 @@ _MAX_SHOWN_CHARS = 24
 
 
 def _change(old: Any, new: Any) -> str:
-    """Say what a setting was and is, of a group of them which; empty for what is long, such as a hash."""
+    """Describe the change of a setting, or of each in a group; empty for long values, such as hashes."""
     if isinstance(old, dict) and isinstance(new, dict):
         return ", ".join(f"{name} {_change(old[name], new[name])}" for name in differing(old, new) if name in old)
     shown = all(isinstance(each, str | int | float) and len(str(each)) <= _MAX_SHOWN_CHARS for each in (old, new))
@@ -305,25 +305,25 @@ def _lock_of(file: Path) -> Path:
 
 
 Record = Mapping[str, Any]
-Wanted = Callable[[int, Record], bool]
+RecordFilter = Callable[[int, Record], bool]
 """Called with the number of a line and its record: whether it is a step that may be found."""
 
 
 class Steps(Protocol):
-    """Where steps are kept."""
+    """A store of the steps of a run."""
 
     def get(self, key: str) -> Record | None:
-        """Return the step of a key, None where it was not made yet."""
+        """Return the step of a key; None if it is not there yet."""
 
     def put(self, *steps: Record) -> None:
         """Keep steps; they are safe when this returns."""
 
 
 class NoSteps:
-    """Keeps nothing: for single questions, and for work whose record somebody else keeps."""
+    """A store that keeps nothing: for single questions, and for work that is recorded elsewhere."""
 
     def get(self, key: str) -> Record | None:  # noqa: ARG002
-        """Find nothing."""
+        """Return None."""
         return None
 
     def put(self, *steps: Record) -> None:
@@ -331,12 +331,12 @@ class NoSteps:
 
 
 class Journal:
-    """A file to which many threads append: one write for all that wait at that moment."""
+    """A file to which many threads append; waiting records are written together."""
 
-    def __init__(self, file: Path, wanted: Wanted) -> None:
-        """Find the steps of a file that are wanted; each has its `key`."""
+    def __init__(self, file: Path, is_wanted: RecordFilter) -> None:
+        """Index the steps of a file that pass a filter; each has its `key`."""
         self.file = file
-        self._at = {key: place for place, key in places(file, wanted)}
+        self._at = {key: place for place, key in places(file, is_wanted)}
         self._lock, self._writing = Lock(), Lock()
         self._waiting: list[Record] = []
 
@@ -346,7 +346,7 @@ class Journal:
         return None if place is None else json.loads(line_at(self.file, place))
 
     def put(self, *steps: Record) -> None:
-        """Append records; they are on disk when this returns, written by this thread or by one before it."""
+        """Append records; they are on disk when this returns, written by this or another thread."""
         with self._lock:
             self._waiting.extend(steps)
         with self._writing:
@@ -357,14 +357,14 @@ class Journal:
 
 
 def line_at(file: Path, place: int) -> bytes:
-    """Return the line that begins at a place of a file."""
+    """Return the line at an offset of a file."""
     with file.open("rb") as lines:
         lines.seek(place)
         return lines.readline()
 
 
-def places(file: Path, wanted: Wanted) -> Iterator[tuple[int, str]]:
-    """Yield where the steps of a file lie, and their keys."""
+def places(file: Path, is_wanted: RecordFilter) -> Iterator[tuple[int, str]]:
+    """Yield the offset and the key of each step of a file."""
     if not file.exists():
         return
     place = 0
@@ -373,7 +373,7 @@ def places(file: Path, wanted: Wanted) -> Iterator[tuple[int, str]]:
             if line.endswith(b"\n"):
                 try:
                     record = json.loads(line)
-                    if wanted(number, record):
+                    if is_wanted(number, record):
                         yield place, record["key"]
                 except (ValueError, KeyError, TypeError) as error:
                     raise StorageError(f"{file}:{number}: no record ({error!r}); take the line out to go on") from error
@@ -384,7 +384,7 @@ _MAX_LISTED_CHANGES = 5
 
 
 def version_changes(before: Sequence[str], now: Sequence[str]) -> str:
-    """Say which distributions came, went or have another version."""
+    """Describe which distributions were added, were removed or have another version."""
     old, new = (dict(text.split("==", 1) for text in each) for each in (before, now))
     both = sorted(old.keys() & new.keys())
     found = [f"{name} {old[name]} is now {new[name]}" for name in both if old[name] != new[name]]

@@ -1,4 +1,4 @@
-"""Run items on workers that may come, go and die, wherever they are.
+"""Run items on a pool of workers that may join, leave and die.
 
 The backend knows the cluster, and nothing of order or tries; the pool knows those, and no cluster.
 
@@ -37,7 +37,7 @@ About = Mapping[str, str]
 
 
 class Joined(NamedTuple):
-    """A worker has said what it is."""
+    """A worker has joined and described itself."""
 
     worker: Hashable
     machine: str
@@ -45,7 +45,7 @@ class Joined(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A worker has done a batch."""
+    """A worker has finished a batch."""
 
     worker: Hashable
     number: int
@@ -54,14 +54,14 @@ class Finished(NamedTuple):
 
 
 class Died(NamedTuple):
-    """A worker is no more, with all that it held."""
+    """A worker has died, with its batches."""
 
     worker: Hashable
     why: str = ""
 
 
 class Refused(NamedTuple):
-    """A machine on which no worker gets as far as an answer, and none is started again."""
+    """A machine is not used any more, because its workers never answered."""
 
     machine: str
     why: str
@@ -71,19 +71,19 @@ PoolEvent = Joined | Finished | Died | Refused
 
 
 class Backend(Protocol):
-    """Where the workers of a pool are; one thread asks."""
+    """The machines of the workers of a pool; only one thread may use it."""
 
     def start_workers(self) -> int:
-        """Start workers where there is room for more; return how many are starting."""
+        """Start workers on machines with room; return how many are starting."""
 
     def give(self, worker: Hashable, number: int, items: Sequence[Any]) -> None:
         """Hand over a batch; a worker does its batches one after another."""
 
     def wait(self, timeout_s: float) -> Sequence[PoolEvent]:
-        """Return what has happened, after waiting no longer than that for something."""
+        """Return new events, waiting at most `timeout_s` for one."""
 
     def drop_worker(self, worker: Hashable, *, machine_too: bool = False) -> None:
-        """End a worker; with its machine, none is started there again."""
+        """End a worker; with `machine_too`, start no more on its machine."""
 
     def close(self) -> None:
         """End all workers."""
@@ -91,17 +91,17 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WorkerNeeds:
-    """What one worker takes of its machine."""
+    """Memory and GPUs that one worker needs."""
 
     memory_bytes: int = 0
     gpus: float = 0
 
 
 class WorkHandler(Protocol):
-    """What `NamedWork.opener` returns where a worker is."""
+    """The object that does the items of a worker, opened by `NamedWork.opener`."""
 
     def about(self) -> About:
-        """Say what it is."""
+        """Describe it."""
 
     def do(self, items: Sequence[Any]) -> Sequence[Any]:
         """Do some items, one after another."""
@@ -112,7 +112,7 @@ class WorkHandler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NamedWork(Generic[Work, End]):
-    """What workers do, said by values alone, so that nothing else has to travel."""
+    """The work of a pool as plain values, which can be sent to workers."""
 
     opener: str
     """`module:function` of what does it; called with the settings where the worker is."""
@@ -131,7 +131,7 @@ _SILENT_S = 10.0
 
 
 class PoolLog:
-    """Counts, and a line where they changed, now and then."""
+    """Count machines and workers, and print a line now and then if the counts change."""
 
     def __init__(self, say: Say, clock: Callable[[], float]) -> None:
         self._say, self._clock = say, clock
@@ -139,32 +139,32 @@ class PoolLog:
         self._last = ""
         self._has_waited = False
         self._machines, self._workers = 0, 0
-        self.joined = self.lost = self.again = 0
+        self.joined = self.deaths = self.again = 0
         """Workers that came and that died; items that ran again."""
         self.refused: list[str] = []
         """Machines that are not used, and why."""
 
     def refuse(self, machine: str, why: str) -> None:
-        """Say once that a machine is not used."""
+        """Report once that a machine is not used."""
         if not any(line.startswith(f"{machine}: ") for line in self.refused):
             self.refused.append(f"{machine}: {why}")
             self._say(f"not used: machine {machine}: {why}")
 
     def lose(self, machine: str, items: int, why: str) -> None:
-        """Say that a worker died."""
-        self.lost += 1
+        """Report that a worker died."""
+        self.deaths += 1
         self.again += items
         what = f", {items:,} of its items run again" if items else ""
         self._say(f"lost a worker on machine {machine}{what}{why and f' ({why})'}")
 
     def wait(self, alone_s: float, patience_s: float) -> None:
-        """Say once that nobody works."""
+        """Report once that no worker is left."""
         if alone_s > min(_SILENT_S, patience_s / 2) and not self._has_waited:
             self._has_waited = True
             self._say(f"no machine of the cluster works yet or any more: waiting up to {patience_s:.0f} s (--patience)")
 
     def tell(self, machines: int, workers: int) -> None:
-        """Say how many work where that has changed."""
+        """Report the number of workers if it has changed."""
         self._machines, self._workers = machines, workers
         self._has_waited = self._has_waited and not workers
         if not workers or str(self) == self._last:
@@ -176,12 +176,12 @@ class PoolLog:
             self._say(self._last)
 
     def close(self) -> None:
-        """Say who worked, where that was not said, and what ran again."""
+        """Report the final counts, unless reported already, and the items that ran again."""
         if self.joined and (self.again or str(self) != self._last):
             self._say(f"{self}; {self.again:,} items ran again" if self.again else str(self))
 
     def __str__(self) -> str:
-        return f"{counted(self._machines, 'machine')}, {counted(self._workers, 'worker')}, {self.lost:,} lost"
+        return f"{counted(self._machines, 'machine')}, {counted(self._workers, 'worker')}, {self.deaths:,} lost"
 
 
 _BATCH_S = 0.25
@@ -206,7 +206,7 @@ class _Worker(Generic[Work]):
 
 
 class WorkerPool(Generic[Work, End]):
-    """The workers of a place and what they hold; `step` takes items and gives back what has ended."""
+    """The workers of a backend and their batches; `step` hands out items and returns results."""
 
     def __init__(  # noqa: PLR0913  each is one thing
         self,
@@ -219,12 +219,12 @@ class WorkerPool(Generic[Work, End]):
         most_items: int = MAX_BATCH_ITEMS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take what a worker has to say of itself; None is what the first one says."""
+        """Set up a pool; `expected` is the description that workers must have, by default that of the first one."""
         self._backend, self._work, self._expected = backend, work, expected
         self._patience_s, self._most_items, self._clock = patience_s, most_items, clock
         self._workers: dict[Hashable, _Worker[Work]] = {}
         self._again: deque[_Batch[Work]] = deque()
-        self._given = 0
+        self._last_batch = 0
         self._item_s = 0.0
         self._longest = 1
         self._alone_since = clock()
@@ -232,13 +232,13 @@ class WorkerPool(Generic[Work, End]):
 
     @property
     def size(self) -> int:
-        """How many workers there are."""
+        """The number of workers."""
         return len(self._workers)
 
     def step(
         self, take: Callable[[], Ticket[Work] | None], timeout_s: float = 1.0
     ) -> list[tuple[Ticket[Work], End]] | None:
-        """Hand out what there is, wait for something to happen; return what has ended, None where nothing is left.
+        """Hand out items and wait for an event; return new results, None if no items are left.
 
         Raises WorkersLost where there has been no worker for longer than the patience.
         """
@@ -251,13 +251,13 @@ class WorkerPool(Generic[Work, End]):
         return ended
 
     def assemble(self) -> About:
-        """Wait for the first worker, no longer than the patience; return what it says of itself."""
+        """Wait for the first worker, at most the patience; return its description of itself."""
         while not self._workers:
             self._wait(1.0, self._backend.start_workers())
         return self._expected or {}
 
     def forget(self) -> None:
-        """Let go of all that is on its way: what comes of it is dropped, and what is next may be longer."""
+        """Drop all items in work and their results; later items may take longer."""
         self._item_s, self._longest = 0.0, 1
         self._again.clear()
         for worker in self._workers.values():
@@ -269,7 +269,7 @@ class WorkerPool(Generic[Work, End]):
         self.log.close()
 
     def _hand_out(self, take: Callable[[], Ticket[Work] | None]) -> None:
-        """Give batches to workers, the least busy first and what was lost before anything else."""
+        """Give batches to workers, the least busy first, and lost batches before new ones."""
         for round_ in range(AHEAD):
             for name, worker in self._workers.items():
                 if len(worker.batches) <= round_ and (batch := self._next(take)):
@@ -288,12 +288,12 @@ class WorkerPool(Generic[Work, End]):
         return _Batch(tickets) if tickets else None
 
     def _give(self, name: Hashable, worker: _Worker[Work], batch: _Batch[Work]) -> None:
-        self._given += 1
-        worker.batches[self._given] = batch
-        self._backend.give(name, self._given, [self._work.pack(ticket.job) for ticket in batch.tickets])
+        self._last_batch += 1
+        worker.batches[self._last_batch] = batch
+        self._backend.give(name, self._last_batch, [self._work.pack(ticket.job) for ticket in batch.tickets])
 
     def _wait(self, timeout_s: float, starting: int) -> list[tuple[Ticket[Work], End]]:
-        """Wait for something to happen; return what has ended."""
+        """Wait for an event; return new results."""
         ended: list[tuple[Ticket[Work], End]] = []
         for event in self._backend.wait(timeout_s):
             match event:
@@ -309,7 +309,7 @@ class WorkerPool(Generic[Work, End]):
         return ended
 
     def _join(self, event: Joined) -> None:
-        """Take a worker in, or name once what is wrong with its machine."""
+        """Add a worker to the pool, or report once why its machine is not used."""
         expected = event.about if self._expected is None else self._expected
         if why := _difference(event.about, expected):
             self.log.refuse(event.machine, why)
@@ -330,7 +330,7 @@ class WorkerPool(Generic[Work, End]):
         return [(ticket, self._work.unpack(end)) for ticket, end in zip(batch.tickets, event.ends, strict=True)]
 
     def _lose(self, event: Died) -> list[tuple[Ticket[Work], End]]:
-        """Take back what a dead worker held, its running batch first; return the end of what no worker survives."""
+        """Take back the batches of a dead worker, the running one first; return results for items that kill workers."""
         worker = self._workers.pop(event.worker, None)
         if worker is None:
             return []
@@ -346,7 +346,7 @@ class WorkerPool(Generic[Work, End]):
         return [(ticket, self._work.broken(ticket.job, why)) for ticket in broken]
 
     def _check(self, starting: int) -> None:
-        """Raise where nobody works and nobody will."""
+        """Raise if no worker is left and none can start."""
         if self._workers:
             return
         if self.log.refused and not starting and not self.log.joined:
@@ -365,14 +365,14 @@ def _is_hopeless(batch: _Batch[Work]) -> bool:
 
 
 def _parts(batch: _Batch[Work]) -> list[_Batch[Work]]:
-    """Return what is tried of a batch: all of it, after some deaths each item alone, nothing of what is hopeless."""
+    """Return the batches to try again: the whole one, after some deaths each item alone, hopeless ones never."""
     if batch.deaths < _DEATHS:
         return [batch]
     return [] if _is_hopeless(batch) else [_Batch([ticket]) for ticket in batch.tickets]
 
 
 def _difference(about: About, expected: About) -> str:
-    """Say why a worker is another than wanted, empty where it is the same."""
+    """Say how a worker differs from the expected one; empty if it is the same."""
     if "error" in about:
         return about["error"]
     differing = [name for name in expected if about.get(name) != expected[name]]
@@ -380,14 +380,14 @@ def _difference(about: About, expected: About) -> str:
 
 
 class PoolRunner(ClosedAtEnd, Generic[Work, End]):
-    """A pool that belongs to one thread; close it when done, or use it in a `with`."""
+    """A runner with a pool for one thread; close it when done, or use it in a `with`."""
 
     def __init__(self, name: str, pool: WorkerPool[Work, End], guarantees: tuple[str, ...] = ()) -> None:
         self.name, self.guarantees = name, guarantees
         self._pool = pool
 
     def run(self, jobs: Iterable[Work]) -> Iterator[End]:
-        """Yield what became of each item, in their order; no more are taken than can be worked on."""
+        """Yield the result of each item, in their order; items are taken only as fast as they are worked on."""
         queue = TicketQueue[Work, End](jobs, MAX_WAITING)
         try:
             while (ended := self._pool.step(queue.next)) is not None:
@@ -408,14 +408,14 @@ Answer: TypeAlias = tuple[float, list[Any], str]
 
 
 class Worker:
-    """What a cluster starts for each worker."""
+    """The code of a worker in its own process on a cluster."""
 
     def __init__(self, opener: str, settings: Mapping[str, Any]) -> None:
         self._opener, self._settings = opener, settings
         self._member: WorkHandler | None = None
 
     def about(self) -> About:
-        """Open the work and say what does it; an `error` where that cannot be."""
+        """Open the work and describe its worker; return an `error` if that fails."""
         module, _, name = self._opener.partition(":")
         try:
             self._member = getattr(import_module(module), name)(**self._settings)
@@ -424,7 +424,7 @@ class Worker:
             return {**code_identity(), "error": _line(error)}
 
     def do(self, items: Sequence[Any]) -> Answer:
-        """Do a batch."""
+        """Run a batch."""
         assert self._member is not None
         began = time.perf_counter()
         try:
@@ -440,7 +440,7 @@ class Worker:
 
 @cache
 def code_identity() -> About:
-    """Return what has to be equal wherever parts of one run are done: this package, to the letter, and Python."""
+    """Return what must be equal on all machines of a run: the exact code of this package, and Python."""
     top = Path(__file__).parents[1]
     files = sorted(file for file in top.rglob("*.py"))
     code = blake2b(digest_size=6)
@@ -464,7 +464,7 @@ def open_pool(  # noqa: PLR0913  each is one thing
     gpus: float = 0,
     most_items: int = MAX_BATCH_ITEMS,
 ) -> WorkerPool[Work, End]:
-    """Start workers of a cluster, at most `most`, each with so much memory and so many GPUs of its machine."""
+    """Open a pool on a cluster, with at most `most` workers of the given needs."""
     needs = WorkerNeeds(memory_mb << 20, gpus)
     place: Backend = plugins.find("cluster", "ray")(cluster, work.opener, work.settings, needs=needs, most=most)
     same = None if expected is None else {**code_identity(), **expected}

@@ -323,7 +323,7 @@ class FolderIndex:
         """List the files of the root but for those of the index."""
         at_ns = time.time_ns()
         known, rules = (last.catalog.paths, last.manifest.rules) if last else ((), "")
-        found = walk(self.root, known=known, rules=rules, open_ignored=self.build.open_ignored)
+        found = walk(self.root, known_paths=known, rules=rules, open_ignored=self.build.open_ignored)
         return WalkListing(_outside(found, self.root, self.folder.location), at_ns)
 
     def _usable(self) -> tuple[Version | None, str]:

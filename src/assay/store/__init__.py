@@ -1,1 +1,1 @@
-"""Chunks, vectors and words on disk and in memory: what search reads."""
+"""Store chunks, vectors and words on disk and in memory, for search to read."""

@@ -1,4 +1,4 @@
-"""Write named numpy arrays to one file and map them back, verified block by block as they are first read.
+"""Write named numpy arrays to a file and map them back; each block is verified when it is first read.
 
 One file and one map open in a tenth of the time of a folder of `.npy` files. A checksum guards the header and the
 header knows the file's size, so what was cut off or corrupt there is found before it is read. All that follows has a
@@ -40,7 +40,7 @@ Sums = NDArray[np.uint64]
 
 
 def checksums(data: Bytes) -> Sums:
-    """Return the checksums of some bytes, shape `(blocks, 2)`; the last block is filled up with zeros."""
+    """Return the checksums of some bytes, shape `(blocks, 2)`; the last block is padded with zeros."""
     found = np.empty((-(-len(data) >> _BITS), 2), dtype=np.uint64)
     whole = len(data) >> _BITS
     for at in range(0, whole, _AT_ONCE):
@@ -112,7 +112,7 @@ class Strings:
         return self.blob
 
     def positions(self, string: str) -> list[int]:
-        """Return where a string stands; only those as long are compared."""
+        """Return the positions of a string; only strings of its length are compared."""
         encoded = np.frombuffer(string.encode("utf-8", _ERRORS), dtype=np.uint8)
         as_long = np.flatnonzero(np.diff(self.offsets) == len(encoded))
         letters = self.whole[self.offsets[as_long][:, None] + np.arange(len(encoded))]
@@ -210,7 +210,7 @@ class ArrayFile:
     """A mapped file whose bytes are verified, block by block, as they are first asked for."""
 
     def __init__(self, path: Path) -> None:
-        """Map a file; raise FileNotFoundError when it is gone and DamagedIndex when it is plainly not as written."""
+        """Map a file; raise FileNotFoundError if it is missing and DamagedIndex if its header is corrupt."""
         block, header, start, checksum = _mapped(path)
         self.names: dict[str, tuple[str, list[int], int]] = header["arrays"]
         """Type, shape and place of each array."""
@@ -224,7 +224,7 @@ class ArrayFile:
         self._open = bytearray(b"\1") * len(self._sums)
 
     def unread(self, name: str) -> NDArray[Any]:
-        """Return an array of which nothing is verified; `verify` its parts before they are read."""
+        """Return an unverified array; `verify` its parts before they are read."""
         view = self._views.get(name)
         if view is None:
             dtype, shape, offset = self.names[name]
@@ -258,7 +258,7 @@ class ArrayFile:
         return array[rows]
 
     def check(self) -> None:
-        """Verify all there is."""
+        """Verify the whole file."""
         self._verify(0, self._end - self._start)
 
     def _verify(self, start: int, stop: int) -> None:
@@ -275,21 +275,21 @@ class ArrayFile:
         self._open[first:end] = bytes(end - first)
 
     def _verify_each(self, starts: NDArray[np.int64], length: int) -> None:
-        """Do the same for many pieces of one length."""
+        """Verify many pieces of one length, as `_verify` does for one."""
         wanted = np.concatenate((starts, starts + (length - 1))) >> _BITS
         for block in np.unique(wanted[np.frombuffer(self._open, np.uint8)[wanted] != 0]).tolist():
             self._verify(block << _BITS, block + 1 << _BITS)
 
 
 def read_arrays(path: Path) -> Arrays:
-    """Read a file; raise FileNotFoundError when it is gone and DamagedIndex when any byte is not as written."""
+    """Read a file; raise FileNotFoundError if it is missing and DamagedIndex if any byte is corrupt."""
     file = ArrayFile(path)
     file.check()
     return {name: file.unread(name) for name in file.names}
 
 
 def check_arrays(path: Path, name: str = "") -> None:
-    """Read all of a file, which errors may call by another name; raise as `read_arrays` does."""
+    """Verify a whole file; errors call it `name`, if given, and are those of `read_arrays`."""
     try:
         ArrayFile(path).check()
     except DamagedIndex as damage:
@@ -297,7 +297,7 @@ def check_arrays(path: Path, name: str = "") -> None:
 
 
 def _mapped(path: Path) -> tuple[mmap.mmap, dict[str, Any], int, int]:
-    """Return a file's bytes, its header, where what follows that begins, and the checksum of the checksums."""
+    """Return a file's bytes, its header, the offset behind it, and the checksum of the checksums."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO would be waited for
     with os.fdopen(descriptor, "rb") as file:
         size = os.fstat(file.fileno()).st_size

@@ -1,4 +1,4 @@
-"""Keep blobs under a prefix of a bucket, through obstore: S3 and what speaks like it, Google Cloud Storage, Azure.
+"""Keep blobs under a prefix of a bucket, through obstore: S3 and compatible stores, Google Cloud Storage, Azure.
 
 Every wait is bounded: a server that does not answer is reported within seconds. An access error says nothing about the
 index: nothing here is damage, nothing proposes to rebuild or remove, and no message holds a secret.
@@ -39,12 +39,12 @@ _REGIONS = ("BareRedirect", "PermanentRedirect", "AuthorizationHeaderMalformed",
 
 
 def is_missing_bucket(error: BaseException) -> bool:
-    """Say whether it is the bucket that is not there, and not what was asked for in it."""
+    """Say whether the bucket itself is missing, rather than an object in it."""
     return any(word in str(error) for word in _NO_BUCKET)
 
 
 def access_error(error: BaseException, place: BucketPlace, *, writing: bool = False) -> StorageError:
-    """Return what to say about a request that failed: the first that holds, from the plainest cause to what is left."""
+    """Return the error for a failed request: the first cause that applies, from the most specific one on."""
     text, kind = str(error), type(error).__name__
     own_code, status = _first(_CODE, text), _first(_STATUS, text)
     code = own_code or (f"status {status}" if status else kind)
@@ -62,9 +62,9 @@ def access_error(error: BaseException, place: BucketPlace, *, writing: bool = Fa
         (says(*_NO_BUCKET), f"there is no bucket '{place.bucket}' at {at}; check its name, or create it"),
         (
             says("BadScheme", "builder error"),
-            f"{at} is plain http, which is refused; use https, or set {allow}=true if that is meant",
+            f"{at} is plain http, which is refused; use https, or set {allow}=true to allow it",
         ),
-        (says(*_METADATA), f"no credentials were found; set {keys} (they are read from the environment alone)"),
+        (says(*_METADATA), f"no credentials were found; set {keys} (they are read only from the environment)"),
         (says(*_REGIONS), "the bucket is in another region; set AWS_REGION to the bucket's own"),
         (own_code in _UNKNOWN_KEYS or kind == "UnauthenticatedError", not_accepted),
         (denied, f"these credentials may not {verb} here (403); ask whoever owns the bucket, or give others in {keys}"),
@@ -109,15 +109,15 @@ class BucketBlobs:
         self._store = _store(place)
         self._prefix = f"{place.repos}/{place.name}/"
 
-    def get(self, name: str, known: TaggedBytes | None = None) -> TaggedBytes | None:
-        """Return what is there, `known` itself if that is still so; None where nothing is."""
-        options: Any = {"if_none_match": known.tag.partition("\n")[0]} if known else {}
+    def get(self, name: str, cached: TaggedBytes | None = None) -> TaggedBytes | None:
+        """Return the bytes of a name, or `cached` itself if it is unchanged; None if there are none."""
+        options: Any = {"if_none_match": cached.tag.partition("\n")[0]} if cached else {}
         with _naming_refusals(self.place):
             try:
                 found = obstore.get(self._store, self._prefix + name, options=options)
                 return TaggedBytes(bytes(found.bytes()), _tag(found.meta))
             except NotModifiedError:
-                return known
+                return cached
             except FileNotFoundError as error:
                 if is_missing_bucket(error):
                     raise
@@ -137,7 +137,7 @@ class BucketBlobs:
             obstore.put(self._store, self._prefix + name, file)
 
     def put_if(self, name: str, data: bytes, replaces: TaggedBytes | None) -> TaggedBytes:
-        """Replace exactly that, or nothing where nothing may be there; raise Overtaken where something else is."""
+        """Replace exactly these bytes, or create the object for None; raise Overtaken if it has changed."""
         with _naming_refusals(self.place, writing=True):
             try:
                 made = obstore.put(self._store, self._prefix + name, data, mode=_mode(replaces))
@@ -175,7 +175,7 @@ def names_in(place: BucketPlace, manifest: str) -> list[str]:
 
 @contextmanager
 def _naming_refusals(place: BucketPlace, *, writing: bool = False) -> Iterator[None]:
-    """Say what a refusal means; what is not there is for the caller to say."""
+    """Turn refusals into errors with a cause and a next step; a missing object is left to the caller."""
     try:
         yield
     except (BaseError, OSError) as error:
@@ -191,14 +191,14 @@ def _store(place: BucketPlace) -> Any:
 
 @cache
 def _opened(scheme: str, bucket: str, environment: tuple[tuple[str, str], ...]) -> Any:
-    """Return what talks to a bucket and keeps connections; it takes what it needs from the environment."""
+    """Return a client of a bucket, which keeps connections; its settings come from the environment."""
     kind, variables = _STORES[scheme]
     allow_http = dict(environment).get(f"{variables}ALLOW_HTTP", "").lower() in ("1", "true", "yes")
     try:
         return kind(bucket, client_options={**_TIMES, "allow_http": allow_http}, retry_config=_RETRIES)
     except (BaseError, ValueError, TypeError) as error:
-        wanted = f"check {CREDENTIALS[scheme]} in the environment, and the other variables {variables}…"
-        raise InputError(f"{scheme}://{bucket} cannot be opened: {wanted}") from error
+        advice = f"check {CREDENTIALS[scheme]} in the environment, and the other variables {variables}…"
+        raise InputError(f"{scheme}://{bucket} cannot be opened: {advice}") from error
 
 
 def _mode(replaces: TaggedBytes | None) -> Any:
@@ -209,5 +209,5 @@ def _mode(replaces: TaggedBytes | None) -> Any:
 
 
 def _tag(about: Any) -> str:
-    """Return what a conditional put asks for: an ETag, and for Google a generation."""
+    """Return the tag of a conditional put: an ETag, and for Google a generation."""
     return f"{about.get('e_tag') or ''}\n{about.get('version') or ''}"

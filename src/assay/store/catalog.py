@@ -1,4 +1,4 @@
-"""Record what an index is made of: its manifest, and what is known of each file.
+"""Record the contents of an index: its manifest, and a record of each file.
 
 The manifest is swapped whole, so that readers see all of a change or none; it holds a checksum, and what is read has to
 be what would be written, byte by byte. Files are columns, so that two hundred thousand records load as fast as they are
@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ NOTES_BETWEEN = "; "
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """One file; the path is relative to the root."""
+    """Record of one file; the path is relative to the root."""
 
     path: str
     size: int
@@ -59,7 +59,7 @@ class FileRecord:
 
     @property
     def indexed(self) -> bool:
-        """Say whether its text is in a segment, under this path."""
+        """Say whether a segment has the text of the file, under this path."""
         return self.digest != NO_DIGEST and not self.skipped
 
 
@@ -156,7 +156,7 @@ class NewerIndex(DamagedIndex):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What chunks and vectors depend on; an index made under another identity is rebuilt."""
+    """Settings that chunks and vectors depend on; an index of another identity is rebuilt."""
 
     encoder: str
     dimension: int
@@ -187,25 +187,25 @@ class Manifest:
 
     @property
     def files(self) -> frozenset[str]:
-        """Names of the files that this version is made of."""
+        """Names of the files of this version."""
         return frozenset((*self.segments, self.catalog))
 
     @property
     def data(self) -> bytes:
-        """Return what is written of this version."""
+        """Return the manifest as bytes of JSON, with a checksum."""
         data = {"format": FORMAT, **asdict(self)}
         data = {name: value for name, value in data.items() if value or name not in _OPTIONAL}
         return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
 
     @classmethod
     def parse(cls, data: bytes) -> Manifest:
-        """Read a version from what was written; raise DamagedIndex for anything else."""
+        """Parse the bytes of a manifest; raise DamagedIndex if they are corrupt."""
         try:
             manifest = _parsed(json.loads(data))
         except ValueError as error:
             raise DamagedIndex(f"{MANIFEST} is not JSON: {error}") from error
         except (AttributeError, KeyError, TypeError) as error:
-            raise DamagedIndex(f"{MANIFEST} lacks what belongs there: {error}") from error
+            raise DamagedIndex(f"{MANIFEST} lacks a field or has one of the wrong type: {error}") from error
         if manifest.data != data:
             raise DamagedIndex(f"{MANIFEST} is not as it was written")
         return manifest
@@ -214,15 +214,15 @@ class Manifest:
 def _parsed(data: dict[str, Any]) -> Manifest:
     found = data.pop("format")
     if isinstance(found, int) and found > FORMAT:
-        raise NewerIndex(f"the index is of format {found}, newer than {FORMAT}, the newest that this assay knows")
+        raise NewerIndex(f"the index is of format {found}, newer than {FORMAT}, the newest that this Assay can read")
     if found != FORMAT:
-        raise DamagedIndex(f"the index is of format {found}, and this assay reads {FORMAT}")
+        raise DamagedIndex(f"the index is of format {found}, and this Assay reads {FORMAT}")
     data.pop("checksum")
     identity = Identity(**data.pop("identity"))
     manifest = Manifest(**{**data, "segments": tuple(data["segments"])}, identity=identity)
     for name in (*manifest.files, *manifest.sizes):
         if not PART_NAME.fullmatch(name):
-            raise DamagedIndex(f"{MANIFEST} names '{name}', which is not the name of a file of an index")
+            raise DamagedIndex(f"{MANIFEST} names '{name}', which is not a file name of an index")
     return manifest
 
 
@@ -231,13 +231,13 @@ _CHECKED, _RULES = "checked_ns", "rules"
 
 
 def seen_file(folder: Path, root: Path, catalog: str) -> Path:
-    """Return where it is kept what a root's files were like under one catalog."""
+    """Return the file for the states of a root's files under one catalog."""
     digest = hex_digest(str(root), 8)
     return folder / f"{digest}.{catalog}{SEEN_SUFFIX}"
 
 
 def keep_seen(file: Path, catalog: Catalog, checked_ns: int, rules: str) -> None:
-    """Keep what was seen, in place of what was under any other catalog."""
+    """Store the states of the files, in place of those under any other catalog."""
     about = {_CHECKED: np.array([checked_ns]), _RULES: np.frombuffer(rules.encode(), np.uint8)}
     part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
     try:
@@ -249,18 +249,26 @@ def keep_seen(file: Path, catalog: Catalog, checked_ns: int, rules: str) -> None
         part.unlink(missing_ok=True)
 
 
-def read_seen(file: Path) -> tuple[Catalog, int, str] | None:
-    """Return what was seen, when, and under which rules; None where nothing was."""
+class SeenFiles(NamedTuple):
+    """The states of a root's files as this machine saw them, when, and under which walk rules."""
+
+    catalog: Catalog
+    checked_ns: int
+    rules: str
+
+
+def read_seen(file: Path) -> SeenFiles | None:
+    """Return the stored file states of this machine; None if there are none."""
     with suppress(OSError, DamagedIndex, KeyError):
         arrays = read_arrays(file)
         checked_ns, rules = int(arrays.pop(_CHECKED)[0]), arrays.pop(_RULES).tobytes().decode()
-        return Catalog(arrays), checked_ns, rules
+        return SeenFiles(Catalog(arrays), checked_ns, rules)
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedBytes:
-    """Some bytes, and the tag that they have as long as nobody replaces them."""
+    """A blob's bytes, with a tag that changes when they are replaced."""
 
     data: bytes
     tag: str
@@ -268,7 +276,7 @@ class TaggedBytes:
 
 @dataclass(frozen=True, slots=True)
 class BlobEntry:
-    """What a listing says of one name."""
+    """One entry of a listing."""
 
     name: str
     size: int
@@ -277,14 +285,14 @@ class BlobEntry:
 
 
 class Overtaken(StorageError):
-    """Another writer was first: what was to be replaced is not there any more."""
+    """Another writer was first: the blob to replace has changed."""
 
 
 class Blobs(Protocol):
-    """One place; a name has no slash."""
+    """Blobs in one place; a name has no slash."""
 
-    def get(self, name: str, known: TaggedBytes | None = None) -> TaggedBytes | None:
-        """Return what is there, `known` itself if that is still so; None where nothing is."""
+    def get(self, name: str, cached: TaggedBytes | None = None) -> TaggedBytes | None:
+        """Return the bytes of a name, or `cached` itself if it is unchanged; None if there are none."""
 
     def get_range(self, name: str, start: int, stop: int) -> bytes:
         """Return some bytes, fewer at the end; raise FileNotFoundError where nothing is."""
@@ -293,7 +301,7 @@ class Blobs(Protocol):
         """Keep a file's bytes under a name, all of them or none."""
 
     def put_if(self, name: str, data: bytes, replaces: TaggedBytes | None) -> TaggedBytes:
-        """Replace exactly that, or nothing where nothing may be there; raise Overtaken where something else is."""
+        """Replace exactly these bytes, or create the blob for None; raise Overtaken if it has changed."""
 
     def list(self) -> Sequence[BlobEntry]:
         """Return what is there."""
@@ -308,8 +316,8 @@ class LocalBlobs:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def get(self, name: str, known: TaggedBytes | None = None) -> TaggedBytes | None:
-        """Return what is there, `known` itself if that is still so; None where nothing is."""
+    def get(self, name: str, cached: TaggedBytes | None = None) -> TaggedBytes | None:
+        """Return the bytes of a name, or `cached` itself if it is unchanged; None if there are none."""
         try:
             refuse_special(self.folder / name)
             data = (self.folder / name).read_bytes()
@@ -321,7 +329,7 @@ class LocalBlobs:
             return None
         except OSError as error:
             raise unreadable(self.folder, error) from error
-        return known if known is not None and known.data == data else _tagged(data)
+        return cached if cached is not None and cached.data == data else _tagged(data)
 
     def get_range(self, name: str, start: int, stop: int) -> bytes:
         """Return some bytes, fewer at the end; raise FileNotFoundError where nothing is."""
@@ -330,7 +338,7 @@ class LocalBlobs:
             return file.read(stop - start)
 
     def put(self, name: str, file: Path) -> None:
-        """Keep a file's bytes under a name; one that lies there already is brought to the disk."""
+        """Keep a file's bytes under a name; a file already there is flushed to the disk."""
         if file != self.folder / name:
             with replacing(self.folder / name) as beside:
                 shutil.copyfile(file, beside)
@@ -338,7 +346,7 @@ class LocalBlobs:
         sync(self.folder / name)
 
     def put_if(self, name: str, data: bytes, replaces: TaggedBytes | None) -> TaggedBytes:
-        """Replace exactly that, at once and for good; raise Overtaken where something else is."""
+        """Replace exactly these bytes, atomically and durably; raise Overtaken if they have changed."""
         found = self.get(name)
         if (found and found.tag) != (replaces and replaces.tag):
             raise Overtaken(f"{self.folder / name} was replaced by another writer")
@@ -360,7 +368,7 @@ class LocalBlobs:
 
 
 def unreadable(folder: Path, error: OSError) -> StorageError:
-    """Return what is to be said when the system refuses to read an index."""
+    """Return the error for an index that the system refuses to read."""
     return StorageError(f"cannot read the index in {folder}: {error.strerror}; give another place with --index")
 
 

@@ -36,7 +36,7 @@ class LocalCopies:
     most_bytes: int
 
     def bring(self, blobs: Blobs, sizes: Mapping[str, int]) -> None:
-        """Have some files here; raise FileNotFoundError for what is not there and DamagedIndex for what is corrupt."""
+        """Fetch missing files; raise FileNotFoundError for an absent one and DamagedIndex for a corrupt one."""
         missing = [name for name, size in sizes.items() if not self._is_here(name, size)]
         if not missing:
             return
@@ -62,7 +62,7 @@ class LocalCopies:
         (self.folder / name).unlink(missing_ok=True)
 
     def _is_here(self, name: str, size: int) -> bool:
-        """Say whether a file is here, and note that it was asked for; its time of change stays as it is."""
+        """Say whether there is a local copy, and update its access time; its modification time stays."""
         path = self.folder / name
         try:
             found = path.stat()
@@ -73,7 +73,7 @@ class LocalCopies:
         return found.st_size == size
 
     def _fetch(self, blobs: Blobs, sizes: Mapping[str, int], parts: Mapping[str, Path]) -> None:
-        """Fetch files by ranges, several in flight; each range is written where it belongs as soon as it is here."""
+        """Fetch files by ranges, several in flight; each range is written to its place as soon as it arrives."""
         with ExitStack() as opened, ThreadPoolExecutor(_AT_ONCE) as pool:
             ranges = []
             for name, size in sizes.items():
@@ -88,7 +88,7 @@ class LocalCopies:
                 pass
 
     def _make_room(self) -> None:
-        """Remove the copies that nobody opened for longest, but none of those that may be in use."""
+        """Remove the least recently opened copies, except those that may be in use."""
         found, used_ns = [], time.time_ns() - int(_IN_USE_S * 1e9)
         for path in self.shelf.rglob("*"):
             if path.suffix in _KINDS:
@@ -121,10 +121,10 @@ class SharedPlace:
     unnamed_s: float = UNNAMED_S
 
     def refuse_another(self, manifest: Manifest) -> None:
-        """Raise InputError where the index there is of another repository than this one."""
+        """Raise InputError if the index belongs to another repository."""
         if self.origin and manifest.origin != self.origin:
-            theirs = f"of {manifest.origin}" if manifest.origin else "of a repository that was named so"
+            theirs = f"of {manifest.origin}" if manifest.origin else "of another repository of that name"
             raise InputError(
                 f"{self.name} is the index {theirs}, and this is {self.origin}: "
-                "give this one another name, as in --index s3://BUCKET/PREFIX#NAME"
+                "use another name, as in --index s3://BUCKET/PREFIX#NAME"
             )

@@ -71,11 +71,11 @@ class Version:
 
     @property
     def described(self) -> int:
-        """Count the chunks that have a description."""
+        """Count the chunks with a description."""
         return sum(part.described for part in self.parts)
 
     def snapshot(self) -> Snapshot:
-        """Return what is searched."""
+        """Return the snapshot that searches read."""
         parts = [(part.segment, part.live) for part in self.parts]
         held = blake2b(digest_size=16)
         for part in self.parts:
@@ -85,7 +85,7 @@ class Version:
 
 
 class IndexFolder:
-    """Where an index lives."""
+    """An index in a folder, with the operations of its readers and its writer."""
 
     def __init__(
         self,
@@ -103,23 +103,23 @@ class IndexFolder:
         self.root, self._relatives = root, relatives
         self.shared = shared
         self.blobs: Blobs = shared.blobs if shared else LocalBlobs(location)
-        self._seen: tuple[float, TaggedBytes | None] = (-float("inf"), None)
+        self._last_manifest: tuple[float, TaggedBytes | None] = (-float("inf"), None)
         self._base: TaggedBytes | None = None
 
     @property
     def name(self) -> str:
-        """Return where it lies, as `--index` takes it."""
+        """Return its location, as `--index` takes it."""
         return self.shared.name if self.shared else str(self.location)
 
     @property
     def verified(self) -> str:
-        """Say what `check` reads."""
+        """Say in a phrase what `check` reads."""
         if self.shared:
             return "every byte of the copies on this machine was read, and of the bucket the sizes"
         return "every byte was read"
 
     def manifest(self) -> Manifest | None:
-        """Return the current version; None where no index is."""
+        """Return the manifest of the current version; None if there is no index."""
         blob = self._latest()
         if blob is None:
             return None
@@ -140,7 +140,7 @@ class IndexFolder:
         return manifest.catalog if manifest else ""
 
     def open(self) -> Version | None:
-        """Open the current version; None where no index is, DamagedIndex where it cannot be read."""
+        """Open the current version; return None if there is no index, raise DamagedIndex if it cannot be read."""
         gone: str | None = None
         for _ in range(_READS):
             manifest = self.manifest()
@@ -169,7 +169,7 @@ class IndexFolder:
 
     @contextmanager
     def writing(self, patience_s: float | None = None) -> Iterator[None]:
-        """Be the one writer of this machine; clear what dead writers left, and what this one leaves if it fails.
+        """Hold the lock of the one writer of this machine; delete what dead writers and a failed one leave behind.
 
         Where another process writes for longer than the patience, raise BlockingIOError; without one, wait.
         """
@@ -191,7 +191,7 @@ class IndexFolder:
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
-        """Be the one process that keeps this index up to date: others leave writing to it, while it lives."""
+        """Hold the lock of the one process that keeps this index up to date, so that others do not write."""
         with self._explained():
             self._claim()
             self._hide()
@@ -222,7 +222,7 @@ class IndexFolder:
         dead: Collection[str],
         fresh: Sequence[Path],
     ) -> None:
-        """Drop the dead, join what is to be joined, and make the result current.
+        """Drop dead chunks, merge segments if there are too many, and make the result current.
 
         `records` are of every file, changed or not; `dead` are paths whose chunks, as the last version has them, are no
         more; `fresh` are new segments, written together.
@@ -240,18 +240,18 @@ class IndexFolder:
     def keep_unfinished(
         self,
         last: Version | None,
-        made: tuple[Identity, str, int],
+        provenance: tuple[Identity, str, int],
         records: Collection[FileRecord],
         dead: Collection[str],
         fresh: Sequence[Path],
     ) -> None:
-        """Keep what is done of a first version, for the next writer if this one ends.
+        """Store the finished part of a first version, so that the next writer can continue.
 
-        `made` is what it is made under, with which rules and when; the rest is as of `save`.
+        `provenance` is the identity, the rules and the time of the version; the rest is as in `save`.
         """
         parts = self._parts(last, dead, fresh)
         names, written = tuple(part.name for part in parts), len(fresh) + (last.manifest.unfinished if last else 0)
-        manifest = Manifest(0, *made, names, _new_catalog(), root=self.root, unfinished=written)
+        manifest = Manifest(0, *provenance, names, _new_catalog(), root=self.root, unfinished=written)
         self._write_catalog(manifest, Catalog.of(records), parts)
         before = self._unfinished()
         write(self.location / UNFINISHED, manifest.data, durable=False)
@@ -259,7 +259,7 @@ class IndexFolder:
             (self.location / before.catalog).unlink(missing_ok=True)
 
     def begun(self, identity: Identity) -> Version | None:
-        """Return what a first version can begin with: what an interrupted writer has done, else a relative's files.
+        """Return what a first version can start from: an interrupted writer's work, or else a relative's files.
 
         None where there is neither. What comes of a relative is trusted for no file that was not read.
         """
@@ -275,7 +275,7 @@ class IndexFolder:
         return None
 
     def _links(self, other: IndexFolder, identity: Identity) -> bool:
-        """Link to the files of another index, unless one is damaged; say if that was done."""
+        """Link to the files of another index, unless one is damaged; say whether it worked."""
         for _ in range(_TRIES):
             try:
                 return self._begin_with(other, identity)
@@ -298,14 +298,14 @@ class IndexFolder:
         return True
 
     def indexed_root(self) -> str:
-        """Return the folder that was indexed here; empty where that was not written down."""
+        """Return the folder that was indexed here; empty if it was not recorded."""
         with suppress(StorageError):
             manifest = self.manifest() or self._unfinished()
             return manifest.root if manifest else ""
         return ""
 
     def remove(self) -> int:
-        """Remove this index for good; return how many bytes that frees, which no other index has, too.
+        """Remove this index; return how many bytes that frees, without those that other indexes share.
 
         Where another process writes it, raise BlockingIOError.
         """
@@ -335,7 +335,7 @@ class IndexFolder:
         for name in sorted(manifest.files - (last.files if last else frozenset())):
             self.blobs.put(name, self.location / name)
         written = self._base = self.blobs.put_if(MANIFEST, self._signed(manifest, last).data, self._base)
-        self._seen = (time.monotonic(), written)
+        self._last_manifest = (time.monotonic(), written)
 
     def _write_catalog(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part]) -> None:
         place = {path: number for number, path in enumerate(catalog.paths)}
@@ -347,7 +347,7 @@ class IndexFolder:
         write_arrays(self.location / manifest.catalog, arrays)
 
     def _signed(self, manifest: Manifest, last: Manifest | None) -> Manifest:
-        """Return a version with what those need who share it: whose it is, and how large its files are."""
+        """Return a manifest with what readers of a shared index need: its origin and the sizes of its files."""
         if not self.shared:
             return manifest
         known = last.sizes if last else {}
@@ -355,19 +355,19 @@ class IndexFolder:
         return replace(manifest, origin=self.shared.origin or (last.origin if last else ""), sizes=sizes)
 
     def _latest(self) -> TaggedBytes | None:
-        """Return the manifest as it is there; of a shared index, as it was there just now."""
-        asked_s, blob = self._seen
+        """Return the current manifest; of a shared index, one that is at most `fresh_s` old."""
+        asked_s, blob = self._last_manifest
         if not self.shared or time.monotonic() - asked_s >= self.shared.fresh_s:
             blob = self.blobs.get(MANIFEST, blob)
-            self._seen = (time.monotonic(), blob)
+            self._last_manifest = (time.monotonic(), blob)
         return blob
 
     def _forget(self) -> None:
-        """Ask for the manifest anew."""
-        self._seen = (-float("inf"), self._seen[1])
+        """Read the manifest again next time."""
+        self._last_manifest = (-float("inf"), self._last_manifest[1])
 
     def _check(self, manifest: Manifest) -> None:
-        """Read every file; a copy that is not as written is fetched again, and then it is the bucket that is wrong."""
+        """Read every file; a corrupt copy is fetched again before the bucket is checked."""
         if not self.shared:
             for name in sorted(manifest.files):
                 check_arrays(self.location / name)
@@ -380,7 +380,7 @@ class IndexFolder:
                 raise DamagedIndex(f"{name} {what}")
 
     def _mend(self, manifest: Manifest) -> None:
-        """Fetch again the copies that are not as written."""
+        """Fetch corrupt copies again."""
         assert self.shared is not None
         for name in sorted(manifest.files):
             try:
@@ -411,7 +411,7 @@ class IndexFolder:
         return Version(manifest, Catalog(arrays), parts)
 
     def _claim(self) -> None:
-        """Make the folder, or refuse one that holds something else than an index."""
+        """Create the folder; refuse one that contains something other than an index."""
         if self.shared:
             self.location.mkdir(0o700, parents=True, exist_ok=True)
             return
@@ -444,7 +444,7 @@ class IndexFolder:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say what the system's refusal means for the index."""
+        """Turn an error of the system into one that names the index and the next step."""
         try:
             yield
         except BlockingIOError:
@@ -454,8 +454,8 @@ class IndexFolder:
             if not isinstance(cause, OSError) or (cause is not error and cause.filename != str(self.location / LOCK)):
                 raise
             if cause.errno in _NO_ROOM:
-                wanted = "free some, or give another place with --index"
-                raise StorageError(f"no room left for the index in {self.location}: {wanted}") from error
+                advice = "free some, or give another place with --index"
+                raise StorageError(f"no room left for the index in {self.location}: {advice}") from error
             refusal = UnwritableIndex if cause.errno in _READ_ONLY else StorageError
             what = f"cannot write the index in {self.location}: {cause.strerror or cause}"
             raise refusal(f"{what}; give another place with --index") from error
@@ -466,7 +466,7 @@ def _new_catalog() -> str:
 
 
 def _is_part(name: str) -> bool:
-    """Say whether a name is one of those that only an index gives to files of its versions."""
+    """Say whether only an index gives files such a name."""
     return bool(PART_NAME.fullmatch(name) or _TEMPORARY.fullmatch(name))
 
 

@@ -37,12 +37,12 @@ def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
 
 
 def _files(
-    parts: Sequence[tuple[Segment, Mask]], kept: Sequence[NDArray[np.intp]]
+    parts: Sequence[tuple[Segment, Mask]], positions: Sequence[NDArray[np.intp]]
 ) -> tuple[NDArray[np.uint32], Strings, Strings]:
-    """Renumber the files that still have a chunk, in the order of their first one."""
+    """Renumber the files that still have a chunk, in the order of their first chunk."""
     numbers: dict[tuple[str, str], int] = {}
     columns = []
-    for (part, _), keep in zip(parts, kept, strict=True):
+    for (part, _), keep in zip(parts, positions, strict=True):
         files, first = np.unique(part.file[keep], return_index=True)
         names = list(zip(part.paths.all(), part.languages.all(), strict=True))
         new = np.zeros(len(names), dtype=np.uint32)
@@ -53,7 +53,7 @@ def _files(
 
 
 def _postings(parts: Sequence[tuple[Segment, Mask]]) -> Postings:
-    """Renumber terms and chunks, drop dead postings and the terms that had only those."""
+    """Renumber terms and chunks; drop dead postings and the terms without living ones."""
     alive = [None if live.all() else live[part.posting_chunk] for part, live in parts]
     counts = [np.diff(part.starts) if live.all() else part.holding(live) for part, live in parts]
     terms, numbers = _terms([part for part, _ in parts], counts)
@@ -96,7 +96,7 @@ MAX_SEGMENT_CHUNKS = 250_000
 
 
 def joined(parts: Sequence[Part], fresh: int, new_path: Callable[[], Path]) -> list[Part]:
-    """Return the parts to keep, oldest first; those that replace others are written to new paths.
+    """Return the parts of the next version, oldest first; merged ones are written to new paths.
 
     The last `fresh` parts were written together.
     """
@@ -124,7 +124,7 @@ def _packed(parts: Sequence[Part]) -> list[list[Part]]:
 
 
 def _cheapest(groups: Sequence[list[Part]]) -> int | None:
-    """Return where the two neighbours are that hold the fewest chunks; None when they hold too many."""
+    """Return the position of the two neighbors with the fewest chunks; None if these are too many."""
     cost, at = min((_living(groups[at]) + _living(groups[at + 1]), at) for at in range(len(groups) - 1))
     return at if cost <= MAX_SEGMENT_CHUNKS else None
 

@@ -1,4 +1,4 @@
-"""Find the cosines of a vector with the chunks near it; what lies far off in a large segment stays unread.
+"""Compute the cosines of a vector with the chunks near it; far parts of large segments are not read.
 
 Small segments are read whole. Of those with inverted lists, the lists whose centroids are nearest to the vector are
 read, in whatever segment they lie, until they hold enough chunks that a filter keeps; where a filter keeps few, all of
@@ -30,7 +30,7 @@ _MAX_FOUND_FRACTION = 0.5
 
 
 def near_cosines(parts: Parts, size: int, vector: Vectors, allowed: Sequence[Mask | None]) -> Vectors:
-    """Return the cosine of one vector with each chunk, shape `(size)`; not a number where a chunk is far from it.
+    """Return the cosine of one vector with each chunk, shape `(size)`; NaN for a chunk far from it.
 
     Each mask of `allowed` is of chunks that are searched together, and gets near ones of its own.
     """
@@ -61,44 +61,44 @@ class _Listed:
 
     base: int
     lists: InvertedLists
-    kept: Mask | None
+    mask: Mask | None
 
     @classmethod
     def of(cls, base: int, segment: Segment, mask: Mask | None) -> _Listed:
-        """Take what a mask over all chunks says of a segment's."""
+        """Take a segment with its part of a mask over all chunks."""
         assert segment.lists is not None
         return cls(base, segment.lists, None if mask is None else mask[base : base + len(segment)])
 
     @property
     def findable(self) -> int:
         """Count the chunks that may be found."""
-        return len(self.lists.chunks) if self.kept is None else int(np.count_nonzero(self.kept))
+        return len(self.lists.chunks) if self.mask is None else int(np.count_nonzero(self.mask))
 
     @property
     def every(self) -> Rows:
         """Return the numbers of all of them."""
-        return self.base + (np.arange(self.findable) if self.kept is None else np.flatnonzero(self.kept))
+        return self.base + (np.arange(self.findable) if self.mask is None else np.flatnonzero(self.mask))
 
     @property
     def in_lists(self) -> NDArray[np.float64]:
         """Count them in each list; where most chunks may be found, as if these were spread evenly."""
         sizes = np.diff(self.lists.starts).astype(np.float64)
-        if self.kept is None or self.findable > len(self.kept) * _MAX_FOUND_FRACTION:
+        if self.mask is None or self.findable > len(self.mask) * _MAX_FOUND_FRACTION:
             return sizes * (self.findable / max(len(self.lists.chunks), 1))
-        kept = np.concatenate(([0.0], np.cumsum(self.kept[self.lists.chunks])))
+        kept = np.concatenate(([0.0], np.cumsum(self.mask[self.lists.chunks])))
         return np.diff(kept[self.lists.starts])
 
     def estimated(self, vector: Vectors, lists: NDArray[np.intp]) -> tuple[Rows, Vectors]:
         """Return those in some lists, and about how near they are to a vector."""
         chunks, cosines = self.lists.estimates(lists, vector)
-        if self.kept is not None:
-            found = np.flatnonzero(self.kept[chunks])
+        if self.mask is not None:
+            found = np.flatnonzero(self.mask[chunks])
             chunks, cosines = chunks[found], cosines[found]
         return chunks + np.int64(self.base), cosines
 
 
 def _near(parts: Sequence[_Listed], vector: Vectors) -> Rows:
-    """Return the chunks to compare: all that may be found where these are few, else the best by their codes."""
+    """Return the chunks to compare: all that may be found if these are few, or else the best by their codes."""
     findable = sum(part.findable for part in parts)
     if findable <= _MIN_READ_CHUNKS:
         return np.concatenate([np.zeros(0, dtype=np.int64), *(part.every for part in parts)])
@@ -111,7 +111,7 @@ def _near(parts: Sequence[_Listed], vector: Vectors) -> Rows:
 
 
 def _nearest_lists(parts: Sequence[_Listed], vector: Vectors, enough: int) -> list[NDArray[np.intp]]:
-    """Return which lists of each segment to read: of all, those nearest to a vector that hold enough together."""
+    """Return which lists of each segment to read: the nearest to a vector that hold enough chunks together."""
     closeness = np.concatenate([part.lists.centroids @ vector for part in parts])
     holding = np.concatenate([part.in_lists for part in parts])
     order = np.argsort(-closeness, kind="stable")
@@ -128,7 +128,7 @@ _STEPS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class VectorSums:
-    """What is known of some vectors together."""
+    """Count, sum and second moments of some vectors."""
 
     count: int
     total: NDArray[np.float64]
@@ -136,9 +136,9 @@ class VectorSums:
     moments: NDArray[np.float64]
     """(dimension, dimension) the sum of each one's outer product with itself."""
 
-    def cosine_statistics(self, vector: Vectors, known: Vectors) -> tuple[float, float]:
-        """Return mean and standard deviation of a vector's cosines with all of them and of those known besides."""
-        others = known.astype(np.float64)
+    def cosine_statistics(self, vector: Vectors, cosines: Vectors) -> tuple[float, float]:
+        """Return mean and standard deviation of a vector's cosines with these vectors, and of further cosines."""
+        others = cosines.astype(np.float64)
         count = max(self.count + len(others), 1)
         mean = (float(self.total @ vector) + float(others.sum())) / count
         squares = (float(vector @ self.moments @ vector) + float(others @ others)) / count
@@ -146,7 +146,7 @@ class VectorSums:
 
 
 def sums_with_lists(parts: Sequence[tuple[Segment, Mask | None]]) -> VectorSums | None:
-    """Sum up the living chunks of the segments that have lists; None where none has."""
+    """Sum up the living chunks of the segments with lists; None if no segment has lists."""
     found = None
     for segment, live in parts:
         if lists := segment.lists:

@@ -1,4 +1,4 @@
-"""Say where an index lies: in the user's cache, one for each root, or in a bucket.
+"""Locate an index: in the user's cache, one for each root, or in a bucket.
 
 prefix/repos/<name>/manifest.json      the one object of a repository that is ever replaced
 prefix/repos/<name>/<uuid>.segment     as in a folder, byte for byte
@@ -26,7 +26,7 @@ _NAME = re.compile(r"[\w.+~@-]+(/[\w.+~@-]+)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class BucketPlace:
-    """A bucket and a prefix in it, and the repository that is meant there, if one is named."""
+    """A bucket and a prefix in it, and the name of a repository, if one is given."""
 
     scheme: str
     bucket: str
@@ -35,7 +35,7 @@ class BucketPlace:
 
     @property
     def whole(self) -> str:
-        """Return bucket and prefix as people give them."""
+        """Return bucket and prefix as users write them."""
         return f"{self.scheme}://{self.bucket}{f'/{self.prefix}' if self.prefix else ''}"
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class BucketPlace:
 
     @property
     def repos(self) -> str:
-        """Return what the names of all objects of all repositories begin with."""
+        """Return the prefix of the objects of all repositories."""
         return f"{self.prefix}/{REPOS}" if self.prefix else REPOS
 
     def of(self, name: str) -> BucketPlace:
@@ -57,10 +57,10 @@ def is_bucket(location: str) -> bool:
 
 
 def bucket_place(location: str) -> BucketPlace:
-    """Read a location; raise InputError for what names no bucket, or no name that can be one."""
+    """Parse a location; raise InputError unless it names a bucket, with a valid prefix and name."""
     found = _URL.fullmatch(location)
     if found is None or not _BUCKET.fullmatch(found[2]):
-        raise InputError(f"'{location}' names no bucket: give s3://BUCKET/PREFIX (or gs://, az://)")
+        raise InputError(f"'{location}' does not name a bucket: give s3://BUCKET/PREFIX (or gs://, az://)")
     scheme, bucket, prefix, name = found.groups()
     prefix = prefix.strip("/")
     if prefix and not _parts_are_names(prefix):
@@ -78,19 +78,19 @@ _MAX_NAME_CHARS = 40
 
 
 def located(location: str, folder: Path) -> str:
-    """Return where an index lies that was named in a folder; a place in a bucket says so by itself."""
+    """Return the location of an index that was named relative to a folder; one in a bucket is absolute."""
     if is_bucket(location):
         return str(bucket_place(location))
     return str(folder / Path(location).expanduser())
 
 
 def holds_many(location: str) -> bool:
-    """Say whether a place can hold the indexes of several roots, each under its own name."""
+    """Say whether a location can hold the indexes of several roots, each under its own name."""
     return is_bucket(location) and not bucket_place(location).name
 
 
 def default_location(root: Path) -> Path:
-    """Return a folder named after the root, so that people know it, and its hash, so that it is the root's alone."""
+    """Return a folder named after the root and a hash of its path, which makes the name unique."""
     whole = str(root.resolve())
     digest = hex_digest(whole, 8)
     name = re.sub(r"[^\w.-]+", "-", root.resolve().name, flags=re.ASCII)[:_MAX_NAME_CHARS] or "root"
@@ -98,7 +98,7 @@ def default_location(root: Path) -> Path:
 
 
 def past_location(root: Path) -> Path:
-    """Return the folder of what the commits of a root say of its files, beside their index."""
+    """Return the folder of facts that the commits of a root give about its files, beside their index."""
     place = default_location(root)
     return place.with_name(f"{place.name}.past")
 

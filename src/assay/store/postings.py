@@ -77,14 +77,14 @@ def invert(
 
 
 def _counted(keys: Numbers) -> tuple[Numbers, Numbers]:
-    """Return each key once, ordered, and how often it came."""
+    """Return each key once, sorted, and its count."""
     keys.sort()
     first = run_starts(keys)
     return keys[first], np.diff(first, append=len(keys))
 
 
 def _as_terms(vocabulary: Iterable[str], word: Numbers) -> tuple[Strings, Numbers, Numbers]:
-    """Turn every word into each of its terms; return those, and the position of the word that each came from."""
+    """Turn every word into its terms; return these, and the position of the word of each."""
     terms, starts, numbers = _terms_of_words(vocabulary)
     fan_out = np.diff(starts)[word]
     begins = np.cumsum(fan_out) - fan_out
@@ -103,7 +103,7 @@ def _terms_of_words(vocabulary: Iterable[str]) -> tuple[Strings, Numbers, Number
 
 
 def ranked(encoded: Sequence[bytes]) -> tuple[Strings, Numbers]:
-    """Sort terms by their bytes; return them and the place that each one got."""
+    """Sort terms by their bytes; return them and the new position of each."""
     order = sorted(range(len(encoded)), key=encoded.__getitem__)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -130,7 +130,7 @@ def _rows(terms: Strings, keys: Numbers, times: Numbers, place_bits: int) -> Pos
 
 
 def run_starts(ordered: NDArray[np.integer]) -> NDArray[np.intp]:
-    """Return where a new value begins."""
+    """Return the positions at which a new value begins."""
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
     return np.flatnonzero(new)

@@ -87,7 +87,7 @@ class Segment:
 
     @property
     def lists(self) -> InvertedLists | None:
-        """Return what a search reads instead of every vector; a segment in memory has none."""
+        """Return the inverted lists that a search reads instead of every vector; a segment in memory has none."""
         return None
 
     def vectors_of(self, numbers: NDArray[np.int64]) -> Stored:
@@ -160,7 +160,7 @@ def write_segment(path: Path, segment: Segment) -> None:
 
 
 class StoredSegment(Segment):
-    """A segment in a file: each column is verified when it is first asked for, of texts and postings what is read."""
+    """A segment in a file: a column is verified when first read, and of texts and postings only the part read."""
 
     __slots__ = ("_file", "_lists")
 
@@ -171,7 +171,7 @@ class StoredSegment(Segment):
         object.__setattr__(self, "_lists", StoredLists(file) if has_lists else None)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a column that was not asked for yet, and keep it."""
+        """Read a column on first use, and keep it."""
         if name not in _COLUMNS:
             raise AttributeError(name)
         column = self._strings(name) if name in _STRINGS else self._file.array(name)
@@ -212,7 +212,7 @@ class StoredLists(InvertedLists):
         object.__setattr__(self, "_file", file)
 
     def __getattr__(self, name: str) -> Any:
-        """Return an array that was not asked for yet, and keep it."""
+        """Read an array on first use, and keep it."""
         if name not in _LISTS:
             raise AttributeError(name)
         array = self._file.array(f"lists.{name}")
@@ -226,7 +226,7 @@ class StoredLists(InvertedLists):
 
 
 def read_segment(path: Path) -> Segment:
-    """Map a segment's file; raise DamagedIndex when it is plainly not one."""
+    """Map a segment's file; raise DamagedIndex if it is not one."""
     file = ArrayFile(path)
     for name in (*_COLUMNS, *(f"{name}.blob" for name in _STRINGS)):
         if name not in file.names and name.partition(".")[0] not in _OPTIONAL:

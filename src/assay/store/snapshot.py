@@ -1,4 +1,4 @@
-"""Read a consistent view of an index: its segments, which of their chunks live, and statistics over those.
+"""Read a consistent view of an index: its segments, their living chunks, and statistics over these.
 
 An index that was updated has its chunks in other segments, hence under other numbers, than a fresh one. Whatever is cut
 off among equals or told apart by its place goes by the order of files' paths, so that both answer alike.
@@ -28,7 +28,7 @@ class ChunkOrder:
     """The order of the chunks of several segments."""
 
     def __init__(self, files: Sequence[NDArray[np.uint32]], places: Sequence[NDArray[np.uint32]]) -> None:
-        """Take the file of each chunk and the place of each file among all, both by segment.
+        """Take the file of each chunk and the rank of each file by path, both by segment.
 
         Chunks of a file stand in one segment as the file was cut. Without places, numbers are in order as they are.
         """
@@ -48,11 +48,11 @@ class ChunkOrder:
         return numbers[np.argsort(np.concatenate(ranks), kind="stable")]
 
     def strongest(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
-        """Return the `k` of some numbers with the highest scores, in order; of equal ones at the end the first."""
+        """Return the `k` numbers with the highest scores, in file order; ties at the end go to the first ones."""
         return self.ordered(self.best(scores, numbers, k))
 
     def best(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
-        """Return the same in any order."""
+        """Return the numbers of `strongest` in any order."""
         if len(numbers) > k > 0:
             own = scores[numbers]
             least = np.partition(own, -k)[-k]
@@ -81,22 +81,22 @@ _NO_NUMBERS = np.zeros(0, np.int64)
 
 
 class ArrayCache:
-    """Keeps arrays that nobody changes; all are forgotten where one more would be too much. Threads may share it."""
+    """A cache of read-only arrays, emptied when one more would exceed its size. Threads may share it."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most, self._bytes = most_bytes, 0
-        self._known: dict[Hashable, NDArray[Any]] = {}
+        self._arrays: dict[Hashable, NDArray[Any]] = {}
 
     def get(self, key: Hashable, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """Return the array of a key, made where it is not known."""
-        found = self._known.get(key)
+        """Return the array of a key; compute it if it is not in the cache."""
+        found = self._arrays.get(key)
         if found is None:
             found = make()
             if self._bytes + found.nbytes > self._most:
-                self._known.clear()
+                self._arrays.clear()
                 self._bytes = 0
             if found.nbytes <= self._most:
-                self._known[key] = found
+                self._arrays[key] = found
                 self._bytes += found.nbytes
         return found
 
@@ -115,7 +115,7 @@ class Snapshot:
         roots: Sequence[str] = (),
         state: str = "",
     ) -> None:
-        """Take segments with their masks of living chunks; no mask means that all live.
+        """Take segments with their masks of living chunks; None means that all live.
 
         `places` are those of each segment's files among all; without them, chunks are in the order of their numbers.
         `roots` names what each segment is of, where that is not one root. `state` is the same for whoever opens the
@@ -142,12 +142,12 @@ class Snapshot:
     def of(
         cls, chunks: Sequence[Chunk], vectors: Vectors, facts: Sequence[str] = (), links: Sequence[Sequence[str]] = ()
     ) -> Snapshot:
-        """Hold chunks in memory, with what each defines and calls, for a corpus that is used once."""
+        """Build a snapshot in memory, with what each chunk defines and calls, for a corpus that is used once."""
         return cls([(build(chunks, vectors, facts, links), None)])
 
     @classmethod
     def joined(cls, snapshots: Mapping[str, Snapshot]) -> Snapshot:
-        """Return one corpus of several, whose chunks know by these names which they are from.
+        """Join several snapshots to one, whose chunks carry the names of their snapshots.
 
         Equal scores are told apart by the order of the names.
         """
@@ -176,7 +176,7 @@ class Snapshot:
 
     @property
     def size(self) -> int:
-        """Return how many numbers there are, dead ones included: the width of a score array."""
+        """Return the count of all numbers, including dead ones: the width of a score array."""
         return int(self.bases[-1])
 
     @cached_property
@@ -198,7 +198,7 @@ class Snapshot:
         return self._postings(self._holders(term))
 
     def postings_of(self, terms: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
-        """Return the same of several terms."""
+        """Return the postings of several terms."""
         return list(map(self._postings, list(map(self._holders, terms))))
 
     def _postings(self, holders: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -221,7 +221,7 @@ class Snapshot:
         return any(live is None or live[part.rows_of(row)[0]].any() for part, live, row in holders)
 
     def _holders(self, term: str) -> tuple[tuple[int, int], ...]:
-        """Return the segments that hold a term, ascending, each with the number that it has there.
+        """Return the segments that hold a term, ascending, each with the term's number there.
 
         Questions have most of their words and pairs of words in common, so the last ones are kept.
         """
@@ -243,7 +243,7 @@ class Snapshot:
         return TermTable([part.terms for part, _ in self.parts])
 
     def near(self, vector: Vectors, allowed: Sequence[Mask | None] = (None,)) -> Vectors:
-        """Return the cosine of one vector with every chunk, shape `(size,)`; not a number for those far from it.
+        """Return the cosine of one vector with every chunk, shape `(size,)`; NaN for chunks far from it.
 
         All are known but for those of large segments, of which each mask gets the near ones that it keeps.
         """
@@ -274,7 +274,7 @@ class Snapshot:
 
     @cached_property
     def order(self) -> ChunkOrder:
-        """Return what puts numbers in the order of their files' paths."""
+        """Return the order of numbers by their files' paths."""
         return ChunkOrder([part.file for part, _ in self.parts], self.places)
 
     def vectors(self, numbers: NDArray[np.int64]) -> Vectors:
@@ -282,7 +282,7 @@ class Snapshot:
         return restored(self.rows("vectors", numbers))
 
     def chunk(self, number: int) -> Chunk:
-        """Return one chunk as it was added; of several roots, with that which it is from.
+        """Return one chunk as it was added; with several roots, with the name of its own.
 
         Those read last are kept: questions in a row come to the same ones, and are answered from the same texts.
         """
@@ -398,7 +398,7 @@ class Snapshot:
 
     @cached_property
     def _pathless(self) -> NDArray[np.int64]:
-        """Return the numbers that stand for no file, one or none a language and segment."""
+        """Return the numbers of chunks without a file, at most one per language and segment."""
         empty = [np.flatnonzero(np.diff(part.paths.offsets) == 0) for part, _ in self.parts]
         numbers = [(which << _FILE_BITS) + int(file) for which, found in enumerate(empty) for file in found]
         return np.array(numbers, np.int64)

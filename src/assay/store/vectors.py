@@ -28,7 +28,7 @@ _ROWS = 4096
 
 
 def quantised(vectors: Vectors, how: str) -> Stored:
-    """Return unit rows as they are to be stored: `none` or `int8`."""
+    """Return unit rows in the form to store: `none` or `int8`."""
     if how == "int8":
         largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
         rows: Stored = np.rint(vectors * (127 / np.maximum(largest, 1e-12))).astype(np.int8)
@@ -37,7 +37,7 @@ def quantised(vectors: Vectors, how: str) -> Stored:
 
 
 def restored(stored: Stored) -> Vectors:
-    """Return unit rows of what is stored, with the error that storing brought; a zero row of int8 stays zero."""
+    """Return the unit rows of stored ones, with their rounding error; a zero row of int8 stays zero."""
     if stored.dtype == np.int8:
         rows = stored.astype(np.float32)
         rows /= np.maximum(np.sqrt(np.einsum("nd,nd->n", rows, rows)), 1.0)[:, None]
@@ -129,7 +129,7 @@ def sums_of(vectors: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def _clustered(vectors: Vectors, count: int) -> Vectors:
-    """Return so many centroids of a sample; one that is nearest to nothing begins again at another row."""
+    """Return the centroids of a sample; a centroid without rows restarts at another row."""
     chance = np.random.default_rng(0)
     sample = vectors[np.sort(chance.choice(len(vectors), min(len(vectors), count * _SAMPLE), replace=False))]
     centroids = sample[np.sort(chance.choice(len(sample), count, replace=False))].copy()

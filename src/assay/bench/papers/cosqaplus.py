@@ -240,7 +240,9 @@ def table_three(request: JudgeTablesRequest) -> str:
             for base in named(request.bases) or BASES
             for of in MEASURES
         ]
-        made = doc.table(f"Test set: {test}", (*doc.left("model", "measure"), *trained), rows, "By what was learned.")
+        made = doc.table(
+            f"Test set: {test}", (*doc.columns("model", "measure"), *trained), rows, "By what was learned."
+        )
         text += ["", made.title, *table_lines(made, indent="")]
     failed = {(name, why) for name, system in results["systems"].items() for why in system.get("failed", {}).values()}
     text += [f"{name} failed: {why}" for name, why in sorted(failed)]

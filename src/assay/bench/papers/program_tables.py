@@ -101,7 +101,7 @@ def _classes(study: Study, kind: str, faults: Sequence[Fault]) -> Iterator[doc.B
     rows = examples_of(study.learn)
     shares = zip(faults, _counted(rows, faults).values(), _shares(rows, faults), strict=True)
     cells = [(str(fault), MEANINGS[fault], count, share) for fault, count, share in shares]
-    yield doc.table(f"Classes of {kind} errors", (*doc.left("class", "meaning"), "programs", "of all"), cells)
+    yield doc.table(f"Classes of {kind} errors", (*doc.columns("class", "meaning"), "programs", "of all"), cells)
     shown = [each for fault in faults for each in _shortest(rows, fault)[:_MAX_EXAMPLES]]
     yield doc.words(f"The shortest programs of each class, {_MAX_EXAMPLES} at most, of different tasks:")
     yield doc.Entries(kind, "program", (), tuple(map(entry, shown)))

@@ -129,7 +129,7 @@ def _of_test(study: Study, name: str) -> MadeTable:
 def table10(study: Study) -> MadeTable:
     """Return which ranker is the best of each generating model."""
     rankers, best, found = all_rankers(study)
-    heads = (*doc.left("generating model", "best ranker"), "ranked pass@1")
+    heads = (*doc.columns("generating model", "best ranker"), "ranked pass@1")
     rows = [
         (source, ranker.name, doc.figure(found.get((source, ranker.name), {}).get("pass@1")))
         for source, ranker in best.items()
@@ -246,7 +246,7 @@ def table20(study: Study) -> MadeTable:
     rows = [each for each in examples_of(part(study, study.sources[0])) if each.split == VALID]
     shown = one_of_each_kind(rows)
     said = {} if study.is_dry else {each.task: _predicted(each, shown) for each in own}
-    heads = doc.left("program", "how it fails", *(each.task for each in own))
+    heads = doc.columns("program", "how it fails", *(each.task for each in own))
     cells = [
         [f"{each.task_id} {each.program_id}", _fault_of(each), *(said[task][at] for task in said)]
         for at, each in enumerate(shown)
@@ -346,7 +346,7 @@ def curves(
 def ranked_table(title: str, rows: Sequence[RankedRow], found: Figures, *, head: str = "generating model") -> doc.Table:
     """Return a row a ranker: each measure of the samples as they are, and as they are ranked."""
     pairs = [doc.Column(name, over=measure) for measure in PAIRED for name in ("unranked", "ranked")]
-    heads = (*doc.left(head, "ranker"), doc.Column("tasks"), doc.Column("pass@all"))
+    heads = (*doc.columns(head, "ranker"), doc.Column("tasks"), doc.Column("pass@all"))
     values = defaultdict[str, list[float]](list)
     for each in rows:
         values[each.column.name].append(_value(found, each.column.name, each.ranker))
