@@ -55,7 +55,7 @@ def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.Monke
             "search mail . mail --index x",
             "assay: --index names one index, and several paths were given: take them one by one",
         ),
-        ("search mail . --budget 3", "assay: the budget holds no line of the best hit; give it more"),
+        ("search mail . --budget 3", "assay: the budget is too small for a line of the best hit; increase it"),
         ("search mail . --no-refresh --index x", "yet: leave out --no-refresh, or run assay index"),
         ("search 'kind:klass x' .", "unknown kind"),
         ("search '/(/ x' .", "not a regular expression"),
@@ -81,7 +81,7 @@ def test_a_broken_settings_file_is_named_with_its_line(assay, project: Path):
 def test_a_folder_with_nothing_to_search_is_said(assay, tmp_path: Path):
     ran = assay("search", "mail", tmp_path)
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == f"assay: nothing to search in '{tmp_path}': it holds no file\nassay: nothing found\n"
+    assert ran.err == f"assay: nothing to search in '{tmp_path}': it has no files\nassay: nothing found\n"
     assert assay("index", tmp_path).status == 1
     (tmp_path / "image.png").write_bytes(b"\x89PNG\0\0")
     ran = assay("search", "mail", tmp_path)

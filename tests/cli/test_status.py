@@ -237,7 +237,7 @@ def test_another_encoder_is_said_to_need_another_index(assay: Callable, project:
     ran = assay("status", project, "--index", place, "--encoder", "hash:32")
     assert ran.status == 0
     assert re.search(r"encoder   static:default", ran.out)
-    assert "stale     all of it: it was made with static:default" in ran.out
+    assert "stale     all of it: it was built with static:default" in ran.out
 
 
 @settings(max_examples=50)

@@ -9,9 +9,9 @@ from assay.search.list_order import (
     EVIDENCE,
     FORMS,
     ORDER_WEIGHTS,
-    AskedWords,
     ListEvidence,
     ListOrder,
+    QuestionTerms,
     evidence_of,
     file_support,
     form_of,
@@ -67,7 +67,7 @@ def test_evidence_is_of_names_files_and_types():
     ]
     weights = np.full(len(question.terms), 1 / len(question.terms), np.float32)
     rows = [
-        dict(zip(EVIDENCE, row, strict=True)) for row in evidence_of(AskedWords(question, weights), chunks).tolist()
+        dict(zip(EVIDENCE, row, strict=True)) for row in evidence_of(QuestionTerms(question, weights), chunks).tolist()
     ]
     assert rows[0]["typed"] == rows[0]["typed_type"] == 1
     assert rows[0]["file_whole_short"] > 0 == rows[1]["file_whole_short"]
