@@ -64,7 +64,7 @@ class IndexSettings:
     """What files are in that are neither UTF-8 nor say what they are in, such as `cp1251`; empty means that it is
     guessed."""
     refresh: bool = True
-    """Whether searches and servers bring it up to date; if not, it is read as it is, and no file need be here."""
+    """Whether searches and servers bring it up to date; if not, it is only read, and its files need not be here."""
     open_ignored: bool = False
     """Whether rules of `.assayignore` may bring in files that git ignores, and those that usually hold keys."""
     describe: str = ""

@@ -227,7 +227,7 @@ def test_an_index_that_is_not_to_be_refreshed_is_read_as_it_is(assay, refuses, p
     assert "stale     not known" in assay("status", project, *at).out
     assert json.loads(assay("status", project, *at, "--format", "json").out)["compared"] is False
     refuses([(("index", project, *at), "index.refresh is false")])
-    refuses([(("watch", project, *at), "is read as it is")], lines=2)
+    refuses([(("watch", project, *at), "is read-only here")], lines=2)
 
 
 def test_a_search_does_not_rebuild_what_others_read(assay, project: Path, indexed):

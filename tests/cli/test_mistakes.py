@@ -49,7 +49,7 @@ def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.Monke
         ("search mail . --config none.toml", "assay: cannot read the settings file none.toml: No such file or direct"),
         ("search mail . --set serch.limit=3", "assay: unknown setting 'serch' in --set; did you mean 'search'?"),
         ("search mail . mail --index x", "assay: --index names one index, and several paths were given: take them"),
-        ("search mail . --budget 3", "assay: the budget holds no line of the best hit; give it more"),
+        ("search mail . --budget 3", "assay: the budget is too small for a line of the best hit; increase it"),
         ("search mail . --no-refresh --index x", "yet: leave out --no-refresh, or run assay index"),
         ("search 'kind:klass x' .", "unknown kind"),
         ("search '/(/ x' .", "not a regular expression"),
@@ -72,7 +72,7 @@ def test_a_broken_settings_file_and_a_folder_with_nothing_to_search_are_named(as
     assert ran.err == f"assay: {project}/assay.toml: not valid TOML: Invalid value (at line 2, column 8)\n"
     empty = tmp_path / "empty"
     empty.mkdir()
-    for why in ("it holds no file\nassay: nothing found\n", "none of its files has text to index (1 left out"):
+    for why in ("it has no files\nassay: nothing found\n", "none of its files has text to index (1 left out"):
         ran = assay("search", "mail", empty)
         assert (ran.status, ran.out) == (1, "")
         assert ran.err.startswith(f"assay: nothing to search in '{empty}': {why}")

@@ -52,7 +52,7 @@ def test_json_is_one_object_of_the_documented_shape(assay, project: Path):
 
 def test_each_json_line_of_nonsense_is_marked_as_not_relevant(assay, project: Path):
     ran = assay("search", "xylophone zebra quantum", project, "--format", "jsonl")
-    assert (ran.status, ran.err) == (1, "assay: nothing relevant here, it seems; these are only the nearest\n")
+    assert (ran.status, ran.err) == (1, "assay: probably nothing relevant here; these are only the nearest\n")
     rows = [json.loads(line) for line in ran.out.splitlines()]
     assert [(list(row)[:2], row["relevant"]) for row in rows] == [(["path", "relevant"], False)] * len(rows)
 

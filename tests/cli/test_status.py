@@ -227,7 +227,7 @@ def test_another_encoder_needs_another_index(assay: Callable, project: Path, pla
     ran = assay("status", project, "--index", place, "--encoder", "hash:32")
     assert ran.status == 0
     assert re.search(r"encoder   static:default", ran.out)
-    assert "stale     all of it: it was made with static:default" in ran.out
+    assert "stale     all of it: it was built with static:default" in ran.out
 
 
 def test_a_search_rebuilds_a_corrupt_index_with_a_note(assay: Callable, project: Path, place: Path):

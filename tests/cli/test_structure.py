@@ -23,7 +23,7 @@ def test_what_is_related_to_a_name_is_listed(assay, project: Path):
     ran = assay("related", "send_mail", project)
     assert (ran.status, ran.out.splitlines()[0]) == (0, f"send_mail  {project}/mail/send.py:6-12")
     missed = assay("related", "sent_mail", project)
-    assert (missed.status, missed.err) == (2, "assay: nothing here declares 'sent_mail'; near to it: send_mail\n")
+    assert (missed.status, missed.err) == (2, "assay: nothing here declares 'sent_mail'; similar names: send_mail\n")
     file = project / "mail/send.py"
     assert assay("related", "send_mail", file).out == ran.out
     assert "is neither a place nor a name: give FILE:LINE or NAME" in assay("related", file, project).err

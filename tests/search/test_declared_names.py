@@ -60,7 +60,7 @@ def test_the_declaration_of_a_name_comes_first_and_odd_names_have_an_answer(snap
 
 def test_a_name_in_a_sentence_is_looked_up_and_words_are_not():
     names = typed_names("how does APIRouter hand requests to Session.get")
-    assert names.asked is None
+    assert names.target is None
     assert [(name.owner, name.name) for name in names.distinct] == [("", "APIRouter"), ("Session", "get")]
     assert typed_names("where are requests retried").distinct == ()
 

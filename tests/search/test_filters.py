@@ -19,7 +19,7 @@ from assay.search.expressions import exact, pattern
 from assay.search.filters import filter_mask
 from assay.search.path_filters import globs, keeping, reading_order
 from assay.search.query_filters import FILTERS, queries_of, query_words
-from assay.search.text_matches import TextMatch, holding, lines_matching, text_matches
+from assay.search.text_matches import TextMatch, lines_matching, matching_chunks, text_matches
 from assay.store.snapshot import Snapshot
 from assay.values import FILTER_FIELDS, Chunk, Query
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_searched_is_named():
             places(**filters)
     segments = [segment for segment, _ in kept(*LOADED).parts]
     with pytest.raises(InputError, match=r"keep fewer files, as with file:src"):  # whose time is up at once
-        holding(segments, [np.ones(len(LOADED), dtype=bool)], [pattern("never")], -1.0)
+        matching_chunks(segments, [np.ones(len(LOADED), dtype=bool)], [pattern("never")], -1.0)
 
 
 def test_expressions_and_texts_are_searched_by_an_engine_of_linear_time_and_counted_up_to_a_limit():

@@ -241,7 +241,7 @@ def test_another_way_of_building_and_another_encoder_are_another_index(tree, tmp
         assert whole(changed) != before, name
         assert changed.refresh().rebuilt_because == ""
         back = FolderIndex(tree.root, tmp_path / name, ENCODER).refresh()
-        assert f"{name} {value}, and this is" in back.rebuilt_because
+        assert f"{name} {value}, not with" in back.rebuilt_because
     more = FolderIndex(tree.root, tmp_path / "reads", ENCODER, Build(batch_bytes=9)).refresh()
     assert more.rebuilt_because == "", "memory while building is no part of an index"
     other = FolderIndex(tree.root, tmp_path / "reads", HashedEncoder("64")).refresh()
@@ -348,7 +348,7 @@ def is_trusted(file: FileEntry, record: FileRecord) -> bool:
     """Say whether a file is not read again; both ways of comparing have to agree."""
     walk = Walk((file,), (), "")
     same = unchanged(walk, Catalog.of([record]), CHECKED_NS)
-    assert same == (not sift(walk, {record.path: record}, CHECKED_NS).read)
+    assert same == (not sift(walk, {record.path: record}, CHECKED_NS).to_read)
     return same
 
 

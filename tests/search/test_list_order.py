@@ -9,9 +9,9 @@ from assay.search.list_order import (
     EVIDENCE,
     FORMS,
     ORDER_WEIGHTS,
-    AskedWords,
     ListEvidence,
     ListOrder,
+    QuestionTerms,
     evidence_of,
     file_support,
     form_of,
@@ -57,7 +57,7 @@ def test_evidence_is_of_names_files_and_types():
         Chunk("3", "nothing", "python", "lib/backoff/__init__.py", 1, 9),
     ]
     weights = np.full(len(question.terms), 1 / len(question.terms), np.float32)
-    found = evidence_of(AskedWords(question, weights), chunks).tolist()
+    found = evidence_of(QuestionTerms(question, weights), chunks).tolist()
     rows = [dict(zip(EVIDENCE, row, strict=True)) for row in found]
     assert rows[0]["typed"] == rows[0]["typed_type"] == 1
     assert rows[0]["file_whole_short"] > 0 == rows[1]["file_whole_short"]

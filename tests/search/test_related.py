@@ -242,7 +242,7 @@ def test_receivers_are_resolved_in_many_languages(linked_snapshot_of):
 
 def test_a_line_of_prose_has_only_what_is_alike_and_says_so(shop):
     found = related_code(shop, "README.md", 3, 10)
-    assert found.note == "README.md is markdown, which calls nothing: only what is alike is shown"
+    assert found.note == "README.md is markdown, which has no calls: only similar code is shown"
     assert {group for group, count in found.total.items() if not count} == {"callers", "callees", "tests"}
 
 
@@ -275,7 +275,7 @@ def test_a_name_is_found_where_it_is_declared_and_how_often(shop):
     assert declaration_of(shop, "place_order") == ("shop/order.py", 6, 1)
     assert declaration_of(shop, "Card.charge") == ("shop/pay.py", 2, 1)
     assert declaration_of(shop, "charge", "shop") == ("shop/pay.py", 9, 2)
-    with pytest.raises(InputError, match="nothing here declares 'place_ordr'; near to it: place_order"):
+    with pytest.raises(InputError, match="nothing here declares 'place_ordr'; similar names: place_order"):
         declaration_of(shop, "place_ordr")
     with pytest.raises(InputError, match="nothing here declares 'refund'"):
         declaration_of(shop, "refund", "tests")

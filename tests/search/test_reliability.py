@@ -357,5 +357,5 @@ def test_the_error_of_a_worker_is_raised_here_and_one_that_is_killed_is_one_clea
     with pytest.raises(StorageError, match="no room") as caught:
         list(run_forked(work, range(6), 2))
     assert "in work" in str(caught.value.__cause__)
-    with pytest.raises(AssayError, match="ended from outside"):
+    with pytest.raises(AssayError, match="was killed"):
         list(run_forked(lambda _: os.kill(os.getpid(), signal.SIGKILL), range(4), 2))

@@ -185,7 +185,7 @@ def related(options: RelatedOptions) -> int:
     from assay.search.declared_names import typed_names
 
     place = options.place
-    is_name = typed_names(place).asked and not re.search(r":\d", place) and not Path(place).is_file()
+    is_name = typed_names(place).target and not re.search(r":\d", place) and not Path(place).is_file()
     root, inside = root_and_file(options.root)
     path, line = (options.root if inside else "", 0) if is_name else parsed_place(place)
     with _opened([root], options.chosen, refresh=not options.no_refresh, limit=options.limit) as roots:

@@ -174,8 +174,8 @@ def _text(report: DescribeReport) -> Iterator[str]:
     yield f"{counted(report.described, 'unit')} described now"
     if report.refused:
         yield f"{len(report.refused):,} refused"
-    if report.left:
-        yield f"{report.left:,} left, which the same command describes"
+    if report.remaining:
+        yield f"{report.remaining:,} left, which the same command describes"
     yield f"{report.tokens:,} tokens, {_usd(report.usd)}"
     if report.stopped:
         yield f"stopped: {report.stopped}"

@@ -21,7 +21,7 @@ from assay.search.declared_names import typed_names
 from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
 from assay.search.looked_up import LookedUp, united, with_looked_up
-from assay.search.messages import saying
+from assay.search.messages import chunks_with_message
 from assay.search.operation_answers import answer_to
 from assay.search.operation_questions import operations_asked
 from assay.search.part_names import names_like
@@ -39,14 +39,14 @@ from assay.values import Hit, Query
 
 @cache
 def dictionary() -> frozenset[str]:
-    """Return the words that are spelt right whether or not a corpus holds them: those the default encoder knows."""
+    """Return the words that are spelt right even if a corpus lacks them: the vocabulary of the default encoder."""
     from assay.encode.static import DEFAULT_FOLDER, VOCABULARY, entries_in
 
     return frozenset(filter(str.isalpha, entries_in(DEFAULT_FOLDER / VOCABULARY)))
 
 
 def _is_word(name: str) -> bool:
-    """Say whether a name is a word in lower case, of which the dictionary has other forms: not only its beginning."""
+    """Return whether a name is a word in lower case of which the dictionary has other forms, not only its beginning."""
     if not name.isalpha() or not name.islower() or name not in dictionary():
         return False
     return len(name) - len(stem(name)) > 1 or any(f"{name}{ending}" in dictionary() for ending in _ENDINGS)
@@ -57,7 +57,7 @@ _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ly")
 
 @cache
 def translator() -> Translator:
-    """Return what reads questions in other languages than English; every corpus has the same."""
+    """Return the reader of questions in other languages than English, which every corpus shares."""
     return Translator(dictionary)
 
 
@@ -68,7 +68,7 @@ def read_queries(queries: Sequence[Query]) -> tuple[list[Query], list[Reading]]:
 
 
 def check(settings: SearchSettings) -> None:
-    """Refuse what no pipeline can be made of, before an index is."""
+    """Refuse settings from which no pipeline can be built, before an index is."""
     if settings.ranking == "fused" and not settings.vector_weight + settings.keyword_weight:
         raise InputError("search.vector_weight and search.keyword_weight are both 0; give one of them a weight")
     if settings.reranker:
@@ -76,7 +76,7 @@ def check(settings: SearchSettings) -> None:
         if kind == "ranker":
             raise InputError(
                 f"search.reranker is '{settings.reranker}', which orders programs of one task and cannot order answers "
-                "to a question; wanted a scorer such as cross:FOLDER"
+                "to a question; use a scorer such as cross:FOLDER"
             )
         plugins.place("scorer", kind)
     if not weights_folder(settings).is_dir():
@@ -85,12 +85,12 @@ def check(settings: SearchSettings) -> None:
 
 
 def weights_folder(settings: SearchSettings) -> Path:
-    """Return where the weights of the learned ranking are: in the folder of the settings, else those that ship."""
+    """Return the folder of the weights of the learned ranking: that of the settings, or the one that ships."""
     return Path(settings.weights) if settings.weights else SHIPPED
 
 
 def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -> Searcher:
-    """Return a searcher that nothing was learned for: by vectors, by words, or by both, fused."""
+    """Return a searcher without learned weights: by vectors, by words, or by both, fused."""
     if settings.ranking == "vectors":
         return retrievers.VectorSearcher(snapshot, encoder)
     if settings.ranking == "keywords":
@@ -108,12 +108,12 @@ Listing = Callable[[Sequence[Sequence[Hit]]], list[Hit]]
 
 
 def one_list(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Return the hits of a first search and those of each deeper one as they are."""
+    """Return the hits of all searches in one list, unchanged."""
     return list(chain.from_iterable(blocks))
 
 
 def hits_by_depth(ask: Callable[[int], Sequence[Hit]], size: int, limit: int, listed: Listing = one_list) -> list[Hit]:
-    """Return the hits of a first search, then what each deeper one finds beside them, until there are enough.
+    """Return the hits of a first search, then those that each deeper one adds, until there are enough.
 
     How much is asked for thus never changes an order. `ask` finds so many hits among `size` chunks; what a deeper
     search adds scores at most as much as the last before it. `listed` makes one list of all of them.
@@ -133,43 +133,43 @@ def hits_by_depth(ask: Callable[[int], Sequence[Hit]], size: int, limit: int, li
 
 @dataclass(frozen=True, slots=True)
 class CorpusAnswer:
-    """What one corpus answers to some queries together."""
+    """The answer of one corpus to some queries together."""
 
     hits: list[Hit]
     texts: list[str]
-    """What the queries were searched for as, their spelling corrected."""
+    """The texts that were searched, with their spelling corrected."""
     relevant: bool
     """Whether a hit is likely right; where scores are not probabilities, any is."""
     sections: list[Hit] = field(default_factory=list)
-    """Of documentation, where code is asked for and these are likely right, too."""
+    """Sections of documentation, if code was searched and they are likely right, too."""
 
 
 @dataclass(frozen=True)
 class CorpusSearch:
-    """One corpus with all that its settings ask for, each part made when it is first needed."""
+    """One corpus with all that its settings ask for; each part is built when it is first needed."""
 
     snapshot: Snapshot
     encoder: Encoder
     settings: SearchSettings
     guard: retrievers.IndexGuard
     past: PastChanges | None = None
-    """What commits say of the corpus' files, where these are in a repository with a history."""
+    """The commits of the corpus' files, where these are in a repository with a history."""
 
     @cached_property
     def speller(self) -> Speller:
-        """Return what corrects the spelling of queries."""
+        """Return the speller of queries."""
         return Speller(self.snapshot, dictionary)
 
     @cached_property
     def searcher(self) -> Searcher:
-        """Return what searches for queries as they were read and corrected."""
+        """Return the searcher of queries that are read and corrected."""
         if self.settings.ranking != "learned":
             return _unlearned(self.snapshot, self.encoder, self.settings)
         return IssueSearcher(self.learned, self.snapshot, self.speller)
 
     @cached_property
     def learned(self) -> LearnedSearcher:
-        """Return what ranks by what was learned."""
+        """Return the searcher with the learned ranking."""
         return LearnedSearcher(self.snapshot, self.encoder, weights_folder(self.settings), past=self.past)
 
     @cached_property
@@ -179,12 +179,12 @@ class CorpusSearch:
         return made
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return the best hits of each query, which is read in its language here; `k` never changes their order."""
+        """Return the best hits of each query, after reading it in its language; `k` never changes their order."""
         read, _ = read_queries(queries)
         reranked = bool(self.settings.reranker)
         with self.guard.reading():
             corrected = list(map(self._corrected, read))
-            first = self._found(read, corrected, DEPTHS[0], reranked=reranked)
+            first = self._ranked_hits(read, corrected, DEPTHS[0], reranked=reranked)
             named = list(map(self._looked_up, queries))
 
             def hits_of(at: int) -> list[Hit]:
@@ -192,7 +192,11 @@ class CorpusSearch:
 
                 def ask(depth: int) -> list[Hit]:
                     again = depth > DEPTHS[0]
-                    hits = self._found(read[one], corrected[one], depth, reranked=reranked)[0] if again else first[at]
+                    hits = (
+                        self._ranked_hits(read[one], corrected[one], depth, reranked=reranked)[0]
+                        if again
+                        else first[at]
+                    )
                     return with_looked_up(named[at], hits)
 
                 return hits_by_depth(ask, self.snapshot.size, k)
@@ -200,7 +204,7 @@ class CorpusSearch:
             return list(map(hits_of, range(len(queries))))
 
     def answer(self, queries: Sequence[Query], k: int, *, reranked: bool = True, guesses: bool = False) -> CorpusAnswer:
-        """Return the best hits of some queries that were read, united, and sections beside code if these are wanted."""
+        """Return the best hits of some queries that were read, united, and sections beside code if they are wanted."""
         reranked, is_learned = reranked and bool(self.settings.reranker), self.settings.ranking == "learned"
         sections = list[Hit]()
         with self.guard.reading():
@@ -210,16 +214,16 @@ class CorpusSearch:
                 hits = retrievers.union([code for code, _ in both], k)
                 sections = self._likely_sections([docs for _, docs in both], hits, corrected)
             else:
-                hits = retrievers.union(self._found(queries, corrected, k, reranked=reranked), k)
+                hits = retrievers.union(self._ranked_hits(queries, corrected, k, reranked=reranked), k)
         relevant = bool(hits)
         if is_learned and not reranked:  # which only says which of some texts is the better one
             relevant = self._is_relevant(hits) or bool(sections)
         return CorpusAnswer(hits, [query.text for query in corrected], relevant, sections)
 
     def _likely_sections(
-        self, found: Sequence[Sequence[Hit]], hits: Sequence[Hit], queries: Sequence[Query]
+        self, answers: Sequence[Sequence[Hit]], hits: Sequence[Hit], queries: Sequence[Query]
     ) -> list[Hit]:
-        sections = retrievers.union(found, FOUND)
+        sections = retrievers.union(answers, FOUND)
         how = any(asks_how(query.text) for query in queries)
         sure = how or self._is_relevant(hits) or bool(sections and sections[0].score >= SURE)
         return likely_sections(sections, hits, how=how) if sure and self._is_relevant(sections) else []
@@ -228,19 +232,21 @@ class CorpusSearch:
         return is_relevant(hits, self.snapshot, self.encoder, weights_folder(self.settings))
 
     def holds(self, query: Query) -> bool:
-        """Say whether a query names lines, or pastes a message that this corpus says."""
+        """Return whether a query names lines of this corpus, or pastes a message that is in it."""
         with self.guard.reading():
             question = understand(query.text)
             terms = retrievers.match(self.snapshot, question.terms)
-            return bool(lines_named(self.snapshot, query).hits or saying(self.snapshot, question, terms, None))
+            return bool(
+                lines_named(self.snapshot, query).hits or chunks_with_message(self.snapshot, question, terms, None)
+            )
 
     def looked_up(self, queries: Sequence[Query]) -> LookedUp:
-        """Return what queries name, which are read as they were typed."""
+        """Return what queries name, as they were typed."""
         with self.guard.reading():
             return united(list(map(self._looked_up, queries)))
 
     def asked_operations(self, queries: Sequence[Query]) -> LookedUp:
-        """Return what the operations that queries ask for find, of each the first whose name is declared here."""
+        """Return the answers of the operations that queries ask for, of each the first whose name is declared here."""
         with self.guard.reading():
             return united([self._asked_operation(query) for query in queries if query.mode == "code"])
 
@@ -252,14 +258,14 @@ class CorpusSearch:
         return next(filter(None, found), LookedUp())
 
     def _looked_up(self, query: Query) -> LookedUp:
-        """Return the lines that a query names, or else what declares a name that is like the one it asks for."""
+        """Return the lines that a query names, or else declarations of names that resemble the one it asks for."""
         named = lines_named(self.snapshot, query)
         return named if named.hits or named.passed else self._names_like(query)
 
     def _names_like(self, query: Query) -> LookedUp:
-        """Return what declares names that are like the one asked for, unless that is a word that the corpus holds."""
-        asked = typed_names(query.text).asked
-        if asked is None or (_is_word(asked.name) and self.snapshot.holds(stem(asked.name))):
+        """Return declarations of names that resemble the one asked for, unless that is a word that the corpus holds."""
+        target = typed_names(query.text).target
+        if target is None or (_is_word(target.name) and self.snapshot.holds(stem(target.name))):
             return LookedUp()
         return names_like(self.snapshot, query)
 
@@ -269,7 +275,7 @@ class CorpusSearch:
         text = self.speller.corrected(query.text)
         return query if text == query.text else replace(query, text=text)
 
-    def _found(
+    def _ranked_hits(
         self, queries: Sequence[Query], corrected: Sequence[Query], k: int, *, reranked: bool
     ) -> list[list[Hit]]:
         """Return the hits of each query; a reranker reads the query as it was before its spelling was corrected.
@@ -286,7 +292,7 @@ class CorpusSearch:
         pairs = zip(queries, answers, strict=True)
         return [self._reranked(query, hits, read)[:k] if query.text else hits for query, hits in pairs]
 
-    def _reranked(self, query: Query, hits: Sequence[Hit], read: int) -> list[Hit]:
-        first = retrievers.rerank(self.scorer, query, hits[:read])
+    def _reranked(self, query: Query, hits: Sequence[Hit], depth: int) -> list[Hit]:
+        first = retrievers.rerank(self.scorer, query, hits[:depth])
         least = min((hit.score for hit in first), default=0.0)
-        return [*first, *(replace(hit, score=min(hit.score, least)) for hit in hits[read:])]
+        return [*first, *(replace(hit, score=min(hit.score, least)) for hit in hits[depth:])]

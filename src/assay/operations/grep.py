@@ -360,6 +360,6 @@ def _ranked(place: Path, words: str, files: Sequence[Path]) -> tuple[list[Path],
         with workspace.guard.reading():
             hits = workspace.corpus_search.searcher.search([query], _MAX_RANKED_HITS)[0]
             names, snapshot = typed_names(words), workspace.snapshot
-            declared = declarations(snapshot, names, None) if names.asked else ()
+            declared = declarations(snapshot, names, None) if names.target else ()
             return [root / hit.chunk.path for hit in hits], {root / snapshot.path(number) for number in declared}
     raise AssayError(f"there is none; assay index {place} makes it")

@@ -27,11 +27,11 @@ from assay.values import Chunk
 MAX_COMMITS = 20_000
 """The newest commits that are indexed."""
 _BATCH = 500
-"""Commits whose chunks are held at once; each batch is there for good, whatever ends the next."""
+"""Commits whose chunks are in memory at a time; a batch that is written stays, even if the next is interrupted."""
 
 
 class LinkedChunk(NamedTuple):
-    """A chunk of a commit, and the terms as they stand under which it is found beside its words."""
+    """A chunk of a commit, and the link terms under which it is found beside its words."""
 
     chunk: Chunk
     links: Sequence[str] = ()
@@ -43,21 +43,21 @@ def _id(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CommitForm:
-    """What an index of commits holds of each."""
+    """How an index represents each commit."""
 
     name: str
-    """Which tells it from others, and from what it was in other versions."""
+    """A name that no other form has, nor another version of this one."""
     chunks: Callable[[Path, Sequence[str]], Iterator[LinkedChunk]]
     """Returns the chunks of some commits of a repository, by their keys."""
     keys: Callable[[Sequence[str]], list[str]] = list
-    """Returns the keys of commits, the newest first: as their ids, where a commit is held alike whatever its age."""
+    """Returns the keys of commits, newest first: their ids, if what is stored of a commit is the same at any age."""
     key_of: Callable[[str], str] = _id
     """Returns the key of the commit that the path of a chunk begins with."""
     most: int = MAX_COMMITS
     """The newest commits that are held."""
 
     def in_memory(self, root: Path, until: str = "HEAD") -> Snapshot:
-        """Return the newest commits of a repository without vectors, for a corpus that is used once."""
+        """Index the newest commits of a repository in memory, without vectors, for a corpus that is used once."""
         found = list(self.chunks(root, self.keys(commit_ids(root, self.most, until=until))))
         chunks, links = [one.chunk for one in found], [one.links for one in found]
         return Snapshot.of(chunks, np.zeros((len(chunks), 0), np.float32), links=links)
@@ -82,10 +82,10 @@ class CommitIndex:
         self._form, self._how = form, how
         made = identity(encoder, how) if encoder else Identity("", 0, f"assay {__version__}")
         self._identity = replace(made, settings=f"{made.settings}, {form.name}")
-        self._held: tuple[str, Snapshot] | None = None
+        self._cache: tuple[str, Snapshot] | None = None
 
     def snapshot(self, progress: Progress | None = None) -> Snapshot:
-        """Return all commits, the newest included; raise InputError without a repository, or without a commit."""
+        """Return all commits, the newest included; raise InputError if there is no repository or no commit."""
         state = history_state(self.root)
         last = self._usable()
         if last is None or last.manifest.rules != state:
@@ -96,12 +96,12 @@ class CommitIndex:
             last = self.folder.open()
         if last is None:
             raise StorageError(f"the index of the history in {self.folder.location} was removed; try again")
-        if self._held is None or self._held[0] != last.manifest.catalog:
-            self._held = last.manifest.catalog, last.snapshot()
-        return self._held[1]
+        if self._cache is None or self._cache[0] != last.manifest.catalog:
+            self._cache = last.manifest.catalog, last.snapshot()
+        return self._cache[1]
 
     def last(self) -> Snapshot | None:
-        """Return the commits as they were last indexed, whatever was committed since."""
+        """Return the commits as they were last indexed, without looking for newer ones."""
         last = self._usable()
         return last.snapshot() if last else None
 
@@ -121,7 +121,7 @@ class CommitIndex:
         return None if version is None or mismatch(version.manifest.identity, self._identity) else version
 
     def _update(self, last: Version | None, state: str, progress: Progress | None) -> None:
-        """Write the version that has the newest commits, of which those that the last one has stay as they are."""
+        """Write a version that has the newest commits; those that the last version has are kept as they are."""
         keys, key_of = self._form.keys(commit_ids(self.root, self._form.most)), self._form.key_of
         known = {record.path: record for record in last.catalog.records()} if last else {}
         wanted = set(keys)
@@ -144,13 +144,13 @@ class CommitIndex:
             if progress:
                 progress("commits", min(number * _BATCH, len(missing)), len(missing))
 
-    def _write(self, target: Path, found: Sequence[LinkedChunk]) -> None:
-        chunks = [one.chunk for one in found]
+    def _write(self, target: Path, linked: Sequence[LinkedChunk]) -> None:
+        chunks = [one.chunk for one in linked]
         if self.encoder:
             vectors = quantised(chunk_vectors(self.encoder, chunks, self._how.reads), self._how.quantisation)
         else:
             vectors = np.zeros((len(chunks), 0), np.float32)
-        write_segment(target, build(chunks, vectors, links=[one.links for one in found]))
+        write_segment(target, build(chunks, vectors, links=[one.links for one in linked]))
 
 
 def _record(chunk: Chunk) -> FileRecord:

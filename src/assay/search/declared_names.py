@@ -49,18 +49,18 @@ _BESIDE_ELSEWHERE = frozenset(
     "da das der die dans de del dónde donde dove el en es está est ist in la le les no où onde por se um uma un una "
     "une wird wo è é где в".split()
 )
-"""What a translation leaves of such words."""
+"""What remains of such words after a translation."""
 _AROUND = _BESIDE | _BESIDE_ELSEWHERE | _KIND_WORDS.keys()
 _PIECES = ("impl", "block", "section", "")
 _ORDER = np.array(
     [(kind not in TYPE_KINDS) + (kind not in TYPE_KINDS | CALLABLE_KINDS) + (kind in _PIECES) for kind in KINDS]
 )
-"""Of each kind: types, functions, the rest, what only goes on with another unit."""
+"""Kinds in groups: types, functions, the rest, and what only continues another unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryName:
-    """A name as somebody typed it."""
+    """A name as it was typed."""
 
     name: str
     owner: str = ""
@@ -77,8 +77,8 @@ class QueryNames:
     """The names in a question."""
 
     distinct: tuple[QueryName, ...]
-    """Those that are written as names are, where several words tell something."""
-    asked: QueryName | None = None
+    """Those that look like names rather than words, if several words say something."""
+    target: QueryName | None = None
     """The name that is all the question asks for, if one is."""
     kinds: frozenset[str] = frozenset()
     """The kinds that are named beside that name: `class X`, *X constructor*."""
@@ -104,8 +104,8 @@ def _name_of(typed: str) -> QueryName:
 
 def declarations(snapshot: Snapshot, names: QueryNames, allowed: Mask | None) -> NDArray[np.int64]:
     """Return the chunks that declare what is asked for, or else the names in a question; few, whatever a name is."""
-    if names.asked is not None:
-        return _declaring(snapshot, names.asked, allowed, with_constructors="constructor" in names.kinds)
+    if names.target is not None:
+        return _declaring(snapshot, names.target, allowed, with_constructors="constructor" in names.kinds)
     return np.concatenate([np.zeros(0, np.int64), *(_declaring(snapshot, name, allowed) for name in names.distinct)])
 
 
@@ -126,7 +126,7 @@ def _declaring(
 
 
 def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None) -> NDArray[np.int64]:
-    """Return the chunks that are called so among those in whose names a term stands; few symbols are read."""
+    """Return the chunks that have a name, among those whose names contain a term; few symbols are read."""
     numbers = _holding(snapshot, term, _NAME, allowed)
     if not len(numbers):
         return np.zeros(0, np.int64)
@@ -138,7 +138,7 @@ def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None)
 
 
 def _holding(snapshot: Snapshot, term: str, field: int, allowed: Mask | None) -> NDArray[np.int64]:
-    """Return the chunks in one of whose fields a term stands."""
+    """Return the chunks that have a term in one of their fields."""
     numbers, counts = snapshot.postings(term)
     return numbers[(counts[:, field] > 0) & (True if allowed is None else allowed[numbers])]
 
@@ -151,18 +151,18 @@ def _constructors(snapshot: Snapshot, term: str, allowed: Mask | None) -> NDArra
 
 
 def _is_called(symbol: str, name: QueryName) -> bool:
-    """Say whether a symbol is a name in any letter case; who types a capital does not mean `parse_args`."""
+    """Return whether a symbol is a name in any letter case; a name typed with a capital does not mean `parse_args`."""
     folded = fold(name.name)
     return any(fold(one) == folded and one[:1].isupper() >= name.name[:1].isupper() for one in symbol.split(", "))
 
 
 def fold(name: str) -> str:
-    """Return what names share that differ in letter case, underscores and a mark at the end (`valid?`) alone."""
+    """Return a name without what is ignored: letter case, underscores and a mark at the end (`valid?`)."""
     return name.replace("_", "").rstrip("?!").lower()
 
 
 def exactness(chunk: Chunk, name: QueryName) -> float:
-    """Return how exactly a chunk declares a name: 1 as it is typed, less in another letter case, 0 not at all."""
+    """Return how exactly a chunk declares a name: 1 as typed, less in another letter case, 0 if it does not."""
     if chunk.language in PROSE or not chunk.symbol:
         return 0.0
     symbols = chunk.symbol.split(", ")
@@ -172,19 +172,19 @@ def exactness(chunk: Chunk, name: QueryName) -> float:
 
 
 def line_inside(snapshot: Snapshot, number: int, name: QueryName | None) -> int:
-    """Return the line that declares a name inside of the unit of a chunk, 0 where the unit itself is called so."""
+    """Return the line that declares a name inside the unit of a chunk, 0 if the unit itself has that name."""
     if name is None or exactness(snapshot.chunk(number), name):
         return 0
     return next((each.line for each in definitions_of(snapshot.facts(number)) if each.name == name.name), 0)
 
 
 def is_owner(chunk: Chunk, name: QueryName) -> bool:
-    """Say whether what stands before a name is what a chunk stands in."""
+    """Return whether the qualifier of a name is something that encloses a chunk."""
     return bool(name.owner) and fold(name.owner) in owners_of(chunk)
 
 
 def owners_of(chunk: Chunk) -> tuple[str, ...]:
-    """Return what a chunk stands in, folded: a type, a file, a folder."""
+    """Return the names of what encloses a chunk, folded: a type, a file, a folder."""
     *folders, file = chunk.path.split("/")
     return tuple(map(fold, (innermost_name(chunk.parent), file.partition(".")[0], *folders[-1:])))
 
@@ -198,7 +198,7 @@ def innermost_name(parent: str) -> str:
 def declared_places(
     names: QueryNames, chunks: Sequence[Chunk], declaring: Sequence[bool] | NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return how good an answer each chunk is to a question for one name, 0 where it does not declare that name.
+    """Rate each chunk as an answer to a question for one name, 0 if it does not declare that name.
 
     `declaring` says which are of `declarations`: those that are not called so declare it inside. In this order: as it
     is typed before another letter case; what stands before the name; the kind that is asked for; types, then
@@ -206,26 +206,26 @@ def declared_places(
     holds the signature, or the first one, before other parts.
     """
     worth = np.zeros(len(chunks))
-    if names.asked is None:
+    if names.target is None:
         return worth
     heads: dict[tuple[str, ...], tuple[bool, int]] = {}
-    order = [(bool(exactness(one, names.asked)) and declared(one) is None, one.start_line) for one in chunks]
+    order = [(bool(exactness(one, names.target)) and declared(one) is None, one.start_line) for one in chunks]
     for chunk, place in zip(chunks, order, strict=True):
         heads[unit_of(chunk)] = min(place, heads.get(unit_of(chunk), place))
     for at, (chunk, declares) in enumerate(zip(chunks, declaring, strict=True)):
         is_head = heads[unit_of(chunk)] == order[at]
-        worth[at] = _worth(chunk, names, names.asked, is_inside=bool(declares), is_head=is_head)
+        worth[at] = _worth(chunk, names, names.target, is_inside=bool(declares), is_head=is_head)
     return worth
 
 
-def _worth(chunk: Chunk, names: QueryNames, asked: QueryName, *, is_inside: bool, is_head: bool) -> float:
-    how = exactness(chunk, asked) or _INSIDE * is_inside
+def _worth(chunk: Chunk, names: QueryNames, target: QueryName, *, is_inside: bool, is_head: bool) -> float:
+    how = exactness(chunk, target) or _INSIDE * is_inside
     made = names.kinds == {"constructor"} and chunk.kind == "constructor"
-    if made and fold(innermost_name(chunk.parent)) == fold(asked.name):
+    if made and fold(innermost_name(chunk.parent)) == fold(target.name):
         how = 1.0
     if not how:
         return 0.0
-    owned = is_owner(chunk, asked) or (how == _INSIDE and fold(chunk.symbol) == fold(asked.owner)) or not asked.owner
+    owned = is_owner(chunk, target) or (how == _INSIDE and fold(chunk.symbol) == fold(target.owner)) or not target.owner
     wanted = chunk.kind in names.kinds if names.kinds else True
     kind = (3 - int(_ORDER[KINDS.index(chunk.kind)])) / 3
     is_program = not any(traits_of(chunk.path))
@@ -233,7 +233,7 @@ def _worth(chunk: Chunk, names: QueryNames, asked: QueryName, *, is_inside: bool
 
 
 def unit_of(chunk: Chunk) -> tuple[str, ...]:
-    """Return what the parts of one unit have in common, its overloads, and its copies in other roots."""
+    """Return a key that the parts of one unit share, with its overloads and its copies in other roots."""
     return chunk.path, chunk.parent, chunk.symbol, chunk.kind
 
 

@@ -37,7 +37,7 @@ _LINES = 5  # of code without a name; fewer are imports, or the docstring of a m
 
 
 def is_describable(chunk: Chunk) -> bool:
-    """Say whether a chunk is a unit of code, or some lines; documentation says itself what it is about."""
+    """Return whether a chunk is a unit or some lines of code; documentation needs no description."""
     if chunk.language in PROSE or chunk.kind in {"section", "cell"}:
         return False
     return bool(chunk.symbol) or chunk.end_line - chunk.start_line + 1 >= _LINES
@@ -50,22 +50,22 @@ def unit_text(chunk: Chunk) -> str:
 
 
 def key_of(chunk: Chunk) -> bytes:
-    """Return what a unit's descriptions are found by."""
+    """Return the key of a unit's descriptions."""
     return sha256(unit_text(chunk).encode("utf-8", "surrogatepass")).digest()
 
 
 def author_of(chat: str) -> str:
-    """Return who describes when the chat of a name is asked: the model, and the version of the prompt."""
+    """Return the author of the descriptions by a chat: the model, and the version of the prompt."""
     return f"{chat} {VERSION}"
 
 
 class Descriptions:
-    """Those in one file."""
+    """The descriptions in one file."""
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, _TABLE, "the store of descriptions")
 
-    def known(self, chunks: Sequence[Chunk], author: str = "") -> dict[bytes, str]:
+    def look_up_texts(self, chunks: Sequence[Chunk], author: str = "") -> dict[bytes, str]:
         """Return the newest descriptions by one author, or by any, by the keys of their units."""
         keys = list({key_of(chunk) for chunk in chunks})
         question = "SELECT key, text FROM described WHERE ? IN ('', author) AND key IN"
@@ -87,17 +87,17 @@ class Descriptions:
 
 
 def with_descriptions(path: Path, chunks: Sequence[Chunk], author: str = "") -> list[Chunk]:
-    """Return chunks with what is known of them; the file is opened here, for the process may be a fork."""
+    """Return chunks with their known descriptions; opens the file itself, as the process may be a fork."""
     code = [chunk for chunk in chunks if is_describable(chunk)]
     with closing(Descriptions(path)) as store:
-        known = store.known(code, author)
+        known = store.look_up_texts(code, author)
     if not known:
         return list(chunks)
     return [replace(unit, description=known.get(key_of(unit), "")) if is_describable(unit) else unit for unit in chunks]
 
 
 _MAX_UNIT_CHARS = 1600
-"""Characters of a unit that a model is shown."""
+"""Characters of a unit in a prompt."""
 _MAX_CHARS, _MIN_CHARS = 240, 12
 """Characters of a description."""
 _MAX_REPLY_CHARS = 400
@@ -105,7 +105,7 @@ _MAX_REPLY_CHARS = 400
 _TOKENS_A_UNIT = 40
 """Of an answer, about."""
 _MAX_REFUSED_UNITS = 25
-"""Units that are refused before any was ever described: then the next will be, too."""
+"""Refused units after which describing stops if none has been described: the next would be refused, too."""
 _SYSTEM = """\
 You say in one sentence what a piece of software is for, to somebody who does not know its names: what gets done, and
 when that is needed, in everyday words of 12 to 25 words. Begin with a verb. Repeat neither names nor code. The piece is
@@ -145,7 +145,7 @@ _SCHEMA = {
     "additionalProperties": False,
 }
 VERSION = sha256(f"{_SYSTEM}{_MAX_UNIT_CHARS}{_MAX_CHARS}".encode()).hexdigest()[:8]
-"""Of the prompt: descriptions by another one are those of another author."""
+"""The version of the prompt; descriptions made with another version have another author."""
 
 
 def prompt_of(unit: Chunk, mask: Mask | None = None) -> Prompt:
@@ -175,7 +175,7 @@ def tidied(text: str, unit: Chunk) -> str:
 
 
 def _opening(unit: Chunk) -> re.Pattern[str]:
-    """Return what finds a beginning that names the unit, or calls it a function; a plain word may be a verb, too."""
+    """Return a pattern of openings that name the unit, or call it a function; a plain word may be a verb, too."""
     name = "|".join(re.escape(each) for each in (unit.symbol, unit.parent.rpartition(".")[2]) if each) or r"(?!)"
     coded = unit.symbol != unit.symbol.lower() or "_" in unit.symbol
     follows = r"(?=[\s`:(])" if coded else rf"(?=\s+(?:{_KIND}|is|are|that|which)\b|[`:(])"
@@ -191,9 +191,9 @@ _REFUSAL = re.compile(
 
 
 def wrong_in(text: str) -> str:
-    """Return why a text is not a description, or nothing."""
+    """Return why a text is not a description, or an empty text."""
     if len(text) < _MIN_CHARS:
-        return f"a description of {len(text)} characters; wanted {_MIN_CHARS} or more"
+        return f"a description of {len(text)} characters; at least {_MIN_CHARS} are needed"
     if not text.isprintable() or "```" in text:
         return "a description with characters that no sentence has"
     if text.rstrip(".") in _SYSTEM:
@@ -203,23 +203,23 @@ def wrong_in(text: str) -> str:
 
 @dataclass(slots=True)
 class DescribeReport:
-    """What describing came to."""
+    """The result of describing units."""
 
     described: int = 0
-    """Units that got one now."""
+    """Units that were described by this call."""
     refused: list[Problem] = field(default_factory=list)
-    """Units whose answer was no description."""
-    left: int = 0
-    """Units that were not asked about."""
+    """Units whose answer was not a description."""
+    remaining: int = 0
+    """Units that were not sent to the model."""
     tokens: int = 0
     usd: float = 0.0
     stopped: str = ""
-    """Why it ended before the end, or empty."""
+    """Why it stopped early, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribeForecast:
-    """What describing will take, about."""
+    """An estimate of what describing will take."""
 
     units: int
     tokens_in: int
@@ -227,15 +227,15 @@ class DescribeForecast:
 
 
 def to_describe(chunks: Iterable[Chunk], store: Descriptions, author: str) -> list[Chunk]:
-    """Return the units that an author has not described yet, each text once, those of tests last."""
+    """Return the units that have no description by an author, each text once, those of tests last."""
     bare = {key_of(chunk): chunk for chunk in chunks if is_describable(chunk)}
-    known = store.known(list(bare.values()), author)
+    known = store.look_up_texts(list(bare.values()), author)
     new = [chunk for key, chunk in bare.items() if key not in known]
     return sorted(new, key=lambda unit: (traits_of(unit.path).is_test, unit.path, unit.start_line))
 
 
 def forecast(units: Sequence[Chunk]) -> DescribeForecast:
-    """Return what describing units will take."""
+    """Estimate what describing units will take."""
     read = len(units) * tokens(_SYSTEM) + sum(tokens(prompt_of(unit).text) for unit in units)
     return DescribeForecast(len(units), read, len(units) * _TOKENS_A_UNIT)
 
@@ -243,14 +243,14 @@ def forecast(units: Sequence[Chunk]) -> DescribeForecast:
 def describe(
     units: Sequence[Chunk], chat: Chat, store: Descriptions, *, workers: int = 8, progress: Progress | None = None
 ) -> DescribeReport:
-    """Ask for descriptions and keep them; stop, with what there is, where the budget is spent or nobody answers."""
-    work = _Describing(chat, store, DescribeReport(left=len(units)))
+    """Describe units and store the descriptions; stop early if the budget is spent or the model does not answer."""
+    work = _Describing(chat, store, DescribeReport(remaining=len(units)))
     report = work.report
     with closing(in_flight(work.ask, units, workers, is_stopped=lambda: bool(report.stopped))) as ends:
         for end in ends:
             end.result()
             if progress:
-                progress("describe", len(units) - report.left, len(units))
+                progress("describe", len(units) - report.remaining, len(units))
     return report
 
 
@@ -262,7 +262,7 @@ class _Describing:
 
     def __init__(self, chat: Chat, store: Descriptions, report: DescribeReport) -> None:
         self.report, self._chat, self._store, self._lock = report, chat, store, Lock()
-        self._enough = 0 if store.has(author_of(chat.name)) else min(_MAX_REFUSED_UNITS, report.left)
+        self._enough = 0 if store.has(author_of(chat.name)) else min(_MAX_REFUSED_UNITS, report.remaining)
         self._mask = Mask(value for name, value in os.environ.items() if name.upper().endswith(_SECRETS))
 
     def ask(self, unit: Chunk) -> None:
@@ -287,7 +287,7 @@ class _Describing:
         with self._lock:
             self.report.described += described
             self.report.refused += refused
-            self.report.left -= described + len(refused)
+            self.report.remaining -= described + len(refused)
             self.report.tokens += cost.tokens_in + cost.tokens_out
             self.report.usd += cost.cost
             if 0 < self._enough <= len(self.report.refused) and not self.report.described:

@@ -41,76 +41,78 @@ def lines(chunk: Chunk) -> list[Line]:
     return [(number, text.removesuffix("\r")) for number, text in enumerate(texts, max(chunk.start_line, 1))]
 
 
-def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int, asked: int = 0) -> list[Line]:
+def excerpt(chunk: Chunk, query_terms: AbstractSet[str], count: int, target_line: int = 0) -> list[Line]:
     """Return about `count` lines, ascending: the best window, and where the unit is declared; none empty at an edge.
 
     The window is the one around the line that is asked for, if one is.
     """
     every = lines(chunk)
     name = declared(chunk)
-    if asked:
-        return lines_around(every, asked, count, name)
-    if (signature := _signature(chunk, wanted)) and wanted <= set(terms(f"{chunk.parent} {chunk.symbol}")):
+    if target_line:
+        return lines_around(every, target_line, count, name)
+    if (signature := _signature(chunk, query_terms)) and query_terms <= set(terms(f"{chunk.parent} {chunk.symbol}")):
         return _trimmed(every[signature[0] : signature[0] + max(count, len(signature))])
-    start = window(every, wanted, count)
+    start = window(every, query_terms, count)
     if name is None or name >= start or count == 1:
         return _trimmed(every[start : start + count])
-    start = name + 1 + window(every[name + 1 :], wanted, count - 1)
+    start = name + 1 + window(every[name + 1 :], query_terms, count - 1)
     shown = _trimmed(every[start : start + count - 1])
     between = every[name + 1 : shown[0][0] - every[0][0]] if shown else []
     return [every[name], *(between if len(between) == 1 else []), *shown]
 
 
-def lines_around(every: Sequence[Line], asked: int, count: int, name: int | None) -> list[Line]:
+def lines_around(every: Sequence[Line], target_line: int, count: int, name: int | None) -> list[Line]:
     """Return at most `count` lines around the one that is asked for, ascending, and where the unit is declared."""
-    at = max(sum(number <= asked for number, _ in every) - 1, 0)
+    at = max(sum(number <= target_line for number, _ in every) - 1, 0)
     count -= count > 1 and name is not None and not at - count // 2 <= name <= at
     start = max(min(at - count // 2, len(every) - count), 0)
     shown = every[start : start + max(count, 1)]
     return [*([every[name]] if name is not None and count and name < start else []), *shown]
 
 
-def telling(chunk: Chunk, wanted: AbstractSet[str], matching: Sequence[int], count: int, asked: int = 0) -> list[Line]:
-    """Return at most `count` lines, ascending: where the unit is declared, and those that say most of what is asked.
+def telling(
+    chunk: Chunk, query_terms: AbstractSet[str], matching: Sequence[int], count: int, target_line: int = 0
+) -> list[Line]:
+    """Return at most `count` lines, ascending: where the unit is declared, and those that answer the query best.
 
     Those are lines that match, if any do. Else each is taken for the terms that no line before it has, which count the
     more the fewer lines have them: what answers a question seldom stands in one place.
     """
     every = lines(chunk)
     name = declared(chunk)
-    if asked:
-        return lines_around(every, asked, count, name)
-    shown = _signature(chunk, wanted) or ([] if name is None else [name])
+    if target_line:
+        return lines_around(every, target_line, count, name)
+    head = _signature(chunk, query_terms) or ([] if name is None else [name])
     if not matching:
-        return [every[at] for at in lines_with_terms([text for _, text in every], wanted, count, shown)]
-    numbers = [*dict.fromkeys((*(every[at][0] for at in shown), *matching))][:count]
+        return [every[at] for at in lines_with_terms([text for _, text in every], query_terms, count, head)]
+    numbers = [*dict.fromkeys((*(every[at][0] for at in head), *matching))][:count]
     return [line for line in every if line[0] in numbers]
 
 
 def lines_with_terms(
-    texts: Sequence[str], wanted: AbstractSet[str], count: int, shown: Sequence[int] = ()
+    texts: Sequence[str], query_terms: AbstractSet[str], count: int, head: Sequence[int] = ()
 ) -> list[int]:
-    """Return which lines, at most `count`, have most of the terms that are there, ascending, with those that are shown.
+    """Return the indexes of at most `count` lines that have most of the terms, ascending, with those already chosen.
 
     Where no line has any, they are the first ones.
     """
-    chosen = [*shown, *islice(_most_telling(texts, wanted, shown), max(count - len(shown), 0))]
+    chosen = [*head, *islice(_most_telling(texts, query_terms, head), max(count - len(head), 0))]
     return sorted(chosen) or [*range(min(count, len(texts)))]
 
 
-def _most_telling(texts: Sequence[str], wanted: AbstractSet[str], shown: Sequence[int]) -> Iterator[int]:
-    found = [wanted & set(terms(text)) for text in texts]
+def _most_telling(texts: Sequence[str], query_terms: AbstractSet[str], head: Sequence[int]) -> Iterator[int]:
+    found = [query_terms & set(terms(text)) for text in texts]
     spread = Counter(term for line in found for term in line)
-    left = set(spread).difference(*(found[at] for at in shown))
+    left = set(spread).difference(*(found[at] for at in head))
     while left:
         best = max(range(len(texts)), key=lambda at: sum(1 / spread[term] for term in found[at] & left))
         left -= found[best]
         yield best
 
 
-def _signature(chunk: Chunk, wanted: AbstractSet[str]) -> list[int]:
-    """Return which lines of a chunk hold the signature of its unit, if its name is asked for, else none."""
-    first = declared(chunk) if chunk.symbol and set(terms(chunk.symbol)) <= wanted else None
+def _signature(chunk: Chunk, query_terms: AbstractSet[str]) -> list[int]:
+    """Return the lines of a chunk that are the signature of its unit, if its name is asked for, else none."""
+    first = declared(chunk) if chunk.symbol and set(terms(chunk.symbol)) <= query_terms else None
     if first is None:
         return []
     every, signature = lines(chunk), "".join(chunk.signature.split())
@@ -126,9 +128,9 @@ def declared_line(chunk: Chunk) -> int:
     return max(chunk.start_line, 1) + (declared(chunk) or 0)
 
 
-def window(every: Sequence[Line], wanted: AbstractSet[str], count: int) -> int:
-    """Return where the `count` lines begin that hold the most terms, each counted once, repeats for little."""
-    found = [wanted & set(terms(text)) for _, text in every]
+def window(every: Sequence[Line], query_terms: AbstractSet[str], count: int) -> int:
+    """Return where the window of `count` lines with the most terms begins; a repeated term counts little."""
+    found = [query_terms & set(terms(text)) for _, text in every]
     totals = [0, *accumulate(map(len, found))]
 
     def worth(at: int) -> tuple[int, int]:
@@ -138,39 +140,39 @@ def window(every: Sequence[Line], wanted: AbstractSet[str], count: int) -> int:
     return max(range(max(len(every) - count, 0) + 1), key=worth)
 
 
-def fit(hits: Iterable[Hit], wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> list[Hit]:
+def fit(hits: Iterable[Hit], query_terms: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> list[Hit]:
     """Return whole hits while they fit, then the best whole lines of the next one; `cost` is in tokens."""
     kept: list[Hit] = []
     for hit in hits:
         budget -= cost(hit)
         if budget < 0:
-            part = cut(hit, wanted, budget + cost(hit), cost)
+            part = cut(hit, query_terms, budget + cost(hit), cost)
             return [*kept, part] if part else kept
         kept.append(hit)
     return kept
 
 
-def places(text: str, wanted: AbstractSet[str]) -> list[tuple[int, int]]:
-    """Return where the words asked for stand in a line, as character ranges."""
-    return [found.span() for found in WORD.finditer(text) if not wanted.isdisjoint(terms_of(found[0]))]
+def places(text: str, query_terms: AbstractSet[str]) -> list[tuple[int, int]]:
+    """Return where the terms of a query occur in a line, as character ranges."""
+    return [word.span() for word in WORD.finditer(text) if not query_terms.isdisjoint(terms_of(word[0]))]
 
 
-def _trimmed(shown: Sequence[Line]) -> list[Line]:
+def _trimmed(numbered: Sequence[Line]) -> list[Line]:
     """Return lines without the empty ones at either end."""
-    full = [at for at, (_, text) in enumerate(shown) if text.strip()]
-    return list(shown[full[0] : full[-1] + 1]) if full else list(shown)
+    full = [at for at, (_, text) in enumerate(numbered) if text.strip()]
+    return list(numbered[full[0] : full[-1] + 1]) if full else list(numbered)
 
 
-def cut(hit: Hit, wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> Hit | None:
-    """Return the longest window of a hit that the budget holds, or None when it holds no line."""
+def cut(hit: Hit, query_terms: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> Hit | None:
+    """Return the longest window of a hit that fits the budget, or None if not even one line fits."""
     every = lines(hit.chunk)
-    count = bisect_right(range(1, len(every)), budget, key=lambda count: cost(_part(hit, every, wanted, count)))
-    return _part(hit, every, wanted, count) if count else None
+    count = bisect_right(range(1, len(every)), budget, key=lambda count: cost(_part(hit, every, query_terms, count)))
+    return _part(hit, every, query_terms, count) if count else None
 
 
-def _part(hit: Hit, every: Sequence[Line], wanted: AbstractSet[str], count: int) -> Hit:
+def _part(hit: Hit, every: Sequence[Line], query_terms: AbstractSet[str], count: int) -> Hit:
     at = sum(number < hit.line for number, _ in every)
-    start = max(min(at - count // 2, len(every) - count), 0) if hit.line else window(every, wanted, count)
+    start = max(min(at - count // 2, len(every) - count), 0) if hit.line else window(every, query_terms, count)
     shown = every[start : start + count]
     text = "".join(f"{line}\n" for _, line in shown)
     chunk = replace(hit.chunk, text=text, start_line=shown[0][0], end_line=shown[-1][0])
@@ -178,7 +180,7 @@ def _part(hit: Hit, every: Sequence[Line], wanted: AbstractSet[str], count: int)
 
 
 _LIKELY = 0.25
-"""Of the first hit's probability; what is less likely is shown only to readers who ask for more."""
+"""A fraction of the first hit's probability; less likely hits are shown only to readers who ask for more."""
 _MIN_SHOWN_HITS = 3
 
 

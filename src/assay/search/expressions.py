@@ -1,4 +1,4 @@
-r"""Compile expressions so that their words, classes and word borders are those of Unicode.
+r"""Compile expressions whose words, classes and word boundaries are those of Unicode.
 
 RE2 matches in time linear in the text, whatever the expression is: no stranger's expression holds a server up. But its
 `\w` and `\b` know ASCII alone. Classes are written out. A border that ASCII cannot decide is read from the text: each
@@ -57,7 +57,7 @@ _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL)
 _IS_WORD = re.compile(r"\\?w|\w", re.ASCII)
 _WORD_LETTER = re2.compile(f"[{_WORD}]")
 _STARTS, _ENDS, _INSIDE, _OUTSIDE, _FIRST, _LAST = 0, 1, 2, 3, 4, 8
-"""What a tag says: whether a word starts in its gap, ends, goes on or is not there, whether a line begins or ends."""
+"""What a tag says: whether a word starts in its gap, ends, goes on or is absent, whether a line begins or ends."""
 _TAGS = [chr(0xFDD0 + number) for number in range(16)]
 _SAYS = [{number & 3, *(edge for edge in (_FIRST, _LAST) if number & edge)} for number in range(16)]
 _KIND_OF = {(False, True): _STARTS, (True, False): _ENDS, (True, True): _INSIDE, (False, False): _OUTSIDE}
@@ -76,7 +76,7 @@ _SHIELDED = str.maketrans(dict.fromkeys(_TAGS, chr(0xFDEF)))
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a match stands, asked like a match of RE2."""
+    """Where a match is, with the interface of a match of RE2."""
 
     begin: int
     stop: int
@@ -92,7 +92,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Bordered:
-    """An expression with borders of words, which finds in lines of bytes what RE2 finds elsewhere."""
+    """An expression with word boundaries, which RE2 alone would decide by ASCII letters."""
 
     candidates: Any
     """Finds every line that matches, and others."""
@@ -118,7 +118,7 @@ class Bordered:
             yield from (Span(start + first, start + last) for first, last in spans)
 
     def _tagged_spans(self, line: bytes) -> Iterator[tuple[int, int]]:
-        """Yield the matches of a line, whose places are counted without the tags."""
+        """Yield the matches of a line, whose positions do not count the tags."""
         text, seen, place = tagged(line.decode("utf-8", "surrogateescape"), self.copies), 0, 0
         for start, end in spans_in(self.tagged, text, _TAG_BYTES):
             begin = place + _plain_length(text[seen:start])
@@ -127,19 +127,19 @@ class Bordered:
 
 
 def suited(expression: Any, text: bytes) -> Any:
-    """Return what finds the same in a text, sooner if that is ASCII."""
+    """Return an expression that finds the same in a text, faster if the text is ASCII."""
     return expression.ascii or expression if isinstance(expression, Bordered) and text.isascii() else expression
 
 
 def matches_in(expression: Any, line: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where a line matches, one place after the other."""
+    """Yield where a line matches, in order."""
     if isinstance(expression, Bordered):
         return (each.span() for each in expression.finditer(line))
     return spans_in(expression, line)
 
 
 def spans_in(expression: Any, text: bytes, tag_bytes: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield what the first group of an expression matches, one after the other.
+    """Yield the matches of an expression's first group, in order.
 
     Tags at the end of one may begin the next. After an empty match, the next one is looked for behind the next byte.
     """
@@ -176,29 +176,29 @@ class ExpressionOptions:
     """How an expression is read."""
 
     typed: str
-    """What somebody typed, as an error shows it."""
+    """What the user typed, for error messages."""
     flags: str = ""
-    """Those of RE2: `i` takes no notice of letter case."""
+    """Flags of RE2: `i` ignores letter case."""
     is_longest: bool = False
-    """Whether of the matches that begin at one place the longest counts, as in POSIX, rather than the first choice."""
+    """Whether of the matches that begin at one place the longest wins, as in POSIX, rather than the first choice."""
     is_word: bool = False
-    """Whether a match begins and ends where words do."""
+    """Whether a match begins and ends at word boundaries."""
     is_null: bool = False
     """Whether NUL and the end of a line have changed places."""
     memory_bytes: int = MEMORY_BYTES
     hint: str = ""
-    """What an error adds."""
+    """What an error message adds."""
 
 
 def pattern(expression: str) -> Any:
-    """Return what finds an expression in lines; raise InputError if it is too long or none of RE2's."""
+    """Return a finder of an expression in lines; raise InputError if it is too long or not an expression of RE2."""
     if len(expression) > MAX_CHARS:
         raise InputError(f"the expression has {len(expression):,} characters, at most {MAX_CHARS:,} are matched")
     return compiled(expression, ExpressionOptions(f"/{expression}/", hint="; / is written \\/"))
 
 
 def exact(text: str) -> Any:
-    """Return what finds a text letter by letter; letter case counts if it has a capital."""
+    """Return a finder of a literal text; letter case counts if it has a capital."""
     _check_letters(text)
     given = ExpressionOptions(f'"{text}"', "i" if text == text.lower() else "")
     return compile_re2(f"({re2.escape(text)})", given, is_lines=False)
@@ -213,22 +213,22 @@ def compiled(expression: str, options: ExpressionOptions, around: tuple[str, str
     parts = [list(_TOKEN.finditer(_without_quotes(part))) for part in (around[0], expression, around[1])]
     kinds = "".join(_kind(each) for part in parts for each in part)
 
-    def made(form: _Form, before: str = "", after: str = "") -> Any:
+    def compile_form(form: _Form, before: str = "", after: str = "") -> Any:
         lead, body, trail = ("".join(_written(each, form, is_null=options.is_null) for each in part) for part in parts)
         return compile_re2(f"{lead}{before}({body}){after}{trail}", options)
 
-    border = r"\b" * options.is_word
-    plain = made("ascii", border, border)
+    border = r"\b" if options.is_word else ""
+    plain = compile_form("ascii", border, border)
     if not border and not _HAS_BORDERS.search(kinds):
         return plain
     is_exact = not (_NEEDS_TAGS.search(kinds) or (border and _MAY_BE_NO_WORD.search(kinds)))
     sides = (_tags(["before"]), _tags(["after"])) if border else ("", "")
     copies = min(len(_HAS_BORDERS.findall(kinds)) + kinds.count("e") + 2 * options.is_word, _MAX_COPIES)
-    return Bordered(made("candidates"), made("tagged", *sides), copies, plain if is_exact else None)
+    return Bordered(compile_form("candidates"), compile_form("tagged", *sides), copies, plain if is_exact else None)
 
 
 def without_borders(expression: str) -> str:
-    """Return an expression for RE2 that matches what this one does, and more: borders of words do not count."""
+    """Return an expression for RE2 that ignores word boundaries, so that it matches at least as much."""
     return "".join(_written(each, "candidates") for each in _TOKEN.finditer(_without_quotes(expression)))
 
 
@@ -241,7 +241,7 @@ _MAY_BE_NO_WORD = re.compile(r"(?:^|[o|])(?!o|w(?!q))|(?<![cw])(?<!wp)(?:$|[c|])
 
 
 def _kind(token: re.Match[str]) -> str:
-    """Return a letter for what a token is."""
+    """Return the kind of a token as a letter."""
     text = token[0]
     if borders := token["borders"]:
         if "\\" not in borders:
@@ -257,7 +257,7 @@ def _without_quotes(expression: str) -> str:
 
 
 def _written(token: re.Match[str], form: _Form, *, is_null: bool = False) -> str:
-    """Return a token as RE2 is to read it in a text of a form."""
+    """Return a token as RE2 has to read it in a text of a form."""
     text = token[0]
     if borders := token["borders"]:
         return _borders(borders.replace("\\", ""), form)
@@ -269,12 +269,12 @@ def _written(token: re.Match[str], form: _Form, *, is_null: bool = False) -> str
     return f"(?:{_ANY_TAGS}{_OTHERS.sub(_without_tags, written)})"
 
 
-def _without_tags(found: re.Match[str]) -> str:
-    return f"[^{_NO_LETTERS}" + (r"\]" if found[1] else "")
+def _without_tags(match: re.Match[str]) -> str:
+    return f"[^{_NO_LETTERS}" + (r"\]" if match[1] else "")
 
 
 def _borders(kinds: str, form: _Form) -> str:
-    """Return borders that stand at one place, which has to be all that they say."""
+    """Return an expression of the boundaries at one place, all of which have to hold."""
     if form == "tagged":
         return _tags(kinds)
     edges = "".join(kind if kind in "^$" else r"\B" if kind == "B" else r"\b" for kind in kinds)
@@ -282,18 +282,18 @@ def _borders(kinds: str, form: _Form) -> str:
 
 
 def _tags(kinds: Iterable[str]) -> str:
-    """Return what reads one tag that says all of what some borders ask for."""
+    """Return an expression of one tag that fulfills all of some boundaries."""
     asked = [_BORDERS[kind] for kind in kinds]
     wanted = [tag for tag, says in zip(_TAGS, _SAYS, strict=True) if all(says & each for each in asked)]
     return f"[{''.join(wanted)}]" if wanted else _NOTHING
 
 
 def _letter(text: str, *, is_null: bool) -> str:
-    """Return what matches one letter."""
+    """Return an expression of one letter."""
     if text == r"\W":
         return f"[^{_WORD}]"
     if text[1:] in _CLASSES and text[0] == "\\":
-        return f"[{_CLASSES[text[1:]]}{_NUL * (is_null and text == chr(92) + 's')}]"
+        return f"[{_CLASSES[text[1:]]}{_NUL if is_null and text == chr(92) + 's' else ''}]"
     if text == ".":
         return r"[^\n]"
     if text[:2] == r"\P":
@@ -304,13 +304,17 @@ def _letter(text: str, *, is_null: bool) -> str:
 def _set(text: str, *, is_null: bool) -> str:
     """Return a set of letters with its classes written out."""
 
-    def item(found: re.Match[str]) -> str:
-        if found["named"]:
-            return _NAMED.get(found["named"], found[0])
-        letter = found["letter"]
+    def item(match: re.Match[str]) -> str:
+        if match["named"]:
+            return _NAMED.get(match["named"], match[0])
+        letter = match["letter"]
         if not letter:
-            return found[0]
-        return (_NUL if is_null else r"\n") if letter == "n" else _CLASSES[letter] + _NUL * (is_null and letter == "s")
+            return match[0]
+        return (
+            (_NUL if is_null else r"\n")
+            if letter == "n"
+            else _CLASSES[letter] + (_NUL if is_null and letter == "s" else "")
+        )
 
     return _IN_SET.sub(item, text)
 
@@ -324,7 +328,7 @@ def _check_letters(text: str) -> None:
 
 @lru_cache(maxsize=64)
 def compile_re2(expression: str, options: ExpressionOptions, *, is_lines: bool = True) -> Any:
-    """Return what RE2 makes of an expression, or raise InputError, which shows what was typed."""
+    """Compile an expression with RE2; raise InputError, which shows what was typed, if it is not valid."""
     re2_options = re2.Options()
     re2_options.log_errors = False
     re2_options.never_nl = is_lines

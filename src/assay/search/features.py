@@ -41,7 +41,7 @@ FEATURES = (
 """In the order of their columns."""
 
 Column = Array | NDArray[np.bool_] | float
-"""A value a candidate, or one for all."""
+"""One value per candidate, or one for all."""
 Similarity = TypeVar("Similarity", float, Array)
 
 
@@ -89,7 +89,7 @@ class QueryInCorpus:
         return float(np.fmax.reduce(living, initial=0.0))
 
     def cosines_of(self, numbers: Numbers) -> Array:
-        """Return the cosines of some chunks; what is not known yet is looked up."""
+        """Return the cosines of some chunks, computing those that are not known yet."""
         found: Array = self.cosines[numbers]
         far = np.isnan(found)
         if far.any():
@@ -98,12 +98,12 @@ class QueryInCorpus:
 
     @cached_property
     def named(self) -> list[Numbers]:
-        """The chunks in whose names each of the identifiers stands."""
+        """The chunks in whose names each of the identifiers occurs."""
         return [name.chunks[name.counts[:, NAME] > 0] for name in self.names]
 
     @cached_property
     def idf(self) -> Array:
-        """What each term weighs, as it is rare; a query without terms has one that no chunk holds."""
+        """The weight of each term by its rarity; a query without terms has one that no chunk holds."""
         return np.array([term.idf for term in self.terms] or [1.0], dtype=np.float32)
 
     @cached_property
@@ -124,13 +124,13 @@ class CandidateFeatures:
     numbers: Numbers
     rows: Array
     files: NDArray[np.intp]
-    """A small number a file."""
+    """A small number per file."""
     file_numbers: Numbers
     """The number of each file in the snapshot, by its small one."""
     declared: Numbers
     """Those that declare a typed name."""
     messages: Mapping[int, MessageMatch]
-    """The messages that are pasted of those that say one, by their numbers."""
+    """The pasted messages that candidates contain, by the numbers of their chunks."""
 
 
 _NONE = np.zeros(0, np.int64)
@@ -164,7 +164,7 @@ def candidates_of(
 
 
 def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
-    """Say where the query's terms stand, and whether one of its identifiers is the candidate's name."""
+    """Compute where the query's terms occur, and whether one of its identifiers is the candidate's name."""
     weights = query.term_weights
     held = np.zeros((3, len(numbers), len(weights)), dtype=np.float32)
     for at, term in enumerate(query.terms):
@@ -186,7 +186,7 @@ def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
 
 
 def _of_scores(numbers: Numbers, query: QueryInCorpus, file: NDArray[np.intp]) -> Mapping[str, Column]:
-    """Give both scores, their places among the candidates, and what the rest of the file scores."""
+    """Compute both scores, their places among the candidates, and the scores of the rest of the file."""
     lexical, cosine = query.lexical[numbers], query.cosines_of(numbers)
     per_weight = lexical / query.idf.sum()
     return {
@@ -203,7 +203,7 @@ def _of_scores(numbers: Numbers, query: QueryInCorpus, file: NDArray[np.intp]) -
 
 
 def _of_unit(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) -> Mapping[str, Column]:
-    """Say what a candidate is, and what sort of file it stands in, unless the query is about that sort."""
+    """Compute what a candidate is and of which class its file is, unless the query asks for that class."""
     question, snapshot, (test, example, aside) = query.question, query.snapshot, traits.T
     kinds = snapshot.rows("kind", numbers)
     lines = snapshot.rows("lines", numbers).astype(np.float32)
@@ -219,12 +219,12 @@ def _of_unit(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) 
 
 
 def _traits(paths: Sequence[str]) -> NDArray[np.bool_]:
-    """Return whether each file is of a test, of an example, an aside, shape `(files, 3)`."""
+    """Return whether each file is a test, an example or an aside, shape `(files, 3)`."""
     return np.array(list(map(traits_of, paths)), dtype=bool).reshape(-1, 3)
 
 
 def _of_past(numbers: Numbers, past: CommitVotes) -> Mapping[str, Column]:
-    """Say how commits with messages like the question vote for the file, the unit and the owner of each candidate."""
+    """Compute how commits with messages like the question vote for file, unit and owner of each candidate."""
     (file_votes, file_message), (unit_votes, unit_message), (owner_votes, _) = past.of(numbers).transpose(1, 2, 0)
     return {
         "file_votes": np.sqrt(file_votes),
@@ -244,7 +244,7 @@ def _of_neighbours(
     in_test: NDArray[np.bool_],
     paths: Sequence[str],
 ) -> Mapping[str, Column]:
-    """Say what tests and callers among the candidates say of each."""
+    """Compute how tests and callers among the candidates vote for each."""
     lexical, dense, covered = (np.asarray(columns[name]) for name in ("lexical_share", "dense_share", "covered"))
     strength = 0.5 * lexical + 0.25 * np.clip(dense, 0.0, 2.0) + 0.25 * covered
     is_test = in_test | (query.snapshot.rows("kind", numbers) == _TEST)
@@ -261,7 +261,7 @@ def _file_mean(file: NDArray[np.intp], scores: Array) -> Array:
 
 
 def places_in_runs(ordered: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return for each of some values in order how many of the same stand before it."""
+    """Return for each of some ordered values how many equal ones come before it."""
     starts = run_starts(ordered)
     return np.arange(len(ordered)) - np.repeat(starts, np.diff(starts, append=len(ordered)))
 
@@ -274,7 +274,7 @@ def _place(scores: Array) -> Array:
 
 
 def _holding(chunks: Numbers, numbers: Numbers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which of some numbers are among ascending chunks, and where these stand."""
+    """Return which of some numbers are among ascending chunks, and their positions there."""
     if not len(chunks):
         return _NO_PLACES, _NO_PLACES
     place = np.minimum(np.searchsorted(chunks, numbers), len(chunks) - 1)

@@ -20,7 +20,7 @@ from assay.store.snapshot import Snapshot
 from assay.values import KINDS, Chunk, Query
 
 _MASK_CACHE_SIZE = 64
-"""Filters of a snapshot that are remembered: a server is asked with any number."""
+"""Filters of a snapshot that are cached; a server may receive any number of them."""
 
 Mask = NDArray[np.bool_]
 Side = Literal["code", "docs"]
@@ -33,7 +33,7 @@ def side_of(chunk: Chunk) -> Side:
 
 
 def filter_mask(snapshot: Snapshot, query: Query) -> Mask | None:
-    """Return which chunks a query may find, shape `(size,)`, or nothing when it may find all."""
+    """Return which chunks a query may find, shape `(size,)`, or None if it may find all."""
     if query.mode == "all" and not any(query.filters) and not len(snapshot.dead):
         return None
     key = (query.mode, *query.filters)
@@ -56,14 +56,14 @@ def _chunks_mask(snapshot: Snapshot, query: Query) -> Mask:
             mask &= _symbols_mask(segment, query.symbols)
         masks.append(mask if live is None else mask & live)
     if query.reads_text:
-        from assay.search.text_matches import finders, holding
+        from assay.search.text_matches import finders, matching_chunks
 
-        masks = holding([segment for segment, _ in snapshot.parts], masks, finders(query))
+        masks = matching_chunks([segment for segment, _ in snapshot.parts], masks, finders(query))
     return np.concatenate([np.zeros(0, dtype=bool), *masks])
 
 
 def _files_mask(segment: Segment, query: Query) -> NDArray[np.bool_]:
-    """Decide once a file, shape `(files,)`."""
+    """Apply filters that are decided once per file, shape `(files,)`."""
     keep = np.ones(len(segment.paths), dtype=bool)
     if query.mode != "all":
         prose = np.array([language in PROSE for language in segment.languages], dtype=bool)
@@ -78,7 +78,7 @@ def _files_mask(segment: Segment, query: Query) -> NDArray[np.bool_]:
 
 
 def _naming(names: Sequence[str]) -> Callable[[str], bool]:
-    """Return what says whether some names, of which those that start with `!` leave out, keep one."""
+    """Return a predicate of names; those that start with `!` exclude."""
     wanted, unwanted = kept_and_left_out(names)
     return lambda name: (not wanted or name in wanted) and name not in unwanted
 
@@ -87,7 +87,7 @@ _LAST_NAME = re.compile(r"[\w$!?]+")
 
 
 def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]:
-    """Decide by the names of each chunk, of which a run of small declarations has several, and by what is around it."""
+    """Apply filters of names to those that a chunk declares (a run of small declarations has several) and is within."""
     wanted, unwanted = map(_qualified_names, kept_and_left_out(symbols))
     keep = np.zeros(len(segment), dtype=bool)
     for number, (parent, names) in enumerate(zip(segment.parents.all(), segment.symbols.all(), strict=True)):

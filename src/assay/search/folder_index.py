@@ -41,18 +41,18 @@ class IndexReport:
     """Chunks with a description."""
     skipped: tuple[Skipped, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What is to be known about how a file was cut, by its path."""
+    """Notes on how files were decoded and cut, by their paths."""
     changed: Differences = Differences()  # noqa: RUF009  frozen
     """What its refresh brought up to date."""
     rebuilt_because: str = ""
-    """Why nothing of the former index was kept, or empty."""
+    """Why nothing of the former index was reused, or empty."""
     seconds: float = 0.0
     busy: bool = False
-    """Another process was writing for longer than was to be waited: this is the version before."""
+    """Whether another process was still writing when the wait was over: this is the version before."""
     unwritten: str = ""
-    """Why files that changed are not in it: nothing can be written, and this is the version before. Or empty."""
+    """Why changed files are not in it: nothing can be written, and this is the version before. Or empty."""
     folders: tuple[str, ...] = ()
-    """Below the root, those that were looked into, as `Walk` has them."""
+    """The folders below the root that were walked, as `Walk` has them."""
 
     @property
     def stale(self) -> bool:
@@ -62,7 +62,7 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How an index stands against the files, when nothing is done about it."""
+    """How fresh an index is, as it stands."""
 
     report: IndexReport
     stale: Differences
@@ -70,13 +70,13 @@ class Freshness:
     updated_s: float
     """When it was last written, in seconds since 1970."""
     encoder: str
-    """What it was made with, whatever the settings say now."""
+    """What it was built with, whatever the settings are now."""
     form: str
     """The format it is stored in, with its version."""
     rebuild_because: str = ""
-    """Why the next refresh would make it anew, or empty."""
+    """Why the next refresh would rebuild it, or empty."""
     is_compared: bool = True
-    """Whether files were looked at; those of an index that is read as it is need not be here."""
+    """Whether files were looked at; those of a read-only index need not be here."""
 
 
 _KEEPER_S = 30.0
@@ -86,7 +86,7 @@ _AT_ONCE = 5_000  # chunks whose texts are held
 
 
 class FolderIndex:
-    """The index of one root; `describe` gives its chunks the descriptions that are known."""
+    """The index of one root; `describe` adds known descriptions to its chunks."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class FolderIndex:
         self._version: Version | None = None
         self._snapshot: Snapshot | None = None
         self._damaged: tuple[str, str] = ("", "")
-        """The version that was found damaged, and how."""
+        """The version that was found damaged, and the damage."""
         self._mapped: dict[Path, tuple[int, int] | None] = {}
         self._keeping = False
 
@@ -185,7 +185,7 @@ class FolderIndex:
         return _report(last, None)
 
     def check(self) -> str:
-        """Read every byte; return what is damaged, or nothing. A version that is will not be built upon."""
+        """Read every byte; return the damage, or an empty text. A damaged version will not be built upon."""
         try:
             self.folder.check()
         except DamagedIndex as damage:
@@ -197,19 +197,19 @@ class FolderIndex:
         return ""
 
     def torn(self) -> bool:
-        """Say whether a file in use was written to, so that what was verified of it is not any more, or is cut off."""
+        """Return whether a file in use was written to or cut off, so that its check is no longer valid."""
         return any(_stat(path) not in (before, None) for path, before in self._mapped.items())
 
     def generation(self) -> str:
-        """Return what names the version that was written last, as no other; empty without an index."""
+        """Return a unique name of the version that was written last; empty without an index."""
         return self.folder.catalog()
 
     def snapshot(self) -> Snapshot:
-        """Return what is searched: the last good version, whoever wrote it."""
+        """Return the last good version, which is searched, whichever process wrote it."""
         if self._snapshot is None or self._version is None or self.folder.catalog() != _name(self._version):
             version = self.folder.open()
             if version is None:
-                raise StorageError(f"no index in {self.location}: make it first")
+                raise StorageError(f"no index in {self.location}: build it first")
             return self._use(version)
         return self._snapshot
 
@@ -219,7 +219,7 @@ class FolderIndex:
         return None if version is None else _report(version, None)
 
     def last(self) -> IndexReport | None:
-        """Open what a refresh would build upon, and say what it holds; None where that is nothing."""
+        """Open what a refresh would build upon, and report what it holds; None if there is nothing."""
         version, _ = self._usable()
         if version is None:
             return None
@@ -227,7 +227,7 @@ class FolderIndex:
         return _report(version, None)
 
     def standing(self) -> Freshness | None:
-        """Say how the index stands against the files, without changing it; None where there is none."""
+        """Report how fresh the index is, without changing it; None if there is none."""
         version = self.folder.open()
         if version is None:
             return None
@@ -248,14 +248,14 @@ class FolderIndex:
         )
 
     def keeping(self) -> AbstractContextManager[None]:
-        """Return what makes this index the one that writes: others that find it lagging wait for it."""
+        """Return a context in which this index is the one that writes: others that find it stale wait for it."""
         self._keeping = True
         return self.folder.keeping()
 
     def _write_first(
         self, last: Version | None, listed: WalkListing, progress: Progress | None, patience_s: float | None
     ) -> _Written:
-        """Write the next version, anew where the writer of another machine was first."""
+        """Write the next version; start over if a writer on another machine was first."""
         for _ in range(_TRIES):
             with suppress(Overtaken), self.folder.writing(patience_s):
                 return self._written(last, listed, progress)
@@ -285,14 +285,14 @@ class FolderIndex:
             last, listed = version, self._list(version)
         return last, listed, behind
 
-    def _behind(self, version: Version, found: Walk) -> bool:
-        """Say whether files changed since; those that changed just before it was written are read to know."""
+    def _behind(self, version: Version, walked: Walk) -> bool:
+        """Return whether files changed since; those that changed just before it was written have to be read."""
         from assay.search.index_build import is_stale
 
         checked_ns = version.manifest.checked_ns
-        if unchanged(found, version.catalog, checked_ns):
+        if unchanged(walked, version.catalog, checked_ns):
             return False
-        return is_stale(self.root, found, _records(version), checked_ns, self.build.encoding)
+        return is_stale(self.root, walked, _records(version), checked_ns, self.build.encoding)
 
     def _update(
         self, last: Version | None, listed: WalkListing, progress: Progress | None, *, again: Collection[str] = ()
@@ -320,7 +320,7 @@ class FolderIndex:
         return differences(before, records)
 
     def _list(self, last: Version | None) -> WalkListing:
-        """List the files of the root but for those of the index."""
+        """List the files of the root, without those of the index."""
         at_ns = time.time_ns()
         known, rules = (last.catalog.paths, last.manifest.rules) if last else ((), "")
         found = walk(self.root, known_paths=known, rules=rules, open_ignored=self.build.open_ignored)
@@ -338,7 +338,7 @@ class FolderIndex:
         return (None if why or version is None else self._as_seen_here(version)), why
 
     def _as_seen_here(self, version: Version) -> Version:
-        """Return a version with what this machine saw of the files, where that is not what its writer saw."""
+        """Return a version with what this machine saw of the files, where its writer saw something else."""
         seen = read_seen(self._seen_file(version)) if self.folder.shared else None
         if seen is None:
             return version
@@ -349,7 +349,7 @@ class FolderIndex:
         return seen_file(self.folder.location, self.root, version.manifest.catalog)
 
     def _use(self, version: Version) -> Snapshot:
-        """Return what a version holds: the snapshot in use while only what is recorded of files differs."""
+        """Return the snapshot of a version: the one in use if only the records of files differ."""
         if self._snapshot is None or self._version is None or _part_states(version) != _part_states(self._version):
             self._snapshot = version.snapshot()
             self._mapped = {path: _stat(path) for path in (self.folder.location / part.name for part in version.parts)}
@@ -358,7 +358,7 @@ class FolderIndex:
 
 
 def _to_describe(snapshot: Snapshot, describe: Describe) -> set[str]:
-    """Return the paths of chunks that have another description now."""
+    """Return the paths of chunks whose description has changed."""
     chunks, paths = iter(snapshot.living()), set[str]()
     while some := list(islice(chunks, _AT_ONCE)):
         now = describe([replace(chunk, description="") for chunk in some])
@@ -367,7 +367,7 @@ def _to_describe(snapshot: Snapshot, describe: Describe) -> set[str]:
 
 
 def _stat(path: Path) -> tuple[int, int] | None:
-    """Return a file's size and time of change, or None where it is no more; what is mapped of it then stays."""
+    """Return a file's size and time of change, or None if it is gone; what is mapped of it stays then."""
     try:
         found = path.stat()
     except OSError:
@@ -376,7 +376,7 @@ def _stat(path: Path) -> tuple[int, int] | None:
 
 
 def _is_same(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) -> bool:
-    """Say whether an index knows the same of the same files, whenever and wherever they were looked at."""
+    """Return whether two indexes record the same of the same files, whenever and wherever they were read."""
     return before.keys() == after.keys() and all(
         (old.digest, old.chunks, old.skipped, old.note) == (new.digest, new.chunks, new.skipped, new.note)
         for old, new in ((record, after[path]) for path, record in before.items())
@@ -395,23 +395,23 @@ def _part_states(version: Version) -> list[tuple[str, bytes]]:
     return [(part.name, part.dead.tobytes()) for part in version.parts]
 
 
-def _report(version: Version, found: Walk | None) -> IndexReport:
+def _report(version: Version, walked: Walk | None) -> IndexReport:
     skipped = tuple(Skipped(path, reason) for path, reason in version.catalog.texts_of("skipped"))
     return IndexReport(
         files=version.catalog.texts,
         chunks=version.catalog.chunks,
         described=version.described,
-        skipped=(*(found.skipped if found else ()), *skipped),
+        skipped=(*(walked.skipped if walked else ()), *skipped),
         notes=dict(version.catalog.texts_of("note")),
-        folders=found.folders if found else (),
+        folders=walked.folders if walked else (),
     )
 
 
 class PublishedIndex(FolderIndex):
-    """The index of one root, of which no file need be here: it is read as it is."""
+    """The index of one root that is only read; the files of the root need not be here."""
 
-    _read: tuple[str, IndexReport] | None = None
-    """A version's catalog, and what the version holds."""
+    _last_report: tuple[str, IndexReport] | None = None
+    """The catalog of a version, and the report on that version."""
 
     def refresh(
         self,
@@ -420,7 +420,7 @@ class PublishedIndex(FolderIndex):
         patience_s: float | None = None,  # noqa: ARG002  the same
         replaces: bool = True,  # noqa: ARG002  the same
     ) -> IndexReport:
-        """Take what was written last, and say what it holds."""
+        """Open the version that was written last, and report what it holds."""
         started = time.perf_counter()
         self.snapshot()
         report = self.status()
@@ -428,25 +428,25 @@ class PublishedIndex(FolderIndex):
         return replace(report, seconds=time.perf_counter() - started)
 
     def snapshot(self) -> Snapshot:
-        """Return what is searched: what was written last, by the encoder that is asked."""
+        """Return the version that was written last, if this encoder built it."""
         manifest = self.folder.manifest()
         if manifest is None:
             raise InputError(f"there is no index in {self.location}: assay index PATH --index {self.location} makes it")
         if not self._is_by_this_encoder(manifest.identity):
             made = f"{manifest.identity.encoder} ({manifest.identity.dimension} dimensions)"
-            raise InputError(f"{self.location} was made with {made}, and this is {self.encoder.name}: give --encoder")
+            raise InputError(f"{self.location} was built with {made}, not with {self.encoder.name}: give --encoder")
         return super().snapshot()
 
     def status(self) -> IndexReport | None:
         """Say what it holds; None where there is none."""
         catalog = self.folder.catalog()
-        if self._read is None or self._read[0] != catalog:
+        if self._last_report is None or self._last_report[0] != catalog:
             report = super().status()
-            self._read = None if report is None else (catalog, report)
-        return self._read and self._read[1]
+            self._last_report = None if report is None else (catalog, report)
+        return self._last_report and self._last_report[1]
 
     def last(self) -> IndexReport | None:
-        """Say what it holds; None where there is none that was made by this encoder and can be read."""
+        """Report what it holds; None if there is none that this encoder built and that can be read."""
         try:
             manifest = self.folder.manifest()
             return self.status() if manifest and self._is_by_this_encoder(manifest.identity) else None
@@ -454,7 +454,7 @@ class PublishedIndex(FolderIndex):
             return None
 
     def standing(self) -> Freshness | None:
-        """Say what it holds and how old it is; there are no files here to compare it with."""
+        """Report what it holds and how old it is; there are no files here to compare it with."""
         manifest, report = self.folder.manifest(), self.status()
         if manifest is None or report is None:
             return None
@@ -463,22 +463,22 @@ class PublishedIndex(FolderIndex):
 
     def describe(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:  # noqa: ARG002
         """Refuse: descriptions are of files, which are not here."""
-        raise self._is_read_only("describe it")
+        raise self._read_only_error("describe it")
 
     def keeping(self) -> AbstractContextManager[None]:
         """Refuse: nothing here could change it."""
-        raise self._is_read_only("keep it up to date")
+        raise self._read_only_error("keep it up to date")
 
     def _is_by_this_encoder(self, made_by: Identity) -> bool:
         return (made_by.encoder, made_by.dimension) == (self.encoder.name, self.encoder.dimension)
 
-    def _is_read_only(self, wanted: str) -> InputError:
+    def _read_only_error(self, action: str) -> InputError:
         where = "where its files are, and without index.refresh=false"
-        return InputError(f"{self.location} is read as it is: {wanted} {where}")
+        return InputError(f"{self.location} is read-only here: {action} {where}")
 
 
 class WalkListing(NamedTuple):
-    """What a walk found, and when it began."""
+    """The result of a walk, and when it began."""
 
     walk: Walk
     at_ns: int
@@ -492,13 +492,13 @@ class _Written(NamedTuple):
     listed: WalkListing
 
 
-def _outside(found: Walk, root: Path, location: Path) -> Walk:
-    """Leave an index that lies in its own root out of the walk: it would change whenever it is written."""
+def _outside(walked: Walk, root: Path, location: Path) -> Walk:
+    """Remove an index that lies in its own root from the walk: it would change whenever it is written."""
     root, location = root.resolve(), location.resolve()
     if not location.is_relative_to(root):
-        return found
+        return walked
     inside = f"{location.relative_to(root).as_posix()}/"
-    files = tuple(file for file in found.files if not file.path.startswith(inside))
-    skipped = tuple(each for each in found.skipped if not each.path.startswith(inside))
-    folders = tuple(folder for folder in found.folders if not folder.startswith(inside))
-    return replace(found, files=files, skipped=skipped, folders=folders)
+    files = tuple(file for file in walked.files if not file.path.startswith(inside))
+    skipped = tuple(each for each in walked.skipped if not each.path.startswith(inside))
+    folders = tuple(folder for folder in walked.folders if not folder.startswith(inside))
+    return replace(walked, files=files, skipped=skipped, folders=folders)

@@ -1,4 +1,4 @@
-"""Read patterns as grep does: basic, extended, plain or Perl's, translated for the one engine of expressions."""
+"""Translate the patterns of grep (basic, extended, fixed, Perl's) to expressions of RE2."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PatternOptions:
     syntax: Syntax = "basic"
     ignores_case: bool = False
     is_word: bool = False
-    """Whether a match begins and ends where words do."""
+    """Whether a match begins and ends at word boundaries."""
     is_line: bool = False
     """Whether a match is a whole line."""
     is_null: bool = False
@@ -50,7 +50,7 @@ class PatternOptions:
 
 
 def line_finder(patterns: Sequence[str], options: PatternOptions) -> Any:
-    """Return what finds any of some patterns as grep does, in its first group."""
+    """Return a finder of any of some patterns, as grep reads them; the match is its first group."""
     lead, either, trail = _around(patterns, options.syntax)
     expression_options = replace(
         _expression_options(patterns, options),
@@ -62,7 +62,7 @@ def line_finder(patterns: Sequence[str], options: PatternOptions) -> Any:
 
 
 def declaration_finder(patterns: Sequence[str], options: PatternOptions) -> Any:
-    """Return what finds lines that seem to declare what matches a pattern."""
+    """Return a finder of lines that seem to declare what matches a pattern."""
     either = without_borders(_around(patterns, options.syntax)[1])
     whole = rf"{_DECLARES}(?:{either})(?:\b|\W|$)|^(?:{either})\s*(?::[^=]+)?=(?:[^=]|$)"
     return compile_re2(whole, _expression_options(patterns, options))
@@ -74,14 +74,14 @@ def _expression_options(patterns: Sequence[str], options: PatternOptions) -> Exp
 
 
 def _either(patterns: Sequence[str], syntax: Syntax) -> str:
-    """Return an expression of any of some patterns, of which each line is one; of none, one that matches nothing."""
+    """Join patterns, one a line, into one expression; without patterns, into one that matches nothing."""
     lines = [line for each in patterns for line in each.split("\n")]
     read = [as_re2(one, syntax) for one in dict.fromkeys(lines)]
     return read[0] if len(read) == 1 else "|".join(f"(?:{one})" for one in read) if read else r"[^\x00-\x{10ffff}]"
 
 
 def _around(patterns: Sequence[str], syntax: Syntax) -> tuple[str, str, str]:
-    r"""Return what patterns want before a match, the match, and what they want behind it.
+    r"""Split patterns into what has to come before a match, the match, and what has to follow it.
 
     Of looking around, this much of Perl's needs no memory: `(?<=A)` first, or `A\K`, and `(?=B)` last.
     """
@@ -128,16 +128,16 @@ def as_re2(expression: str, syntax: Syntax) -> str:
 
 
 def _check(expression: str) -> None:
-    """Refuse what people type by mistake."""
+    """Refuse common mistakes."""
     if re.search(r"(?<!\\)(?:\\\\)*\\\Z", expression):
         raise InputError(f"'{expression}' ends in a backslash: write \\\\ to match one")
     if _BARE_CLASS.fullmatch(expression):
         raise InputError(f"'{expression}' is a set of letters: a class is written [{expression}]")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    """Return a letter that stands for itself in a set, written as `[.-.]` or `[=a=]`."""
-    return f"\\{found[2]}" if found[2] in {*r"]\^-["} else found[2]
+def _escaped(match: re.Match[str]) -> str:
+    """Return the letter of `[.-.]` or `[=a=]`, escaped."""
+    return f"\\{match[2]}" if match[2] in {*r"]\^-["} else match[2]
 
 
 def _is_anchor(letter: str, after: str, *, starts: bool) -> bool:

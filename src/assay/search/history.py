@@ -29,13 +29,13 @@ from assay.store.snapshot import Snapshot
 from assay.values import Chunk
 
 MAX_FILES = 30
-"""Changed files of a commit whose changes are read; all are named."""
+"""Changed files per commit whose changes are read; all of them are named."""
 _MAX_NAMED_FILES = 200
 _MAX_MESSAGE_CHARS = 4000
 _MAX_CHANGE_CHARS = 3000
 """Characters of what a commit changed in a file."""
 _FILES = "\x1e"
-"""What stands between a message and the files, and in no message that somebody typed."""
+"""Separates a message from the files; no typed message contains it."""
 
 
 def commit_chunks(commit: Commit) -> Iterator[Chunk]:
@@ -78,7 +78,7 @@ def _lines(change: FileChange) -> Iterator[str]:
 
 
 def _names(hunk: Hunk) -> Iterator[str]:
-    """Yield the names that a change declares, and that of what it stands in."""
+    """Yield the names that a change declares, and the name of what encloses it."""
     yield from filter(None, (head_name(hunk.context), *map(declared_name, (*hunk.removed, *hunk.new))))
 
 
@@ -87,25 +87,25 @@ _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 
 @dataclass(frozen=True, slots=True)
 class CommitFilter:
-    """Which commits to look among."""
+    """Filters of commits."""
 
     author: str = ""
-    """A part of the name or the address, in any letter case."""
+    """A part of the author's name or address, in any letter case."""
     since: str = ""
     """The first day, month or year to keep, as `2024-05-01`, `2024-05` or `2024`."""
     until: str = ""
-    """The last one, which is kept, too."""
+    """The last one to keep."""
     paths: tuple[str, ...] = ()
-    """Globs of changed files; one that starts with `!` leaves out."""
+    """Globs of changed files; one that starts with `!` excludes."""
 
     def __post_init__(self) -> None:
-        """Refuse a date that is none."""
+        """Refuse a text that is not a date."""
         for date in (self.since, self.until):
             if date and not _DATE.fullmatch(date):
                 raise InputError(f"'{date}' is not a date: give YYYY-MM-DD, YYYY-MM or YYYY")
 
     def keep_in(self, snapshot: Snapshot) -> Snapshot:
-        """Return the same commits with only those alive that are meant; of their changes, those of kept files."""
+        """Return the same commits with only the matching ones alive; of their changes, those of matching files."""
         if self == CommitFilter():
             return snapshot
         parts = [(segment, self._mask(segment, live)) for segment, live in snapshot.parts]
@@ -133,7 +133,7 @@ def _files_of(segment: Segment, number: int) -> Sequence[str]:
 
 
 def _whole(root: Path, ids: Sequence[str]) -> Iterator[LinkedChunk]:
-    """Yield the chunks of some commits; of one that a shallow clone begins with, the message alone."""
+    """Yield the chunks of some commits; of the first commit of a shallow clone, the message alone."""
     rootless = cut_off(root)
     for commit in commits_of(root, ids):
         yield from map(LinkedChunk, commit_chunks(replace(commit, changes=()) if commit.id in rootless else commit))

@@ -20,8 +20,8 @@ from assay.protocols import Encoder, Vectors, reads_order
 from assay.search.declared_names import declarations, declared_places, line_inside, unit_of
 from assay.search.features import CandidateFeatures, QueryInCorpus, candidates_of
 from assay.search.filters import SIDES, Mask, filter_mask, side_of
-from assay.search.list_order import AskedWords, ListEvidence, evidence_of, file_support
-from assay.search.messages import MessageMatch, may_be_message, message_in, saying
+from assay.search.list_order import ListEvidence, QuestionTerms, evidence_of, file_support
+from assay.search.messages import MessageMatch, chunks_with_message, may_be_message, message_in
 from assay.search.past_changes import CommitVotes, PastChanges
 from assay.search.path_filters import PROSE, traits_of
 from assay.search.question import Question, understand
@@ -88,27 +88,27 @@ class LearnedSearcher:
         past = self.past.votes_for(question, snapshot) if self.past else None
         return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *statistics, past)
 
-    def candidates(self, query: Query, found: QueryInCorpus, depth: int = _DEPTH) -> CandidateFeatures:
-        """Return every chunk worth ranking with its features, `depth` of words and as many of meaning."""
-        allowed = filter_mask(found.snapshot, query)
-        outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
-        strongest, order = found.strongest, found.snapshot.order
-        declared = declarations(found.snapshot, found.question.typed, allowed)
-        messages = saying(found.snapshot, found.question, found.terms, allowed)
+    def candidates(self, query: Query, in_corpus: QueryInCorpus, depth: int = _DEPTH) -> CandidateFeatures:
+        """Return all candidates with their features, at most `depth` by words and as many by meaning."""
+        allowed = filter_mask(in_corpus.snapshot, query)
+        outstanding = tuple(in_corpus.mean + times * in_corpus.deviation for times in (2, 1))
+        strongest, order = in_corpus.strongest, in_corpus.snapshot.order
+        declared = declarations(in_corpus.snapshot, in_corpus.question.typed, allowed)
+        messages = chunks_with_message(in_corpus.snapshot, in_corpus.question, in_corpus.terms, allowed)
         numbers = [
-            _top(found.lexical, allowed, (strongest / 2, strongest / 4), order, depth),
-            _top(found.cosines, allowed, outstanding, order, depth),
-            *(named if len(named) <= depth else order.ordered(named)[:depth] for named in found.named),
+            _top(in_corpus.lexical, allowed, (strongest / 2, strongest / 4), order, depth),
+            _top(in_corpus.cosines, allowed, outstanding, order, depth),
+            *(named if len(named) <= depth else order.ordered(named)[:depth] for named in in_corpus.named),
             declared,
             np.array(list(messages), np.int64),
             order.ordered(_holding_text(query, allowed))[:depth],
         ]
-        chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
-        chosen[np.concatenate(numbers)] = True
+        mask = np.zeros(in_corpus.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
+        mask[np.concatenate(numbers)] = True
         if allowed is not None:
-            chosen &= allowed
+            mask &= allowed
         of_code = query.mode != "docs"
-        return candidates_of(order.ordered(np.flatnonzero(chosen)), found, declared, messages, of_code=of_code)
+        return candidates_of(order.ordered(np.flatnonzero(mask)), in_corpus, declared, messages, of_code=of_code)
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         found = self.look_up(query, vector)
@@ -118,33 +118,33 @@ class LearnedSearcher:
         answerable = sum(side.answerable for side in ranked) / len(ranked)  # of each its own would order code and prose
         return _listed([hit for side in ranked for hit in side.hits(answerable)])[:k]
 
-    def _ranked(self, query: Query, found: QueryInCorpus, k: int, read: int = 0) -> _RankedSide:
+    def _ranked(self, query: Query, in_corpus: QueryInCorpus, k: int, read: int = 0) -> _RankedSide:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well.
 
         `read` is how many are read, if not as many as usual.
         """
-        name = ranking_name(found.snapshot, query.mode)
+        name = ranking_name(in_corpus.snapshot, query.mode)
         ranking = load_ranking(name, reads_order=reads_order(self.encoder), folder=self.weights)
-        candidates = self.candidates(query, found, _SECTIONS_DEPTH if read else _DEPTH)
+        candidates = self.candidates(query, in_corpus, _SECTIONS_DEPTH if read else _DEPTH)
         scores = ranking.first.scores(candidates.rows)
         support = file_support(scores, candidates.files)
-        asked = AskedWords(found.question, found.term_weights)
-        with_files = _with_files(ranking, asked, found.snapshot, candidates, scores)
+        question_terms = QuestionTerms(in_corpus.question, in_corpus.term_weights)
+        with_files = _with_files(ranking, question_terms, in_corpus.snapshot, candidates, scores)
         first = _second_stage(with_files, candidates, max(k, read or SECOND_STAGE[name]))
-        chunks = found.snapshot.chunks(candidates.numbers[first].tolist())
-        rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
+        chunks = in_corpus.snapshot.chunks(candidates.numbers[first].tolist())
+        rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, in_corpus, chunks)))
         scores = ranking.second.scores(rows)
-        answerable = ranking.answerable(query_features(found), rows, scores)
+        answerable = ranking.answerable(query_features(in_corpus), rows, scores)
         odds = ranking.scale * scores + ranking.offset + answerable
         declaring = _among(candidates.numbers[first], candidates.declared)
         files = candidates.files[first], support[first]
-        said = [candidates.messages.get(number) for number in candidates.numbers[first].tolist()]
-        messages = _messages_in(found.question, chunks, rows, said)
-        beside = _beside(ranking, asked, found.question, chunks, messages, odds, declaring, *files)
+        found_messages = [candidates.messages.get(number) for number in candidates.numbers[first].tolist()]
+        messages = _messages_in(in_corpus.question, chunks, rows, found_messages)
+        beside = _beside(ranking, question_terms, in_corpus.question, chunks, messages, odds, declaring, *files)
         places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
         best = [leader for leader, _ in places]
-        asked_name, numbers = found.question.typed.asked, candidates.numbers[first].tolist()
-        inside = [line_inside(found.snapshot, numbers[at], asked_name) if declaring[at] else 0 for at in best]
+        asked_name, numbers = in_corpus.question.typed.target, candidates.numbers[first].tolist()
+        inside = [line_inside(in_corpus.snapshot, numbers[at], asked_name) if declaring[at] else 0 for at in best]
         return _RankedSide(
             ranking,
             [chunks[at] for at in best],
@@ -154,7 +154,7 @@ class LearnedSearcher:
             answerable,
             [tuple(chunks[at] for at in others) for _, others in places],
             [_line(chunks[at], messages[at]) or line for at, line in zip(best, inside, strict=True)],
-            found.past,
+            in_corpus.past,
         )
 
 
@@ -166,13 +166,13 @@ class _RankedSide(NamedTuple):
     rows: Array
     scores: Array
     beside: Mapping[str, Array]
-    """What is added to each score, by its part."""
+    """What is added to each score, by part."""
     answerable: float
     """How likely this side answers the query at all, in log odds."""
     others: Sequence[tuple[Chunk, ...]]
-    """What each of the best stands for."""
+    """What each of the best stands for, as shown with it."""
     lines: Sequence[int]
-    """Where each of the best says the message that was pasted, or declares the name inside of its unit; or 0."""
+    """The line of each of the best that has the pasted message, or declares the name inside its unit; or 0."""
     past: CommitVotes | None
 
     def listed(self, k: int) -> list[Hit]:
@@ -191,7 +191,7 @@ class _RankedSide(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explanation(Mapping[str, float]):
-    """The parts of a score, which are worked out for all hits of a list when one is looked at: few are."""
+    """The parts of a score, computed for all hits of a list when one is first looked at: few are."""
 
     of_all: Callable[[], Sequence[Mapping[str, float]]]
     place: int
@@ -200,7 +200,7 @@ class Explanation(Mapping[str, float]):
 
     @property
     def changed_by(self) -> str:
-        """Subject and date of the commit like the question that says most for the file, or nothing."""
+        """Subject and date of the commit that votes most for the file, or nothing."""
         return self.past.strongest(self.chunk.root, self.chunk.path) if self.past else ""
 
     def __getitem__(self, part: str) -> float:
@@ -225,7 +225,7 @@ def _listed(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: Encoder, weights: Path = SHIPPED) -> bool:
-    """Say whether the best of ranked hits is likely enough to be right; below the floor it is only the nearest."""
+    """Return whether the best of ranked hits is likely enough to be right; below the floor it is only the nearest."""
     if not hits:
         return False
     name = ranking_name(snapshot, side_of(hits[0].chunk))
@@ -233,7 +233,7 @@ def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: Encoder, weigh
 
 
 def _holding_text(query: Query, allowed: Mask | None) -> NDArray[np.int64]:
-    """Return the chunks that hold what a query quotes: worth ranking, however little else they say of it."""
+    """Return the chunks that contain what a query quotes: candidates, however little else they have of it."""
     return np.flatnonzero(allowed) if query.reads_text and allowed is not None else np.zeros(0, np.int64)
 
 
@@ -243,9 +243,9 @@ def _of_each_side(query: Query) -> list[Query]:
 
 
 def _with_files(
-    ranking: Ranking, asked: AskedWords, snapshot: Snapshot, candidates: CandidateFeatures, scores: Array
+    ranking: Ranking, question_terms: QuestionTerms, snapshot: Snapshot, candidates: CandidateFeatures, scores: Array
 ) -> Array:
-    """Return scores of the first stage with what the names of their files say of the best."""
+    """Add what the names of files are worth to the best scores of the first stage."""
     if ranking.order is None or not len(scores):
         return scores
     best = np.argsort(-scores, kind="stable")[:_LOOKED_AT]
@@ -253,13 +253,13 @@ def _with_files(
     distinct = list(dict.fromkeys(files.tolist()))
     paths = snapshot.paths_of(candidates.file_numbers[distinct].tolist())
     worth = np.zeros(len(candidates.file_numbers))
-    worth[distinct] = ranking.order.of_files(asked, paths)
+    worth[distinct] = ranking.order.of_files(question_terms, paths)
     scores[best] += worth[files]
     return scores
 
 
 def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> NDArray[np.intp]:
-    """Return the best candidates of the first stage, what declares a typed name or says a message, and a few more.
+    """Return what the second stage reads: the best of the first, what declares a name or has a message, and a few more.
 
     These hold every term: one may be quoted, which the first stage, that reads no text, cannot tell.
     """
@@ -274,13 +274,13 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
 
 
 def _among(numbers: NDArray[np.int64], others: NDArray[np.int64]) -> Mask:
-    """Return which numbers are among few others."""
+    """Return which numbers are among a few others."""
     return np.isin(numbers, others) if len(others) else np.zeros(len(numbers), dtype=bool)
 
 
 def _beside(  # noqa: PLR0913, PLR0917  candidates that were read, and what is known of them
     ranking: Ranking,
-    asked: AskedWords,
+    question_terms: QuestionTerms,
     question: Question,
     chunks: Sequence[Chunk],
     messages: Sequence[MessageMatch | None],
@@ -289,11 +289,11 @@ def _beside(  # noqa: PLR0913, PLR0917  candidates that were read, and what is k
     files: NDArray[np.intp],
     support: NDArray[np.float64],
 ) -> dict[str, Array]:
-    """Return what is added to the score of each candidate beside what was learned of it alone."""
+    """Return what is added to the score of each candidate beside its own features, by part."""
     added: dict[str, NDArray[np.floating]] = {}
     if ranking.order is not None:
         before = odds.astype(np.float64)
-        evidence = ListEvidence(evidence_of(asked, chunks), files, support)
+        evidence = ListEvidence(evidence_of(question_terms, chunks), files, support)
         added["list"] = ranking.order.scores(question, before, evidence) - before
     added["message"] = _lifts(_message_worth(messages, chunks), odds + sum(added.values()))
     worth = declared_places(question.typed, chunks, declaring)
@@ -302,7 +302,7 @@ def _beside(  # noqa: PLR0913, PLR0917  candidates that were read, and what is k
 
 
 def _lifts(worth: NDArray[np.float64], odds: Array) -> NDArray[np.float64]:
-    """Return what puts some candidates before everything else, the best first; those are worth more than 0."""
+    """Return what puts the candidates that are worth more than 0 before all others, the best first."""
     chosen = worth > 0
     if not chosen.any():
         return np.zeros(len(worth))
@@ -312,19 +312,19 @@ def _lifts(worth: NDArray[np.float64], odds: Array) -> NDArray[np.float64]:
 
 
 def _messages_in(
-    question: Question, chunks: Sequence[Chunk], rows: Array, said: Sequence[MessageMatch | None]
+    question: Question, chunks: Sequence[Chunk], rows: Array, found_messages: Sequence[MessageMatch | None]
 ) -> list[MessageMatch | None]:
-    """Return the message of each chunk that the question pastes, with those that are known."""
+    """Return the message of each chunk that the question pastes; those already found are kept."""
     pasted = may_be_message(question)
     reads = rows[:, _PHRASE] > 0  # a run of three words, without which a question in one's own words quotes nothing
     return [
         known or (message_in(question, one) if pasted or read else None)
-        for one, read, known in zip(chunks, reads, said, strict=True)
+        for one, read, known in zip(chunks, reads, found_messages, strict=True)
     ]
 
 
 def _message_worth(messages: Sequence[MessageMatch | None], chunks: Sequence[Chunk]) -> NDArray[np.float64]:
-    """Return how good a place of a pasted message each chunk is, 0 where it does not say it; programs before tests."""
+    """Rate each chunk as the place of a pasted message, 0 if it does not have it; programs before tests."""
     found = np.zeros(len(chunks))
     for at, (message, chunk) in enumerate(zip(messages, chunks, strict=True)):
         if message:
@@ -350,7 +350,7 @@ def _top(
 
 
 def _places(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> list[tuple[int, list[int]]]:
-    """Return one place a thing, best first, each with what it stands for.
+    """Group candidates into places, best first, each with what it stands for.
 
     A unit stands for its overloads, for its parts as far as a person takes them in at once, and for its copies in other
     roots.

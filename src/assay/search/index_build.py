@@ -1,4 +1,4 @@
-"""Build segments from the files of a folder: what changed, how each is read and cut, batch by batch.
+"""Build segments from the files of a folder: find what changed, read it, cut it, encode it, batch by batch.
 
 As in git, a file is not read when size, times and inode are as recorded. Programs can set the time of modification
 back, but not that of change. Neither is trusted for a file that changed just before it was recorded: a second change in
@@ -39,7 +39,7 @@ from assay.errors import AssayError
 from assay.io.digest import digest
 from assay.io.processes import end_with
 from assay.protocols import Encoder, Progress, is_quick
-from assay.search.index_changes import Build, Differences, Sifted, differences, sift
+from assay.search.index_changes import Build, Differences, SiftedWalk, differences, sift
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, NOTES_BETWEEN, FileRecord
 from assay.store.segment import build, write_segment
 from assay.store.vectors import quantised
@@ -51,22 +51,22 @@ FILE_BYTES = 500  # what a file costs besides its text, in bytes of text
 
 
 Describe = Callable[[Sequence[Chunk]], list[Chunk]]
-"""Chunks in, the same out with the descriptions that are known; called in the process that encodes them."""
+"""Adds known descriptions to chunks; called in the process that encodes them."""
 
 
 Text = tuple[str, str]
 """The path of a file that was read, and its text."""
 SegmentBatch = tuple[Sequence[Text], Path]
-"""Files that become one segment, and the new file that it is written to."""
+"""Files that become one segment, and the path of that segment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A batch that was written; nothing is when it held no chunk."""
+    """A batch that was written, or nothing if it held no chunk."""
 
     target: Path
     chunks: dict[str, int]
-    """How many each file has."""
+    """How many chunks each file has."""
     notes: dict[str, str]
 
 
@@ -104,11 +104,11 @@ def _built(batch: SegmentBatch, encoder: Encoder, how: Build, describe: Describe
 
 
 GUESSED = "decoded by guess"
-"""How the note begins of a file that says not what it is in."""
+"""How the note on a file begins that does not say which encoding it has."""
 
 
 def read_file(root: Path, file: FileEntry, usual: str = "") -> tuple[str | None, FileRecord]:
-    """Return the text of a file, or None where there is none, and its record; for `usual` see `read_text`."""
+    """Return the text of a file, or None if it has none, and its record; for `usual` see `read_text`."""
     found = read_as(root, file, usual=usual)
     if isinstance(found, Skipped):
         return None, _record(file, skipped=found.reason)
@@ -117,26 +117,26 @@ def read_file(root: Path, file: FileEntry, usual: str = "") -> tuple[str | None,
 
 
 def _joined(decoding: str, cutting: str) -> str:
-    """Return the note of a file of what is to be known about how it was decoded now, and about how it was cut."""
+    """Join the notes on a file: how it was decoded, and how it was cut."""
     notes = (each for each in cutting.split(NOTES_BETWEEN) if not each.startswith(GUESSED))
     return NOTES_BETWEEN.join(filter(None, (decoding, *notes)))
 
 
-def stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int, usual: str = "") -> Differences:
-    """Return how the files that were found differ from those recorded, reading those that may."""
-    sifted = sift(found, before, checked_ns)
+def stale(root: Path, walked: Walk, before: Mapping[str, FileRecord], checked_ns: int, usual: str = "") -> Differences:
+    """Return how the files of a walk differ from those recorded; only files that may differ are read."""
+    sifted = sift(walked, before, checked_ns)
     after = {record.path: record for record in sifted.same}
-    after.update((file.path, read_file(root, file, usual)[1]) for file in sifted.read)
+    after.update((file.path, read_file(root, file, usual)[1]) for file in sifted.to_read)
     return differences(before, after)
 
 
-def is_stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int, usual: str = "") -> bool:
-    """Say whether any file that was found differs from what is recorded, reading no further than the first."""
-    if any(before[path].digest != NO_DIGEST for path in before.keys() - {file.path for file in found.files}):
+def is_stale(root: Path, walked: Walk, before: Mapping[str, FileRecord], checked_ns: int, usual: str = "") -> bool:
+    """Return whether any file of a walk differs from what is recorded; stops at the first."""
+    if any(before[path].digest != NO_DIGEST for path in before.keys() - {file.path for file in walked.files}):
         return True
-    sifted = sift(found, before, checked_ns)
-    known = {path: record.digest for path, record in sifted.known.items()}
-    return any(read_file(root, file, usual)[1].digest != known.get(file.path, NO_DIGEST) for file in sifted.read)
+    sifted = sift(walked, before, checked_ns)
+    known = {path: record.digest for path, record in sifted.records.items()}
+    return any(read_file(root, file, usual)[1].digest != known.get(file.path, NO_DIGEST) for file in sifted.to_read)
 
 
 def _record(file: FileEntry, digest: bytes = NO_DIGEST, skipped: str = "") -> FileRecord:
@@ -150,14 +150,14 @@ def _digest(path: str, text: str) -> bytes:
 
 
 KEEP_S = 5.0
-"""How much work of a first index an interruption may cost."""
+"""How much work an interruption of a first index may cost."""
 MIN_COPY_BYTES = 400
-"""Below, equal files are chance: empty `__init__.py`, one-line re-exports."""
+"""Smaller files may be equal by chance: empty `__init__.py`, one-line re-exports."""
 
 
 @dataclass(slots=True)
 class Update:
-    """One update of one index; holds what is known so far of each file."""
+    """One update of one index, with what is known so far of each file."""
 
     root: Path
     encoder: Encoder
@@ -166,30 +166,30 @@ class Update:
     progress: Progress | None = None
     describe: Describe = list
     keep: Callable[[Sequence[FileRecord], Collection[str], Sequence[Path]], None] | None = None
-    """Called now and then with how an update would end if no other file differed: records, dead paths, segments."""
+    """Called regularly with the result if no other file differed: records, dead paths, segments."""
     records: dict[str, FileRecord] = field(default_factory=dict)
     indexed: set[str] = field(default_factory=set)
-    """Paths whose text, as it is now, is in a segment."""
+    """Paths whose present text is in a segment."""
     fresh: list[Path] = field(default_factory=list)
     """The segments written by this update."""
     before: Mapping[str, FileRecord] = field(default_factory=dict)
     done: int = 0
-    """Files that were read and need nothing more."""
+    """Files that are finished."""
     due_s: float = field(default_factory=lambda: time.monotonic() + KEEP_S)
-    """When what is done is to be kept next."""
+    """When to keep what is done next."""
 
     def run(
-        self, found: Walk, before: Mapping[str, FileRecord], trusted_ns: int, *, again: Collection[str] = ()
+        self, walked: Walk, before: Mapping[str, FileRecord], trusted_ns: int, *, again: Collection[str] = ()
     ) -> set[str]:
-        """Write what is new as segments; return the paths whose former chunks are no more.
+        """Write new texts as segments; return the paths whose former chunks are dead.
 
         The files of `again` are indexed again, though they did not change.
         """
         self.before = before
         keep = {path: record for path, record in before.items() if path not in again} if again else before
-        todo = sift(found, keep, trusted_ns)
+        todo = sift(walked, keep, trusted_ns)
         self._keep(todo.same)
-        self._build(self._first_texts(todo), todo.read)
+        self._build(self._first_texts(todo), todo.to_read)
         self._build(self._promoted(), ())
         self._settle()
         kept = {path for path in self.indexed & keep.keys() if keep[path].digest == self.records[path].digest}
@@ -201,17 +201,17 @@ class Update:
             if record.indexed:
                 self.indexed.add(record.path)
 
-    def _first_texts(self, todo: Sifted) -> Iterator[Text]:
+    def _first_texts(self, todo: SiftedWalk) -> Iterator[Text]:
         """Read what may have changed; yield the texts that no earlier path holds."""
         first = _firsts(self.records.values())
-        for file in todo.read:
+        for file in todo.to_read:
             text, record = read_file(self.root, file, self.build.encoding)
             self.records[file.path] = record
             self.done += 1
-            self._report(todo.read)
+            self._report(todo.to_read)
             if text is None:
                 continue
-            known = todo.known.get(file.path)
+            known = todo.records.get(file.path)
             if known is not None and known.indexed and known.digest == record.digest:
                 self.records[file.path] = replace(record, chunks=known.chunks, note=_joined(record.note, known.note))
                 self.indexed.add(file.path)
@@ -221,7 +221,7 @@ class Update:
             _claim(first, record)
 
     def _promoted(self) -> Iterator[Text]:
-        """Yield texts whose first path is none of those indexed: it was a copy of one that is gone."""
+        """Yield texts that no indexed path holds any more: theirs were recorded as copies of a file that is gone."""
         for path in sorted(set(_firsts(self.records.values()).values()) - self.indexed):
             old = self.records[path]
             entry = FileEntry(path, old.size, old.mtime_ns, old.ctime_ns, old.inode)
@@ -253,7 +253,7 @@ class Update:
             self._keep_so_far()
 
     def _built(self, texts: Iterable[Text], total: int) -> Iterator[Built]:
-        """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for.
+        """Cut, encode and write texts of about `total` bytes in batches, on as many cores as pay off.
 
         An encoder of numpy alone is safe to copy to another process; others use every core themselves.
         """
@@ -270,7 +270,7 @@ class Update:
             self.progress("index", min(self.done, len(files)), len(files))
 
     def _keep_so_far(self) -> None:
-        """Hand over what is done, where an interruption must not cost it; nothing that is on its way is named."""
+        """Save what is done, if an interruption must not cost it; files in progress are left out."""
         if self.keep is None or time.monotonic() < self.due_s:
             return
         done = {path: record for path, record in self.records.items() if path in self.indexed or not record.indexed}
@@ -281,7 +281,7 @@ class Update:
 
 
 def _firsts(records: Iterable[FileRecord]) -> dict[bytes, str]:
-    """Return the first path of each text that is long enough to have copies."""
+    """Return the first path of each text that is long enough to be looked for again."""
     first: dict[bytes, str] = {}
     for record in records:
         _claim(first, record)
@@ -304,7 +304,7 @@ Result = TypeVar("Result")
 
 
 def can_fork() -> bool:
-    """Say whether this process may be copied safely."""
+    """Return whether this process can be forked safely."""
     alone = threading.active_count() == 1 and sys.modules.keys().isdisjoint(_UNSAFE)
     return sys.platform == "linux" and alone and os.access("/dev/shm", os.W_OK)  # noqa: S108  where semaphores are
 
@@ -328,7 +328,7 @@ def run_forked(work: Callable[[Task], Result], tasks: Iterable[Task], count: int
                 running.add(pool.submit(_do, task))
             yield from (each.result() for each in as_completed(running))
     except BrokenProcessPool as gone:
-        raise AssayError("an indexing process was ended from outside, perhaps for want of memory") from gone
+        raise AssayError("an indexing process was killed, perhaps because memory ran out") from gone
 
 
 def forked(work: Callable[[], object]) -> Callable[[], None]:
@@ -345,7 +345,7 @@ def forked(work: Callable[[], object]) -> Callable[[], None]:
 
 
 _works = list[Callable[[Any], Any]]()
-"""What a worker does: a fork has it without its being pickled."""
+"""The function that workers run: a fork has it without pickling."""
 
 
 def _start_worker(work: Callable[[Any], Any], parent: int) -> None:

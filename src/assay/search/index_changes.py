@@ -31,11 +31,11 @@ class Build:
     quantisation: str = _INDEX.quantisation
     reads: Reads = "auto"
     encoding: str = _INDEX.encoding
-    """Of files that are neither UTF-8 nor say what they are in."""
+    """The encoding of files that are not UTF-8 and do not name one."""
     open_ignored: bool = field(default=_INDEX.open_ignored, compare=False)
     """Whether `.assayignore` may bring in what git ignores; the rules of the walk remember it."""
     batch_bytes: int = field(default=2_000_000, compare=False)
-    """Text that each process holds at once; nothing that is stored depends on it."""
+    """Text that each process holds at a time; the stored index does not depend on it."""
 
     @property
     def sizes(self) -> Sizes:
@@ -45,21 +45,21 @@ class Build:
         return Sizes(self.chunk_lines, self.section_lines)
 
     def changes(self) -> list[str]:
-        """Return what differs from the defaults: part of an index's identity, where nothing stands for the usual."""
+        """Return what differs from the defaults, as a part of an index's identity."""
         usual = Build()
         mine = ((each.name, getattr(self, each.name)) for each in fields(self) if each.compare)
         return [f"{name} {value}" for name, value in mine if value != getattr(usual, name)]
 
 
 def identity(encoder: Encoder, build: Build) -> Identity:
-    """Return what chunks and vectors depend on."""
+    """Return the identity of an index: all that its chunks and vectors depend on."""
     return Identity(encoder.name, encoder.dimension, ", ".join((f"assay {__version__}", *build.changes())))
 
 
-def mismatch(made_by: Identity, wanted: Identity) -> str:
-    """Return why nothing can be built upon an index that was made under another identity; empty for the same one."""
-    made, needed = (f"{each.encoder} ({each.dimension} dimensions), {each.settings}" for each in (made_by, wanted))
-    return "" if made_by == wanted else f"it was made with {made}, and this is {needed}"
+def mismatch(made_by: Identity, expected: Identity) -> str:
+    """Return why an index of another identity cannot be built upon; empty if the identity is the same."""
+    made, needed = (f"{each.encoder} ({each.dimension} dimensions), {each.settings}" for each in (made_by, expected))
+    return "" if made_by == expected else f"it was built with {made}, not with {needed}"
 
 
 UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
@@ -69,17 +69,17 @@ _TIMES = ("mtime_ns", "ctime_ns")
 _stat = attrgetter(*STAT)
 
 
-class Sifted(NamedTuple):
-    """What of a walk stands as recorded, and what may have changed."""
+class SiftedWalk(NamedTuple):
+    """The files of a walk, sorted: those as recorded, and those that may have changed."""
 
     same: tuple[FileRecord, ...]
-    read: tuple[FileEntry, ...]
-    known: dict[str, FileRecord]
-    """The record of each path to read that has one."""
+    to_read: tuple[FileEntry, ...]
+    records: dict[str, FileRecord]
+    """The records of the files to read, by path."""
 
 
 def unchanged(walk: Walk, catalog: Catalog, checked_ns: int) -> bool:
-    """Say, for the price of comparing columns, whether nothing changed."""
+    """Return whether nothing changed, at the cost of comparing columns."""
     settled_ns = checked_ns - UNSURE_NS
     if len(walk.files) != len(catalog) or any(catalog.stat(at).max(initial=0) >= settled_ns for at in _TIMES):
         return False
@@ -89,7 +89,7 @@ def unchanged(walk: Walk, catalog: Catalog, checked_ns: int) -> bool:
     )
 
 
-def sift(walk: Walk, recorded: Mapping[str, FileRecord], checked_ns: int) -> Sifted:
+def sift(walk: Walk, recorded: Mapping[str, FileRecord], checked_ns: int) -> SiftedWalk:
     """Sort a walk's files into those that stand as recorded and those to read."""
     same, read, known = [], [], {}
     settled_ns = checked_ns - UNSURE_NS
@@ -102,12 +102,12 @@ def sift(walk: Walk, recorded: Mapping[str, FileRecord], checked_ns: int) -> Sif
         else:
             read.append(file)
             known[file.path] = record
-    return Sifted(tuple(same), tuple(read), known)
+    return SiftedWalk(tuple(same), tuple(read), known)
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Files with text that are not as an index has them, or had them before it was brought up to date."""
+    """Files with text that were added, changed or removed."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -123,8 +123,10 @@ class Differences:
 
 def differences(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) -> Differences:
     """Compare the files with text, before and after."""
-    old, new = (
-        {path: record.digest for path, record in each.items() if record.digest != NO_DIGEST} for each in (before, after)
-    )
+    old, new = _digests(before), _digests(after)
     changed = (path for path in old.keys() & new.keys() if old[path] != new[path])
     return Differences(*(tuple(sorted(each)) for each in (new.keys() - old.keys(), changed, old.keys() - new.keys())))
+
+
+def _digests(records: Mapping[str, FileRecord]) -> dict[str, bytes]:
+    return {path: record.digest for path, record in records.items() if record.digest != NO_DIGEST}

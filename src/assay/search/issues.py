@@ -65,7 +65,7 @@ class IssueSearcher:
         return pooled(dict(zip(parts, answers, strict=True)), named)[:k]
 
     def _named(self, query: Query, places: Sequence[NamedPlace]) -> dict[str, float]:
-        """Return the files that are named and may be found, with how likely each is meant: 1/2, 1/3, and so on.
+        """Return the files that an issue names and a query allows, with how likely each is meant: 1/2, 1/3, and so on.
 
         A test or an example that is named shows the fault; it is not where the fault is.
         """
@@ -148,7 +148,7 @@ class IssueText(NamedTuple):
 
 
 def issue_of(text: str) -> IssueText | None:
-    """Take an issue apart; None for a question, which is asked as it stands."""
+    """Take an issue apart; None for a question, which is searched as it is."""
     text = _HIDDEN.sub(" ", text[:_MAX_TEXT_CHARS]).strip()
     places = places_of(text) if "\n" in text else ()
     if "\n" not in text or (len(text) < LONG and not any(place.line for place in places)):
@@ -187,7 +187,7 @@ _MAX_SCANNED = 1 << 22  # characters that are looked through for a diagnostic
 
 
 def telling_part(text: str) -> str:
-    """Return what is searched of a text that is too long: from its last error on, else as many whole lines at its end.
+    """Return the part of a too long text that is searched: from its last error on, else as many whole lines at its end.
 
     An error is one with a trace, anywhere, else the first diagnostic of a tool.
     """
@@ -212,7 +212,7 @@ def _above_frames(text: str, at: int) -> int:
 
 
 def _title(text: str) -> str:
-    """Return the first line, without labels, if it is one that somebody put above the rest."""
+    """Return the first line, without labels, if it is a title."""
     first = text.partition("\n")[0].strip()
     is_text = (
         first.endswith((":", ",", ";", "!"))
@@ -225,7 +225,7 @@ def _title(text: str) -> str:
 
 
 def _telling_lines(text: str) -> list[str]:
-    """Return the lines that are not of a form, of a list of versions or of a log, prose before code."""
+    """Return the lines that belong to no form, list of versions or log, prose before code."""
     prose, code = list[str](), list[str]()
     fenced = about_form = False
     for line in filter(str.strip, text.split("\n")):

@@ -1,4 +1,4 @@
-"""Order a list by what its hits are to the question and to one another: names it holds, new units, new files.
+"""Order a list by how its hits relate to the question and to one another: names in it, new units, new files.
 
 Weights of the evidence are learned with the ranking (`assay train ranking`), by truth that names files, too.
 """
@@ -89,7 +89,7 @@ Scores = NDArray[np.float64]
 @lru_cache(64)
 def form_of(text: str, names: QueryNames) -> int:
     """Return the place in `FORMS` of a question."""
-    if names.asked is not None:
+    if names.target is not None:
         return 0
     if _HOW.match(text.strip()):
         return 1
@@ -122,7 +122,7 @@ class ListEvidence:
 
 
 def file_support(scores: Array, files: NDArray[np.intp]) -> Scores:
-    """Return how good the rest of the file of each candidate is, beside it, by scores of the first stage."""
+    """Return how good the rest of each candidate's file is, by scores of the first stage."""
     strength = np.exp((scores - scores.max(initial=-np.inf)).astype(np.float64))
     others = np.bincount(files, weights=strength)[files] - strength if len(files) else strength
     beside: Scores = np.log1p(3.0 * np.maximum(others, 0.0) / np.maximum(strength, 1e-6))
@@ -137,7 +137,7 @@ class ListOrder:
 
     @classmethod
     def of(cls, stored: Mapping[str, float]) -> ListOrder:
-        """Return the order of named weights; what is not named weighs nothing."""
+        """Build an order from named weights; one that is not named is 0."""
         return cls(np.array([FIXED.get(name, stored.get(name, 0.0)) for name in ORDER_WEIGHTS]))
 
     def scores(self, question: Question, scores: Scores, listed: ListEvidence) -> Scores:
@@ -156,9 +156,9 @@ class ListOrder:
         placed: Scores = own + support * listed.support * (further == 0) - again * np.minimum(further, _MAX_REPEATS)
         return placed - (placed.max(initial=-np.inf) - scores.max(initial=-np.inf)) if len(scores) else placed
 
-    def of_files(self, asked: AskedWords, paths: Sequence[str]) -> Scores:
+    def of_files(self, question_terms: QuestionTerms, paths: Sequence[str]) -> Scores:
         """Return what the names of files are worth, before any text is read."""
-        evidence = np.array(asked.of_files(paths)).reshape(len(paths), len(_OF_FILES))
+        evidence = np.array(question_terms.of_files(paths)).reshape(len(paths), len(_OF_FILES))
         return evidence @ self.weights[_FILE_COLUMNS]
 
 
@@ -170,18 +170,18 @@ def _places_in_file(files: NDArray[np.intp]) -> NDArray[np.intp]:
     return place
 
 
-def evidence_of(asked: AskedWords, chunks: Sequence[Chunk]) -> Scores:
+def evidence_of(question_terms: QuestionTerms, chunks: Sequence[Chunk]) -> Scores:
     """Return the evidence of candidates, shape `(candidates, len(EVIDENCE))`."""
-    files = asked.of_files([chunk.path for chunk in chunks])
+    files = question_terms.of_files([chunk.path for chunk in chunks])
     parents = list(map(_parent_words, [chunk.parent for chunk in chunks]))
     units = list(map(_names_its_file, [chunk.symbol for chunk in chunks], [chunk.path for chunk in chunks]))
     each = zip(chunks, parents, files, units, strict=True)
-    rows = [asked.row(chunk, parent, file, names_file=names_file) for chunk, parent, file, names_file in each]
+    rows = [question_terms.row(chunk, parent, file, names_file=names_file) for chunk, parent, file, names_file in each]
     return np.array(rows, dtype=np.float64).reshape(len(chunks), len(EVIDENCE))
 
 
-class AskedWords:
-    """What of a question is compared with each candidate; `weights` are those of its terms."""
+class QuestionTerms:
+    """A question as it is compared with each candidate; `weights` are those of its terms."""
 
     def __init__(self, question: Question, weights: Array) -> None:
         self.weight = dict(zip(question.terms, weights.tolist(), strict=False))  # without terms there is one weight

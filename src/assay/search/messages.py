@@ -1,4 +1,4 @@
-"""Tell which string of a text a pasted message was made from, and on which line that stands.
+"""Find the string in a text that a pasted message was made from, and its line.
 
 A message stands in the code as a string whose variable parts are holes (`{name}`, `%s`, `${port}`), or as several
 strings with values between them; a question that pastes it may have a time, a level or the kind of the error before it.
@@ -97,7 +97,7 @@ class CodeMessage(NamedTuple):
 
 
 class MessageMatch(NamedTuple):
-    """How a text says what a question pastes."""
+    """How a text contains a message that a question pastes."""
 
     worth: float
     """Words that the message and the question share, less those that the message does not explain."""
@@ -107,17 +107,17 @@ class MessageMatch(NamedTuple):
 
 def may_be_message(question: Question) -> bool:
     """Say whether a question looks like a pasted message rather than a question in one's own words."""
-    return len(question.terms) > 1 and question.typed.asked is None and _looks_said(question.text)
+    return len(question.terms) > 1 and question.typed.target is None and _looks_like_message(question.text)
 
 
-def _looks_said(text: str) -> bool:
+def _looks_like_message(text: str) -> bool:
     return bool(_MESSAGE_LIKE.search(text)) and not _ASKS.match(text)
 
 
-def saying(
+def chunks_with_message(
     snapshot: Snapshot, question: Question, terms: Sequence[TermMatch], allowed: NDArray[np.bool_] | None
 ) -> dict[int, MessageMatch]:
-    """Return the chunks that say a message which a question pastes, among those that hold rare pairs of its terms.
+    """Return the chunks with a message that a question pastes, among those that hold rare pairs of its terms.
 
     The values in it are words that no string holds, so that what holds most pairs is read. Of a message that stands in
     a file of resources, what uses its key says it, too.
@@ -195,7 +195,7 @@ def _uses(
 
 
 def _in_both(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what stands in both of two ascending rows, in a pass over the shorter."""
+    """Return what two ascending rows have in common, in a pass over the shorter."""
     few, many = (some, others) if len(some) <= len(others) else (others, some)
     if not len(few):
         return _NONE
@@ -204,9 +204,9 @@ def _in_both(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.i
 
 
 def message_in(question: Question, chunk: Chunk) -> MessageMatch | None:
-    """Return the best message of a chunk that a question pastes, or quotes; None without one."""
+    """Return the best message of a chunk that a question pastes or quotes, or None."""
     text = chunk.text[:READ]
-    asked = _Asked.of(question)
+    asked = _PastedQuestion.of(question)
     messages = _messages(text, in_lines=chunk.language in _KEYS)
     found = [match for message in messages if (match := asked.match(message))]
     if found:
@@ -219,8 +219,8 @@ def message_in(question: Question, chunk: Chunk) -> MessageMatch | None:
     return None
 
 
-class _Asked(NamedTuple):
-    """A question as messages are compared with it."""
+class _PastedQuestion(NamedTuple):
+    """A question as it is compared with messages."""
 
     text: str
     quotes: tuple[str, ...]
@@ -230,14 +230,14 @@ class _Asked(NamedTuple):
 
     @classmethod
     @lru_cache(64)
-    def of(cls, question: Question) -> _Asked:
-        """Return a question with what is compared."""
+    def of(cls, question: Question) -> _PastedQuestion:
+        """Prepare a question for the comparison."""
         quotes = filter(_is_long, (spaced(question.text), *map(spaced, question.phrases)))
         ordinary = len(_ORDINARY.findall(question.text))
-        return cls(spaced(question.text), tuple(quotes), _looks_said(question.text), ordinary)
+        return cls(spaced(question.text), tuple(quotes), _looks_like_message(question.text), ordinary)
 
     def match(self, message: CodeMessage) -> MessageMatch | None:
-        """Return how good a message is, None if not all of it stands here in its order."""
+        """Return how good a message is, or None unless all of it occurs in its order."""
         at = first = -1
         for part in message.parts:
             found = self.text.find(part, max(at, 0))

@@ -1,4 +1,4 @@
-"""Find units by what stands beside them among the candidates of a question: tests of them, and what calls them.
+"""Find units by their neighbours among the candidates of a question: the tests of them, and their callers.
 
 The strongest candidates vote for what they call; a test file, by its name, for the files that it tests.
 """
@@ -36,7 +36,7 @@ Scores = NDArray[np.float32]
 def neighbour_votes(
     snapshot: Snapshot, numbers: Numbers, strength: Scores, is_test: NDArray[np.bool_], paths: Sequence[str]
 ) -> Scores:
-    """Return what tests and callers among candidates say of each, shape `(candidates, len(NEIGHBOUR_FEATURES))`.
+    """Return the votes of tests and callers among candidates, shape `(candidates, len(NEIGHBOUR_FEATURES))`.
 
     `strength` says how well each answers by itself, `paths` where it stands.
     """

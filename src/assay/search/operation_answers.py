@@ -42,18 +42,18 @@ _SAYS: dict[Operation, str] = {
 _OTHERWISE = "with mode code it is searched for by meaning"
 
 
-def note_of(question: AskedOperation, found: str = "") -> str:
-    """Return how a question was understood, what was found, and how to ask otherwise."""
+def note_of(question: AskedOperation, result: str = "") -> str:
+    """Return a note on how a question was understood, what was found, and how to ask otherwise."""
     name = f"'{question.name}' and '{question.other}'" if question.other else f"'{question.name}'"
-    return f"read as: {_SAYS[question.operation].format(name)}{found and f' ({found})'}; {_OTHERWISE}"
+    return f"read as: {_SAYS[question.operation].format(name)}{result and f' ({result})'}; {_OTHERWISE}"
 
 
 Ranked = Callable[[], Sequence[Hit]]
-"""Returns what is found for the question by its meaning."""
+"""Returns the hits of the question by its meaning."""
 
 
 def answer_to(snapshot: Snapshot, question: AskedOperation, ranked: Ranked) -> LookedUp | None:
-    """Return what an operation finds in an index; None where its name is not declared there."""
+    """Answer an operation from an index; None if its name is not declared there."""
     if question.operation == "add":
         return _where_to_add(snapshot, question, ranked())
     if question.operation == "changes" and (file := file_asked(snapshot, question.name)):
@@ -82,7 +82,7 @@ _MAX_DECLARATIONS = 3
 
 
 def places_of(snapshot: Snapshot, name: str) -> list[tuple[str, int]]:
-    """Return where a name is declared in the case that was typed, the best first: not in tests, and with a body."""
+    """Return where a name is declared in the letter case that was typed, best first: not in tests, and with a body."""
     try:
         path, line, _ = declaration_of(snapshot, name)
     except InputError:
@@ -105,13 +105,13 @@ def _last_name(name: str) -> str:
 
 
 def file_asked(snapshot: Snapshot, name: str) -> str:
-    """Return the one file that a name means, empty if there is none or several."""
+    """Return the one file that a name means, empty if there are none or several."""
     found = files_of(snapshot, NamedPlace(name, 1)) if "." in name else []
     return found[0].path if len(found) == 1 else ""
 
 
 def _places(snapshot: Snapshot, question: AskedOperation, code: RelatedCode) -> Iterator[RelatedPlace]:
-    """Yield the places of an operation; where no call says so, those that name the unit."""
+    """Yield the places of an operation; if no call leads there, those that name the unit."""
     calls = code.groups[_GROUPS[question.operation]] if question.operation in _GROUPS else code.groups["callers"]
     yield from calls
     if question.operation == "callees" or (question.operation == "callers" and calls):
@@ -156,7 +156,7 @@ _MAX_READ = 400
 
 
 def _holding(snapshot: Snapshot, term: str, *fields: int) -> list[int]:
-    """Return the chunks in one of whose fields a term stands."""
+    """Return the chunks that have a term in one of their fields."""
     numbers, counts = snapshot.postings(term)
     found: list[int] = numbers[counts[:, fields].sum(axis=1) > 0].tolist()
     return found
@@ -177,7 +177,7 @@ _UNITS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}
 
 
 def _where_to_add(snapshot: Snapshot, question: AskedOperation, hits: Sequence[Hit]) -> LookedUp | None:
-    """Return where most of what is found of a kind stands, and what names most of the units there."""
+    """Return where most units of a kind are, and what names most of them."""
     worth = defaultdict[str, float](float)
     hits = [hit for hit in hits if not any(traits_of(hit.chunk.path))]
     for rank, hit in enumerate(hits, 1):

@@ -21,9 +21,9 @@ class AskedOperation(NamedTuple):
 
     operation: Operation
     name: str
-    """Of what; for `add` the kind of thing in words."""
+    """Its subject; for `add` the kind of thing in words."""
     other: str = ""
-    """What it is compared with."""
+    """The name that it is compared with."""
 
 
 _KINDS = (
@@ -46,7 +46,7 @@ _NO_NAMES = frozenset("it this that them these those they what which who there a
 
 @lru_cache(64)
 def operations_asked(text: str) -> tuple[AskedOperation, ...]:
-    """Return what a question may ask for, the likeliest first; whether a name is declared is for the caller to see."""
+    """Return the operations that a question may ask for, likeliest first; the caller checks for a declaration."""
     rows = list(rows_for("operation_questions", re.IGNORECASE, text)) if len(text) <= LONG else []
     if not rows or "\n" in text.strip():
         return ()

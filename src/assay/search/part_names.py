@@ -47,14 +47,14 @@ _MAX_SHOWN_NAMES = 3
 
 
 class NamesLike(NamedTuple):
-    """Names that are like one that was typed, the best first."""
+    """Names that resemble a typed one, the best first."""
 
     how: How
     names: tuple[str, ...]
 
 
 class NameFinder:
-    """Finds some names by parts of them; what a search for any of them needs is made at the first one."""
+    """Finds names by their parts; its tables are built at the first search."""
 
     def __init__(self, names: Iterable[str]) -> None:
         """Take the names, of which each is kept once."""
@@ -149,7 +149,7 @@ _finders: WeakKeyDictionary[Snapshot, NameFinder] = WeakKeyDictionary()
 
 
 def finder_of(snapshot: Snapshot) -> NameFinder:
-    """Return what finds the names that an index declares."""
+    """Return the finder of the names that an index declares."""
     found = _finders.get(snapshot)
     if found is None:
         found = _finders[snapshot] = NameFinder(term[1:] for term in snapshot.terms() if term[:1] == ":")
@@ -157,35 +157,37 @@ def finder_of(snapshot: Snapshot) -> NameFinder:
 
 
 def names_like(snapshot: Snapshot, query: Query) -> LookedUp:
-    """Return the declarations of names that are like the one a query asks for, where nothing declares that."""
+    """Return the declarations of names that resemble the one a query asks for, if nothing declares that."""
     names = typed_names(query.text)
-    asked = names.asked
-    if asked is None or not _MIN_LETTERS <= len(asked.name) <= _MAX_LETTERS:
+    target = names.target
+    if target is None or not _MIN_LETTERS <= len(target.name) <= _MAX_LETTERS:
         return LookedUp()
     allowed = filter_mask(snapshot, replace(query, exact=(), patterns=()))
-    is_written = asked.is_distinct and not asked.owner and snapshot.holds(exact(asked.name))  # and declared in no unit
+    is_written = (
+        target.is_distinct and not target.owner and snapshot.holds(exact(target.name))
+    )  # and declared in no unit
     if is_written or len(declarations(snapshot, names, allowed)):
         return LookedUp()
-    like = finder_of(snapshot).like(asked.name, _MAX_NAMES)
+    like = finder_of(snapshot).like(target.name, _MAX_NAMES)
     if like is None:
         return LookedUp()
-    found = ((chunk, name) for name in like.names for chunk in _declared(snapshot, name, asked, allowed))
-    best = sorted(islice(found, _MAX_NAMES), key=lambda each: _order(each[0], asked))[:MAX_UNITS]
+    found = ((chunk, name) for name in like.names for chunk in _declared(snapshot, name, target, allowed))
+    best = sorted(islice(found, _MAX_NAMES), key=lambda each: _order(each[0], target))[:MAX_UNITS]
     if not best:
         return LookedUp()
     scores = [_SCORES[like.how] - at / 100 for at in range(len(best))]
     hits = (Hit(chunk, score, {"name": score}) for (chunk, _), score in zip(best, scores, strict=True))
     shown = some_of((name for _, name in best), _MAX_SHOWN_NAMES)
-    return LookedUp(tuple(hits), notes=(f"nothing declares '{asked.name}'; {_SAYS[like.how]}: {shown}",))
+    return LookedUp(tuple(hits), notes=(f"nothing declares '{target.name}'; {_SAYS[like.how]}: {shown}",))
 
 
-def _order(chunk: Chunk, asked: QueryName) -> tuple[bool, bool]:
-    return bool(asked.owner) and not is_owner(chunk, asked), any(traits_of(chunk.path))
+def _order(chunk: Chunk, target: QueryName) -> tuple[bool, bool]:
+    return bool(target.owner) and not is_owner(chunk, target), any(traits_of(chunk.path))
 
 
-def _declared(snapshot: Snapshot, name: str, asked: QueryName, allowed: Mask | None) -> Sequence[Chunk]:
+def _declared(snapshot: Snapshot, name: str, target: QueryName, allowed: Mask | None) -> Sequence[Chunk]:
     """Return the best declaration of a name, if it may be found."""
-    names = QueryNames((), QueryName(name, asked.owner))
+    names = QueryNames((), QueryName(name, target.owner))
     numbers = declarations(snapshot, names, allowed)
     chunks = snapshot.chunks(numbers.tolist())
     worth = declared_places(names, chunks, [True] * len(chunks))

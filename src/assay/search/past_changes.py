@@ -1,4 +1,4 @@
-"""Find files and units by what commits said that changed them: messages found for a question vote for both.
+"""Find files and units by the messages of commits that changed them: those that match a question vote for both.
 
 A message counts as much as it holds of the question, squared, and is shared by its files. Merges say nothing of their
 own, and of a commit of many files each has little to do with what it says.
@@ -190,18 +190,18 @@ class _ChunkLinks:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._known = np.zeros((snapshot.size, 3), np.uint64)
+        self._links = np.zeros((snapshot.size, 3), np.uint64)
 
     def of(self, numbers: Numbers) -> Hashes:
         """Return the links of some chunks, shape `(chunks, 3)`."""
-        new = numbers[self._known[numbers, 0] == 0]
+        new = numbers[self._links[numbers, 0] == 0]
         if len(new):
             paths = self.snapshot.paths_of(self.snapshot.files(new).tolist())
             named = (map(innermost_name, self.snapshot.texts(column, new)) for column in ("symbols", "parents"))
             units = ([f"{path}\t{name}" for path, name in zip(paths, names, strict=True)] for names in named)
             rows = zip(paths, *units, strict=True)
-            self._known[new] = term_hashes(Strings.of(map(_link, chain.from_iterable(rows)))).reshape(-1, 3)
-        return self._known[numbers]
+            self._links[new] = term_hashes(Strings.of(map(_link, chain.from_iterable(rows)))).reshape(-1, 3)
+        return self._links[numbers]
 
 
 class PastChanges:

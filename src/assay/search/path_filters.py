@@ -28,18 +28,18 @@ _FOLDERS = "(?:.*/)?"
 
 
 def kept_and_left_out(values: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Part the values of a filter from those that start with `!`, which it is without then."""
+    """Split the values of a filter: those to keep, and those that start with `!`, without it."""
     return [one for one in values if one[:1] != "!"], [one[1:] for one in values if one[:1] == "!"]
 
 
 def keeping(paths: Sequence[str]) -> Callable[[str], bool]:
-    """Return what says whether globs, of which those that start with `!` leave out, keep a path; none keep all."""
+    """Return a predicate of paths by globs; those that start with `!` exclude; without globs all are kept."""
     wanted, unwanted = map(globs, kept_and_left_out(paths))
     return lambda path: (wanted is None or bool(wanted.match(path))) and not (unwanted and unwanted.match(path))
 
 
 def as_glob(value: str) -> str:
-    """Return the glob of a filter's value: without a glob's characters it is a part of a path, unless it is rooted."""
+    """Return the glob of a filter's value: one without wildcards is a part of a path, unless it is rooted."""
     return value if _GLOB.search(value) or value.startswith(("/", "./")) else f"/*{value}*"
 
 
@@ -107,5 +107,5 @@ def reading_class(path: str) -> int:
 
 
 def reading_order(place: TextMatch) -> tuple[int, TextMatch]:
-    """Return what orders places for a reader: code of the program first, then tests, documentation and the rest."""
+    """Return the sort key of a place for a reader: first code of the program, then tests, documentation, the rest."""
     return reading_class(place.path), place

@@ -1,4 +1,4 @@
-"""Read a table of patterns with their examples: what people paste and ask, as data beside the code that looks for it.
+"""Read a table of patterns with their examples: what people paste and ask, as data beside the code that uses it.
 
 The table of `place_forms` has the forms in which programs name a line of a file; the first that matches at a place is
 taken. Its patterns have the groups path and line; unit, file and line; or type and line. Its examples are what a
@@ -22,11 +22,11 @@ class PatternRow(NamedTuple):
 
     name: str
     compiled: Callable[[], re.Pattern[str]]
-    """Returns its pattern, which is made at the first use: of dozens a text needs few."""
+    """Returns its pattern, compiled at the first use: a text needs few of dozens."""
     examples: Any
     """What it matches, as the table has it."""
     words: tuple[str, ...] = ()
-    """Of which one stands in what it matches, in lower case; none if that is not known."""
+    """Texts of which every match contains one, in lower case; none if that is not known."""
 
 
 @cache

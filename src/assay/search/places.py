@@ -49,8 +49,8 @@ class NamedPlace:
     path: str
     line: int = 0
     """0 where no line is named."""
-    said: str = field(default="", compare=False)
-    """What stands around it: the line that names it, and that before."""
+    context: str = field(default="", compare=False)
+    """Its context: the line that names it, and the one before."""
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ class NamedPlace:
 
     @property
     def term(self) -> str:
-        """What its file is looked up by."""
+        """The term by which its file is looked up."""
         return (terms(self.name.rpartition(".")[0] or self.name) or [""])[-1]
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ def places_of(text: str) -> tuple[NamedPlace, ...]:
 
     Those are lines of files, of a trace from the innermost frame of its first cause, then files without a line.
     """
-    return _read(text[:_MAX_READ_CHARS])[0] if _MAY_NAME.search(text) else ()
+    return _parse(text[:_MAX_READ_CHARS])[0] if _MAY_NAME.search(text) else ()
 
 
 _COLOUR = re.compile(r"\x1b\[[\d;?]*[A-Za-z]|(?<!\w)\[\d{1,3}(?:;\d{1,3})*m|\[0m")
@@ -81,7 +81,7 @@ _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#x?\d+);")
 
 
 def _plain(text: str) -> str:
-    """Return a text without what terminals, mails, pages and records of logs put around it."""
+    """Remove what terminals, mails, pages and log records put around a text."""
     text = _QUOTE.sub("", _COLOUR.sub("", text))
     if _ENTITY.search(text):
         text = unescape(text)
@@ -92,8 +92,8 @@ _MAY_NAME = re.compile(r"\w\W{1,4}L?\d|[/\\]\w|::\w")
 
 
 @lru_cache(32)
-def _read(text: str) -> tuple[tuple[NamedPlace, ...], bool]:
-    """Return the places of a text, and whether it says nothing else."""
+def _parse(text: str) -> tuple[tuple[NamedPlace, ...], bool]:
+    """Return the places of a text, and whether the text has nothing else."""
     text = _plain(text)
     taken, found = list[tuple[int, int]](), dict[int, NamedPlace]()
     for _, pattern in rows_for("place_forms", re.MULTILINE, text):
@@ -116,20 +116,20 @@ _BESIDE = frozenset("at in on file line from http https col column char https".s
 """Words that stand beside a place and say nothing of it."""
 
 
-def _place(found: re.Match[str]) -> NamedPlace:
-    groups = found.groupdict()
+def _place(match: re.Match[str]) -> NamedPlace:
+    groups = match.groupdict()
     line = int(groups.get("line") or 0) + (groups.get("body") or "").count("\n")
-    text, start = found.string, found.string.rfind("\n", 0, found.start()) + 1
+    text, start = match.string, match.string.rfind("\n", 0, match.start()) + 1
     before = text.rfind("\n", 0, max(start - 1, 0)) + 1
-    end = text.find("\n", found.end())
-    said = text[max(before, found.start() - _CONTEXT_CHARS) : end if end >= 0 else None][: 2 * _CONTEXT_CHARS]
+    end = text.find("\n", match.end())
+    context = text[max(before, match.start() - _CONTEXT_CHARS) : end if end >= 0 else None][: 2 * _CONTEXT_CHARS]
     if "unit" in groups:
         package = groups["unit"].rpartition("/")[2].split(".")[:-2]
-        return NamedPlace("/".join([*package, groups["file"]]), line, said)
+        return NamedPlace("/".join([*package, groups["file"]]), line, context)
     if "type" in groups:
-        return NamedPlace(groups["type"].replace(".", "/"), line, said)
+        return NamedPlace(groups["type"].replace(".", "/"), line, context)
     path = groups["path"].replace("\\", "/").removeprefix("...").rstrip(".")
-    return NamedPlace(path.partition(":")[2] if path[1:3] == ":/" else path, line, said)
+    return NamedPlace(path.partition(":")[2] if path[1:3] == ":/" else path, line, context)
 
 
 def _is_telling(place: NamedPlace) -> bool:
@@ -218,7 +218,7 @@ def files_of(snapshot: Snapshot, place: NamedPlace, allowed: NDArray[np.bool_] |
 
 
 def named_files(snapshot: Snapshot, places: Sequence[NamedPlace]) -> Iterator[str]:
-    """Yield the files that places mean, in their order; each is likely one, and few or none of a place."""
+    """Yield the files that places mean, in their order; of an ambiguous place few or none."""
     for place in places[:_MAX_NAMED]:
         meant = files_of(snapshot, place)
         yield from (each.path for each in meant if len(meant) <= _MAX_ALIKE)
@@ -232,7 +232,7 @@ _PACKAGES = re.compile(
 
 
 def _shared_end(place: NamedPlace, ours: str) -> int:
-    """Return how many of the last parts of two paths are the same, 0 where that is too few to tell."""
+    """Return how many of the last parts two paths share, 0 if too few to tell."""
     their = [part for part in place.path.split("/") if part not in {"", ".", ".."}]
     our = (ours if "." in place.name else ours.rpartition(".")[0] or ours).split("/")
     same = len(commonprefix([their[::-1], our[::-1]]))
@@ -263,7 +263,7 @@ def lines_named(snapshot: Snapshot, query: Query) -> LookedUp:
             continue
         at = {file.path: _chunk_at(snapshot, file, place.line) for file in files}
         if len(files) > 1:
-            named = {path: one for path, one in at.items() if _is_said(snapshot.symbol(one[0]), place.said)}
+            named = {path: one for path, one in at.items() if _is_named_in(snapshot.symbol(one[0]), place.context)}
             at = named or at
         if len(at) > _MAX_ALIKE:
             notes.append(
@@ -276,7 +276,7 @@ def lines_named(snapshot: Snapshot, query: Query) -> LookedUp:
             chunk = snapshot.chunk(number)
             hit = Hit(chunk, 1.0, {"place": 1.0}, line=min(place.line, chunk.end_line))
             found.setdefault(number, hit)
-    is_all = bool(found) and _read(query.text[:_MAX_READ_CHARS])[1]
+    is_all = bool(found) and _parse(query.text[:_MAX_READ_CHARS])[1]
     return LookedUp(tuple(found.values())[:MAX_UNITS], frozenset(passed), tuple(dict.fromkeys(notes)), is_all)
 
 
@@ -291,5 +291,5 @@ def _chunk_at(snapshot: Snapshot, file: FileOfPlace, line: int) -> tuple[int, in
     return int(file.chunks[order[0]]), last
 
 
-def _is_said(symbol: str, said: str) -> bool:
-    return any(len(name) > 1 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in symbol.split(", "))
+def _is_named_in(symbol: str, context: str) -> bool:
+    return any(len(name) > 1 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", context) for name in symbol.split(", "))

@@ -1,4 +1,4 @@
-"""Turn what somebody typed into queries with their filters; each filter is one row of a table.
+"""Parse typed queries and their filters; each filter is one row of a table.
 
 Query words are those of code hosts: a key with its value, a text in quotes, an expression between slashes, each between
 blanks. A text of several lines, or a long one, is an issue or a pasted message and has none. Options, HTTP parameters
@@ -26,11 +26,11 @@ LONG = 300
 
 
 def language_named(name: str) -> str:
-    """Return the language that a name or a file extension says: `python` and `py` are one; `!` before it stays."""
+    """Return the language of a name or a file extension: `python` and `py` are one; `!` before it stays."""
     from assay.corpus.languages import BY_EXTENSION, BY_NAME  # not for a list of options
 
     known = {*BY_EXTENSION.values(), *BY_NAME.values()}
-    return _known("language", name, {**BY_EXTENSION, **dict(zip(known, known, strict=True))}, known)
+    return _canonical_value("language", name, {**BY_EXTENSION, **dict(zip(known, known, strict=True))}, known)
 
 
 def kind_named(name: str) -> str:
@@ -38,7 +38,7 @@ def kind_named(name: str) -> str:
     from assay.values import KINDS  # not for a list of options
 
     kinds = {kind: kind for kind in KINDS if kind}
-    return _known("kind", name, kinds, kinds)
+    return _canonical_value("kind", name, kinds, kinds)
 
 
 def composed_name(name: str) -> str:
@@ -48,9 +48,9 @@ def composed_name(name: str) -> str:
     return composed(name)
 
 
-def _known(what: str, name: str, values: Mapping[str, str], near: Iterable[str]) -> str:
+def _canonical_value(what: str, name: str, values: Mapping[str, str], near: Iterable[str]) -> str:
     if name.startswith("!"):
-        return f"!{_known(what, name[1:], values, near)}"
+        return f"!{_canonical_value(what, name[1:], values, near)}"
     plain = name.lower().lstrip(".")
     if plain not in values:
         raise InputError(f"unknown {what} '{name}'; {nearest(plain, sorted(near))}")
@@ -63,12 +63,12 @@ class QueryFilter(NamedTuple):
     option: str
     """The name of its option, HTTP parameter, argument in Python and query word."""
     field: str
-    """Which field of `Query` holds its values; empty for what chooses the repositories that are searched."""
+    """The field of `Query` that holds its values; empty if it chooses the repositories that are searched."""
     metavar: str
     help: str
-    """Of its option; each takes several values, and leaves out what follows a `!`."""
+    """The help of its option, which takes several values and excludes those after a `!`."""
     value: str
-    """What the value of its query word is."""
+    """What the value of its query word is, for help."""
     example: str
     also: tuple[str, ...] = ()
     """Other query words of the same meaning."""
@@ -79,7 +79,7 @@ class QueryFilter(NamedTuple):
     has_lists: bool = True
     """Whether its query word takes several values with commas."""
     wants_all: bool = True
-    """Whether a query that keeps by it looks in code and documentation, if it does not say."""
+    """Whether a query with this filter searches code and documentation by default."""
 
 
 FILTERS = (
@@ -148,13 +148,13 @@ class QueryWords:
     """By filter, `exact` and `regex`; a value that starts with `!` is left out."""
 
     def of(self, key: str) -> tuple[str, ...]:
-        """Return the values of a filter, or of `exact` or `regex`."""
+        """Return the values of a filter, of `exact` or of `regex`."""
         return self.values.get(key, ())
 
 
 @lru_cache(64)
 def query_words(typed: str) -> QueryWords:
-    """Take a query apart, once; text in quotes stays part of what is asked by meaning, too."""
+    """Take a query apart, once; quoted text is also searched by meaning."""
     if len(typed) > LONG or "\n" in typed.strip():
         return QueryWords(typed)
     found = [each for each in _WORDS.finditer(typed) if not _is_path(each, typed)]
@@ -171,12 +171,12 @@ def query_words(typed: str) -> QueryWords:
     return QueryWords(text, parts, is_asked, values)
 
 
-def _part(found: re.Match[str]) -> QueryPart:
-    if found["exact"]:
-        return QueryPart(found[0], "exact", unquoted(found["exact"]))
-    if found["regex"]:
-        return QueryPart(found[0], "regex", found["regex"].replace("\\/", "/"))
-    return QueryPart(found[0], _OF_WORD[found["key"]].option, found["value"].strip('"'), bool(found["sign"]))
+def _part(match: re.Match[str]) -> QueryPart:
+    if match["exact"]:
+        return QueryPart(match[0], "exact", unquoted(match["exact"]))
+    if match["regex"]:
+        return QueryPart(match[0], "regex", match["regex"].replace("\\/", "/"))
+    return QueryPart(match[0], _OF_WORD[match["key"]].option, match["value"].strip('"'), bool(match["sign"]))
 
 
 def unquoted(text: str) -> str:
@@ -199,24 +199,24 @@ def left_out_options(argument: str) -> list[str]:
     return [f"--{part.key}={value}" for value in _values(part)]
 
 
-def _is_path(found: re.Match[str], typed: str) -> bool:
+def _is_path(match: re.Match[str], typed: str) -> bool:
     """Say whether what stands between slashes is a path in a question, as in `where is /users/ handled`.
 
     An expression has a letter that means something in one, or stands alone.
     """
-    plain = found["regex"] and not _MEANING.search(found["regex"])
+    plain = match["regex"] and not _MEANING.search(match["regex"])
     return bool(plain) and bool(_LETTER.search(_WORDS.sub(" ", typed)))
 
 
 def names_in(values: Iterable[str]) -> str:
-    """Return the names in expressions and globs, which is what they ask for by meaning."""
+    """Return the names in expressions and globs, which are searched by meaning in their place."""
     return " ".join(name for value in values for name in _NAME.findall(re.sub(r"\\[a-zA-Z]", " ", value)))
 
 
 def queries_of(
     texts: Sequence[str | Query], keep: Mapping[str, Sequence[str]] | None = None, *, mode: Mode | None = None
 ) -> list[Query]:
-    """Return queries with their filters, all of them checked; with none that keeps something they ask for code.
+    """Return checked queries with their filters; those without a filter that includes something search code.
 
     A text may have query words, `lang:py "exact" /regex/`, which are taken out of it, but for `repo:`, which is for who
     chooses what is searched (`repositories_in`). A `Query` keeps its id, its text, its tags and the filters it has;
@@ -228,13 +228,13 @@ def queries_of(
 
 
 def repositories_in(texts: Sequence[str | Query]) -> tuple[str, ...]:
-    """Return the globs of the repositories that texts keep to by the query word `repo:`."""
+    """Return the globs of repositories in texts: the values of the query word `repo:`."""
     typed = (query_words(text).of("repo") for text in texts if isinstance(text, str))
     return tuple(dict.fromkeys(one for found in typed for one in found))
 
 
 def mode_of(text: str) -> Literal["all", "code"]:
-    """Return what a typed query looks in, if nothing else says: code, or everything where its words keep something.
+    """Return what a typed query searches by default: code, or everything if a filter of it includes something.
 
     So does one that nothing is asked by meaning.
     """
@@ -242,7 +242,7 @@ def mode_of(text: str) -> Literal["all", "code"]:
     return "all" if _wants_all(words.values) or not words.by_meaning else "code"
 
 
-def _query(number: str, text: str | Query, mode: Mode | None, kept: Mapping[str, tuple[str, ...]]) -> Query:
+def _query(number: str, text: str | Query, mode: Mode | None, filters: Mapping[str, tuple[str, ...]]) -> Query:
     from assay.terms import composed
     from assay.values import FILTER_FIELDS, Query
 
@@ -251,7 +251,7 @@ def _query(number: str, text: str | Query, mode: Mode | None, kept: Mapping[str,
         words = query_words(text)
         values: dict[str, Any] = {**_fields(words.values), "exact": words.of("exact"), "patterns": words.of("regex")}
         text = Query(number, composed(words.text), mode or mode_of(text), **values)
-    return replace(text, **{name: getattr(text, name) + kept.get(name, ()) for name in FILTER_FIELDS})
+    return replace(text, **{name: getattr(text, name) + filters.get(name, ()) for name in FILTER_FIELDS})
 
 
 def _fields(values: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -261,7 +261,7 @@ def _fields(values: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _wants_all(values: Mapping[str, Sequence[str]]) -> bool:
-    """Say whether filters name what is wanted; to leave something out is not to want all the rest."""
+    """Return whether filters include something; to exclude something is not to want all the rest."""
     wanted = (one for each in FILTERS if each.field and each.wants_all for one in values.get(each.option, ()))
     return any(not one.startswith("!") for one in wanted)
 

@@ -34,7 +34,7 @@ class Question:
     """A query taken apart."""
 
     text: str
-    """What was read of it."""
+    """The text that was analyzed."""
     terms: tuple[str, ...]
     """Distinct stems of its telling words, in order."""
     words: tuple[str, ...]
@@ -48,7 +48,7 @@ class Question:
     about_tests: bool
     about_examples: bool
     about_asides: bool
-    """About the project rather than the program: its changes, its releases, how to contribute."""
+    """Whether it is about the project rather than the program: its changes, its releases, how to contribute."""
 
 
 def understand(text: str) -> Question:
@@ -90,7 +90,7 @@ _COMMON, _COMMON_HALF = 0.002, 0.001
 
 @dataclass(frozen=True)
 class Speller:
-    """Corrects queries about one snapshot; `dictionary` gives the words that are right anyway."""
+    """Corrects queries about one snapshot; `dictionary` gives words that are right even if the corpus lacks them."""
 
     snapshot: Snapshot
     dictionary: Callable[[], frozenset[str]]

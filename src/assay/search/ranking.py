@@ -98,11 +98,11 @@ class RankingWeights:
         return scores
 
     def times(self, factor: float) -> RankingWeights:
-        """Return what scores so many times as much."""
+        """Return these weights multiplied by a factor."""
         return replace(self, linear=self.linear * np.float32(factor), output=self.output * np.float32(factor))
 
     def plus(self, feature: int, weight: float) -> RankingWeights:
-        """Return what gives a feature so much more weight."""
+        """Return these weights with more weight on a feature."""
         linear = self.linear.copy()
         linear[feature] += np.float32(weight)
         return replace(self, linear=linear)
@@ -134,7 +134,7 @@ class Ranking:
         return probabilities
 
     def answerable(self, query: Array, rows: Array, scores: Array) -> float:
-        """Return, in log odds, how likely the corpus answers a query with these candidates."""
+        """Return the log odds that the corpus answers a query with these candidates."""
         return float(self.relevance.scores(relevance_row(query, rows, scores)[None, :])[0])
 
     def explain(self, rows: Array, beside: Mapping[str, Array] | None = None) -> list[Mapping[str, float]]:
@@ -149,14 +149,15 @@ class Ranking:
             parts[:, PARTS.index(name)] = values
         parts[:, -1] = together
         order = np.argsort(-np.abs(parts), axis=1, kind="stable").tolist()
-        return [
-            {PARTS[at]: values[at] for at in strongest if values[at] or at == len(PARTS) - 1}
-            for values, strongest in zip(parts.tolist(), order, strict=True)
-        ]
+        contributions: list[Mapping[str, float]] = []
+        for row, strongest in zip(parts.tolist(), order, strict=True):
+            shown = (at for at in strongest if row[at] or at == len(PARTS) - 1)
+            contributions.append({PARTS[at]: row[at] for at in shown})
+        return contributions
 
 
 def as_json(ranking: Ranking) -> str:
-    """Return the text of a file of weights, four decimals each."""
+    """Return the text of a file of weights, with four decimals each."""
     stored = {
         "features": ALL_FEATURES,
         "first": _rounded(ranking.first),
@@ -177,7 +178,7 @@ def _rounded(weights: RankingWeights) -> dict[str, list[float]]:
 
 @cache
 def load_ranking(name: RankingName, folder: Path = SHIPPED, *, reads_order: bool) -> Ranking:
-    """Return the weights of that name in a folder for encoders that read the order of words, or for those that do not.
+    """Load weights by name from a folder, for encoders that read the order of words or for those that do not.
 
     A folder without weights for single functions orders them as other code.
     """
@@ -227,7 +228,7 @@ def _weights(stored: Mapping[str, Any], names: Sequence[str], features: Sequence
     """Return one stage; a feature that it does not know weighs nothing."""
     linear, hidden, bias, output = (np.array(stored[name], dtype=np.float32) for name in _WEIGHTS)
     if linear.shape != (len(names),) or hidden.shape != (len(names), len(bias)):
-        raise ValueError(f"the weights are of shape {hidden.shape}, wanted ({len(names)}, any)")
+        raise ValueError(f"the weights are of shape {hidden.shape}, expected ({len(names)}, any)")
     spread = np.zeros((len(features), len(names)), dtype=np.float32)
     known = {name: at for at, name in enumerate(features)}
     for at, name in enumerate(names):

@@ -42,11 +42,11 @@ class PlacedDefinition:
 
     @property
     def key(self) -> tuple[str, int, str]:
-        """What tells it from any other."""
+        """A key that no other definition has."""
         return self.path, self.at.line, self.at.name
 
     def holds(self, path: str, line: int) -> bool:
-        """Say whether a line is one of it."""
+        """Return whether a line belongs to it."""
         return self.path == path and self.at.start <= line <= self.at.end
 
 
@@ -129,7 +129,7 @@ class ReferenceTable:
 
 
 def family_of(language: str) -> str:
-    """Return what a language and those that call it have in common."""
+    """Return the family of a language: the languages that call one another."""
     return _FAMILIES.get(language, language)
 
 
@@ -210,7 +210,7 @@ class ModulePaths:
 
     @cached_property
     def _packages(self) -> dict[str, list[tuple[Module, Module]]]:
-        """Return by family what packages call themselves, each with its folder, the longest names first."""
+        """Return the names that packages give themselves, by family, each with its folder, the longest names first."""
         found: dict[str, list[tuple[Module, Module]]] = {}
         for path in self._table.paths:
             name = path.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Find what has to do with a unit of code: callers, callees, tests, and similar code.
+"""Find code related to a unit: callers, callees, tests, and similar code.
 
 Who calls and what is called is read from the calls of the code, never from words; what is alike from the vectors. A
 line of prose, or of a language whose calls are not read, has only what is alike, and the answer says so.
@@ -35,12 +35,12 @@ _LOOKED_AT = 200
 _MAX_LINE_CHARS = 200
 """Characters of a line that is shown."""
 _ASIDE = 0.1
-"""What a test or an example is set back among what is alike, unless the unit is one itself."""
+"""What tests and examples lose among similar code, unless the unit is in one itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedPlace:
-    """A unit that has to do with another, and the line that tells how; what is answered on every surface."""
+    """A unit related to another, and the line that relates them; every interface returns it."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"use_attribute_docstrings": True}
 
@@ -51,14 +51,14 @@ class RelatedPlace:
     end_line: int
     """Where the unit ends."""
     symbol: str
-    """The name with what it is a member of, such as Task.retry; empty outside of every unit."""
+    """The qualified name, such as Task.retry; empty outside of every unit."""
     kind: str
     language: str
     text: str
     """That line."""
     group: Group = "alike"
     among: int = 1
-    """Above 1: the code does not say which definition is meant; this is one of so many of that name."""
+    """If above 1, the code does not say which definition is meant: this is one of so many of that name."""
     lines: tuple[int, ...] = ()
     """Every line of a caller or a test that calls the unit, if there are several."""
     score: float = 0.0
@@ -67,7 +67,7 @@ class RelatedPlace:
 
 @dataclass(frozen=True, slots=True)
 class RelatedCode:
-    """What has to do with one unit."""
+    """The code related to one unit."""
 
     subject: RelatedPlace
     groups: dict[Group, tuple[RelatedPlace, ...]]
@@ -78,7 +78,7 @@ class RelatedCode:
 
 
 def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCode:
-    """Return what has to do with the unit at a line of a file, at most `k` a group."""
+    """Return the code related to the unit at a line of a file, at most `k` per group."""
     number = chunk_at(snapshot, path, line)
     chunk = snapshot.chunk(number)
     unit = unit_at(snapshot, path, line)
@@ -96,7 +96,7 @@ def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCod
     found["alike"] = list(_alike(snapshot, number, (path, *around), known, k))
     grammar, what = grammar_of(chunk.language), f" is {chunk.language}, which" if chunk.language else ""
     is_read = bool(grammar and grammar.calls) or is_mixed(chunk.language)
-    note = "" if is_read else f"{chunk.path}{what} calls nothing: only what is alike is shown"
+    note = "" if is_read else f"{chunk.path}{what} has no calls: only similar code is shown"
     shown = {group: tuple(places[:k]) for group, places in found.items()}
     return RelatedCode(subject, shown, {group: len(places) for group, places in found.items()}, note)
 
@@ -123,34 +123,36 @@ def chunk_at(snapshot: Snapshot, path: str, line: int) -> int:
 
 
 def calls_of_unit(resolver: Resolver, unit: PlacedDefinition) -> Iterator[tuple[PlacedCall, int]]:
-    """Yield the calls that mean a unit, each with the number of definitions that come into question."""
+    """Yield the calls that may mean a unit, each with the number of definitions that are possible."""
     for name in _called_as(unit):
         for call in resolver.table.calls(name):
             if call.family == unit.family:
                 meaning = resolver.meaning(call)
-                if any(_is_same(each, unit) for each in meaning.found) and not unit.holds(call.path, call.at.line):
+                if any(_is_same(each, unit) for each in meaning.definitions) and not unit.holds(
+                    call.path, call.at.line
+                ):
                     yield call, meaning.among
 
 
 def _called_as(unit: PlacedDefinition) -> Iterable[str]:
-    """Return the names under which a unit is called: a constructor has that of its type, too."""
+    """Return the names by which a unit is called: a constructor has that of its type, too."""
     last = unit.at.owner.rpartition(".")[2]
     is_constructor = unit.at.name in _CONSTRUCTORS or unit.at.kind == "constructor"
     names = unit.at.name.split(", ")
     return dict.fromkeys([*names, last] if is_constructor and last else names)
 
 
-def _is_same(found: PlacedDefinition, unit: PlacedDefinition) -> bool:
-    """Say whether a call of one is a call of the other: a type is called where its constructor is."""
-    if found.key == unit.key:
+def _is_same(definition: PlacedDefinition, unit: PlacedDefinition) -> bool:
+    """Return whether a call of one definition is a call of the other: a type is called where its constructor is."""
+    if definition.key == unit.key:
         return True
     is_constructor = unit.at.name in _CONSTRUCTORS or unit.at.kind == "constructor"
-    of_type = found.at.kind in TYPES and found.path == unit.path
-    return is_constructor and of_type and found.at.full_name == unit.at.owner
+    of_type = definition.at.kind in TYPES and definition.path == unit.path
+    return is_constructor and of_type and definition.at.full_name == unit.at.owner
 
 
 def _callers(snapshot: Snapshot, resolver: Resolver, unit: PlacedDefinition) -> list[RelatedPlace]:
-    """Return the units that call one, those of which that is sure first."""
+    """Return the units that call one, the certain ones first."""
     calls: dict[tuple[str, str], list[tuple[PlacedCall, int]]] = {}
     for call, among in calls_of_unit(resolver, unit):
         calls.setdefault((call.path, call.at.inside), []).append((call, among))
@@ -159,13 +161,13 @@ def _callers(snapshot: Snapshot, resolver: Resolver, unit: PlacedDefinition) -> 
 
 
 def _test_place(snapshot: Snapshot, caller: RelatedPlace) -> RelatedPlace:
-    """Return a test that calls a unit: where it is declared, for the test is what is asked about, not the call."""
+    """Return a test that calls a unit, at its declaration: the test is asked for, not the call."""
     unit = unit_at(snapshot, caller.path, caller.start_line)
     return replace(caller, group="tests", start_line=unit.at.line if unit else caller.start_line)
 
 
 def call_place(snapshot: Snapshot, calls: Sequence[tuple[PlacedCall, int]]) -> RelatedPlace:
-    """Return the place of some calls in one unit, each with the number of definitions that come into question."""
+    """Return the place of some calls in one unit, each with the number of definitions that are possible."""
     first, among = min(calls, key=lambda each: (each[1], each[0].at.line))
     unit = unit_at(snapshot, first.path, first.at.line)
     lines = tuple(sorted({call.at.line for call, _ in calls}))
@@ -175,17 +177,17 @@ def call_place(snapshot: Snapshot, calls: Sequence[tuple[PlacedCall, int]]) -> R
 
 
 def callees_of(resolver: Resolver, path: str, lines: tuple[int, int]) -> Iterator[tuple[PlacedDefinition, int]]:
-    """Yield the definitions that the calls in some lines of a file mean, each with of how many it is one."""
+    """Yield the definitions that calls in some lines of a file may mean, each with how many are possible."""
     for call in resolver.table.file(path).calls:
         if lines[0] <= call.at.line <= lines[1]:
             meaning = resolver.meaning(call)
-            for each in meaning.found:
+            for each in meaning.definitions:
                 if not (each.path == path and each.at.start == lines[0] and each.at.end == lines[1]):
                     yield each, meaning.among
 
 
 def _callees(snapshot: Snapshot, resolver: Resolver, path: str, lines: tuple[int, int]) -> Iterator[RelatedPlace]:
-    """Yield the definitions that some lines call, in the order of the calls; those that are sure first."""
+    """Yield the definitions that some lines call, the certain ones first, each in the order of the calls."""
     found: dict[tuple[str, str], tuple[int, PlacedDefinition]] = {}
     for each, among in callees_of(resolver, path, lines):
         overloads = (each.path, each.at.full_name)
@@ -210,7 +212,7 @@ def _place(snapshot: Snapshot, each: PlacedCall | PlacedDefinition, end: int, na
 
 
 def _alike(
-    snapshot: Snapshot, number: int, around: tuple[str, int, int], known: set[tuple[str, str]], k: int
+    snapshot: Snapshot, number: int, around: tuple[str, int, int], exclude: set[tuple[str, str]], k: int
 ) -> Iterator[RelatedPlace]:
     """Yield the nearest units that are neither a part of the unit nor in another group.
 
@@ -227,7 +229,7 @@ def _alike(
     scores = snapshot.cosines(vector, numbers)
     if not any(traits_of(path)):
         scores -= _ASIDE * np.array([any(traits_of(snapshot.path(int(n)))) for n in numbers], dtype=np.float32)
-    seen: set[tuple[str, str]] = set(known)
+    seen: set[tuple[str, str]] = set(exclude)
     for i in np.argsort(-scores, kind="stable").tolist():
         chunk = snapshot.chunk(int(numbers[i]))
         place = _chunk_place(chunk, float(scores[i]))
@@ -237,7 +239,7 @@ def _alike(
             continue
         seen.add((place.path, place.symbol))
         yield place
-        if len(seen) - len(known) >= k:
+        if len(seen) - len(exclude) >= k:
             return
 
 
@@ -262,8 +264,8 @@ def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[
     inside = unit.at.full_name if unit else ""
     for call in calls or [PlacedCall(path, family, number, CodeCall(line, name, "", inside))]:
         meaning = resolver.meaning(call)
-        if meaning.found:
-            return [defined_place(snapshot, each, "callees", meaning.among) for each in meaning.found]
+        if meaning.definitions:
+            return [defined_place(snapshot, each, "callees", meaning.among) for each in meaning.definitions]
     every = table_of(snapshot).of_family(name, family)
     here = [each for each in every if each.path == path and each.at.line == line]
     return [defined_place(snapshot, each, "callees", len(here or every)) for each in here or every]
@@ -295,8 +297,8 @@ def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> BestDecl
 
 
 def _declared(snapshot: Snapshot, names: QueryNames, inside: str) -> list[Chunk]:
-    """Return what declares the name that is asked for; if nothing is written exactly so, what nearly is."""
-    name = names.asked
+    """Return what declares a name; if nothing is spelt exactly so, what nearly is."""
+    name = names.target
     if name is None:
         return []
 
@@ -314,7 +316,7 @@ def _close_to(snapshot: Snapshot, typed: str) -> str:
     last = re.split(r"\W+", typed)[-1]
     known = (term[1:] for term in snapshot.terms() if term[:1] == ":" and term[1:2].lower() == last[:1].lower())
     close = get_close_matches(last, list(known), n=3)
-    return f"; near to it: {', '.join(close)}" if close else "; assay search finds code by meaning"
+    return f"; similar names: {', '.join(close)}" if close else "; assay search finds code by meaning"
 
 
 def references_at(snapshot: Snapshot, path: str, line: int) -> Sequence[RelatedPlace]:

@@ -1,4 +1,4 @@
-"""Describe a query and its best candidates by one row, which says whether even the best is any good.
+"""Describe a query and its best candidates by one row of features, which says whether even the best is relevant.
 
 The features of a ranking compare the candidates of one query. Whether the best of them answers is a question across
 queries: how much of the query is unknown to the corpus, how far the best stands out, what the best and the first few
@@ -33,20 +33,20 @@ RELEVANCE_FEATURES = (
 _FIRST = 5  # candidates
 
 
-def query_features(found: QueryInCorpus) -> Array:
+def query_features(in_corpus: QueryInCorpus) -> Array:
     """Return what is known of a query before any candidate is looked at, shape `(len(QUERY_FEATURES))`."""
-    unknown = [not len(term.chunks) for term in found.terms] or [True]
-    weight = float(found.idf.sum())
+    unknown = [not len(term.chunks) for term in in_corpus.terms] or [True]
+    weight = float(in_corpus.idf.sum())
     row = (
-        float(found.term_weights @ np.array(unknown, dtype=np.float32)),
-        np.log1p(len(found.terms)),
-        found.strongest / weight,
-        found.closest,
-        found.standing_out(found.closest),
-        np.log1p(len(found.snapshot)),
-        found.mean,
-        found.deviation,
-        weight / max(len(found.terms), 1),
+        float(in_corpus.term_weights @ np.array(unknown, dtype=np.float32)),
+        np.log1p(len(in_corpus.terms)),
+        in_corpus.strongest / weight,
+        in_corpus.closest,
+        in_corpus.standing_out(in_corpus.closest),
+        np.log1p(len(in_corpus.snapshot)),
+        in_corpus.mean,
+        in_corpus.deviation,
+        weight / max(len(in_corpus.terms), 1),
         1.0,
     )
     return np.array(row, dtype=np.float32)

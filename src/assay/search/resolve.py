@@ -41,7 +41,7 @@ _HEADER = re.compile(r"\.(?:h|hh|hpp|hxx|d\.ts|pyi)$")
 
 @dataclass(frozen=True, slots=True)
 class NameContext:
-    """Where a name is read."""
+    """The place where a name is read."""
 
     path: str
     family: str
@@ -52,16 +52,16 @@ Thing = PlacedDefinition | Module
 
 
 class NameLookup:
-    """What names mean in one snapshot; one is made for each question, whose steps it counts."""
+    """Resolves names in one snapshot; made for each question, whose steps it counts."""
 
     def __init__(self, table: ReferenceTable, modules: ModulePaths) -> None:
         self.table, self.modules = table, modules
-        self._left = _MAX_EXPRESSIONS
+        self._budget = _MAX_EXPRESSIONS
         self._walked: dict[tuple[tuple[str, int, str], str], tuple[int, list[Thing]]] = {}
         """What types inherit under a name, and at which depth they were asked: bases may lead in a circle."""
 
     def bare(self, name: str, context: NameContext, stars: Sequence[str], depth: int = 0) -> list[PlacedDefinition]:
-        """Return what a name means that has nothing before it, from the nearest scope that has it."""
+        """Return what an unqualified name means, from the nearest scope that has it."""
         found = [each for each in self._things_named(name, context.family) if each.at.kind != "constant"]
         if not found:
             return []
@@ -90,7 +90,7 @@ class NameLookup:
 
     @staticmethod
     def _in_reach(alone: Sequence[PlacedDefinition], context: NameContext) -> list[PlacedDefinition]:
-        """Return which of the definitions of other files are seen without an import."""
+        """Return the definitions of other files that are visible without an import."""
         grammar = grammar_of(context.family)
         reach = grammar.reach if grammar else "file"
         if context.family == "rust":
@@ -110,8 +110,8 @@ class NameLookup:
 
     def things_of(self, text: str, context: NameContext, depth: int) -> Iterator[Thing]:
         """Yield what an expression may be: types, functions, modules."""
-        self._left -= 1
-        if depth > _MAX_DEPTH or self._left < 0 or not text or text[0] in "?*":
+        self._budget -= 1
+        if depth > _MAX_DEPTH or self._budget < 0 or not text or text[0] in "?*":
             return
         if text[0] == "@":
             owner, _, steps = text[1:].partition("|")
@@ -179,8 +179,8 @@ class NameLookup:
 
     def _in_module(self, module: Module, family: str, depth: int) -> Iterator[Thing]:
         """Yield what a module path means: a definition of its last name, or the module itself."""
-        self._left -= 1
-        if not module or self._left < 0:
+        self._budget -= 1
+        if not module or self._budget < 0:
             yield from () if module else (module,)
             return
         *above, last = module
@@ -191,14 +191,14 @@ class NameLookup:
         yield from found or self._below(tuple(above), last, family)
 
     def _below(self, module: Module, name: str, family: str) -> list[PlacedDefinition]:
-        """Return the definitions of a name that a package gives on from the modules in it, the nearest ones."""
+        """Return the definitions of a name that a package re-exports from its modules, the nearest ones."""
         inner = [each for each in self._things_named(name, family) if not each.at.owner and _lies_in(each, module)]
         inner = [each for each in inner if module and not traits_of(each.path).is_test]
         shortest = min((len(address(each)) for each in inner), default=0)
         return without_headers([each for each in inner if len(address(each)) == shortest])
 
     def _variable(self, module: Module, name: str, family: str, depth: int) -> Iterator[Thing]:
-        """Yield what a module gives a name to: a variable, an import that it gives on; or a member of a type."""
+        """Yield what a module binds to a name: a variable, a re-exported import, or a member of a type."""
         for path in self.modules.files.get(family, {}).get(module, ()) if depth <= _MAX_DEPTH else ():
             context = NameContext(path, family)
             for field in self.table.file(path).fields:
@@ -293,21 +293,21 @@ def last_name(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _declared_first(found: Sequence[PlacedDefinition]) -> list[PlacedDefinition]:
+def _declared_first(definitions: Sequence[PlacedDefinition]) -> list[PlacedDefinition]:
     """Return declarations of a type rather than blocks of its methods, where there are any."""
-    return [each for each in found if each.at.kind != "impl"] or list(found)
+    return [each for each in definitions if each.at.kind != "impl"] or list(definitions)
 
 
-def without_headers(found: Sequence[PlacedDefinition]) -> list[PlacedDefinition]:
-    """Return definitions rather than what headers declare of them."""
-    return [each for each in found if not _HEADER.search(each.path)] or list(found)
+def without_headers(definitions: Sequence[PlacedDefinition]) -> list[PlacedDefinition]:
+    """Return definitions, without their declarations in headers."""
+    return [each for each in definitions if not _HEADER.search(each.path)] or list(definitions)
 
 
-def nearest_to(found: Sequence[PlacedDefinition], path: str) -> list[PlacedDefinition]:
-    """Return those that share most of the way to a file."""
-    ways = [_shared_parts(each.path, path) for each in found]
+def nearest_to(definitions: Sequence[PlacedDefinition], path: str) -> list[PlacedDefinition]:
+    """Return the definitions that share the longest part of their path with a file."""
+    ways = [_shared_parts(each.path, path) for each in definitions]
     longest = max(ways, default=0)
-    return [each for each, way in zip(found, ways, strict=True) if way == longest]
+    return [each for each, way in zip(definitions, ways, strict=True) if way == longest]
 
 
 def _shared_parts(one: str, other: str) -> int:
@@ -350,17 +350,17 @@ COMMON_METHODS = words("""
 class Meaning:
     """What a call may mean."""
 
-    found: tuple[PlacedDefinition, ...] = ()
+    definitions: tuple[PlacedDefinition, ...] = ()
     among: int = 1
     """How many definitions come into question; 1 where the code says which."""
 
 
 class Resolver:
-    """What calls mean in one snapshot."""
+    """Resolves calls in one snapshot."""
 
     def __init__(self, table: ReferenceTable) -> None:
         self.table, self._modules = table, ModulePaths(table)
-        self._known: dict[tuple[str, str, str, str], Meaning] = {}
+        self._meanings: dict[tuple[str, str, str, str], Meaning] = {}
 
     def meaning(self, call: PlacedCall) -> Meaning:
         """Return what a call means."""
@@ -369,9 +369,9 @@ class Resolver:
             key = (call.family, name, receiver, str(traits_of(call.path).is_test))
         else:
             key = (call.path, name, receiver, inside)
-        found = self._known.get(key)
+        found = self._meanings.get(key)
         if found is None:
-            found = self._known[key] = self._meaning(call, NameContext(call.path, call.family, inside))
+            found = self._meanings[key] = self._meaning(call, NameContext(call.path, call.family, inside))
         return found
 
     @property
@@ -391,7 +391,7 @@ class Resolver:
         return _sure(known) if known else self._otherwise(name, receiver, things, context)
 
     def _otherwise(self, name: str, receiver: str, things: Sequence[Thing], context: NameContext) -> Meaning:
-        """Return what a call may mean whose receiver is known only in part, or has no such member."""
+        """Return the meaning of a call whose receiver is only partly known, or lacks the member."""
         word = receiver.replace("()", "").rpartition(".")[2].rpartition("|")[2]
         if receiver[0] == "@":
             is_object = receiver.endswith("|") or "^" in receiver
@@ -414,7 +414,7 @@ class Resolver:
         return _sure(nearest_to(without_headers(found), context.path))
 
     def _guess(self, name: str, word: str, context: NameContext) -> Meaning:
-        """Return the methods of a name, where nothing says of which type its receiver is."""
+        """Return the methods of a name, if the type of the receiver is unknown."""
         named = self.table.of_family(name, context.family)
         found = [each for each in named if each.at.owner and each.at.kind in CALLABLES]
         in_test = traits_of(context.path).is_test
@@ -433,9 +433,9 @@ def _is_alike(word: str, owner: str) -> bool:
     return bool(words & set(parts(owner))) or "".join(parts(word)) == "".join(parts(owner)) != ""
 
 
-def _sure(found: Sequence[PlacedDefinition]) -> Meaning:
-    """Return what a call means; several definitions of one name in one file are overloads, and count as one."""
-    return Meaning(tuple(found), max(1, len({(each.path, each.at.full_name) for each in found})))
+def _sure(definitions: Sequence[PlacedDefinition]) -> Meaning:
+    """Return the meaning of a call; several definitions of one name in one file are overloads, and count as one."""
+    return Meaning(tuple(definitions), max(1, len({(each.path, each.at.full_name) for each in definitions})))
 
 
 _resolvers: WeakKeyDictionary[Snapshot, Resolver] = WeakKeyDictionary()

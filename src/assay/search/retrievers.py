@@ -35,12 +35,12 @@ Array = NDArray[np.float32]
 
 _LARGE = 50_000
 _COMMON = 0.1
-"""Fraction of a large corpus' chunks; a term that more hold is no reason to look at one."""
+"""A fraction of a large corpus' chunks; a term that more chunks hold does not make them candidates."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldWeights:
-    """How much a word counts by the field it stands in, in the order of `store.fields.FIELDS`."""
+    """How much a word counts in each field, in the order of `store.fields.FIELDS`."""
 
     weight: tuple[float, ...] = (3.0, 1.0, 2.0, 2.0, 1.0)
     typical_length: tuple[float, ...] = (2.0, 2.0, 5.0, 15.0, 60.0)
@@ -121,20 +121,20 @@ def _telling(snapshot: Snapshot, matches: Sequence[TermMatch]) -> tuple[list[Ter
     return telling, common
 
 
-def _contributions(snapshot: Snapshot, found: TermMatch, weights: FieldWeights) -> Array:
-    """Return what a term adds to the score of each chunk that holds it; many questions have it in common."""
-    if not found.term:
-        return _compute_scores(snapshot, found, weights)
-    return snapshot.term_scores.get((found.term, weights), lambda: _compute_scores(snapshot, found, weights))
+def _contributions(snapshot: Snapshot, term_match: TermMatch, weights: FieldWeights) -> Array:
+    """Return what a term adds to the score of each chunk that holds it, cached for other questions."""
+    if not term_match.term:
+        return _compute_scores(snapshot, term_match, weights)
+    return snapshot.term_scores.get((term_match.term, weights), lambda: _compute_scores(snapshot, term_match, weights))
 
 
-def _compute_scores(snapshot: Snapshot, found: TermMatch, weights: FieldWeights) -> Array:
-    factor = saturated(found.counts, snapshot.lengths.take(found.chunks, axis=0), weights)
-    return np.float32(found.idf) * factor
+def _compute_scores(snapshot: Snapshot, term_match: TermMatch, weights: FieldWeights) -> Array:
+    factor = saturated(term_match.counts, snapshot.lengths.take(term_match.chunks, axis=0), weights)
+    return np.float32(term_match.idf) * factor
 
 
 def best_hits(snapshot: Snapshot, scores: Array, query: Query, k: int, part: str) -> list[Hit]:
-    """Return hits of the `k` highest scores above 0 that a query keeps, best first, equal ones as in the corpus."""
+    """Return hits of the `k` highest scores above 0 that a query allows, best first, equal ones in corpus order."""
     allowed = filter_mask(snapshot, query)
     found = np.flatnonzero(scores > 0.0 if allowed is None else (scores > 0.0) & allowed)
     numbers = snapshot.order.ranked(scores, found, k)
@@ -144,7 +144,7 @@ def best_hits(snapshot: Snapshot, scores: Array, query: Query, k: int, part: str
 
 @dataclass(frozen=True, slots=True)
 class KeywordSearcher:
-    """Search one corpus by words alone; no encoder is asked."""
+    """Search one corpus by words alone, without an encoder."""
 
     snapshot: Snapshot
     weights: FieldWeights = field(default_factory=FieldWeights)
@@ -228,7 +228,7 @@ class _Best:
         self._scores = np.zeros(0, dtype=np.float32)
 
     def add(self, rows: Numbers, numbers: Numbers, scores: Vectors) -> None:
-        """Take newcomers; they come in the order of their numbers."""
+        """Add candidates, in the order of their numbers."""
         self._rows = np.concatenate((self._rows, rows))
         self.numbers = np.concatenate((self.numbers, numbers))
         self._scores = np.concatenate((self._scores, scores))
@@ -245,18 +245,18 @@ class _Best:
         self.floor = self._scores.reshape(len(self.floor), self.k)[:, -1].copy()
 
 
-def _exact(queries: Vectors, codes: Vectors, found: Numbers, k: int) -> tuple[Numbers, Vectors]:
+def _exact(queries: Vectors, codes: Vectors, candidates: Numbers, k: int) -> tuple[Numbers, Vectors]:
     """Return the best `k` of the candidates by products that are each summed in the same order."""
-    scores = np.empty(found.shape, dtype=np.float32)
-    for start in range(0, len(found), _RESCORED):
+    scores = np.empty(candidates.shape, dtype=np.float32)
+    for start in range(0, len(candidates), _RESCORED):
         rows = slice(start, start + _RESCORED)
-        np.einsum("qd,qcd->qc", queries[rows], codes[found[rows]], out=scores[rows])
-    order = np.lexsort((found, -scores), axis=-1)[:, :k]
-    return np.take_along_axis(found, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        np.einsum("qd,qcd->qc", queries[rows], codes[candidates[rows]], out=scores[rows])
+    order = np.lexsort((candidates, -scores), axis=-1)[:, :k]
+    return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
 def listing(snapshot: Snapshot, query: Query, k: int) -> list[Hit]:
-    """Return the first `k` chunks that a query keeps; each is what was asked for, and has the score 1."""
+    """Return the first `k` chunks that a query's filters allow, each with the score 1."""
     allowed = filter_mask(snapshot, query)
     numbers = (np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)).tolist()
     lines = snapshot.rows("lines", np.array(numbers, np.int64))[:, 0].tolist()
@@ -271,7 +271,7 @@ _RRF_K = 60
 
 
 class Member(NamedTuple):
-    """A searcher, what it is called in `why`, and how much it counts."""
+    """A searcher, its name in `why`, and its weight."""
 
     name: str
     searcher: Searcher
@@ -305,7 +305,7 @@ class FusedSearcher:
 
 
 def by_rank(hits: Sequence[Hit]) -> list[float]:
-    """Return what each place is worth in reciprocal rank fusion."""
+    """Return the weight of each place in reciprocal rank fusion."""
     return [1.0 / (_RRF_K + rank) for rank in range(1, len(hits) + 1)]
 
 
@@ -318,7 +318,7 @@ def by_score(hits: Sequence[Hit]) -> list[float]:
 
 
 FUSIONS: Mapping[str, Callable[[Sequence[Hit]], list[float]]] = {"rrf": by_rank, "linear": by_score}
-"""How what a member returned becomes comparable, by the name that `search.fusion` gives it."""
+"""How scores of different members become comparable, by the value of `search.fusion`."""
 
 
 def union(answers: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
@@ -331,7 +331,7 @@ def union(answers: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
 
 
 def rerank(scorer: Scorer, query: Query, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits of a query, best first by what a scorer that reads them says, equal ones as they were."""
+    """Rerank the hits of a query by a scorer that reads them; equal ones keep their order."""
     if not hits:
         return []
     scores = map(float, scorer.score(query, [hit.chunk for hit in hits]))
@@ -346,18 +346,18 @@ def rebuild_command(path: str, location: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IndexGuard:
-    """Says of an index that it is damaged, to who reads it and to the index itself, so that a refresh rebuilds it."""
+    """Reports the damage of an index to its reader and to the index itself, so that a refresh rebuilds it."""
 
     check: Callable[[], str]
-    """Reads every byte, and returns what is damaged."""
+    """Reads every byte, and returns the damage."""
     rebuild: str
     """The command that rebuilds the index."""
     is_copied: bool = False
-    """Whether copies are read, of which `check` fetches again what is not as written."""
+    """Whether copies are read, of which `check` fetches the corrupt ones again."""
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Raise DamagedIndex with the next step where what is done inside breaks over a damaged index."""
+        """Raise DamagedIndex with the next step if the body fails because the index is damaged."""
         try:
             yield
         except DamagedIndex as damage:

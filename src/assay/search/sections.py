@@ -1,4 +1,4 @@
-"""Say when documentation stands beside code, and which of the two is shown first.
+"""Decide when documentation is shown beside code, and which of the two comes first.
 
 Neither list is ordered against the other: each has probabilities of its own, and only the best of both are compared. Of
 questions that documentation answers, nine of ten have a section that is nearly as likely as the best code.
@@ -31,7 +31,7 @@ _HOW = re.compile(
 
 
 def asks_how(text: str) -> bool:
-    """Say whether somebody asks how something is done with a program, rather than how the program does it."""
+    """Return whether a question asks how to do something with a program, rather than how the program does it."""
     return bool(_HOW.match(text))
 
 
@@ -39,7 +39,7 @@ def may_have_sections(query: Query) -> bool:
     """Say whether documentation may stand beside the code that a query asks for: it is a question, and keeps all."""
     if query.mode != "code" or any(query.filters) or len(query.text) > LONG or "\n" in query.text:
         return False
-    return understand(query.text).typed.asked is None and without_log_prefix(query.text) == query.text
+    return understand(query.text).typed.target is None and without_log_prefix(query.text) == query.text
 
 
 def come_first(sections: Sequence[Hit], hits: Sequence[Hit], texts: Iterable[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Compute the features of the first few dozen candidates that only their texts show: words, kinds and phrases.
+"""Compute the features of the first few dozen candidates that need their texts: words, kinds and phrases.
 
 Late interaction (Khattab and Zaharia, 2020, *ColBERT*) over a table of static word vectors, and kernel pooling of the
 same cosines (Xiong et al., 2017, *End-to-End Neural Ad-hoc Ranking with Kernel Pooling*): besides the most similar
@@ -95,7 +95,7 @@ class TokenSimilarity:
     """Compares words by a static table, loaded at the first question."""
 
     load: Callable[[], StaticEncoder] = default_static
-    _known: dict[tuple[str, ...], Bags] = field(default_factory=dict, compare=False)
+    _bag_cache: dict[tuple[str, ...], Bags] = field(default_factory=dict, compare=False)
 
     @cached_property
     def _table(self) -> StaticEncoder:
@@ -142,16 +142,16 @@ class TokenSimilarity:
         """Return the bags of some chunks; questions in a row come to the same ones."""
         keys: list[tuple[str, ...]]
         keys = [(one.symbol, one.parent, one.doc, one.description, one.text) for one in chunks]
-        known = {key: bags for key in keys if (bags := self._known.get(key))}
+        known = {key: bags for key in keys if (bags := self._bag_cache.get(key))}
         if new := {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in known}:
-            read = dict(zip(new, self._read(list(new.values())), strict=True))
-            if len(self._known) + len(read) > _CHUNK_CACHE_SIZE:
-                self._known.clear()
-            self._known.update(read)
+            read = dict(zip(new, self._read_bags(list(new.values())), strict=True))
+            if len(self._bag_cache) + len(read) > _CHUNK_CACHE_SIZE:
+                self._bag_cache.clear()
+            self._bag_cache.update(read)
             known |= read
         return list(map(known.__getitem__, keys))
 
-    def _read(self, chunks: Sequence[Chunk]) -> list[Bags]:
+    def _read_bags(self, chunks: Sequence[Chunk]) -> list[Bags]:
         """Return the rows of the words of each chunk's name, of its documentation too, and of all of it; never none."""
         abouts = [about[:_DOC] for about in map(attrgetter("about"), chunks)]
         texts = [chunk.text[:_TEXT] for chunk in chunks]
@@ -214,11 +214,11 @@ def phrase_features(text: str, chunks: Sequence[Chunk]) -> Array:
 
 TEXT_FEATURES = (*TOKEN_FEATURES, *KIND_FEATURES, *PHRASE_FEATURES)
 ALL_FEATURES = (*FEATURES, *TEXT_FEATURES)
-"""What the second stage looks at; the first looks at `FEATURES`."""
+"""The features of the second stage; the first uses `FEATURES`."""
 
 
-def text_features(similarity: TokenSimilarity, found: QueryInCorpus, chunks: Sequence[Chunk]) -> Array:
+def text_features(similarity: TokenSimilarity, in_corpus: QueryInCorpus, chunks: Sequence[Chunk]) -> Array:
     """Return the features of chunks, shape `(chunks, len(TEXT_FEATURES))`."""
-    question = found.question
-    alike = similarity.features(question.words, found.term_weights, chunks)
+    question = in_corpus.question
+    alike = similarity.features(question.words, in_corpus.term_weights, chunks)
     return np.hstack((alike, kind_features(question.terms, chunks), phrase_features(question.text, chunks)))

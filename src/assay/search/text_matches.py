@@ -1,4 +1,4 @@
-"""Find quoted texts and regular expressions: the chunks that hold them, and every place where they stand.
+"""Find quoted texts and regular expressions: the chunks that contain them, and every place where they occur.
 
 Letter case counts where a quoted text has a capital, as people expect from search tools; an expression is taken as it
 is written, line by line. Places are those of indexed chunks, so filters mean what they mean for the ranked list.
@@ -21,7 +21,7 @@ from assay.store.snapshot import Snapshot
 from assay.values import Chunk, Query
 
 DEADLINE_S = 10.0
-"""How long texts are read for one query."""
+"""How long the texts of one query may be read."""
 MAX_MATCHES = 100_000
 """Places that are counted."""
 _CLOCK = 256  # chunks between two looks at the clock
@@ -37,22 +37,22 @@ class TextMatch:
 
 
 def finders(query: Query) -> list[Any]:
-    """Return what finds each text that a query quotes, and each of its expressions."""
+    """Return a finder for each text that a query quotes and for each of its expressions."""
     return [*map(exact, query.exact), *map(pattern, query.patterns)]
 
 
-def holding(
-    segments: Sequence[Segment], kept: Sequence[Mask], wanted: Sequence[Any], deadline_s: float = DEADLINE_S
+def matching_chunks(
+    segments: Sequence[Segment], allowed: Sequence[Mask], patterns: Sequence[Any], deadline_s: float = DEADLINE_S
 ) -> list[Mask]:
     """Return which of the chunks of some segments that are kept match all that is wanted; refuse what takes longer."""
     until, masks = time.monotonic() + deadline_s, []
-    for segment, keep in zip(segments, kept, strict=True):
+    for segment, keep in zip(segments, allowed, strict=True):
         mask = np.zeros(len(keep), dtype=bool)
         for done, number in enumerate(np.flatnonzero(keep).tolist()):
             if not done % _CLOCK:
                 _check_time(until, deadline_s)
             text = _unix_lines(segment.texts.bytes_at(number))
-            mask[number] = all(one.search(text) for one in wanted)
+            mask[number] = all(one.search(text) for one in patterns)
         masks.append(mask)
     return masks
 
@@ -93,11 +93,11 @@ def cut_at_matches(line: str, query: Query) -> list[str]:
     return [data[start:end].decode("utf-8", "replace") for start, end in pairwise([*cuts, len(data)])]
 
 
-def _places(chunk: Chunk, wanted: Sequence[Any]) -> Iterator[TextMatch]:
-    """Yield where a chunk's text holds any of what is wanted; an empty match is none."""
+def _places(chunk: Chunk, patterns: Sequence[Any]) -> Iterator[TextMatch]:
+    """Yield where a chunk's text matches any of some patterns; an empty match does not count."""
     text = _unix_lines(chunk.text.encode("utf-8", "surrogatepass"))
     path = f"{chunk.root}/{chunk.path}" if chunk.root else chunk.path
-    for one in wanted:
+    for one in patterns:
         at, line, column = 0, chunk.start_line, 1
         for found in one.finditer(text):
             start, end = found.span()
@@ -112,5 +112,5 @@ def _places(chunk: Chunk, wanted: Sequence[Any]) -> Iterator[TextMatch]:
 
 
 def _unix_lines(text: bytes) -> bytes:
-    """Return a text whose lines end as `$` expects; columns stay what they are."""
+    """Return a text with the line ends that `$` expects; columns do not change."""
     return text.replace(b"\r\n", b"\n")

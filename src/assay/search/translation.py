@@ -149,12 +149,12 @@ _lock = Lock()  # PyStemmer objects are not thread-safe
 
 @dataclass(frozen=True, slots=True)
 class LexiconEntry:
-    """What is known of a stem or a piece."""
+    """What a lexicon has of a stem or a piece."""
 
     count: int
-    """How often it was met."""
+    """How often it occurred."""
     english: tuple[str, ...] = ()
-    """The words that stand for it, best first; none for one that says nothing in a question."""
+    """English words for it, best first; none if it says nothing in a question."""
 
 
 @dataclass(frozen=True)
@@ -279,11 +279,11 @@ _QUESTION_CACHE_SIZE = 4096  # questions: each is read for the search and for th
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a question is searched for as."""
+    """What a question is searched for as, and its language."""
 
     text: str
     language: str = ""
-    """The language that it was asked in, in English; empty if that is English."""
+    """The English name of the language of the question; empty if that is English."""
     is_read: bool = True
     """Whether there is a lexicon of the language; if not, the text is as it was typed."""
 
@@ -310,6 +310,6 @@ class Translator:
 
 
 def unread_note(language: str) -> str:
-    """Return what to tell who asked in a language that is not read, and what to do."""
+    """Return a note for a question in a language that is not read, with the next step."""
     others = ", ".join(sorted(NAMES[code] for code in LANGUAGES))
     return f"questions in {language} are not read: ask in English, {others}, or name the code"

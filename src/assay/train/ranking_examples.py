@@ -29,7 +29,7 @@ from assay.operations.past_commits import past_until
 from assay.protocols import Encoder, Say
 from assay.search.declared_names import unit_of
 from assay.search.hybrid import LearnedSearcher
-from assay.search.list_order import AskedWords, ListEvidence, evidence_of
+from assay.search.list_order import ListEvidence, QuestionTerms, evidence_of
 from assay.search.path_filters import PROSE
 from assay.search.question import Question, Speller
 from assay.search.ranking import RankingName, ranking_name
@@ -237,7 +237,7 @@ def _examples(searcher: LearnedSearcher, speller: Speller, judged: JudgedQuery) 
         targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
         units: dict[tuple[str, ...], int] = {}
         unit = [units.setdefault(unit_of(chunk) if chunk.symbol else (chunk.id,), len(units)) for chunk in chunks]
-        evidence = evidence_of(AskedWords(found.question, found.term_weights), chunks)
+        evidence = evidence_of(QuestionTerms(found.question, found.term_weights), chunks)
         listed = ListEvidence(evidence, candidates.files, np.zeros(len(chunks)))
         query_row, name = query_features(found), ranking_name(found.snapshot, side)
         yield RankingExample(
