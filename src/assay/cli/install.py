@@ -108,6 +108,7 @@ def hook(options: HookOptions) -> int:  # noqa: ARG001
 def _project(path: str | None) -> Path:
     """Return the folder PATH, else the git checkout around the current folder, else the current folder."""
     from assay.corpus.addresses import is_url
+    from assay.corpus.worktrees import is_checkout
     from assay.errors import InputError
     from assay.operations.indexes import root_of
 
@@ -115,7 +116,7 @@ def _project(path: str | None) -> Path:
         raise InputError(f"'{path}' is not a folder: an agent starts in one, and can name the URL when it searches")
     root = root_of(path if path is not None else ".")
     around = [root, *root.parents] if path is None else []
-    return next((folder for folder in around if (folder / ".git").exists() and folder != Path.home()), root)
+    return next((folder for folder in around if is_checkout(folder) and folder != Path.home()), root)
 
 
 def _needs_mcp() -> None:

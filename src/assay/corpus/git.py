@@ -24,6 +24,7 @@ from threading import Timer
 from typing import IO, Any, cast
 
 from assay.corpus.addresses import mask_login, split_login, with_login
+from assay.corpus.worktrees import checkout_around
 from assay.errors import AssayError, InputError
 from assay.io.files import read_regular
 from assay.io.processes import ProcessLimits, end_with, run_bounded
@@ -95,7 +96,7 @@ def _here(root: Path) -> tuple[str, ...]:
 
     Raises InputError where the repository lies elsewhere, and does not say that the folder is its own.
     """
-    top = next((folder for folder in (root, *root.absolute().parents) if os.path.lexists(folder / ".git")), None)
+    top = checkout_around(root)
     if top is None:
         return "-c", f"safe.directory={root.resolve()}", "-C", str(root)
     _check_own(top)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from assay.corpus.languages import table
-from assay.corpus.worktrees import git_folder
+from assay.corpus.worktrees import checkout_around, git_folder
 
 _REPEATED = re.compile(r"(?<!\\)[*+]")
 _ANYWHERE = re.compile(r"^/?\*\*+/(?=.)")
@@ -141,7 +141,7 @@ def _folders(glob: str) -> list[str]:
 def around(root: Path) -> list[tuple[Path, str]]:
     """Return the ignore files outside the tree that apply to it, weakest first, each with the path down to the root."""
     found = [(path, "") for path in _global_files()]
-    top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
+    top = checkout_around(root)
     if top is None:
         return found
     down = "" if top == root else root.relative_to(top).as_posix() + "/"

@@ -1,4 +1,4 @@
-"""Find the git folder of a repository and its other worktrees from the files in `.git`, without running git."""
+"""Find the checkout around a folder, its git folder and its other worktrees, without running git."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ from assay.io.files import read_regular
 _MAX_POINTER_BYTES = 8192
 """Bytes of a file that says where a repository lies."""
 _MAX_WORKTREES = 1000
+
+
+def is_checkout(folder: Path) -> bool:
+    """Say whether a folder is the top of a git checkout; one that cannot be looked into is not."""
+    return os.path.lexists(folder / ".git")
+
+
+def checkout_around(folder: Path) -> Path | None:
+    """Return the top of the nearest git checkout that a folder is in, itself included."""
+    return next(filter(is_checkout, (folder, *folder.absolute().parents)), None)
 
 
 def git_folder(top: Path) -> Path:
@@ -32,7 +42,7 @@ def other_worktrees(folder: Path) -> list[Path]:
     A `.git` can be a stranger's and lead anywhere: the repository has to name this worktree, and each other one it.
     """
     folder = folder.resolve()
-    top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), folder)
+    top = checkout_around(folder) or folder
     try:
         common = git_folder(top).resolve()
         pointers = list(islice((common / "worktrees").glob("*/gitdir"), _MAX_WORKTREES))

@@ -11,6 +11,7 @@ from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.corpus.worktrees import is_checkout
 from assay.errors import AssayError, InputError, some_of
 from assay.operations.indexes import AnyIndex, index_of
 from assay.operations.joint_search import joint_searches
@@ -186,7 +187,7 @@ def root_and_file(typed: str) -> tuple[str, str]:
     if not Path(typed).is_file():
         return typed, ""
     file = Path(typed).resolve()
-    above = (folder for folder in file.parents if (folder / ".git").exists() or default_location(folder).exists())
+    above = (folder for folder in file.parents if is_checkout(folder) or default_location(folder).exists())
     root = next(above, file.parent)
     return str(root) if Path(typed).is_absolute() else os.path.relpath(root), file.relative_to(root).as_posix()
 

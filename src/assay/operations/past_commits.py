@@ -6,13 +6,13 @@ cannot be had, a search answers by the files alone, and `status` says why.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
 from assay.corpus.git_history import history_state
+from assay.corpus.worktrees import checkout_around
 from assay.errors import AssayError, counted
 from assay.search.commit_index import CommitIndex
 from assay.search.past_changes import VOTING_COMMITS, PastChanges
@@ -97,6 +97,6 @@ def _why_none(root: Path, settings: Settings) -> str:
     if is_bucket(settings.index.location):
         return "not read where the index is in a bucket"
     is_bare = (root / "HEAD").is_file() and (root / "objects").is_dir()
-    if not is_bare and not any(os.path.lexists(folder / ".git") for folder in (root, *root.absolute().parents)):
+    if not is_bare and checkout_around(root) is None:
         return "not in a git repository"
     return ""

@@ -20,6 +20,7 @@ from platformdirs import user_cache_path
 from assay.corpus.addresses import CloneRules, is_url
 from assay.corpus.left_out_names import VERSION_CONTROL
 from assay.corpus.walked_files import as_utf8
+from assay.corpus.worktrees import is_checkout
 from assay.errors import InputError, some_of
 from assay.operations.indexes import clone_of, location_of
 from assay.operations.roots import NotServed, Place
@@ -101,7 +102,7 @@ class Session:
         served, path = self._served(asked)
         if not VERSION_CONTROL.isdisjoint(path.relative_to(served).parts):
             raise NotServed(f"'{asked}' belongs to version control, which is not served")
-        root = next(folder for folder in (path, *path.parents) if folder == served or _is_checkout(folder))
+        root = next(folder for folder in (path, *path.parents) if folder == served or is_checkout(folder))
         settings = self.roots[served]
         engine = self._engine(root, settings if root == served else self._elsewhere)
         inside = path.relative_to(root).as_posix()
@@ -206,10 +207,3 @@ def _finder_of_paths(
     known |= {as_utf8(str(path)): name for path, name in names.items()}
     either = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
     return known, re.compile(rf"(?<![\w/.-])(?:{either})(?![\w.-])")
-
-
-def _is_checkout(folder: Path) -> bool:
-    try:
-        return (folder / ".git").exists()
-    except OSError:
-        return False
