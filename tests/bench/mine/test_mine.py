@@ -97,9 +97,7 @@ def test_a_subject_asks_for_what_its_commit_changed_as_it_was_at_the_pin(reposit
     assert mined.left_out["history"] == {"a subject of too few telling words": 1}
 
 
-def test_only_old_lines_of_code_answer_and_commits_that_ask_for_nothing_are_counted(
-    repository: Path, commit: Commit, base: str
-):
+def test_only_old_lines_of_code_answer(repository: Path, commit: Commit, base: str):
     commit("Count sleeping pigeons in the loft", mail__loft_dot_py="def pigeons(loft):\n    return len(loft)\n")
     commit("Let sleeping pigeons count twice", ("mail/loft.py", "len(loft)", "2 * len(loft)"))
     commit("Explain which licence pigeons need", LICENSE="do as pigeons do")
@@ -108,6 +106,9 @@ def test_only_old_lines_of_code_answer_and_commits_that_ask_for_nothing_are_coun
     assert not mined.truth.queries
     assert mined.left_out["history"]["no unit of the pin changed"] == 3
     assert mined.left_out["history"]["only tests, changelogs, examples or settings"] == 1
+
+
+def test_commits_that_ask_for_nothing_are_counted(repository: Path, commit: Commit, base: str):
     waits = ("mail/send.py", "2**attempt", "3**attempt")
     commit("Wait longer between delivery attempts", waits, author="renovate[bot]")
     commit("Sleep between delivery attempts anew", ("mail/send.py", "3**attempt", "3 ** attempt"))
