@@ -13,16 +13,8 @@ from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Job
 from assay.faults import Fault
 from assay.programs.answers import ProgramAnswer, askable
-from assay.rank.running_rankers import (
-    AgreementRanker,
-    ExamplesRanker,
-    alike,
-    calls_in,
-    changed,
-    edges,
-    made_inputs,
-    same_as,
-)
+from assay.rank import running_rankers
+from assay.rank.running_rankers import AgreementRanker, ExamplesRanker, alike, calls_in, changed, made_inputs
 from assay.values import Call, Program, Stdin, Task
 
 SQUARES = Task("t", ">>> f(3)\n9\n", "f")
@@ -116,7 +108,7 @@ def test_equal_answers_have_equal_scores_within_0_and_1(texts: list[list[str]]) 
     scores = alike(rows, [1] * len(rows))
     assert all(0 <= score <= 1 for score in scores)
     assert len({(tuple(row), score) for row, score in zip(texts, scores, strict=True)}) == len({*map(tuple, texts)})
-    assert same_as(rows, [1] * len(rows)) == [texts.count(row) for row in texts]
+    assert running_rankers.same_as(rows, [1] * len(rows)) == [texts.count(row) for row in texts]
 
 
 RIGHT = "def f(x):\n    return x + 1\n"
@@ -194,8 +186,8 @@ def test_inputs_are_distinct_repeatable_and_of_the_same_width(seeds: list[tuple[
 @given(PLAIN, st.integers())
 def test_a_change_keeps_the_type(value: object, seed: int) -> None:
     assert type(changed(value, random.Random(seed))) is type(value)
-    assert all(type(edge) is type(value) for edge in edges(value))
-    assert edges(1.5) == (0.0, 1.0, 2.0, -1.5)
+    assert all(type(edge) is type(value) for edge in running_rankers.edges(value))
+    assert running_rankers.edges(1.5) == (0.0, 1.0, 2.0, -1.5)
 
 
 def test_small_inputs_come_first_and_texts_keep_their_lines() -> None:
